@@ -1,5 +1,5 @@
-//! Server functions: the doorway between page and server, and what crosses it. Each finds the viewer and calls one deed;
-//! rules live in the service.
+//! Server functions: the interface between page and server, with its view models. Each function resolves the viewer
+//! and calls one use case; rules belong to the service.
 
 pub mod calls;
 pub mod chats;

@@ -1,10 +1,10 @@
-//! Turnleaf: chat for every LLM, where a conversation is a tree. This package is the page and what serves it, on top of the
-//! crates below `src/`: the model ([`domain`]), `turnleaf_service` and what that stands on.
+//! Turnleaf: chat for language models, in which a conversation is a tree. This package contains the user interface
+//! and the HTTP server, on top of the crates below `src/`: the model ([`domain`]), `turnleaf_service` and its
+//! dependencies.
 //!
-//! Four places, in the order a message travels: [`ui`] (components, both sides) → [`api`] (server functions, the doorway)
-//! → [`server`] (what only the server runs of the page: HTTP, the pages, the command line) → [`browser`] (the only code
-//! that touches web APIs) → back into [`ui`]. `docs/ARCHITECTURE.md` says which may use which; `tests/architecture.rs` holds
-//! them to it.
+//! A message travels through four rooms: [`ui`] (components, both sides) → [`api`] (server functions) → [`server`]
+//! (HTTP, page data, the command line) → [`browser`] (the only code that touches web APIs) → back to [`ui`].
+//! `docs/ARCHITECTURE.md` lists the allowed dependencies; `tests/architecture.rs` enforces them.
 
 pub use turnleaf_domain as domain;
 
@@ -17,8 +17,8 @@ pub mod ui;
 #[cfg(all(feature = "ssr", feature = "hydrate"))]
 compile_error!("`ssr` is the server, `hydrate` is the browser: build one at a time");
 
-/// Takes over the page that the server rendered, as soon as all its code is here. Where a part of that cannot be
-/// fetched, the page stays what it is without script.
+/// Hydrates a chat page after all of its code is loaded. If a code part cannot be fetched, the page stays as it is
+/// without script.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub async fn hydrate() {
@@ -34,7 +34,7 @@ pub async fn hydrate() {
     browser::reload::reload_after_restart();
 }
 
-/// Takes the language that the server drew the page in.
+/// Applies the language in which the server rendered the page.
 #[cfg(feature = "hydrate")]
 fn apply_page_locale() {
     browser::document::root_attribute("lang")
@@ -43,13 +43,13 @@ fn apply_page_locale() {
         .set_current();
 }
 
-/// Lets a plain page, which the server drew and which works by itself, do more where there is script.
+/// Enhances a server page, which works by itself, if there is script.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub async fn enhance() {
     console_error_panic_hook::set_once();
     apply_page_locale();
-    // Without it the page stays what it is without script.
+    // If the enhancer cannot be fetched, the page stays as it is without script.
     if let Ok(begin) = ui::server_page::fetch_enhancer().await {
         begin();
         browser::document::mark_hydrated();

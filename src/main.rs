@@ -1,15 +1,13 @@
-//! The one binary. On the server side it is the command line; compiled for the browser there is nothing to run.
+//! The binary. On the server it is the command line; compiled for the browser it is empty.
 
-/// What the build put into `target/site`. A build without a site (a plain `cargo build`) has none and serves pages
-/// without scripts.
+/// The site that the build put into `target/site`. A plain `cargo build` has none and serves pages without script.
 #[cfg(feature = "ssr")]
 #[derive(rust_embed::RustEmbed)]
 #[folder = "target/site"]
 #[allow_missing = true]
 struct EmbeddedSite;
 
-/// Read so that the compiler embeds the site anew when the build says that it has changed; it cannot see files that were
-/// added.
+/// The build sets the hash, so that the compiler embeds a changed site again; it does not notice added files.
 #[cfg(feature = "ssr")]
 const _SITE_OF_THE_BUILD: Option<&str> = option_env!("TURNLEAF_SITE_HASH");
 

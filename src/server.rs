@@ -1,4 +1,4 @@
-//! What runs only on the server. Gated once, in `lib.rs`.
+//! The server side of the package, gated once in `lib.rs`.
 
 pub mod access;
 pub mod app;

@@ -1,4 +1,4 @@
-//! Components: they run on the server and in the browser, touch no web API and no server, and have no `cfg`.
+//! Components. They run on the server and in the browser, and use no web API, no server API and no `cfg`.
 
 #![expect(clippy::redundant_closure, reason = "`view!` takes the type from a closure only where one is written in it")]
 

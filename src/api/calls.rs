@@ -1,14 +1,14 @@
-//! The server functions by their endpoints, with the type of what each is called with: for the server, which checks a call
-//! more strictly than the page reads its answers.
+//! The server functions by endpoint, with their argument types. The server uses the table to validate the arguments
+//! of a call more strictly than serde would.
 
 use serde::de::DeserializeOwned;
 
 use super::{chats, drafts, trash, tree, turns};
 
-/// The path below which all of them lie.
+/// The path prefix of all server functions.
 pub const PREFIX: &str = "/api/page/";
 
-/// Something that is done with a type of arguments.
+/// An operation that is generic over the argument type.
 pub trait ArgumentReader {
     type Output;
 
@@ -17,10 +17,10 @@ pub trait ArgumentReader {
 
 macro_rules! calls {
     ($($endpoint:literal: $arguments:ty,)*) => {
-        /// Every endpoint.
+        /// All endpoints.
         pub const ENDPOINTS: &[&str] = &[$($endpoint),*];
 
-        /// Reads the arguments of an endpoint; nothing where there is none of this name.
+        /// Runs the operation with the argument type of an endpoint; returns `None` for an unknown endpoint.
         pub fn read_arguments<R: ArgumentReader>(endpoint: &str, read: R) -> Option<R::Output> {
             match endpoint {
                 $($endpoint => Some(read.read::<$arguments>()),)*

@@ -1,4 +1,4 @@
-//! Chats: the list, one page, renaming, deleting and bringing back.
+//! Server functions for chats: the list, one page, polling, renaming, deleting and restoring.
 
 use leptos::prelude::*;
 
@@ -7,28 +7,28 @@ use crate::api::json::JsonPost;
 use crate::api::view::{ChatListItem, ChatPage, FoundTurns, PathDirection, PolledChat, PolledStatus};
 use crate::domain::{ChatId, TurnId, TurnStatus};
 
-/// The viewer's newest chats.
+/// Returns the viewer's newest chats.
 #[server(prefix = "/api/page", endpoint = "list_chats", input = JsonPost, output = JsonPost)]
 pub async fn list_chats() -> Result<Vec<ChatListItem>, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.list_chats(viewer, None, crate::server::access::utc_offset_minutes()).await
 }
 
-/// The viewer's chats that stand behind this one in the list.
+/// Returns the viewer's chats after this one in the list.
 #[server(prefix = "/api/page", endpoint = "older_chats", input = JsonPost, output = JsonPost)]
 pub async fn older_chats(behind: ChatId) -> Result<Vec<ChatListItem>, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.list_chats(viewer, Some(behind), crate::server::access::utc_offset_minutes()).await
 }
 
-/// What became of the reply that a chat ends with; nothing where it has none.
+/// Returns the status of a chat's last reply, or `None` if it has none.
 #[server(prefix = "/api/page", endpoint = "last_status", input = JsonPost, output = JsonPost)]
 pub async fn last_status(chat_id: ChatId) -> Result<Option<TurnStatus>, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.last_status(viewer, chat_id).await
 }
 
-/// What every open page asks every moment: in which chats replies are being written, and whether there is more to know.
+/// Polling endpoint of every open page: the chats with running replies, and the revisions of models, draft and build.
 #[server(prefix = "/api/page", endpoint = "glance_at_all", input = JsonPost, output = JsonPost)]
 pub async fn glance_at_all() -> Result<PolledStatus, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
@@ -37,9 +37,9 @@ pub async fn glance_at_all() -> Result<PolledStatus, ApiError> {
     Ok(PolledStatus { running, models_rev: pages.models_rev(), draft_rev, build: crate::server::access::site_build() })
 }
 
-/// What the page of a chat shows: the path through the turn `at` where given, and of it the turns around `at`, or on one
-/// side of it; or the path up to the reply `from`, to go on from there; else the path's end. Without a chat, the page of
-/// a new one.
+/// Returns the content of a chat's page: the path through the turn `at` with the turns around it or on one side of
+/// it, or the path up to the reply `from`, to continue from there, else the default path. Without a chat, returns the
+/// page of a new one.
 #[server(prefix = "/api/page", endpoint = "load_chat", input = JsonPost, output = JsonPost)]
 pub async fn load_chat(
     chat_id: Option<ChatId>,
@@ -55,43 +55,43 @@ pub async fn load_chat(
     })
 }
 
-/// Looks for words on the path to `leaf`, letter for letter, in any case.
+/// Searches the path to `leaf`, literally and case-insensitively.
 #[server(prefix = "/api/page", endpoint = "find_in_chat", input = JsonPost, output = JsonPost)]
 pub async fn find_in_chat(chat_id: ChatId, leaf: TurnId, query: String) -> Result<FoundTurns, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.find_in_path(viewer, chat_id, leaf, query).await
 }
 
-/// What an open page of a chat asks every moment: whether another tab or device changed the chat. `leaf` is the turn
-/// that its path ends with, `draft_rev` the revision of the draft it knows.
+/// Polling endpoint of an open chat page: reports changes by other tabs or devices. `leaf` is the end of its path,
+/// `draft_rev` the revision of its draft.
 #[server(prefix = "/api/page", endpoint = "glance_at_chat", input = JsonPost, output = JsonPost)]
 pub async fn glance_at_chat(chat_id: ChatId, leaf: Option<TurnId>, draft_rev: i64) -> Result<PolledChat, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.chat_glance(viewer, chat_id, leaf, draft_rev).await
 }
 
-/// Gives a chat a title; automatic titles leave it alone from then on.
+/// Renames a chat; automatic titles no longer change it.
 #[server(prefix = "/api/page", endpoint = "rename_chat", input = JsonPost, output = JsonPost)]
 pub async fn rename_chat(chat_id: ChatId, title: String) -> Result<(), ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.rename_chat(viewer, chat_id, title).await
 }
 
-/// Pins a chat or no longer, puts it into the archive or takes it out.
+/// Pins or unpins a chat, and moves it into or out of the archive.
 #[server(prefix = "/api/page", endpoint = "place_chat", input = JsonPost, output = JsonPost)]
 pub async fn place_chat(chat_id: ChatId, pinned: Option<bool>, archived: Option<bool>) -> Result<(), ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.place_chat(viewer, chat_id, pinned, archived).await
 }
 
-/// Hides a chat; `restore_chat` undoes it.
+/// Deletes a chat; `restore_chat` undoes it.
 #[server(prefix = "/api/page", endpoint = "delete_chat", input = JsonPost, output = JsonPost)]
 pub async fn delete_chat(chat_id: ChatId) -> Result<(), ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.delete_chat(viewer, chat_id).await
 }
 
-/// Brings a hidden chat back as it was.
+/// Restores a deleted chat.
 #[server(prefix = "/api/page", endpoint = "restore_chat", input = JsonPost, output = JsonPost)]
 pub async fn restore_chat(chat_id: ChatId) -> Result<(), ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;

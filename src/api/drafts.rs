@@ -1,4 +1,4 @@
-//! Drafts: what is typed and not sent, kept on the server.
+//! Server functions for drafts, which are stored on the server.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::api::json::JsonPost;
 use crate::api::view::DraftView;
 use crate::domain::ChatId;
 
-/// Stores the draft of a chat (or of the new chat) and gives its new revision.
+/// Stores the draft of a chat, or of the new chat, and returns its new revision.
 #[server(prefix = "/api/page", endpoint = "save_draft", input = JsonPost, output = JsonPost)]
 pub async fn save_draft(chat_id: Option<ChatId>, draft: DraftView) -> Result<i64, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;

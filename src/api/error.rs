@@ -1,5 +1,5 @@
-//! What can go wrong on the way from the page to the server and back: one closed list, the same for every server
-//! function. Not for failed replies: those are `domain::Failure`, part of the turn.
+//! The error type of all server functions: a closed list. Failed replies are `domain::Failure` instead, a part of the
+//! turn.
 
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,29 +7,28 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::api::json::JsonEncoding;
 use crate::domain::json_reader::{JsonMembers, deserialize_members, unknown_variant};
 
-/// Why a server function did not do what was asked. The words are for people; none carries a cause from inside the
-/// server.
+/// The reason why a server function failed. The messages are for people; none contains an internal cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum ApiError {
-    /// Nobody is signed in.
+    /// No one is signed in.
     #[error("Sign in first.")]
     Unauthenticated,
-    /// It is not there, or not the caller's: one answer for both.
+    /// The entity does not exist or belongs to someone else: one answer for both, so that existence is not revealed.
     #[error("This does not exist or is not yours.")]
     NotFound,
-    /// One field of the request is wrong.
+    /// One field of the request is invalid.
     #[error("{field}: {reason}")]
     Invalid {
         /// The field as the caller named it.
         field: String,
-        /// What it should be, as a sentence.
+        /// The requirement, as a sentence.
         reason: String,
     },
-    /// The request contradicts what is stored by now.
+    /// The request conflicts with the stored state.
     #[error("{message}")]
     Conflict {
-        /// A stable word for scripts (`branch_locked`, `already_over`).
+        /// A stable code for scripts (`branch_locked`, `already_over`).
         #[serde(rename = "reason")]
         code: String,
         message: String,
@@ -38,10 +37,10 @@ pub enum ApiError {
     TooMany { retry_after_s: u64 },
     #[error("This is too large.")]
     TooLarge,
-    /// The server, or the way to it, does not work at the moment; the same request may work later.
+    /// The server or the connection to it is unavailable at the moment; the same request may succeed later.
     #[error("{message}")]
     Unavailable { message: String },
-    /// A fault of the server. The reference finds it in the server's log.
+    /// An internal error. The reference identifies it in the server's log.
     #[error("Something went wrong on this server. Reference: {reference}")]
     Internal { reference: String },
 }
@@ -66,16 +65,16 @@ impl<'de> Deserialize<'de> for ApiError {
     }
 }
 
-/// What a page says when no answer came.
-const UNREACHED: &str = "The server cannot be reached at the moment.";
+/// The message of a page that got no response.
+const UNREACHED: &str = "Could not reach the server.";
 
 impl ApiError {
-    /// No answer came.
+    /// Creates the error of a missing response.
     pub fn server_unreachable() -> Self {
         Self::Unavailable { message: UNREACHED.into() }
     }
 
-    /// Whether it is that.
+    /// Returns true if the error is a missing response.
     pub fn is_server_unreachable(&self) -> bool {
         matches!(self, Self::Unavailable { message } if message == UNREACHED)
     }
@@ -90,9 +89,9 @@ impl FromServerFnError for ApiError {
             ServerFnErrorErr::Args(reason) | ServerFnErrorErr::MissingArg(reason) => {
                 Self::Invalid { field: "request".into(), reason }
             }
-            // A page of another version of the server speaks another language.
+            // A page of another version may not understand the response.
             ServerFnErrorErr::Deserialization(_) => {
-                Self::Unavailable { message: "The server answered in a way this page does not know. Reload it.".into() }
+                Self::Unavailable { message: "This page is out of date. Reload it.".into() }
             }
             ServerFnErrorErr::Registration(_)
             | ServerFnErrorErr::UnsupportedRequestMethod(_)

@@ -1,6 +1,6 @@
-//! The one way in which JSON from the server becomes values of the page: first a JSON value, then a type. Read straight
-//! from text, every type would bring a parser of its own into the bundle for each way that text arrives (answers, the
-//! page's own data, events): a sixth of it.
+//! The JSON decoder of the page: text is parsed into a JSON value first, then converted to a type. Direct parsing
+//! would add a parser per type and per source (responses, page data, events) to the bundle: a sixth of it
+//! (`docs/adr/0049-type-erased-views.md`).
 
 use bytes::Bytes;
 use leptos::server::codee::{Decoder, Encoder};
@@ -12,21 +12,21 @@ use serde_json::{Error, Value};
 
 use crate::domain::json_reader;
 
-/// JSON for server functions ([`Call`]) and for resources.
+/// JSON encoding of server functions ([`JsonPost`]) and of resources.
 pub struct JsonEncoding;
 
-/// How server functions are called and answered.
+/// The protocol of server functions.
 pub type JsonPost = Post<JsonEncoding>;
 
-/// Reads a value.
+/// Parses a value.
 ///
 /// # Errors
-/// The text is no JSON, or not of this shape.
+/// The text is not JSON, or has another shape.
 pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Error> {
     json_reader::from_value(&parse_value(text)?)
 }
 
-/// Not generic, so that the parser exists once.
+/// Parses untyped JSON. It is not generic, so that the parser exists once.
 fn parse_value(text: &[u8]) -> Result<Value, Error> {
     serde_json::from_slice(text)
 }

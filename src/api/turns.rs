@@ -1,4 +1,4 @@
-//! Turns: send, stop, try again, look again.
+//! Server functions for turns: send, stop, retry, edit, reload.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::api::view::{ComposedMessage, PathDirection, StartedReply, TurnView, T
 use crate::domain::attachment::Attachment;
 use crate::domain::{ChatId, ModelLock, TurnId};
 
-/// Sends a message; its reply runs on the server from then on.
+/// Sends a message. Its reply runs on the server, independently of the page.
 #[server(SendMessageCall, prefix = "/api/page", endpoint = "send_message", input = JsonPost, output = JsonPost)]
 pub async fn send_message(message: ComposedMessage) -> Result<StartedReply, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
@@ -22,7 +22,7 @@ pub async fn stop_reply(turn_id: TurnId) -> Result<TurnView, ApiError> {
     pages.stop_reply(viewer, turn_id).await
 }
 
-/// Asks for another reply to the same message, of another model where one is named.
+/// Retries: requests another reply to the same message, optionally from another model.
 #[server(prefix = "/api/page", endpoint = "retry_reply", input = JsonPost, output = JsonPost)]
 pub async fn retry_reply(
     turn_id: TurnId,
@@ -33,8 +33,8 @@ pub async fn retry_reply(
     pages.retry_reply(viewer, turn_id, lock, client_request_id).await
 }
 
-/// The turn in other words, beside it: a message is sent again, with these `attachments` in place of what it had; a reply is
-/// stored as a version in the person's words.
+/// Creates an edited version of a turn. A message is sent again, with these `attachments` instead of its own; a reply
+/// is stored as a version by the person.
 #[server(prefix = "/api/page", endpoint = "edit_turn", input = JsonPost, output = JsonPost)]
 pub async fn edit_turn(
     turn_id: TurnId,
@@ -47,14 +47,14 @@ pub async fn edit_turn(
     pages.edit_message(viewer, turn_id, text, attached, client_request_id).await
 }
 
-/// A turn as of now.
+/// Returns the current state of a turn.
 #[server(prefix = "/api/page", endpoint = "load_turn", input = JsonPost, output = JsonPost)]
 pub async fn load_turn(turn_id: TurnId) -> Result<TurnView, ApiError> {
     let (pages, viewer) = crate::server::access::page_service_and_viewer()?;
     pages.turn(viewer, turn_id).await
 }
 
-/// More turns of the path to `leaf`: those next to `from` on one side of it, or those around it and itself.
+/// Returns more turns of the path to `leaf`: those on one side of `from`, or those around it and itself.
 #[server(prefix = "/api/page", endpoint = "load_turns", input = JsonPost, output = JsonPost)]
 pub async fn load_turns(
     chat_id: ChatId,

@@ -1,5 +1,4 @@
-//! What server functions hand to pages: domain things with what a page needs beside them. Not for rules: those are in
-//! `domain`.
+//! View models: domain data with the further facts that a page needs. Rules belong to `domain`.
 
 mod notice;
 pub mod tree;
@@ -16,41 +15,41 @@ use crate::domain::{
 
 pub use notice::{ComposerNotice, ConnectionOption};
 
-/// A turn as the transcript draws it.
+/// A turn as the transcript renders it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnView {
     pub turn: Turn,
-    /// Of the turn's exchange, decided when it was made (domain.md C2); segments depend on it.
+    /// The thinking mode of the turn's exchange (`docs/reference/domain.md C2`); segmentation depends on it.
     pub is_thinking_mode: bool,
-    /// What was asked for and did not go out.
+    /// The requested parameters that were not sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_sent: Vec<DroppedParam>,
     /// The versions of this turn, itself included, by creation.
     pub siblings: Vec<TurnId>,
-    /// What the list of versions says of each, in the same order; nothing where there is only one.
+    /// The entries of the versions list, in the same order; empty if there is only one version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<VersionView>,
-    /// The name under which this reply's form asks for another version: another one after every version that is made.
+    /// The idempotency key with which this reply's form requests another version. It changes with every version.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub retry_id: String,
-    /// The blocks whose server rendering says more than the browser's own (colours of code, math).
+    /// The blocks whose server rendering is better than the browser's (syntax colors, formulas).
     pub markup: Vec<BlockMarkup>,
-    /// Where the path goes over to another model with this turn: that model's name.
+    /// The name of the model that the path switches to with this turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switched_to: Option<String>,
-    /// Of its blocks those that name what is not as it was.
+    /// The blocks whose references have changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<(BlockId, ReferenceStatus)>,
 }
 
 impl TurnView {
-    /// How what this block names stands now, where it is not as it was.
+    /// Returns how the referenced document or image of this block has changed, if it has.
     pub fn reference_status(&self, block: BlockId) -> Option<ReferenceStatus> {
         self.named.iter().find(|(id, _)| *id == block).map(|(_, standing)| *standing)
     }
 }
 
-/// One version in the list of a turn's versions.
+/// An entry of a turn's versions list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VersionView {
     pub turn_id: TurnId,
@@ -60,21 +59,21 @@ pub struct VersionView {
     /// Its first words; empty while it runs.
     pub words: String,
     pub status: TurnStatus,
-    /// A reply that the person wrote.
+    /// True for a reply that a person edited.
     #[serde(default)]
     pub is_edited: bool,
-    /// How many turns follow on the path that choosing it shows.
+    /// The number of turns that follow on the path that selecting it shows.
     pub followed_by: u64,
 }
 
-/// Newer turns than the path on screen has, on other branches.
+/// Turns on other branches that are newer than those of the displayed path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewerTurnsView {
     pub newest: TurnId,
     pub turns: u64,
 }
 
-/// Where a copied chat comes from.
+/// The source of a copied chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopySource {
     pub chat_id: ChatId,
@@ -82,63 +81,64 @@ pub struct CopySource {
     pub title: String,
 }
 
-/// The server's rendering of one finished text block: the HTML of its parts, in order. Made by `ui::markdown`, never
-/// from stored HTML.
+/// The server's rendering of one finished text block: the HTML of its parts, in order. It is always rendered from
+/// Markdown, never from stored HTML.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockMarkup {
     pub block_id: BlockId,
     pub parts: Vec<String>,
 }
 
-/// Everything a chat's page shows, the new chat's included.
+/// The content of a chat page, including that of a new chat.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatPage {
-    /// None on the new chat's page.
+    /// `None` on the page of a new chat.
     pub chat: Option<Chat>,
     /// The branch of the path's leaf.
     pub branch: Option<Branch>,
-    /// The name of the branch that it left.
+    /// The name of its parent branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_from: Option<String>,
-    /// Turns of the path, root first: its newest, or those around the turn that was asked for.
+    /// The turns of the path, root first: the newest, or those around the requested turn.
     pub turns: Vec<TurnView>,
-    /// Whether the path has turns before the first of `turns`.
+    /// True if the path has turns before the first of `turns`.
     pub has_more_before: bool,
-    /// Ends of the chat's tree.
+    /// The number of leaves of the chat's tree.
     pub leaves: u64,
-    /// Replies that are being written and are not the end of this path.
+    /// Running replies that are not the end of this path.
     #[serde(default)]
     pub running: Vec<RunningReply>,
-    /// The path's last turn, where `turns` does not reach it.
+    /// The last turn of the path, if `turns` does not reach it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<TurnView>,
     #[serde(default)]
     pub elsewhere: Option<NewerTurnsView>,
     #[serde(default)]
     pub copied_from: Option<CopySource>,
-    /// The path was cut off here, to be gone on from: the next message begins a branch. How many turns it hides.
+    /// The number of turns hidden because the path was cut here to continue: the next message begins a branch.
     #[serde(default)]
     pub hides_below: Option<u64>,
-    /// The turn that was asked for is deleted; this is what is left near it.
+    /// True if the requested turn is deleted; the page shows the nearest remaining path.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_turn_gone: bool,
     pub draft: DraftView,
-    /// How many tools the model is offered; nothing where that is not known.
+    /// The number of tools offered to the model, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools_on: Option<usize>,
-    /// What a form has deleted and can still come back, and how many turns that were.
+    /// A deletion by a form that can still be restored, and its number of turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted: Option<(DeletionId, u64)>,
     pub models: Vec<Model>,
-    /// Another number when other models can be chosen.
+    /// A number that changes when the available models change.
     #[serde(default)]
     pub models_rev: u64,
     pub notices: Vec<ComposerNotice>,
-    /// The `client_request_id` of this page's form: a second click before the page is hydrated sends nothing twice.
+    /// The idempotency key (`client_request_id`) of this page's form: a second click before hydration sends nothing
+    /// twice.
     pub form_request_id: String,
 }
 
-/// On which side of a turn others are wanted.
+/// The side of a turn on which others are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathDirection {
@@ -147,7 +147,7 @@ pub enum PathDirection {
 }
 
 impl PathDirection {
-    /// The word in addresses.
+    /// Returns the name in URLs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Older => "older",
@@ -155,7 +155,7 @@ impl PathDirection {
         }
     }
 
-    /// Reads the word.
+    /// Parses the name.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Older, Self::Newer].into_iter().find(|side| side.as_str() == word)
     }
@@ -169,74 +169,74 @@ pub struct TurnsPage {
     pub has_more_after: bool,
 }
 
-/// The turns of a path that have the words that were looked for.
+/// The turns of a path that match a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundTurns {
-    /// The newest of them, root first, each with the number of turns before it.
+    /// The newest hits, root first, each with the number of turns before it.
     pub hits: Vec<(TurnId, i64)>,
-    /// How many there are in all.
+    /// The total number of hits.
     pub total: u32,
 }
 
-/// How everything stands at this moment, for every open page.
+/// The poll result that every open page receives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolledStatus {
-    /// The viewer's chats in which a reply is being written, and whether it waits for the viewer.
+    /// The viewer's chats with running replies, and whether each waits for the viewer.
     pub running: Vec<(ChatId, bool)>,
-    /// As [`ChatPage::models_rev`].
+    /// Same as [`ChatPage::models_rev`].
     pub models_rev: u64,
     /// The revision of the new chat's draft; 0 before the first.
     pub draft_rev: i64,
-    /// The name of the build that the server's pages are of; empty where they have no script.
+    /// The name of the server's build; empty if its pages have no script.
     pub build: String,
 }
 
-/// A reply that is being written on another path of the chat.
+/// A running reply on another path of the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningReply {
     pub turn_id: TurnId,
-    /// As soon as it has begun.
+    /// The model, once the reply has started.
     pub model: Option<String>,
     /// The first words of its message.
     pub words: String,
 }
 
-/// How a chat stands at this moment, for a page that shows it already.
+/// The poll result for an open chat page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PolledChat {
-    /// Rises with every new turn.
+    /// The revision, which increases with every new turn.
     pub rev: i64,
-    /// Replies that are being written and are not the end of the page's path; without a path, all of them.
+    /// The number of running replies that are not the end of the page's path; without a path, of all.
     pub running: usize,
     pub title: String,
-    /// The end of the path that goes through the page's own end; of another path when that turn is gone.
+    /// The end of the path through the page's own leaf; of another path if that turn no longer exists.
     pub leaf: Option<TurnId>,
-    /// Ends of the chat's tree.
+    /// The number of leaves of the chat's tree.
     pub leaves: u64,
-    /// The draft, when it is newer than the one the page knows.
+    /// The draft, if it is newer than the page's.
     pub draft: Option<DraftView>,
-    /// As [`ChatPage::models_rev`].
+    /// Same as [`ChatPage::models_rev`].
     pub models_rev: u64,
 }
 
-/// What is written but not sent.
+/// A draft: text that was not sent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DraftView {
     pub text: String,
-    /// What goes with it, in order.
+    /// Its attachments, in order.
     #[serde(default)]
     pub attachments: Vec<Attachment>,
-    /// Of these, by place, what is not as it was; told by the server alone.
+    /// The attachments, by index, whose references have changed. Only the server sets it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<(usize, ReferenceStatus)>,
-    /// Rises with every save; 0 when nothing was saved.
+    /// The revision, which increases with every save; 0 if nothing was saved.
     pub rev: i64,
     /// The model chosen for a new chat or branch.
     pub lock: Option<ModelLock>,
     pub thinking: Option<Thinking>,
 }
 
-/// A reply that began: by sending or by trying again.
+/// A reply that started, by sending or by retrying.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StartedReply {
     pub chat_id: ChatId,
@@ -250,21 +250,21 @@ pub struct StartedReply {
 /// A message as the composer sends it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ComposedMessage {
-    /// `None` begins a new chat.
+    /// `None` creates a new chat.
     pub chat_id: Option<ChatId>,
-    /// The reply it follows; `None` in a chat without turns.
+    /// The reply that it follows; `None` in a chat without turns.
     pub prev_turn_id: Option<TurnId>,
     pub text: String,
-    /// What goes with it; without this, what the draft of the chat has attached.
+    /// Its attachments; if absent, those of the chat's draft.
     pub attachments: Option<Vec<Attachment>>,
     pub provider: Option<String>,
     pub model: Option<String>,
-    /// Another model than the branch's begins a new branch; without this it is refused.
+    /// Whether another model than the branch's may begin a new branch; otherwise it is refused.
     pub may_branch: bool,
     pub thinking: Option<Thinking>,
-    /// The same id never sends twice.
+    /// The idempotency key.
     pub client_request_id: String,
-    /// It was not written in the message box: what stands there stays.
+    /// True if the message was not written in the composer, whose draft is then kept.
     #[serde(default)]
     pub keeps_draft: bool,
 }
@@ -275,11 +275,11 @@ pub struct ChatListItem {
     pub id: ChatId,
     pub title: String,
     pub updated_at: DateTime<Utc>,
-    /// Its position in the list.
+    /// The heading under which it is listed.
     pub heading: ChatListHeading,
-    /// A reply is being written in it.
+    /// True if a reply is running.
     pub running: bool,
-    /// That reply waits for the person.
+    /// True if that reply waits for the person.
     #[serde(default)]
     pub needs_you: bool,
     pub has_draft: bool,

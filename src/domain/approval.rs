@@ -1,56 +1,56 @@
-//! Asking a person whether a tool may run (domain.md 4.5, security.md on tools). What is asked is part of the call's
-//! block, so it survives whatever happens to the process; an answer holds for exactly what was asked.
+//! Approval requests for tool calls (`docs/adr/0029-approvals-are-events.md`). The request is part of the call's
+//! block, so it survives a restart of the process; a decision names the hash of the exact request that it answers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::block::{Block, Content, ToolStatus};
 
-/// Where a block's metadata keeps what is asked.
+/// The key of the approval request in a block's metadata.
 pub const KEY: &str = "approval";
 
-/// What a person is asked.
+/// A request to a person to approve one tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ApprovalRequest {
-    /// The server's id; empty for what Turnleaf runs itself.
+    /// The server's id. Empty for tools that Turnleaf runs itself.
     pub server: String,
     pub tool: String,
-    /// The tool's name for people.
+    /// The tool's display name.
     pub title: String,
-    /// Of the tool's schema, so that a lasting answer does not hold for another one.
+    /// The hash of the tool's schema, so that a lasting permission does not apply to a tool with another schema.
     pub schema_hash: String,
-    /// Of server, tool, schema and arguments: what an answer names.
+    /// The hash of server, tool, schema and arguments. A decision names it.
     pub hash: String,
-    /// Characters in the arguments that nobody sees.
+    /// The number of invisible characters in the arguments.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden_characters: u32,
-    /// Why it is asked again, where it is.
+    /// Why approval is requested again, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl ApprovalRequest {
-    /// What a call asks, while it waits for the answer.
+    /// Returns the request of a call that awaits approval, and `None` for every other block.
     pub fn from_block(block: &Block) -> Option<Self> {
         let waits = matches!(block.content, Content::ToolUse { status: ToolStatus::AwaitingApproval, .. });
         if waits { serde_json::from_value(block.block_metadata.get(KEY)?.clone()).ok() } else { None }
     }
 
-    /// The change of the block's metadata that asks.
+    /// Returns the metadata change that adds this request to its block.
     pub fn as_metadata(&self) -> Value {
         json!({ KEY: self })
     }
 }
 
-/// What a person answers.
+/// A person's decision on a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalDecision {
-    /// This call.
+    /// Allow this call only.
     Allow,
-    /// This tool, as long as its schema stays, in this chat.
+    /// Allow this tool in this chat, as long as its schema does not change.
     AllowInChat,
-    /// The same in every chat.
+    /// Allow this tool in every chat, as long as its schema does not change.
     Always,
     Deny,
 }
@@ -61,7 +61,7 @@ impl ApprovalDecision {
     }
 }
 
-/// What was said about a tool once and for all.
+/// The standing permission of a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolApprovalPolicy {

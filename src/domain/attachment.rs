@@ -1,5 +1,5 @@
-//! What a message has beside its text: images, documents and selections of them. Here is what a block says of itself so
-//! that it can be shown without looking anything up; what a model is shown of it is `providers::history`'s.
+//! Attachments of a message: images, documents and selections of documents. Each block carries a card with everything
+//! that its display needs, so no lookup is necessary. `providers::history` renders attachments for a model.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,54 +10,55 @@ use crate::json_reader::{self, deserialize_members};
 use crate::selection;
 use crate::tokens::approx_tokens;
 
-/// The key of a [`Card`] in `block_metadata`.
+/// The key of an [`AttachmentCard`] in `block_metadata`.
 pub const CARD_KEY: &str = "card";
-/// The only `ref_type` there is so far.
+/// The only `ref_type` so far.
 pub const DOCUMENT_REF_TYPE: &str = "document";
 
-/// What a chip or a picture says, as it was when the message was written. Kept with the block: the same live, after a
-/// reload, without script and in exports.
+/// The display data of an attachment, as it was when the message was written. It is stored with the block, so that
+/// live pages, reloaded pages, pages without script and exports agree.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct AttachmentCard {
-    /// The document's title, the image's name.
+    /// The title of the document, or the name of the image.
     pub title: String,
-    /// Of a selection: its first and last line, from 1.
+    /// The first and last line of a selection, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lines: Option<(u64, u64)>,
-    /// Of a selection: its beginning, at most [`QUOTE_CHARS`].
+    /// The beginning of a selection, at most [`CARD_QUOTE_CHARS`] characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// Roughly, of what is shown to a model ([`crate::tokens::approx_tokens`]).
+    /// The approximate number of tokens that the attachment adds to a request.
     #[serde(default)]
     pub tokens: u64,
-    /// Of an image, in pixels.
+    /// Width and height of an image, in pixels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<(u32, u32)>,
-    /// Of an image: the sha256 of its small form, where it has one.
+    /// The sha256 of an image's thumbnail, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thumbnail: Option<String>,
 }
 
-/// What wrapping a document costs a model beside its text.
+/// The tokens that the `<document>` element around a text costs.
 pub const WRAPPING_TOKENS: u64 = 25;
 
-/// How much of a selection its card has.
+/// The most characters of a selection that its card keeps.
 pub const CARD_QUOTE_CHARS: usize = 600;
 
-/// What an image costs a model, roughly: vendors take about a token for 750 pixels, and make larger ones smaller.
+/// Estimates the tokens of an image. Vendors count about one token for 750 pixels and scale larger images down.
 pub fn image_tokens(size: Option<(u32, u32)>) -> u64 {
     const PIXELS: u64 = 750;
     let guess = |(width, height)| (u64::from(width) * u64::from(height)).div_ceil(PIXELS).clamp(85, 1_600);
     size.map_or(1_000, guess)
 }
 
-/// Whether it names a document, or a selection of one.
+/// Returns true for a reference to a document or to a selection of one.
 pub fn is_reference(content: &Content) -> bool {
     matches!(content, Content::Reference { .. } | Content::PartialReference { .. })
 }
 
 impl AttachmentCard {
-    /// The card of a selection of this text, and what is selected; nothing where it does not lie within it.
+    /// Returns the card of a selection of this text and the selected text, or `None` if the selection is out of
+    /// range.
     pub fn from_selection(title: String, text: &str, (start, end): (u64, u64)) -> Option<(Self, &str)> {
         let selected = selection::slice(text, start, end)?;
         let card = Self {
@@ -70,23 +71,23 @@ impl AttachmentCard {
         Some((card, selected))
     }
 
-    /// The card of a block, where it has one.
+    /// Returns the card of a block, if it has one.
     pub fn from_block(block: &Block) -> Option<Self> {
         json_reader::from_value(block.block_metadata.get(CARD_KEY)?).ok()
     }
 }
 
-/// How what is named stands now, where it is not as it was.
+/// How a referenced document or image differs from the state that the message refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReferenceStatus {
     /// The document has a newer version.
     Older,
-    /// The document, or the image, is not there any more.
+    /// The document or image no longer exists.
     Deleted,
 }
 
-/// One attachment of a draft: the block that it will be, and its card.
+/// One attachment of a draft: the content of its future block, and its card.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Attachment {
     #[serde(flatten)]
@@ -103,7 +104,7 @@ impl<'de> Deserialize<'de> for Attachment {
 }
 
 impl Attachment {
-    /// What an uploaded image is as an attachment.
+    /// Returns an uploaded image as an attachment.
     pub fn image(
         blob: String,
         mime: String,
@@ -121,7 +122,7 @@ impl Attachment {
         Self { content: Content::Image { blob, mime, alt: name }, card }
     }
 
-    /// The newest version of a document, all of it.
+    /// Returns a reference to the whole newest version of a document.
     pub fn document(id: String, title: String, version: DateTime<Utc>, bytes: u64) -> Self {
         let content =
             Content::Reference { ref_id: id, ref_type: DOCUMENT_REF_TYPE.to_owned(), version_timestamp: Some(version) };
@@ -131,7 +132,7 @@ impl Attachment {
         }
     }
 
-    /// These lines of a document at a version with this text, from 1. Nothing where there is nothing on them.
+    /// Returns a reference to these lines (from 1) of the version with this text, or `None` if they select nothing.
     pub fn from_lines(
         id: String,
         title: String,
@@ -151,14 +152,14 @@ impl Attachment {
         Some(Self { content, card })
     }
 
-    /// What a block of a message has attached; nothing of any other.
+    /// Returns the attachment in a block, and `None` for blocks of other types.
     pub fn from_block(block: &Block) -> Option<Self> {
         let content = &block.content;
         is_attached(content)
             .then(|| Self { content: content.clone(), card: AttachmentCard::from_block(block).unwrap_or_default() })
     }
 
-    /// What it is told apart by among those of one message.
+    /// Returns the key that identifies an attachment among those of one message.
     pub fn dedup_key(&self) -> String {
         match &self.content {
             Content::Image { blob, .. } => blob.clone(),
@@ -171,40 +172,40 @@ impl Attachment {
     }
 }
 
-/// Whether this is attached to a message, not said in it.
+/// Returns true for content that is attached to a message, as opposed to its text.
 pub fn is_attached(content: &Content) -> bool {
     matches!(content, Content::Image { .. } | Content::Reference { .. } | Content::PartialReference { .. })
 }
 
-/// How one attachment went into a request: a line of the generation's manifest.
+/// How one attachment was sent in a request: an entry of the generation's manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ShownAttachment {
     pub block_id: BlockId,
-    /// The document, or the image's sha256.
+    /// The id of the document, or the sha256 of the image.
     pub ref_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version_timestamp: Option<DateTime<Utc>>,
-    /// Unicode scalar values, half open; all of the version where there is none.
+    /// The selected range in Unicode scalar values, half open. Absent if the whole version was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<(u64, u64)>,
     pub shown_as: AttachmentRendering,
-    /// Of the text or the image that was shown, hex.
+    /// The sha256 of the text or image that was sent, in hex.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     pub approx_tokens: u64,
 }
 
-/// What became of an attachment on its way to a model.
+/// The form in which an attachment was sent to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AttachmentRendering {
     /// The text of the version or of the selection.
     Text,
     Image,
-    /// Its alternative text, because the model does not see, or takes no more or no such images.
+    /// The image's alternative text, because the model does not accept images, this kind of image, or this many.
     AltText,
-    /// Nothing but a line that it is not there any more.
+    /// A line that says that the document was deleted.
     Deleted,
 }

@@ -1,4 +1,4 @@
-//! Blocks: the ordered, typed pieces of a turn (domain.md 4.3). Not for how they are grouped on screen: that is
+//! Blocks: the ordered, typed pieces of a turn (`docs/reference/domain.md 4.3`). Grouping for display belongs to
 //! `segment`.
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -12,7 +12,7 @@ use crate::json_reader::{JsonMembers, unknown_variant};
 
 mod schema;
 
-/// Who wrote a block.
+/// The author of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Author {
@@ -22,7 +22,7 @@ pub enum Author {
     Tool,
 }
 
-/// How far a block is. Only the newest non-tool block of a turn may be `Open` (domain.md I6).
+/// The state of a block. Only the newest block of a turn that is not a tool block may be `open`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockState {
@@ -32,7 +32,7 @@ pub enum BlockState {
     Aborted,
 }
 
-/// How far a tool call is.
+/// The state of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
@@ -42,28 +42,29 @@ pub enum ToolStatus {
     Done,
     Failed,
     Cancelled,
-    /// A person said no; the tool was never asked.
+    /// A person denied the call, and the tool did not run.
     Denied,
-    /// The server went away while the tool ran: it may or may not have done its work, and is not asked again.
+    /// The server stopped while the tool ran. The tool may or may not have finished, and is not run again.
     Interrupted,
-    /// The client that declared the tool runs it, and sends the result in a turn of its own.
+    /// The client that declared the tool runs it and sends the result in a turn of its own.
     HandedOver,
 }
 
 impl ToolStatus {
-    /// Whether the call still waits for something here. A terminal turn has none of these (domain.md I7).
+    /// Returns true while the server still has to act on the call. A finished turn has no such calls
+    /// (`docs/reference/domain.md I7`).
     pub fn is_open(self) -> bool {
         matches!(self, Self::Pending | Self::AwaitingApproval | Self::Running)
     }
 }
 
-/// What a block holds, by type. A type this version does not know is kept as it came, in its place.
+/// The content of a block, by type. Types that this version does not know are kept unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Content {
     Text {
         text: String,
-        /// The text is Turnleaf's own sentence about a failure, not the model's words.
+        /// True if the text is Turnleaf's description of a failure, not the model's output.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
@@ -80,7 +81,8 @@ pub enum Content {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
     },
-    /// A provider's opaque proof of its reasoning. Never displayed, never streamed (domain.md C13).
+    /// A provider's opaque proof of its reasoning. Never displayed and never sent to clients
+    /// (`docs/reference/domain.md C13`).
     ThinkingSignature {
         signature: String,
         #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
@@ -126,27 +128,27 @@ pub enum Content {
         ref_type: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version_timestamp: Option<DateTime<Utc>>,
-        /// Unicode scalar values, half open (domain.md C19).
+        /// The selected range in Unicode scalar values, half open (`docs/reference/domain.md C19`).
         selection_start: u64,
         selection_end: u64,
     },
-    /// `x:<name>` types and types of a newer version: stored and kept in place, not rendered.
+    /// `x:<name>` types and types of newer versions: stored and kept in place, not rendered.
     #[serde(untagged)]
     Other(Map<String, Value>),
 }
 
 impl Content {
-    /// Plain text of the model or the user.
+    /// Returns plain text of the model or the user.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), is_error: false }
     }
 
-    /// Reasoning that has only text so far.
+    /// Returns reasoning that has only text so far.
     pub fn thinking(thinking: impl Into<String>) -> Self {
         Self::Thinking { thinking: thinking.into(), signature: None, redacted: None, title: None, duration_ms: None }
     }
 
-    /// The stored type name: one of domain.md 4.3 or `x:<name>`.
+    /// Returns the stored type name: one of `docs/reference/domain.md 4.3` or `x:<name>`.
     pub fn block_type(&self) -> &str {
         match self {
             Self::Text { .. } => "text",
@@ -161,7 +163,7 @@ impl Content {
         }
     }
 
-    /// Holds the values in it to the bounds of what can be stored and read again.
+    /// Limits the JSON values in the content to the bounds within which they can be stored and read back.
     pub fn enforce_bounds(&mut self) {
         match self {
             Self::ToolUse { arguments, .. } => {
@@ -178,7 +180,7 @@ impl Content {
         }
     }
 
-    /// The growing string of a block while it streams: text, reasoning, or raw tool arguments.
+    /// Returns the string that deltas extend while the block streams: text, reasoning, or raw tool arguments.
     pub fn streaming_text_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Text { text, .. } => Some(text),
@@ -188,7 +190,7 @@ impl Content {
         }
     }
 
-    /// The text that grows, as it is.
+    /// Returns the string that deltas extend, for reading.
     pub fn streaming_text(&self) -> Option<&str> {
         match self {
             Self::Text { text, .. } => Some(text),
@@ -199,7 +201,7 @@ impl Content {
     }
 }
 
-/// Content of a type that this version knows, in the shape that it knows.
+/// Parses content of a type and shape that this version knows.
 fn parse_known_content(content: &JsonMembers<'_>) -> Result<Content, Error> {
     Ok(match content.tag("type")? {
         "text" => Content::Text { text: content.get("text")?, is_error: content.get_or_default("is_error")? },
@@ -262,15 +264,15 @@ impl<'de> Deserialize<'de> for Content {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Block {
     pub id: BlockId,
-    /// Place in the turn, from 0 and dense.
+    /// The position in the turn, from 0, without gaps.
     pub seq: u32,
-    /// Place in the chat: strictly rising on every path from a root to a leaf (domain.md I5).
+    /// The position in the chat. Strictly increasing on every path from a root to a leaf.
     pub chat_seq: i64,
     pub author: Author,
     pub state: BlockState,
     #[serde(flatten)]
     pub content: Content,
-    /// A tool result's call.
+    /// The tool call that this tool result answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_block_id: Option<BlockId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -280,18 +282,19 @@ pub struct Block {
     pub created_at: DateTime<Utc>,
 }
 
-/// What a block says beside its content, in the same object.
+/// The members of a block's JSON object beside those of its content.
 const MEMBERS_OF_BLOCK: [&str; 9] =
     ["id", "seq", "chat_seq", "author", "state", "parent_block_id", "generation_id", "block_metadata", "created_at"];
 
-/// Where `block_metadata` of a call keeps when it began to run: it is written, and may have waited, before that.
+/// The key of `block_metadata` that holds the start time of a call. The block itself is older: the call may have
+/// waited for approval.
 pub const RUNS_SINCE: &str = "runs_since";
 
-/// What `block_metadata.run_by` says of a call that the provider ran itself, inside of its response.
+/// The value of `block_metadata.run_by` for a call that the provider itself runs within its response.
 pub const RUN_BY_PROVIDER: &str = "provider";
 
 impl Block {
-    /// Whether it is a call that the provider runs itself: nobody here answers it.
+    /// Returns true for a call that the provider itself runs, so that nobody here has to answer it.
     pub fn is_run_by_provider(&self) -> bool {
         self.block_metadata.get("run_by").and_then(Value::as_str) == Some(RUN_BY_PROVIDER)
     }
@@ -300,8 +303,8 @@ impl Block {
         matches!(self.content, Content::Image { .. })
     }
 
-    /// Since when it goes on by itself: a thought that is being written, a call that runs. Nothing of what is over, and of
-    /// what waits for a person or for its place.
+    /// Returns the start time of a block that is still running: reasoning that streams, or a call whose tool runs.
+    /// Returns `None` for finished blocks and for calls that wait for a person or for a free slot.
     pub fn running_since(&self) -> Option<DateTime<Utc>> {
         match (&self.content, self.state) {
             (Content::Thinking { .. }, BlockState::Open) => Some(self.created_at),
@@ -310,7 +313,7 @@ impl Block {
         }
     }
 
-    /// When the last of it came, where that is known: of text it is not.
+    /// Returns the end time of a block, if it is known; that of text is not.
     pub fn ended_at(&self) -> Option<DateTime<Utc>> {
         let (began, ms) = match &self.content {
             _ if self.state == BlockState::Open => return None,
@@ -328,13 +331,14 @@ impl Block {
     }
 }
 
-/// How many blocks a turn may have before `chat_seq` would run into the next turn's numbers.
+/// The bits of `chat_seq` that hold a block's position in its turn: the bound on the blocks of one turn.
 const BLOCKS_PER_TURN_BITS: u32 = 20;
-/// No block has this place: a stored number from here on is none.
+/// The exclusive upper bound of a block's `seq`. A stored number from here on is invalid.
 pub const LAST_BLOCK_SEQ: u32 = (1 << BLOCKS_PER_TURN_BITS) - 1;
 
-/// A block's place in its chat. A turn's `ord` rises from parent to child (a child is created later), so putting it in
-/// the high bits makes `chat_seq` rise on every path without a counter that running replies would have to share.
+/// Computes a block's position in its chat. A turn's `ord` increases from parent to child, because a child is created
+/// later. With `ord` in the high bits, `chat_seq` increases on every path without a counter that concurrent replies
+/// would have to share.
 pub fn chat_seq(turn_ord: i64, seq: u32) -> i64 {
     (turn_ord << BLOCKS_PER_TURN_BITS) | i64::from(seq)
 }
@@ -379,7 +383,7 @@ mod tests {
     fn chat_seq_rises_from_turn_to_turn_and_from_block_to_block() {
         assert!(chat_seq(3, 0) < chat_seq(3, 1));
         assert!(chat_seq(3, 1_000) < chat_seq(4, 0));
-        // A chat may have 50 000 turns; JavaScript keeps integers exactly below 2^53.
+        // A chat may have 50 000 turns; JavaScript keeps integers exact below 2^53.
         assert!(chat_seq(50_000, u32::MAX >> 12) < (1 << 53));
     }
 

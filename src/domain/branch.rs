@@ -1,4 +1,5 @@
-//! Branches: lineages locked to one provider and model (domain.md I3, I4).
+//! Branches: chains of turns, each locked to one provider and model (`docs/reference/domain.md I3`,
+//! `docs/reference/domain.md I4`).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{BranchId, ChatId, TurnId};
 use crate::tool::OfferedTool;
 
-/// Why a branch exists.
+/// Why a branch was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BranchOrigin {
@@ -19,7 +20,7 @@ pub enum BranchOrigin {
     Import,
 }
 
-/// The provider and model that a branch keeps for life.
+/// The provider and model that a branch keeps permanently.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ModelLock {
     pub provider: String,
@@ -32,32 +33,32 @@ impl ModelLock {
     }
 }
 
-/// How earlier reasoning goes back to a model that signs it (providers.md 3.6). None of them blanks reasoning that had
-/// text: the API refuses that.
+/// How earlier reasoning is sent back to a model that signs its reasoning. No policy blanks reasoning that had text,
+/// because the API refuses that.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextPolicy {
-    /// Reasoning is asked for with its text and goes back unchanged.
+    /// Reasoning is requested with its text and sent back unchanged.
     #[default]
     Exact,
-    /// Reasoning is asked for without its text: only the signatures come, and only they go back.
+    /// Reasoning is requested without its text; only its signatures are received and sent back.
     SignaturesOnly,
-    /// Reasoning of completed exchanges stays behind. Repair only: on models that bind reasoning to the conversation
-    /// before it, it invalidates what is left.
+    /// Reasoning of completed exchanges is not sent back. For repairs only: with models that bind reasoning to the
+    /// conversation before it, this invalidates the remaining reasoning.
     OmitCompleted,
 }
 
-/// What a branch says to its model in every request the same way, byte for byte (providers.md 3.7). Fixed with the
-/// branch's first turn.
+/// The part of a branch's requests that stays identical byte for byte (`docs/reference/providers.md 3.7`), so that
+/// providers can cache it. It is fixed with the branch's first turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PromptPrefix {
-    /// Empty means none.
+    /// The system prompt. Empty means none.
     pub system_prompt: String,
-    /// `None` on branches older than this rule: the provider's own tools.
+    /// The offered tools. `None` on branches older than this rule: they use the provider's configured tools.
     pub tools: Option<Vec<OfferedTool>>,
 }
 
-/// A lineage of turns. Its lock never changes after it is made.
+/// A chain of turns. Its provider and model never change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Branch {
     pub id: BranchId,
@@ -76,10 +77,10 @@ pub struct Branch {
     pub created_at: DateTime<Utc>,
 }
 
-/// Which lock a new branch gets (domain.md "Branch config resolution").
+/// Resolves the lock of a new branch (`docs/reference/domain.md 4.4`, branch config resolution).
 ///
-/// `source` is the branch it leaves, `provider_default` gives a provider's default model, `configured` is what the
-/// server falls back to; the lock is never inferred from turns.
+/// `source` is the branch that it leaves, `provider_default` returns the default model of a provider, and
+/// `configured` is the server's fallback. The lock is never inferred from turns.
 pub fn resolve_lock(
     provider: Option<&str>,
     model: Option<&str>,

@@ -1,5 +1,5 @@
-//! Bytes that are nearly the same as others: each message of a long chat sends the chat again, so a request is kept as
-//! what it has that an earlier one has not, in the database and in an archive.
+//! Delta encoding of request bytes. Every request of a long chat contains the whole chat, so the database and the
+//! archive store only the part that an earlier request of the path does not have.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits;
 
-/// What of a whole is that of its base: so many of the first bytes, and so many of the last.
+/// A delta: the lengths of the prefix and the suffix that the bytes share with their base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ByteDelta {
     pub head: usize,
@@ -15,37 +15,38 @@ pub struct ByteDelta {
 }
 
 impl ByteDelta {
-    /// What `whole` has of `base`.
+    /// Computes the delta of `whole` against `base`.
     pub fn new(base: &[u8], whole: &[u8]) -> Self {
         let head = common_prefix_length(base, whole);
         let tail = base[head..].iter().rev().zip(whole[head..].iter().rev()).take_while(|(was, is)| was == is).count();
         Self { head, tail }
     }
 
-    /// Where the bytes of its own stand in a whole of so many.
+    /// Returns the range of the bytes that the delta itself stores, in a whole of this length.
     pub fn own_range(self, length: usize) -> Range<usize> {
         self.head..length - self.tail
     }
 
-    /// The whole, of the bytes of its own and its base; none where the base is too short.
+    /// Restores the whole from its own bytes and its base. Returns `None` if the base is too short.
     pub fn apply(self, own: &[u8], base: &[u8]) -> Option<Vec<u8>> {
         let end = base.len().checked_sub(self.tail).filter(|end| self.head <= *end)?;
         Some([&base[..self.head], own, &base[end..]].concat())
     }
 }
 
-/// Whether a request with its manifest is too short for a base to be looked for.
+/// Returns true if a request with its manifest is too short to be worth the search for a base.
 pub fn is_too_short_for_delta(bytes: usize) -> bool {
     bytes < limits::REQUEST_SHORT_BYTES
 }
 
-/// Whether a request of which so many bytes are its own is kept as those. One with more is the better base of those to come.
+/// Returns true if storing only the own bytes is worthwhile. A request with more of its own is stored whole, because
+/// it is the better base for later ones.
 pub fn is_delta_worthwhile(own: usize, whole: usize) -> bool {
     own <= limits::REQUEST_STORED_BYTES.min(whole / 2)
 }
 
-/// With how many equal bytes both begin. Of a long chat that is nearly all of them: compared by the page, which is thirty
-/// times as fast as one by one.
+/// Returns the length of the common prefix. The prefix covers nearly all of a long chat, so it is compared in blocks
+/// of 4,096 bytes, which is thirty times as fast as byte by byte.
 fn common_prefix_length(one: &[u8], other: &[u8]) -> usize {
     const PAGE: usize = 4096;
     let pages = one.chunks_exact(PAGE).zip(other.chunks_exact(PAGE)).take_while(|(one, other)| one == other).count();

@@ -1,10 +1,10 @@
-//! Sizes as bounds name them: a number of bytes, with a unit where that is shorter to read (`256 MiB`, `2GB`). What a
-//! person's own things weigh is written for the eye instead (`ui::words::transcript::size`).
+//! Byte sizes as configuration and error messages write them: a number with an optional unit (`256 MiB`, `2GB`).
+//! Sizes on pages are formatted by `ui::messages` instead.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Units by their names in lower case. Those that count in thousands have no `i`.
+/// The accepted units in lower case. Units without `i` are decimal.
 const UNITS: [(&str, u64); 10] = [
     ("", 1),
     ("b", 1),
@@ -23,15 +23,15 @@ const UNITS: [(&str, u64); 10] = [
 pub struct ByteSize(pub u64);
 
 impl ByteSize {
-    /// Of a bound on what is held in memory.
+    /// Converts a bound on memory, which is a `usize`.
     pub const fn from_usize(bytes: usize) -> Self {
         Self(bytes as u64)
     }
 }
 
-/// Why a text is no size.
+/// The error of a text that is not a byte size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a number of bytes such as 268435456, 256 MiB or 2 GB; 0 switches it off")]
+#[error("must be a number of bytes such as 268435456, 256 MiB, or 2 GB; 0 disables it")]
 pub struct ParseByteSizeError;
 
 impl FromStr for ByteSize {
@@ -43,13 +43,13 @@ impl FromStr for ByteSize {
         let number: u64 = text[..digits].parse().map_err(|_| ParseByteSizeError)?;
         let unit = text[digits..].trim_start().to_ascii_lowercase();
         let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit).ok_or(ParseByteSizeError)?;
-        // Databases count in signed numbers.
+        // The databases store signed integers.
         let bytes = number.checked_mul(*factor).filter(|bytes| i64::try_from(*bytes).is_ok());
         bytes.map(Self).ok_or(ParseByteSizeError)
     }
 }
 
-/// With the largest unit that gives a whole number, so that it can be read back.
+/// Formats with the largest unit that gives a whole number, so that the text parses back to the same size.
 impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];

@@ -1,6 +1,6 @@
-//! What a model takes: how it can be asked to think, which parameters it knows and in which bounds, how much it reads
-//! and says. An adapter knows it by the model's name, and better once the provider's list of models has said more.
-//! Not for deciding what goes out: that is [`crate::settle`].
+//! Capabilities of a model: its reasoning controls, its parameters and their bounds, its context and output sizes. An
+//! adapter derives them from the model's name and refines them with the provider's model list.
+//! [`crate::params_resolution`] decides which parameters are sent.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use serde::Serialize;
 use crate::exchange::Thinking;
 use crate::provider::ReasoningSupport;
 
-/// The values that are taken, both ends included.
+/// The accepted values, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ValueRange<T> {
     pub least: T,
-    /// Absent where no upper bound is known.
+    /// The upper bound. Absent if none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most: Option<T>,
 }
@@ -43,7 +43,8 @@ impl<T: fmt::Display> fmt::Display for ValueRange<T> {
     }
 }
 
-/// A parameter's bounds by whether the model thinks. Absent means: not taken then.
+/// The bounds of a parameter, without and with thinking. Absent means that the parameter is not accepted in that
+/// mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ParamSupport<T> {
     pub plain: Option<T>,
@@ -55,7 +56,7 @@ impl<T: Copy> ParamSupport<T> {
         Self { plain: Some(bounds), thinking: Some(bounds) }
     }
 
-    /// Only while the model does not think.
+    /// Accepts the parameter only while the model does not think.
     pub const fn only_plain(bounds: T) -> Self {
         Self { plain: Some(bounds), thinking: None }
     }
@@ -64,7 +65,7 @@ impl<T: Copy> ParamSupport<T> {
         Self { plain: None, thinking: None }
     }
 
-    /// The same at the same times, with other bounds.
+    /// Changes the bounds and keeps the modes in which the parameter is accepted.
     pub fn map<U>(self, change: impl Fn(T) -> U) -> ParamSupport<U> {
         ParamSupport { plain: self.plain.map(&change), thinking: self.thinking.map(&change) }
     }
@@ -74,22 +75,22 @@ impl<T: Copy> ParamSupport<T> {
     }
 }
 
-/// Which images one request may have. What is beyond is told in words.
+/// The images that one request may contain. Further images are replaced by their alternative text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageBounds {
     pub kinds: &'static [&'static str],
-    /// How many.
+    /// The most images in one request.
     pub count: usize,
-    /// One of them, and all of them, in bytes of base64: that is what providers count.
+    /// The most bytes of one image and of all images, counted in base64 as providers do.
     pub bytes: usize,
     pub bytes_in_all: usize,
-    /// The longer side, in pixels.
+    /// The most pixels on the longer side.
     pub side: u32,
-    /// The same where there are more than so many.
+    /// A lower bound on the longer side that applies to requests with more than this number of images.
     pub side_of_many: Option<(usize, u32)>,
 }
 
-/// Of servers that say nothing of it: what most others take.
+/// The bounds for servers that document none: those that most providers accept.
 impl Default for ImageBounds {
     fn default() -> Self {
         Self {
@@ -103,31 +104,31 @@ impl Default for ImageBounds {
     }
 }
 
-/// What a model takes.
+/// The capabilities of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Capabilities {
     pub reasoning: ReasoningSupport,
-    /// The levels that make a difference, from the least; `Off` only where thinking can be switched off. Empty where
-    /// nothing can be asked, or nobody knows how.
+    /// The levels that make a difference, lowest first. `off` is present only if thinking can be switched off. Empty
+    /// if the model has no levels or they are unknown.
     pub thinking_levels: Vec<Thinking>,
-    /// The budgets of reasoning that are taken, in tokens; `max_tokens` counts them too.
+    /// The accepted thinking budgets in tokens. `max_tokens` includes them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thinking_budget: Option<ValueRange<u32>>,
-    /// Levels are asked for as budgets too, so they need as much room in `max_tokens`.
+    /// True if levels are sent as budgets, so that they need the same room in `max_tokens`.
     pub levels_are_budgets: bool,
     pub temperature: ParamSupport<ValueRange<f64>>,
     pub top_p: ParamSupport<ValueRange<f64>>,
-    /// Takes one of `temperature` and `top_p`, not both.
+    /// True if the model accepts only one of `temperature` and `top_p`.
     pub temperature_or_top_p: bool,
     pub top_k: ParamSupport<ValueRange<u32>>,
     pub max_tokens: ValueRange<u32>,
-    /// How many.
+    /// The number of stop sequences.
     pub stop_sequences: ParamSupport<u32>,
     pub blank_stop_sequences: bool,
-    /// How many tokens of context it has.
+    /// The size of the context window in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
-    /// Whether it sees images.
+    /// Whether the model accepts images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
     #[serde(skip)]
@@ -136,7 +137,7 @@ pub struct Capabilities {
     pub tools: Option<bool>,
 }
 
-/// What may be said to a model of which nothing is known: the usual, and nothing that a server could refuse.
+/// The defaults for an unknown model: the usual parameters, and none that a server is likely to refuse.
 impl Default for Capabilities {
     fn default() -> Self {
         Self {
@@ -160,17 +161,17 @@ impl Default for Capabilities {
 }
 
 impl Capabilities {
-    /// Its reasoning, and the levels that it can be asked for.
+    /// Sets the reasoning support and its levels.
     pub fn with_thinking(self, reasoning: ReasoningSupport, levels: &[Thinking]) -> Self {
         Self { reasoning, thinking_levels: levels.to_vec(), ..self }
     }
 
-    /// It turned out to have no reasoning, whatever its name said.
+    /// Removes reasoning, for a model whose name suggested it wrongly.
     pub fn without_thinking(self) -> Self {
         Self { thinking_budget: None, levels_are_budgets: false, ..self.with_thinking(ReasoningSupport::Never, &[]) }
     }
 
-    /// No sampling parameters and no stop sequences, ever or only while it thinks.
+    /// Removes sampling parameters and stop sequences, always or only while the model thinks.
     pub fn without_sampling(self, only_while_thinking: bool) -> Self {
         fn cut<T: Copy>(takes: ParamSupport<T>, only_while_thinking: bool) -> ParamSupport<T> {
             ParamSupport { plain: takes.plain.filter(|_| only_while_thinking), thinking: None }
@@ -184,7 +185,7 @@ impl Capabilities {
         }
     }
 
-    /// With the most that a reply may have, where a list says so.
+    /// Sets the largest output of a reply, if the model list states it.
     pub fn with_max_tokens(self, most: Option<u64>) -> Self {
         let most = most.and_then(|most| u32::try_from(most).ok()).filter(|most| *most > 0);
         Self { max_tokens: ValueRange { most: most.or(self.max_tokens.most), ..self.max_tokens }, ..self }

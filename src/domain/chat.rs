@@ -1,4 +1,4 @@
-//! Chats: the whole tree's own row, and the rules of its title.
+//! Chats: the row of a whole tree, and the rules of its title.
 
 mod heading;
 
@@ -21,22 +21,22 @@ pub struct Chat {
     #[schema(ignore)]
     #[serde(default = "nobody")]
     pub owner_id: UserId,
-    /// Empty until the first message names it.
+    /// The title. Empty until the first message sets it.
     pub title: String,
     pub system_prompt: String,
     pub settings: ChatSettings,
     pub default_branch_id: Option<BranchId>,
     pub last_viewed_turn_id: Option<TurnId>,
-    /// The reply of another chat up to which this one is a copy of it.
+    /// The reply of another chat up to which this chat was copied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copied_from_turn_id: Option<TurnId>,
-    /// Since when it stands before the others in the list.
+    /// When the chat was pinned to the top of the list. Absent if it is not pinned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned_at: Option<DateTime<Utc>>,
-    /// Since when the list leaves it out. A new message brings it back.
+    /// When the chat was archived, which hides it from the list. A new message restores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived_at: Option<DateTime<Utc>>,
-    /// Rises with every change of the tree.
+    /// The revision. It increases with every change of the tree.
     pub rev: i64,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
@@ -46,17 +46,17 @@ fn nobody() -> UserId {
     UserId::from_uuid(uuid::Uuid::nil())
 }
 
-/// What a chat asks of models unless a turn says otherwise.
+/// The default parameters of a chat, which a turn can override.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ChatSettings {
     #[serde(default)]
     pub params: ModelParams,
-    /// Whether a person gave the title; then nothing automatic changes it (reliability.md F55).
+    /// True if a person chose the title; then it is never changed automatically.
     #[serde(default)]
     pub titled_by_user: bool,
 }
 
-/// Checks a title that a person wrote: trimmed, not longer than the bound, without control characters.
+/// Validates a title that a person wrote and trims it: at most the length bound, no control characters.
 pub fn check_title(title: &str) -> Result<String, InvalidField> {
     let title = title.trim();
     if title.chars().count() > limits::TITLE_CHARS {
@@ -68,7 +68,7 @@ pub fn check_title(title: &str) -> Result<String, InvalidField> {
     Ok(title.to_owned())
 }
 
-/// The title a first message gives its chat: its first line that says something, cut at a word.
+/// Derives the title of a chat from its first message: the first line with words, cut at a word boundary.
 pub fn derive_title(text: &str) -> String {
     first_line(text, 60)
 }

@@ -1,5 +1,6 @@
-//! What a provider gave in confidence stays on the server: proofs of reasoning and hidden reasoning are opaque, large,
-//! and worth something to whoever holds them (domain.md C13). Where they are is shown; what they say is not.
+//! Redaction for clients: signatures and encrypted reasoning of a provider stay on the server, because they are
+//! opaque, large, and useful to anyone who has them (`docs/reference/domain.md C13`). Clients see that they exist,
+//! not their values.
 
 use serde_json::Value;
 
@@ -7,7 +8,7 @@ use crate::block::{Block, Content};
 use crate::event::Event;
 use crate::turn::Turn;
 
-/// The turn as clients may see it.
+/// Returns the turn without provider secrets.
 pub fn redact_turn(mut turn: Turn) -> Turn {
     for block in &mut turn.blocks {
         redact_content(&mut block.content);
@@ -15,13 +16,13 @@ pub fn redact_turn(mut turn: Turn) -> Turn {
     turn
 }
 
-/// The block as clients may see it.
+/// Returns the block without provider secrets.
 pub fn redact_block(mut block: Block) -> Block {
     redact_content(&mut block.content);
     block
 }
 
-/// The event as clients may see it; `None` when it holds nothing that has to stay behind.
+/// Returns the event without provider secrets, or `None` if it contains none and can be sent unchanged.
 pub fn redact_event(event: &Event) -> Option<Event> {
     let mut seen = event.clone();
     match &mut seen {
@@ -32,7 +33,7 @@ pub fn redact_event(event: &Event) -> Option<Event> {
     (seen != *event).then_some(seen)
 }
 
-/// The value without what is sealed in it, however deep.
+/// Returns the value without provider secrets, at any depth.
 pub fn redact_value(value: &Value) -> Value {
     match value {
         Value::Object(fields) => fields
@@ -50,7 +51,7 @@ fn redact_content(content: &mut Content) {
         Content::ThinkingSignature { signature, .. } => signature.clear(),
         Content::Thinking { signature, redacted, .. } => {
             *signature = None;
-            // That something is hidden is said.
+            // The empty member stays, so that clients see that reasoning is hidden.
             if let Some(hidden) = redacted {
                 hidden.clear();
             }
@@ -60,7 +61,7 @@ fn redact_content(content: &mut Content) {
     }
 }
 
-/// Clears what is sealed in a piece that was kept as it came, however deep. That it is there is still said.
+/// Clears provider secrets in an unknown block, at any depth. The member itself stays, so that clients see it exists.
 fn redact_member(key: &str, value: &mut Value) {
     match value {
         Value::String(text) if is_provider_secret(key) => text.clear(),
@@ -71,8 +72,8 @@ fn redact_member(key: &str, value: &mut Value) {
     }
 }
 
-/// Whether a provider's field of this name holds what only the provider can read: `encrypted_content`,
-/// `encrypted_index`, `encrypted_stdout` and what may follow them, proofs of reasoning in each spelling.
+/// Returns true if a provider field of this name holds data that only the provider can read: `encrypted_content`,
+/// `encrypted_index`, `encrypted_stdout`, later `encrypted…` names, and every spelling of reasoning signatures.
 fn is_provider_secret(key: &str) -> bool {
     key.starts_with("encrypted")
         || matches!(key, "signature" | "thoughtSignature" | "thought_signature" | "redacted_data")

@@ -1,10 +1,10 @@
-//! Adjacent growth of one block becomes one event, before its number is handed out. An event that has a number is
-//! sealed: somebody may have seen it, so it is never extended.
+//! Coalescing: adjacent deltas of one block become one event before the event gets its number. A numbered event is
+//! immutable, because a follower may have received it.
 
 use crate::event::Event;
 
-/// Adds `next` to the end of `pending`, into the last event if both are growth of the same block. Text and reasoning
-/// never join, because they are different blocks.
+/// Appends `next` to `pending`; merges it into the last event if both are deltas of the same block. Text and
+/// reasoning are different blocks, so they never merge.
 pub fn push_coalesced(pending: &mut Vec<Event>, next: Event) {
     if let Event::BlockDelta { block_id, text } = &next
         && let Some(Event::BlockDelta { block_id: last_id, text: last_text }) = pending.last_mut()

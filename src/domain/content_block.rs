@@ -1,5 +1,6 @@
-//! A block in the names of the unified message model: its type says who wrote it, its order is the chat's (domain.md C3,
-//! C5). A view for clients that know that model; nothing is stored in it.
+//! A view of blocks in the vocabulary of the unified message model: the type names the author, and the order is that
+//! of the chat (`docs/reference/domain.md C3`, `docs/reference/domain.md C5`). It serves clients of that model and is
+//! never stored.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,36 +9,37 @@ use serde_json::{Map, Value};
 use crate::block::{Author, Block, BlockState, Content};
 use crate::id::{BlockId, ChatId, TurnId};
 
-/// One block as such clients see it.
+/// One block in the unified message model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ContentBlock {
     pub id: BlockId,
     pub chat_session_id: ChatId,
-    /// Beside that model: the turn it is a piece of.
+    /// The turn that contains the block. An addition to the unified model.
     pub turn_id: TurnId,
-    /// Rises strictly on every path from a root to a leaf.
+    /// The position in the chat. Strictly increasing on every path from a root to a leaf.
     pub sequence_number: i64,
-    /// `user_text`, `assistant_text`, `system`, `tool_call`, `tool_result` or `image`; a type which that model does not
-    /// know keeps its own name (`thinking`, `reference`, …).
+    /// `user_text`, `assistant_text`, `system`, `tool_call`, `tool_result` or `image`. Types that the unified model
+    /// does not have keep their own names (`thinking`, `reference`, …).
     pub block_type: String,
     pub author: Author,
-    /// By type: `{text}`, `{tool_name, arguments, status}`, `{tool_name, result, success}`, with what else there is.
+    /// The content by type: `{text}`, `{tool_name, arguments, status}`, `{tool_name, result, success}`, and further
+    /// members.
     #[schema(value_type = Object)]
     pub content: Map<String, Value>,
-    /// The call that a result answers.
+    /// The tool call that this result answers.
     pub parent_block_id: Option<BlockId>,
-    /// `streaming` is true while the block grows.
+    /// Metadata. `streaming` is true while the block grows.
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
     pub created_at: DateTime<Utc>,
 }
 
 impl ContentBlock {
-    /// The view of a block of this chat and turn.
+    /// Builds the view of a block of this chat and turn.
     pub fn new(chat: ChatId, turn: TurnId, block: &Block) -> Self {
         let mut content = match serde_json::to_value(&block.content) {
             Ok(Value::Object(fields)) => fields,
-            // Contents are objects; what could not be written has nothing to show.
+            // Contents always serialize to objects; anything else has nothing to show.
             _ => Map::new(),
         };
         content.remove("type");
@@ -64,7 +66,7 @@ impl ContentBlock {
     }
 }
 
-/// The type's name in that model.
+/// Returns the name of the block's type in the unified message model.
 pub fn block_type(block: &Block) -> &str {
     match (&block.content, block.author) {
         (Content::Text { .. }, Author::User) => "user_text",

@@ -1,8 +1,8 @@
-//! Context: how each earlier turn goes into the next request (domain.md 4.7), and the record of it that is kept with
-//! the generation. Not for the provider's own shape of a request: that is the adapter's.
+//! Context assembly: decides how each earlier turn is sent in the next request (`docs/reference/domain.md 4.7`), and
+//! builds the manifest that records it with the generation. The format of the request itself belongs to the adapters.
 //!
-//! A reply may be replayed as it came from the provider only to the provider and model it came from. Everything at and
-//! behind the newest reply of another lock is told as plain text, so that no model gets another's signatures.
+//! A reply is replayed raw only to the provider and model that produced it. The newest reply of another lock and
+//! everything before it are sent as plain text, so that no model receives the signatures of another.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,113 +17,114 @@ use crate::tokens::block_tokens;
 use crate::turn::{Role, Turn};
 use crate::user_input_wait::is_pause;
 
-/// One turn of the path, with what decides its mode.
+/// One turn of the path, with the facts that decide its mode.
 #[derive(Debug, Clone, Copy)]
 pub struct PathTurn<'a> {
     pub turn: &'a Turn,
-    /// The lock of the turn's branch. Locks are compared, not `model_used`: providers answer with dated names.
+    /// The lock of the turn's branch. Locks are compared instead of `model_used`, because providers return dated
+    /// model names.
     pub lock: &'a ModelLock,
-    /// What is stored of the bytes that it came in.
+    /// How much of the reply's raw response is stored.
     pub raw: RawCoverage,
-    /// How what the provider refused before changes this turn.
+    /// The repair that applies to this turn after the provider refused an earlier form.
     pub repair: Option<RequestRepair>,
 }
 
-/// What is stored of the bytes that a reply came in.
+/// How much of a reply's raw response is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawCoverage {
-    /// Nothing, or not of all of its generations: imported, from an old version, or not kept.
+    /// The raw bytes of at least one generation are missing: imported, from an old version, or not kept.
     Missing,
-    /// Of every generation, but the last one was stopped, broke or failed.
+    /// Every generation has raw bytes, but the last one was stopped, interrupted or failed.
     Partial,
     Whole,
 }
 
-/// How a turn is sent.
+/// The form in which a turn is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayMode {
-    /// The provider's own output, replayed by its adapter's rule.
+    /// The provider's own output, replayed by the rule of its adapter.
     Raw,
-    /// Rendered from blocks: a reply as plain text, a person's message as what it holds.
+    /// Rendered from blocks: a reply as plain text, a message with all its content.
     Canonical,
-    /// Not at all.
+    /// Not sent.
     Omitted,
 }
 
-/// Why a turn is sent that way.
+/// The reason for a turn's mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayReason {
-    /// A reply of this lock, with no other lock between it and the request.
+    /// A reply of this lock, with no reply of another lock after it.
     SameLock,
     /// Not a reply: always rendered from its blocks.
     FromBlocks,
     /// The newest reply of another lock.
     ModelBreak,
-    /// The newest reply that a person wrote: a break like another model's, because no bytes of it exist.
+    /// The newest reply that a person edited. It is a break like another model's reply, because it has no raw bytes.
     Edited,
     /// Older than the model break.
     BehindModelBreak,
-    /// A reply of this lock that was stopped, broke or failed: what came whole goes back as it came, and of the rest
-    /// what the provider takes (providers.md 2.6).
+    /// A reply of this lock that was stopped, interrupted or failed. Complete parts are replayed raw, and of the rest
+    /// as much as the provider accepts (`docs/reference/providers.md 2.6`).
     Partial,
-    /// The steps so far of the reply that is being written.
+    /// The steps so far of the reply that is being generated.
     OwnSteps,
-    /// A reply of this lock whose bytes are not kept. Not a break.
+    /// A reply of this lock whose raw bytes are not stored. It is not a break.
     #[serde(alias = "raw_incomplete")]
     RawMissing,
-    /// The provider keeps it, and the request names the response to go on from. Of the reply that is being written only
-    /// what its last calls gave is sent.
+    /// The provider keeps the turn, and the request names the response to continue from. Of the reply that is being
+    /// generated, only the results of its last calls are sent.
     KeptByProvider,
-    /// There is nothing in it to send; an error is not the model's words.
+    /// The turn has nothing to send. Error texts are not the model's words and do not count.
     Empty,
 }
 
-/// What went into a generation's request, kept with it.
+/// The manifest: how each turn was sent in a generation's request. It is stored with the generation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestManifest {
     pub turns: Vec<ManifestEntry>,
-    /// The parameters that were asked for and did not go out.
+    /// The requested parameters that were not sent.
     pub not_sent: Vec<DroppedParam>,
-    /// The form in which the request went out again after it was refused, in this reply.
+    /// The repair in effect for this request, after the provider refused an earlier form within this reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<RequestRepair>,
-    /// The response of the provider's that the request goes on from, where it does.
+    /// The provider's response that the request continues from, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_response_id: Option<String>,
 }
 
-/// One line of a generation's manifest: how a turn went into the request.
+/// One entry of a manifest: how a turn was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ManifestEntry {
     pub turn_id: TurnId,
     pub mode: ReplayMode,
     pub reason: ReplayReason,
-    /// Blocks that went in, before an adapter's own replay rule.
+    /// The number of blocks sent, before the adapter's own replay rule.
     pub blocks_sent: u32,
     pub blocks_omitted: u32,
     /// An estimate, see [`block_tokens`].
     pub approx_tokens: u64,
-    /// In which form it went, where the provider had refused the whole one.
+    /// The repair that applied to the turn, if the provider had refused its full form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<RequestRepair>,
-    /// How what is attached to it went in.
+    /// How the attachments of the turn were sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<ShownAttachment>,
 }
 
-/// Decides the mode of every turn of a path, given from root to leaf and answered in that order, for a request on a
-/// branch with this lock.
+/// Decides the mode of every turn of a path for a request on a branch with this lock. Takes and returns the turns
+/// from root to leaf.
 pub fn build_manifest(path: &[PathTurn<'_>], lock: &ModelLock) -> Vec<ManifestEntry> {
-    // The break is the newest reply of another lock or of a person; a system or user turn never is one.
+    // The break is the newest reply of another lock or of a person; a system or user turn is never a break.
     let is_break = |at: &PathTurn<'_>| at.turn.role == Role::Assistant && (at.lock != lock || at.turn.is_edited());
     let boundary = path.iter().rposition(is_break);
     path.iter().enumerate().map(|(at, turn)| manifest_entry(turn, boundary.map(|boundary| at.cmp(&boundary)))).collect()
 }
 
-/// A reply as plain text for another model: its text blocks without errors (domain.md I10). Reasoning, signatures and
-/// tool calls stay behind.
+/// Returns a reply as plain text for another model: its text blocks without errors (`docs/reference/domain.md I10`).
+/// Reasoning, signatures and tool calls are not sent.
 pub fn canonical_text(turn: &Turn) -> String {
     turn.content_text()
 }
@@ -147,7 +148,7 @@ fn manifest_entry(path_turn: &PathTurn<'_>, from_boundary: Option<std::cmp::Orde
     entry_with_repair(turn, mode, reason, path_turn.repair.filter(|_| mode == ReplayMode::Raw))
 }
 
-/// The entry of the steps so far of the reply that is being written.
+/// Returns the entry for the steps so far of the reply that is being generated.
 pub fn current_steps_entry(turn: &Turn, repair: Option<RequestRepair>) -> ManifestEntry {
     let entry = entry_with_repair(turn, ReplayMode::Raw, ReplayReason::OwnSteps, repair);
     if repair == Some(RequestRepair::StepsTold) {
@@ -157,7 +158,7 @@ pub fn current_steps_entry(turn: &Turn, repair: Option<RequestRepair>) -> Manife
     }
 }
 
-/// The entry of the steps so far where the provider keeps them: what the calls of the last one gave.
+/// Returns the entry for the steps so far if the provider keeps them: only the results of the newest calls are sent.
 pub fn current_results_entry(turn: &Turn) -> ManifestEntry {
     let is_call = |block: &&Block| matches!(block.content, Content::ToolUse { .. });
     let newest = turn.blocks.iter().rfind(is_call).and_then(|call| call.generation_id);
@@ -167,8 +168,8 @@ pub fn current_results_entry(turn: &Turn) -> ManifestEntry {
     })
 }
 
-/// What becomes of these turns where the provider keeps the conversation up to this one: they stay behind. All of them
-/// do behind a turn that is not among them, because it is being written.
+/// Omits the turns that the provider keeps: everything up to and including `kept`. If `kept` is not in the manifest,
+/// it is the reply that is being generated, and all turns are omitted.
 pub fn omit_kept_by_provider(manifest: &mut [ManifestEntry], kept: TurnId) {
     let end = manifest.iter().rposition(|entry| entry.turn_id == kept).map_or(manifest.len(), |at| at + 1);
     for entry in manifest[..end].iter_mut().filter(|entry| entry.mode != ReplayMode::Omitted) {
@@ -179,7 +180,7 @@ pub fn omit_kept_by_provider(manifest: &mut [ManifestEntry], kept: TurnId) {
     }
 }
 
-/// What became of a message's attachments, whose tokens are counted now instead of guessed.
+/// Records how the attachments of a message were sent, and replaces their estimated tokens with the counted ones.
 pub fn record_attachments(entry: &mut ManifestEntry, message: &Turn, shown: Vec<ShownAttachment>) {
     let is_shown = |block: &&Block| shown.iter().any(|shown| shown.block_id == block.id);
     let guessed: u64 = message.blocks.iter().filter(is_shown).map(|block| block_tokens(&block.content)).sum();
@@ -188,15 +189,16 @@ pub fn record_attachments(entry: &mut ManifestEntry, message: &Turn, shown: Vec<
     entry.attachments = shown;
 }
 
-/// Whether a request may go on from the response that the provider keeps of this reply (domain.md 4.7): it is the newest
-/// reply of the path, went back whole and unrepaired so far, and no model break masks anything.
+/// Returns true if a request may continue from the response that the provider keeps of this reply
+/// (`docs/reference/domain.md 4.7`): it is the newest reply of the path, was sent whole and without repair so far,
+/// and the path has no model break.
 pub fn can_continue_from(path: &[PathTurn<'_>], manifest: &[ManifestEntry], kept: TurnId) -> bool {
     let newest = path.iter().rposition(|at| at.turn.role == Role::Assistant).map(|at| &manifest[at]);
     let is_whole = |entry: &ManifestEntry| entry.reason == ReplayReason::SameLock && entry.repair.is_none();
     newest.is_some_and(|entry| entry.turn_id == kept && is_whole(entry)) && !has_model_break(manifest)
 }
 
-/// Whether a model break keeps anything of the path from being sent as it came.
+/// Returns true if a model break prevents part of the path from being sent raw.
 pub fn has_model_break(manifest: &[ManifestEntry]) -> bool {
     manifest.iter().any(|entry| {
         matches!(entry.reason, ReplayReason::ModelBreak | ReplayReason::Edited | ReplayReason::BehindModelBreak)
@@ -215,7 +217,7 @@ fn entry_with_repair(
     ManifestEntry { repair, ..entry_of_sent_blocks(turn, mode, reason, is_in) }
 }
 
-/// The entry of a turn of which these blocks are sent.
+/// Returns the entry of a turn of which only these blocks are sent.
 fn entry_of_sent_blocks(
     turn: &Turn,
     mode: ReplayMode,
@@ -241,13 +243,13 @@ fn count<'a>(blocks: impl Iterator<Item = &'a Block>) -> u32 {
     u32::try_from(blocks.count()).unwrap_or(u32::MAX)
 }
 
-/// Whether a block's content is part of the request when its turn goes in this way.
+/// Returns true if a block is part of the request when its turn is sent in this mode.
 fn is_sent(block: &Block, role: Role, mode: ReplayMode) -> bool {
     match &block.content {
         Content::Text { text, is_error } => !is_error && !text.trim().is_empty(),
         content if is_notice(content) || is_pause(block) => false,
         Content::Other(_) => mode == ReplayMode::Raw,
-        // Of a reply that is told in words, an image is told by its own.
+        // A reply that is sent as plain text still sends its images; they have their own text form.
         Content::Image { .. } => true,
         _ => mode == ReplayMode::Raw || role != Role::Assistant,
     }

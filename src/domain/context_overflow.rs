@@ -1,9 +1,10 @@
-//! How long a conversation was that is too long for its model, out of the provider's own words: each writes it another way.
+//! Context overflow errors: extracts the token counts from a provider's error message. Every provider words it
+//! differently.
 
-/// Smaller numbers are no lengths of conversations.
+/// Smaller numbers are not conversation lengths.
 const LEAST: u64 = 256;
 
-/// How many tokens it has and how many there may be, where these words say both.
+/// Returns the tokens of the conversation and the allowed maximum, if the message states both.
 pub fn parse_token_counts(said: &str) -> Option<(u64, u64)> {
     let (used, most) = match said.split_once('>') {
         // "188240 + 21333 > 200000", "210000 tokens > 200000 maximum"
@@ -19,11 +20,11 @@ pub fn parse_token_counts(said: &str) -> Option<(u64, u64)> {
             if names_most_first { (second, first) } else { (first, second) }
         }
     };
-    // Other words than those that are known may say anything.
+    // An unknown wording may have unrelated numbers, so only a plausible pair counts.
     (used > most).then_some((used, most))
 }
 
-/// The numbers of a text, without those that are part of a word.
+/// Returns the numbers of a text, except those that are part of a word.
 fn numbers(text: &str) -> Vec<u64> {
     let is_of_number = |c: char| c.is_ascii_alphanumeric() || matches!(c, ',' | '_' | '-' | '.');
     let words = text.split(|c: char| !is_of_number(c)).map(|word| word.trim_matches([',', '.', '-', '_']));

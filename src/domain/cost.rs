@@ -1,44 +1,44 @@
-//! What replies cost: millionths of a US dollar, and whether anybody but us said so. Unknown is absent, never 0. Prices
-//! themselves are the server's to know.
+//! Costs of replies in millionths of a US dollar, and whether they are estimates. An unknown cost is absent, never 0
+//! (`docs/adr/0024-usage-and-cost.md`). Price lists belong to the server.
 
 use serde::{Deserialize, Serialize};
 
-/// What a turn cost, or everything of a period.
+/// The cost of a turn or of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Cost {
     /// Millionths of a US dollar.
     pub micros: u64,
-    /// Whether any part was computed from token counts and a price list, not said by the provider.
+    /// True if any part was computed from token counts and a price list instead of reported by the provider.
     pub is_estimated: bool,
 }
 
-/// Where the cost of one provider call comes from.
+/// The source of a provider call's cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CostBasis {
-    /// The provider said it in its answer.
+    /// The provider reported the cost.
     Reported,
-    /// The token counts at the prices of the configuration.
+    /// Computed from token counts with the configured prices.
     Configured,
-    /// The token counts at the prices of the list that comes with this version.
+    /// Computed from token counts with the price list of this version.
     Listed,
-    /// The provider refused the request, or could not be reached: nothing is charged for that.
+    /// The provider refused the request or was unreachable, so nothing is charged.
     Refused,
 }
 
-/// What one provider call cost.
+/// The cost of one provider call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charge {
     /// Millionths of a US dollar.
     pub micros: u64,
     pub basis: CostBasis,
-    /// The name and version of the price list; only for `ListedModel`.
+    /// The name and version of the price list. Present only for [`CostBasis::Listed`].
     pub price_version: Option<String>,
 }
 
 impl Cost {
-    /// The sum of a turn's calls. `None` where there is none, or where any of them is unknown: a part must not pass for
-    /// the whole.
+    /// Sums the costs of a turn's calls. Returns `None` if there are none or if any is unknown, because a partial sum
+    /// would look like the total.
     pub fn from_charges<'a>(charges: impl IntoIterator<Item = Option<&'a Charge>>) -> Option<Self> {
         charges.into_iter().map(|charge| charge.map(Self::from)).reduce(|a, b| Some(a?.and(b?))).flatten()
     }

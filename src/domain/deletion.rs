@@ -1,44 +1,44 @@
-//! Deletions: what was deleted together, can come back together, and is listed in Trash until it is purged (domain.md
-//! I13). Everything that a deletion took carries its id.
+//! Soft deletions: everything that was deleted together carries one deletion id, can be restored together, and is
+//! listed in Trash until it is purged (`docs/reference/domain.md I13`).
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::DeletionId;
 use crate::{ChatId, TurnId};
 
-/// What a person deleted.
+/// The kind of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeletionKind {
-    /// A chat with everything in it.
+    /// A chat with all its contents.
     Chat,
-    /// A branch: its first turn with everything below. A branch without turns goes alone.
+    /// A branch: its first turn with all descendants. A branch without turns is deleted alone.
     Branch,
-    /// A turn with everything below it.
+    /// A turn with all its descendants.
     Turn,
-    /// Everything in a chat but the path to one turn and what is below it.
+    /// Everything in a chat except the path to one turn and its descendants.
     Prune,
 }
 
-/// What a deletion took.
+/// The result of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct DeletionSummary {
     pub deletion_id: DeletionId,
     pub chat_id: ChatId,
     pub turns: u64,
     pub branches: u64,
-    /// How many replies were stopped for it.
+    /// The number of running replies that were stopped.
     pub running_stopped: u64,
-    /// The end of the path that is nearest to what was deleted; nothing where no turn is left.
+    /// The leaf of the remaining path nearest to the deletion. Absent if no turn is left.
     pub leaf: Option<TurnId>,
 }
 
-/// What a restored deletion brought back.
+/// The result of restoring a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RestoreSummary {
     pub chat_id: ChatId,
     pub turns: u64,
     pub branches: u64,
-    /// The end of the path through what came back; nothing for a whole chat.
+    /// The leaf of the path through the restored turns. Absent for a whole chat.
     pub leaf: Option<TurnId>,
 }

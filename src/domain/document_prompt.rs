@@ -1,12 +1,13 @@
-//! Documents in words: how a model is shown one, and how a message that quotes one reads as Markdown. The same input
-//! gives the same bytes: providers keep what they were sent by its beginning.
+//! Documents in prompts and in Markdown exports. Rendering is deterministic, because providers cache requests by
+//! their prefix.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::attachment::AttachmentCard;
 use crate::block::{Block, Content};
 
-/// A version of a document, or lines of it, as a model is shown it. The text cannot end the element.
+/// Renders a document version, or lines of it, for a model. Closing tags in the text are neutralized, so that the
+/// text cannot end the element.
 pub fn render_document(
     id: &str,
     title: &str,
@@ -20,21 +21,21 @@ pub fn render_document(
     format!("<document id=\"{id}\" title=\"{title}\"{version}{lines}>\n{text}\n</document>")
 }
 
-/// The line that a model is shown in the place of a document that is not there any more.
+/// Renders the line that replaces a deleted document for a model.
 pub fn render_deleted_document(id: &str, title: &str) -> String {
     let (id, title) = (escape_attribute(id), escape_attribute(title));
     format!("<document id=\"{id}\" title=\"{title}\">This document was deleted.</document>")
 }
 
-/// A version's name in addresses and requests: microseconds, UTC.
+/// Formats a version timestamp for URLs and requests: microseconds, UTC.
 pub fn format_version(version: DateTime<Utc>) -> String {
     version.to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
-/// Where a version, or lines of it, can be read.
+/// Returns the URL of a version, or of lines of it.
 pub fn document_url(id: &str, version: Option<DateTime<Utc>>, lines: Option<(u64, u64)>) -> String {
     let version = version.map(|version| format!("version={}", format_version(version)));
-    // In the query for the server, which marks them; behind the `#` for the browser, which goes there.
+    // The server reads the query to highlight the lines; the browser uses the fragment to scroll to them.
     let (marked, target) = match lines {
         Some((first, last)) if first == last => (Some(format!("lines={first}-{last}")), format!("#L{first}")),
         Some((first, last)) => (Some(format!("lines={first}-{last}")), format!("#L{first}-L{last}")),
@@ -45,8 +46,8 @@ pub fn document_url(id: &str, version: Option<DateTime<Utc>>, lines: Option<(u64
     format!("/documents/{id}{question}{}{target}", query.join("&"))
 }
 
-/// What a person wrote or a model answered, as Markdown: texts as they are, selections as quotes with their source,
-/// documents and images as links. `selected` knows the whole text of a selection; without it its card's beginning serves.
+/// Renders a message or a reply as Markdown: texts unchanged, selections as quotes with their source, documents and
+/// images as links. `selected` returns the full text of a selection; without it, the beginning in the card is quoted.
 pub fn blocks_to_markdown(blocks: &[Block], selected: impl Fn(&Block) -> Option<String>) -> String {
     let pieces = blocks.iter().filter_map(|block| {
         let card = AttachmentCard::from_block(block).unwrap_or_default();
@@ -80,7 +81,7 @@ fn escape_attribute(text: &str) -> String {
 
 const END: &str = "</document";
 
-/// The text with every closing tag of ours made one of nothing.
+/// Neutralizes every closing tag of the `<document>` element in a text.
 fn neutralize_closing_tags(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     let mut safe = String::with_capacity(text.len());
@@ -94,7 +95,7 @@ fn neutralize_closing_tags(text: &str) -> String {
     safe
 }
 
-/// The words of a link.
+/// Escapes a text for use as the label of a Markdown link.
 fn link_label(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     text.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
@@ -123,7 +124,7 @@ mod tests {
         );
         assert_eq!(text.to_lowercase().matches("</document").count(), 1);
         assert_eq!(render_deleted_document("d1", "T").lines().count(), 1);
-        // Small letters that are longer than their capitals do not shift anything.
+        // A lowercase letter that is longer than its capital shifts no offsets.
         assert!(render_document("d", "t", None, None, "İ</DOCUMENT>").contains("İ<\\/DOCUMENT>"));
     }
 

@@ -1,7 +1,7 @@
-//! A time that passed, as people say it.
+//! Formatting of durations for people.
 
-/// Whole seconds in at most two units, such as `12 s`, `1 min 5 s` or `2 h 3 min`, with the names of hours, minutes and
-/// seconds in the language at hand.
+/// Formats whole seconds in at most two units, such as `12 s`, `1 min 5 s` or `2 h 3 min`. The caller passes the
+/// localized names of hours, minutes and seconds.
 pub fn format_elapsed(seconds: u64, [h, min, s]: [&str; 3]) -> String {
     let (minutes, rest) = (seconds / 60, seconds % 60);
     match (minutes / 60, minutes % 60, rest) {

@@ -1,5 +1,5 @@
-//! Events: the facts that make a reply, as the journal stores them and as the wire carries them (domain.md 4.10). One
-//! shape for both, so there is no second format to keep in step. Not for applying them: that is `fold`.
+//! Domain events of a reply. The journal stores them and the wire carries them in the same shape
+//! (`docs/reference/events.md 2`), so no second format has to be kept in sync. `fold` applies them.
 
 use chrono::{DateTime, Utc};
 use serde::de::Error as _;
@@ -15,61 +15,61 @@ use crate::json_reader::{JsonMembers, unknown_variant};
 use crate::turn::{RetryAttempt, TurnStatus};
 use crate::usage::Usage;
 
-/// A fact about a running reply. Numbered from 1 without gaps within its turn.
+/// An event of a running reply. Events are numbered from 1 without gaps within their turn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// The turn moved to another state. Its last move is in `TurnEnd`.
+    /// The turn changed its status. The final status is in `turn_end`.
     TurnStatus {
         status: TurnStatus,
-        /// When, by the server's clock.
+        /// The server's time of the change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<DateTime<Utc>>,
     },
-    /// A provider call began.
+    /// A provider call started.
     GenerationStart { generation_id: GenerationId, step: u32, provider: String, model: String },
-    /// The provider named the model that really answers.
+    /// The provider named the model that actually answers.
     ModelReturned { model: String },
-    /// Before any content: the call failed and will be tried again.
+    /// A call failed before any content, and will be retried.
     Attempt(RetryAttempt),
-    /// A block exists. Streaming blocks start `open` and empty, others come whole.
+    /// A block was created. Streaming blocks start `open` and empty, others are complete.
     BlockStart { block: Block },
-    /// An open block grew: text, reasoning, or raw tool arguments.
+    /// An open block grew by text, reasoning, or raw tool arguments.
     BlockDelta { block_id: BlockId, text: String },
-    /// A tool call moved on; nothing else of a finished block ever changes (domain.md I6).
+    /// A tool call changed its status. Nothing else of a finished block ever changes.
     BlockUpdate {
         block_id: BlockId,
         status: ToolStatus,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
-        /// Goes into the block's metadata key by key; null takes a key away.
+        /// Merged into the block's metadata key by key; null removes a key.
         #[serde(default, skip_serializing_if = "Value::is_null")]
         metadata: Value,
     },
-    /// A block is finished. `content` is there where it says more than the deltas did: parsed arguments, a signature,
-    /// a duration.
+    /// A block is finished. `content` is present if it has more than the deltas: parsed arguments, a signature, a
+    /// duration.
     BlockEnd {
         block_id: BlockId,
         state: BlockState,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<Content>,
     },
-    /// What one generation cost, replacing what was said of it before.
+    /// The usage of one generation. Replaces earlier numbers of that generation.
     Usage { generation_id: GenerationId, usage: Usage },
-    /// The reply failed; a `TurnEnd` follows.
+    /// The reply failed. `turn_end` follows.
     Error(Failure),
     /// The reply is over. The last event of every turn.
     TurnEnd {
         status: TurnStatus,
         usage: Usage,
-        /// As [`Turn::cost`](crate::Turn).
+        /// The cost of the turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<Cost>,
-        /// When, by the server's clock.
+        /// The server's time of the end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<DateTime<Utc>>,
     },
-    /// An event of a newer version: kept, ignored.
+    /// An event of a newer version. Kept and ignored.
     #[serde(untagged)]
     Unknown(Map<String, Value>),
 }
@@ -90,12 +90,12 @@ impl Event {
         "turn_end",
     ];
 
-    /// A tool call moved on, and nothing else is said of it.
+    /// Returns an update of a tool call's status without metadata.
     pub fn tool_update(block_id: BlockId, status: ToolStatus, duration_ms: Option<u64>) -> Self {
         Self::BlockUpdate { block_id, status, duration_ms, metadata: Value::Null }
     }
 
-    /// Holds the values in it that come from outside to the bounds of what can be stored and read again.
+    /// Limits the JSON values from outside to the bounds within which they can be stored and read back.
     pub fn enforce_bounds(&mut self) {
         match self {
             Self::BlockStart { block } => {
@@ -111,7 +111,7 @@ impl Event {
         }
     }
 
-    /// The event's name on the wire (SSE `event:`).
+    /// Returns the event's name on the wire (SSE `event:`).
     pub fn name(&self) -> &str {
         match self {
             Self::TurnStatus { .. } => "turn_status",
@@ -129,15 +129,15 @@ impl Event {
         }
     }
 
-    /// Whether the event has no name, or one that this version knows and a shape that it does not. It is kept like an
-    /// event of a newer version, but a fold says that something is wrong.
+    /// Returns true if the event has no name, or a name that this version knows with an unknown shape. It is kept
+    /// like an event of a newer version, but a fold reports it as an error.
     pub fn is_malformed(&self) -> bool {
         let Self::Unknown(members) = self else { return false };
         let name = members.get("type").and_then(Value::as_str);
         name.is_none_or(|name| Self::NAMES.contains(&name))
     }
 
-    /// The block that it begins or changes.
+    /// Returns the block that the event creates or changes.
     pub fn block_id(&self) -> Option<BlockId> {
         match self {
             Self::BlockStart { block } => Some(block.id),
@@ -148,14 +148,14 @@ impl Event {
         }
     }
 
-    /// Whether the event may be shown before it is stored. Only growth may: everything else changes what exists, and
-    /// what exists is published after its commit (reliability.md 1.3 rule 5).
+    /// Returns true if the event may be published before it is stored. Only deltas may: all other events change what
+    /// exists, and are published after their commit.
     pub fn is_delta(&self) -> bool {
         matches!(self, Self::BlockDelta { .. })
     }
 }
 
-/// An event that this version knows, in the shape that it knows.
+/// Parses an event of a type and shape that this version knows.
 fn parse_known_event(event: &JsonMembers<'_>) -> Result<Event, Error> {
     Ok(match event.tag("type")? {
         "turn_status" => Event::TurnStatus { status: event.get("status")?, at: event.get_or_default("at")? },

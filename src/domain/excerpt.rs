@@ -1,31 +1,32 @@
-//! What a text begins with, in one line and without the signs of Markdown: titles, branches, versions, rows of the tree.
+//! Excerpts: the beginning of a text on one line, without Markdown syntax, for titles, branches, versions and tree
+//! rows.
 
 use std::borrow::Cow;
 use std::iter;
 
-/// The first words of a text, of at most `chars` characters. A longer text is cut at a word where one ends in the second
-/// half, and ends with "…". Signs that only say how a line or a word looks are left out, unless there is nothing else.
+/// Returns the first words of a text, at most `chars` characters. A longer text is cut at a word boundary in the
+/// second half, if there is one, and ends with "…". Markdown markers are removed unless the text has nothing else.
 pub fn first_words(text: &str, chars: usize) -> String {
     let words = join_words(text.lines().map(strip_line_markers), chars);
     if words.is_empty() { join_words(iter::once(text.into()), chars) } else { words }
 }
 
-/// The same of the first line alone that says something.
+/// Like [`first_words`], for the first line that has words.
 pub fn first_line(text: &str, chars: usize) -> String {
     let of_one = |line: Cow<'_, str>| Some(join_words(iter::once(line), chars)).filter(|words| !words.is_empty());
     let signless = text.lines().find_map(|line| of_one(strip_line_markers(line)));
     signless.or_else(|| text.lines().find_map(|line| of_one(line.into()))).unwrap_or_default()
 }
 
-/// A text that begins with a capital.
+/// Capitalizes the first letter.
 pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     first + letters.as_str()
 }
 
-/// A text of Markdown as its reader sees it, line by line: what was found in it is shown without the signs that make it a
-/// heading, a table, a link. Code stays as it is.
+/// Removes Markdown syntax line by line, for excerpts around search hits: headings, tables and links become plain
+/// text. Code is unchanged.
 pub fn strip_markdown(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut is_code = false;
@@ -49,7 +50,7 @@ pub fn strip_markdown(text: &str) -> String {
     plain
 }
 
-/// A row of a table without its edges; nothing of the line below its head.
+/// Removes the edges of a table row. The line below the table head becomes empty.
 fn strip_table_row(line: &str) -> &str {
     let row = line.trim();
     match row.strip_prefix('|').and_then(|row| row.strip_suffix('|')) {
@@ -59,7 +60,7 @@ fn strip_table_row(line: &str) -> &str {
     }
 }
 
-/// A line without the ticks around its code, and without the stars of a lighter emphasis where it has no code.
+/// Removes the backticks around code, and in lines without code the asterisks of emphasis.
 fn strip_code_ticks(line: Cow<'_, str>) -> Cow<'_, str> {
     match line.matches('`').count() {
         0 => strip_emphasis(&line, "*").map_or(line, Into::into),
@@ -68,7 +69,7 @@ fn strip_code_ticks(line: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// A line with the words of its links and pictures alone.
+/// Replaces links and images with their labels.
 fn strip_links(line: Cow<'_, str>) -> Cow<'_, str> {
     let (mut plain, mut rest) = (String::new(), line.as_ref());
     while let Some((before, words, after)) = split_at_link(rest) {
@@ -79,7 +80,7 @@ fn strip_links(line: Cow<'_, str>) -> Cow<'_, str> {
     if plain.is_empty() && rest.len() == line.len() { line } else { (plain + rest).into() }
 }
 
-/// What stands before a line's first link, its words, and what stands behind it.
+/// Splits a line at its first link: the text before it, its label, and the text after it.
 fn split_at_link(line: &str) -> Option<(&str, &str, &str)> {
     let middle = line.find("](")?;
     let start = line[..middle].rfind('[')?;
@@ -87,7 +88,7 @@ fn split_at_link(line: &str) -> Option<(&str, &str, &str)> {
     Some((&line[..start], &line[start + 1..middle], &line[end + 1..]))
 }
 
-/// The words of these lines with a blank between them, at most so many characters.
+/// Joins the words of the lines with spaces, at most this many characters.
 fn join_words<'a>(mut lines: impl Iterator<Item = Cow<'a, str>>, chars: usize) -> String {
     let mut words = String::new();
     let mut count = 0;
@@ -105,7 +106,7 @@ fn join_words<'a>(mut lines: impl Iterator<Item = Cow<'a, str>>, chars: usize) -
     words
 }
 
-/// Adds the words of a line, up to one character more than there may be.
+/// Appends the words of a line, up to one character more than the limit, so that the caller detects the excess.
 fn push_words(line: &str, chars: usize, words: &mut String, count: &mut usize) {
     for word in line.split_whitespace() {
         let mut gap = (*count > 0).then_some(' ');
@@ -121,12 +122,12 @@ fn push_words(line: &str, chars: usize, words: &mut String, count: &mut usize) {
     }
 }
 
-/// A line without the signs of Markdown.
+/// Removes Markdown markers from a line.
 fn strip_line_markers(line: &str) -> Cow<'_, str> {
     strip_bold(strip_block_markers(line))
 }
 
-/// A line without what makes it a heading, an item, a quote or the edge of code.
+/// Removes the markers of headings, list items, quotes, rules and code fences.
 fn strip_block_markers(line: &str) -> &str {
     let mut line = line.trim();
     let is_rule = |sign: u8| line.len() > 2 && line.bytes().all(|byte| byte == sign);
@@ -146,17 +147,17 @@ fn strip_block_markers(line: &str) -> &str {
     }
 }
 
-/// Whether a line is the edge of code.
+/// Returns true if the line opens or closes a code block.
 fn is_fence(line: &str) -> bool {
     line.strip_prefix("```").is_some_and(|rest| !rest.trim_start_matches('`').contains('`'))
 }
 
-/// A line without the stars around its bold words.
+/// Removes the asterisks around bold words.
 fn strip_bold(line: &str) -> Cow<'_, str> {
     strip_emphasis(line, "**").map_or(line.into(), Into::into)
 }
 
-/// A line without these signs around some of its words; nothing where there are none.
+/// Removes these markers around words, or returns `None` if the line has none.
 fn strip_emphasis(line: &str, sign: &str) -> Option<String> {
     let (mut plain, mut rest) = (String::new(), line);
     while let Some((before, inside, after)) = split_at_emphasis(rest, sign) {
@@ -167,7 +168,7 @@ fn strip_emphasis(line: &str, sign: &str) -> Option<String> {
     (rest.len() < line.len()).then(|| plain + rest)
 }
 
-/// What stands before, inside of and behind the first words of a line that have these signs around them.
+/// Splits a line at its first emphasized words: the text before, inside and after them.
 fn split_at_emphasis<'a>(line: &'a str, sign: &str) -> Option<(&'a str, &'a str, &'a str)> {
     let long = sign.len();
     let is_opener = |at: usize| {

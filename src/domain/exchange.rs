@@ -1,5 +1,5 @@
-//! Exchanges: one user message and one reply, with the parameters that were asked for and the thinking mode that was
-//! decided then and never inferred later (domain.md C2).
+//! Exchanges: one user message and one reply, with the requested parameters and the thinking mode, which is stored
+//! when the exchange is created and never inferred later (`docs/reference/domain.md C2`).
 
 use chrono::{DateTime, Utc};
 use serde::de::value::MapAccessDeserializer;
@@ -10,7 +10,7 @@ use crate::failure::InvalidField;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
 use crate::limits;
 
-/// How an exchange came about.
+/// The action that created an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExchangeKind {
@@ -21,7 +21,7 @@ pub enum ExchangeKind {
     Import,
 }
 
-/// How much reasoning is asked for.
+/// The requested amount of reasoning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Thinking {
@@ -30,15 +30,15 @@ pub enum Thinking {
     #[default]
     Medium,
     High,
-    /// At most this many tokens.
+    /// At most this many tokens of reasoning.
     Budget(u32),
 }
 
 impl Thinking {
-    /// The choices of the menu.
+    /// The levels that menus offer.
     pub const LEVELS: [Self; 4] = [Self::Off, Self::Low, Self::Medium, Self::High];
 
-    /// The word in forms and in requests; a budget is `budget`.
+    /// Returns the level's name in forms and requests; a budget is `budget`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -49,7 +49,7 @@ impl Thinking {
         }
     }
 
-    /// The level that a budget is about; a level itself otherwise.
+    /// Returns the level that a budget corresponds to, or the level itself.
     pub fn level(self) -> Self {
         match self {
             Self::Budget(0..=2_048) => Self::Low,
@@ -59,7 +59,8 @@ impl Thinking {
         }
     }
 
-    /// Of some levels, from the least, the one that this asks for: itself, else the next above, else the highest.
+    /// Returns the best match among the available levels, which are sorted: the level itself, else the next higher
+    /// one, else the highest.
     pub fn nearest(self, levels: &[Self]) -> Option<Self> {
         let level = self.level();
         if levels.contains(&level) {
@@ -70,13 +71,13 @@ impl Thinking {
         on.clone().find(|on| rank(*on) >= rank(level)).or_else(|| on.next_back())
     }
 
-    /// Reads a menu word.
+    /// Parses a level's name from a menu.
     pub fn parse_level(word: &str) -> Option<Self> {
         Self::LEVELS.into_iter().find(|level| level.as_str() == word)
     }
 }
 
-/// What a request asks of the model. Absent means: the model's own default.
+/// The requested parameters. An absent parameter means the model's own default.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct ModelParams {
@@ -106,7 +107,7 @@ impl Serialize for ModelParams {
 }
 
 impl<'de> Deserialize<'de> for ModelParams {
-    /// From an object alone: what is derived would read a list as the fields in their order.
+    /// Accepts objects only: the derived implementation would also read a list as the fields in order.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Fields;
 
@@ -127,7 +128,8 @@ impl<'de> Deserialize<'de> for ModelParams {
 }
 
 impl ModelParams {
-    /// Refuses values outside what any provider takes, naming the field. What one model takes is [`crate::settle`]'s.
+    /// Rejects values that no provider accepts and names the field. [`crate::params_resolution`] checks the bounds of
+    /// one model.
     pub fn validate(&self) -> Result<(), InvalidField> {
         let within = |field: &str, value: Option<f64>, low: f64, high: f64| match value {
             Some(value) if !(low..=high).contains(&value) => {
@@ -150,12 +152,15 @@ impl ModelParams {
             return Err(InvalidField::new("params.stop_sequences", "must not be empty strings"));
         }
         if self.thinking == Some(Thinking::Budget(0)) {
-            return Err(InvalidField::new("params.thinking", "a budget is at least 1 token; use \"off\" for none"));
+            return Err(InvalidField::new(
+                "params.thinking",
+                "a budget must be at least 1 token; use \"off\" to turn thinking off",
+            ));
         }
         Ok(())
     }
 
-    /// These parameters, with `base`'s where these are silent.
+    /// Fills the missing parameters from `base`.
     pub fn with_defaults(self, base: &Self) -> Self {
         Self {
             temperature: self.temperature.or(base.temperature),
@@ -172,24 +177,24 @@ impl ModelParams {
     }
 }
 
-/// Something that was asked for and is not sent, or not as it was asked.
+/// A requested parameter that was not sent, or not as requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct DroppedParam {
-    /// As in [`ModelParams`].
+    /// The name of the parameter, as in [`ModelParams`].
     pub param: String,
-    /// Why, as the end of a sentence without its stop.
+    /// The reason, as the end of a sentence without its full stop.
     pub reason: String,
 }
 
 impl DroppedParam {
-    /// It as a sentence for people.
+    /// Formats the parameter and the reason as a sentence.
     pub fn sentence(&self) -> String {
         let as_asked = if self.param == "thinking" { " as asked" } else { "" };
         format!("{} was not sent{as_asked}: {}.", self.param, self.reason)
     }
 }
 
-/// One user message and one reply. Try again makes another exchange with the same `user_turn_id`.
+/// One user message and one reply. A retry creates another exchange with the same `user_turn_id`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Exchange {
     pub id: ExchangeId,
@@ -198,9 +203,9 @@ pub struct Exchange {
     pub user_turn_id: Option<TurnId>,
     pub kind: ExchangeKind,
     pub is_thinking_mode: bool,
-    /// As asked for, by the turn and by the chat's defaults.
+    /// The parameters requested by the turn and by the chat's defaults.
     pub params: ModelParams,
-    /// What of it did not go out, decided when the exchange was made.
+    /// The parameters that were not sent, determined when the exchange was created.
     #[serde(default)]
     pub not_sent: Vec<DroppedParam>,
     pub client_request_id: Option<String>,

@@ -1,19 +1,19 @@
-//! What can be chosen of an export.
+//! The options of an export.
 
 use serde::{Deserialize, Serialize};
 
-/// How much is written of reasoning or of tools.
+/// The level of detail for reasoning or tool calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExportDetail {
-    /// All of it, below a line that a reader opens.
+    /// Complete, but collapsed behind a summary line.
     #[default]
     Folded,
     Full,
     LeftOut,
 }
 
-/// How much of each.
+/// The detail of reasoning and of tool calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExportOptions {
     pub reasoning: ExportDetail,

@@ -1,6 +1,7 @@
-//! Links that lead away from a chat. The text of a reply may be an attacker's, and an address can carry what is in the
-//! chat to its host. So a link is followed at once only where the person named its host; else our own page asks first
-//! and shows the address. That page is the link's `href`, because clicks, keys and a browser without script all obey it.
+//! Confirmation of external links (`docs/adr/0046-external-link-confirmation.md`). A reply may contain an attacker's
+//! text, and a URL can leak the chat to its host. A link is followed directly only if the person named its host;
+//! otherwise our own page shows the URL and asks. That page is the link's `href`, so that clicks, keys and browsers
+//! without script all reach it.
 
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
@@ -8,27 +9,27 @@ use std::net::Ipv4Addr;
 use crate::TurnId;
 use crate::url_encoding;
 
-/// Where the page is that asks.
+/// The path of the confirmation page.
 pub const PATH: &str = "/leave";
 
-/// The hosts to which links of a path lead at once.
+/// The hosts that links of a path may open directly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownHosts {
-    /// Those in what the person wrote.
+    /// The hosts named in the person's messages.
     named: BTreeSet<String>,
-    /// Host and port of this server.
+    /// The host and port of this server.
     own: Option<String>,
 }
 
 impl KnownHosts {
-    /// Knows the server itself, if it is told who that is.
+    /// Creates the set with the server's own host, if it is known.
     pub fn new(own: Option<String>) -> Self {
         Self { named: BTreeSet::new(), own }
     }
 
-    /// Adds the hosts that a text of the person's names, in addresses or by themselves.
+    /// Adds the hosts that a person's text names, in URLs or alone.
     pub fn add_hosts_from(&mut self, text: &str) {
-        // A host may stand between letters of a script without spaces, or be written in such letters itself.
+        // A host may be surrounded by letters of a script without spaces, or consist of such letters.
         let is_of_letters = |c: char| is_host_char(c) || (!c.is_ascii() && c.is_alphanumeric());
         for run in runs(text, is_of_letters) {
             self.add(text, run);
@@ -40,14 +41,14 @@ impl KnownHosts {
         }
     }
 
-    /// Whether a link to this address, on this host, leads there at once.
+    /// Returns true if a link to this address, on this host, may be followed directly.
     pub fn is_known(&self, host: &str, address: &str) -> bool {
         let host = host.trim_end_matches('.');
         let is_own = |own: &String| authority(address).is_some_and(|authority| authority.eq_ignore_ascii_case(own));
         self.named.contains(host) || self.own.as_ref().is_some_and(is_own)
     }
 
-    /// Adds a piece of a text, if it can be the name of a host.
+    /// Adds a piece of text if it can be a host name.
     fn add(&mut self, text: &str, run: &str) {
         let before = &text[..run.as_ptr() as usize - text.as_ptr() as usize];
         let name = run.trim_matches(['.', '-', '_']).to_ascii_lowercase();
@@ -55,14 +56,14 @@ impl KnownHosts {
         let is_dotted = last.len() < name.len()
             && (last.starts_with(|c: char| c.is_alphabetic()) || name.parse::<Ipv4Addr>().is_ok());
         let is_in_address = before.ends_with("//") || before.ends_with('@');
-        // A name without dots is one in an address alone.
+        // A name without dots counts only within a URL.
         if (is_dotted && !can_be_file_name(&name)) || is_in_address || name == "localhost" {
             self.named.insert(name);
         }
     }
 }
 
-/// Endings of files that are domains, too.
+/// File extensions that are also top-level domains.
 const FILE_ENDINGS: [&str; 36] = [
     "ac",
     "ai",
@@ -102,18 +103,19 @@ const FILE_ENDINGS: [&str; 36] = [
     "zip",
 ];
 
-/// Whether a name in a text may be that of a file. `setup.sh` names no host, and anybody can register it as one.
+/// Returns true if a name in a text may be a file name. `setup.sh` names no host, and anyone could register it as
+/// one.
 pub fn can_be_file_name(name: &str) -> bool {
     let ending = name.rsplit('.').next().unwrap_or_default();
     !name.starts_with("www.") && FILE_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-/// The address of the page that asks before a link of a turn's reply leads to `address`.
+/// Returns the URL of the page that asks before a link in a reply leads to `address`.
 pub fn confirmation_url(address: &str, turn: TurnId) -> String {
     format!("{PATH}?turn={turn}&to={}", url_encoding::encode(address))
 }
 
-/// Host and port of an absolute address.
+/// Returns host and port of an absolute URL.
 fn authority(address: &str) -> Option<&str> {
     address.split_once("://")?.1.split(['/', '?', '#']).next()
 }
@@ -122,12 +124,12 @@ fn is_host_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')
 }
 
-/// Letters of Chinese, Japanese and Korean.
+/// Returns true for Chinese, Japanese and Korean letters.
 fn is_east_asian(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// The longest pieces of a text that have nothing but such characters.
+/// Splits a text into its longest runs of matching characters.
 fn runs(text: &str, is_in: impl Fn(char) -> bool) -> impl Iterator<Item = &str> {
     text.split(move |c| !is_in(c)).filter(|run| !run.is_empty())
 }

@@ -1,12 +1,11 @@
-//! Failures: why a reply ended early, in codes that scripts may rely on and sentences that people understand; and what
-//! is wrong with an input.
+//! Failures of replies as stable codes for programs and sentences for people, and validation errors of inputs.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-/// The reason codes of a failed reply (ux.md 8, reliability.md 1.5).
+/// The reason codes of a failed reply (`docs/reference/ux.md 8`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
@@ -15,25 +14,25 @@ pub enum FailureKind {
     ProviderQuota,
     ProviderRateLimited,
     ProviderOverloaded,
-    /// The provider failed inside (5xx).
+    /// The provider had an internal error (5xx).
     ProviderError,
-    /// The provider refused the request as wrong.
+    /// The provider rejected the request as invalid.
     ProviderRefusedRequest,
     ModelNotFound,
     ContextTooLong,
     ContentFiltered,
-    /// The connection broke before the reply was complete.
+    /// The connection was lost before the reply was complete.
     ProviderTruncated,
-    /// Nothing came for too long.
+    /// The provider sent nothing for too long.
     ProviderStalled,
-    /// What came was not the protocol.
+    /// The response did not follow the protocol.
     ProviderProtocol,
-    /// One event of the provider was larger than allowed.
+    /// One event of the provider exceeded the size limit.
     LimitEvent,
     LimitOutput,
     LimitRounds,
     LimitToolArgs,
-    /// The reply took longer than allowed in all.
+    /// The reply exceeded the total time limit.
     LimitTime,
     ServerRestarted,
     StorageFull,
@@ -43,24 +42,24 @@ pub enum FailureKind {
     Unknown,
 }
 
-/// Why a reply failed.
+/// The reason why a reply failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Failure {
     pub kind: FailureKind,
-    /// One sentence for the person, without secrets.
+    /// One sentence for people, without secrets.
     pub message: String,
-    /// Whether the same request may work later.
+    /// Whether the same request may succeed later.
     pub retryable: bool,
-    /// How long the provider asked to wait, in milliseconds.
+    /// The wait that the provider asked for, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
-    /// The provider's own words, with known secrets removed.
+    /// The provider's error text, with known secrets removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
 impl FailureKind {
-    /// The code, as in JSON and in `data-error`.
+    /// Returns the code, as in JSON and in `data-error`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ProviderUnreachable => "provider_unreachable",
@@ -88,7 +87,7 @@ impl FailureKind {
         }
     }
 
-    /// Whether the request may be sent again by itself while no content has come (reliability.md 1.3 rule 9).
+    /// Returns true if the request may be retried automatically while no content was received.
     pub fn is_auto_retryable(self) -> bool {
         matches!(
             self,
@@ -96,7 +95,7 @@ impl FailureKind {
         )
     }
 
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 22] = [
         Self::ProviderUnreachable,
         Self::ProviderAuth,
@@ -122,7 +121,7 @@ impl FailureKind {
         Self::Unknown,
     ];
 
-    /// Whether "Try again" makes sense to a person.
+    /// Returns true if a manual retry makes sense.
     pub fn is_retryable(self) -> bool {
         !matches!(
             self,
@@ -135,11 +134,11 @@ impl FailureKind {
         )
     }
 
-    /// What is said wherever the disk of this server is full, and wherever it is the server that is wrong.
+    /// The texts for a full disk of this server and for an internal error.
     pub const DISK_FULL: &str = "The server's disk is full.";
     pub const FAULT: &str = "Something went wrong on this server.";
 
-    /// The English sentence for a provider with this display name.
+    /// Returns the English sentence for a provider with this display name.
     pub fn sentence(self, provider: &str) -> String {
         match self {
             Self::ProviderUnreachable => format!("Could not reach {provider}."),
@@ -168,7 +167,7 @@ impl FailureKind {
 }
 
 impl Failure {
-    /// A failure of this kind at a provider, in the standard words.
+    /// Creates a failure of this kind at a provider, with the standard sentence.
     pub fn new(kind: FailureKind, provider: &str) -> Self {
         Self {
             kind,
@@ -179,27 +178,27 @@ impl Failure {
         }
     }
 
-    /// Nothing came of a provider for so many seconds.
+    /// Creates the failure of a provider that sent nothing for this many seconds.
     pub fn stalled(seconds: u64, provider: &str) -> Self {
         let message = format!("{provider} sent nothing for {seconds} s.");
         Self { message, ..Self::new(FailureKind::ProviderStalled, provider) }
     }
 
-    /// The same with the provider's own words, which must carry no secret.
+    /// Adds the provider's error text, from which the caller has removed secrets.
     pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
-        // No database's text can hold a NUL.
+        // Text columns of the databases cannot store NUL.
         self.detail = Some(detail.into().replace('\0', "\u{2400}")).filter(|detail| !detail.is_empty());
         self
     }
 }
 
-/// What is wrong with one field of an input.
+/// A validation error of one input field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{field}: {reason}")]
 pub struct InvalidField {
     /// The field as the caller named it (`params.temperature`).
     pub field: String,
-    /// What it should be, as a sentence.
+    /// The requirement that the value violates, as a sentence.
     pub reason: String,
 }
 
@@ -211,22 +210,22 @@ impl InvalidField {
         Self { field: field.into(), reason: reason.into() }
     }
 
-    /// A number outside of its bounds, both of which it may be.
+    /// The error of a number outside of its inclusive bounds.
     pub fn out_of_range(field: impl Into<String>, bounds: &RangeInclusive<impl Display>) -> Self {
         Self::new(field, format!("must be between {} and {}", bounds.start(), bounds.end()))
     }
 
-    /// A text of more characters than it may have.
+    /// The error of a text with too many characters.
     pub fn too_long(field: impl Into<String>, most: usize) -> Self {
         Self::new(field, format!("must be at most {most} characters"))
     }
 
-    /// A name that is empty, too long, or more than a line.
+    /// The error of a name that is empty, too long, or has several lines.
     pub fn invalid_name(field: impl Into<String>, most: usize) -> Self {
         Self::new(field, format!("must be 1 to {most} characters on one line"))
     }
 
-    /// The number where it is within its bounds.
+    /// Returns the number if it is within its bounds.
     pub fn check_range<T: PartialOrd + Display>(field: &str, number: T, bounds: RangeInclusive<T>) -> Result<T, Self> {
         if bounds.contains(&number) { Ok(number) } else { Err(Self::out_of_range(field, &bounds)) }
     }

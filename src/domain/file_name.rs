@@ -1,22 +1,22 @@
-//! Names of files that people bring: shown, never opened. What is kept is the last part of a path without anything that
-//! acts on a terminal, a header or a file system (badinputs.md S-UP-01, S-UN-01).
+//! Names of uploaded files, which are displayed and never opened. Sanitizing keeps the last path component without
+//! characters that act on a terminal, a header or a file system.
 
 use crate::failure::InvalidField;
 use crate::{limits, url_encoding};
 
-/// What a file without a name is called.
+/// The name of a file without a name.
 pub const UNNAMED: &str = "unnamed";
 
-/// The name as it is kept and shown: at most [`limits::TITLE_CHARS`], its ending with it.
+/// Sanitizes a name for storage and display: at most [`limits::TITLE_CHARS`] characters, with its extension kept.
 ///
 /// # Errors
-/// A name with NUL, which no system makes (badinputs.md S-UP-02).
+/// The name contains NUL, which no system produces.
 pub fn sanitize(given: &str) -> Result<String, InvalidField> {
     if given.contains('\0') {
         return Err(InvalidField::new("name", "a name has no NUL"));
     }
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
-    // A drive, or a stream of a file.
+    // The part before a colon is a drive letter, or a file with an alternate data stream.
     let last = last.rsplit(':').next().unwrap_or_default();
     let visible: String = last.chars().filter(|c| !c.is_control()).collect();
     let name = visible.trim_end().trim_start_matches(|c: char| c == '.' || c.is_whitespace());
@@ -35,7 +35,8 @@ fn shorten(name: &str) -> String {
     name.chars().take(limits::TITLE_CHARS - ending.chars().count()).collect::<String>() + &ending
 }
 
-/// The header that saves a response under this name (RFC 6266, RFC 8187): in ASCII for old programs, and as it is.
+/// Returns the header that downloads a response under this name (RFC 6266, RFC 8187): in ASCII for old clients, and
+/// exact.
 pub fn content_disposition(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ');
     let ascii: String = name.chars().map(|c| if plain(c) { c } else { '_' }).collect();

@@ -1,5 +1,5 @@
-//! Samples: small, fixed turns and blocks, the same on every run, for tests and for pages that show what the parts of
-//! the screen look like. Not for anything a user keeps.
+//! Test fixtures: small, deterministic turns and blocks for tests and for the component gallery. Stored data never
+//! contains them.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -13,32 +13,32 @@ use crate::tree::TurnNode;
 use crate::turn::{Role, Turn, TurnStatus};
 use crate::usage::Usage;
 
-/// The `n`th fixed UUID, of version 7 in form.
+/// Returns the `n`th fixed UUID, in the form of version 7.
 pub const fn uuid(n: u64) -> Uuid {
     Uuid::from_u128(0x0190_b5b4_0000_7000_8000_0000_0000_0000 | n as u128)
 }
 
-/// The `n`th turn's id.
+/// Returns the `n`th turn id.
 pub const fn turn_id(n: u64) -> TurnId {
     TurnId::from_uuid(uuid(n))
 }
 
-/// The `n`th block's id.
+/// Returns the `n`th block id.
 pub const fn block_id(n: u64) -> BlockId {
     BlockId::from_uuid(uuid(0x0b_0000_0000 + n))
 }
 
-/// The first of January 2026, `seconds` after midnight, UTC.
+/// Returns January 1, 2026, `seconds` after midnight UTC.
 pub fn time(seconds: i64) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::seconds(1_767_225_600 + seconds)
 }
 
-/// The lock of the scripted model.
+/// Returns the lock of the scripted model.
 pub fn lock() -> ModelLock {
     ModelLock::new("demo", "demo-scripted")
 }
 
-/// A tool call.
+/// Returns a tool call.
 pub fn tool_use(tool_use_id: &str, tool_name: &str, arguments: Value, status: ToolStatus) -> Content {
     Content::ToolUse {
         tool_use_id: tool_use_id.to_owned(),
@@ -50,7 +50,7 @@ pub fn tool_use(tool_use_id: &str, tool_name: &str, arguments: Value, status: To
     }
 }
 
-/// A tool's answer. It fails when `result` says `{"error": ..}`.
+/// Returns a tool result. It is an error if `result` has an `error` member.
 pub fn tool_result(tool_use_id: &str, tool_name: &str, result: Value) -> Content {
     let is_error = result.get("error").is_some();
     Content::ToolResult {
@@ -63,12 +63,13 @@ pub fn tool_result(tool_use_id: &str, tool_name: &str, result: Value) -> Content
     }
 }
 
-/// Turnleaf's own sentence about a failure.
+/// Returns Turnleaf's description of a failure.
 pub fn error_text(text: &str) -> Content {
     Content::Text { text: text.to_owned(), is_error: true }
 }
 
-/// A finished block of the turn with this `ord`. Results are authored by the tool, the rest by the assistant.
+/// Returns a finished block of the turn with this `ord`. Tool results are authored by the tool, other blocks by the
+/// assistant.
 pub fn block(ord: i64, seq: u32, content: Content) -> Block {
     let author = if matches!(content, Content::ToolResult { .. }) { Author::Tool } else { Author::Assistant };
     Block {
@@ -85,7 +86,7 @@ pub fn block(ord: i64, seq: u32, content: Content) -> Block {
     }
 }
 
-/// Finished blocks in this order. A result belongs to the newest call before it that has its call id.
+/// Returns finished blocks in this order. A result belongs to the newest earlier call with its call id.
 pub fn blocks(ord: i64, contents: impl IntoIterator<Item = Content>) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for (seq, content) in (0..).zip(contents) {
@@ -101,7 +102,7 @@ pub fn blocks(ord: i64, contents: impl IntoIterator<Item = Content>) -> Vec<Bloc
     blocks
 }
 
-/// A turn without blocks: the `ord`th of the chat, hanging on the one before it.
+/// Returns a turn without blocks: the `ord`th of the chat, child of the one before it.
 pub fn turn(ord: i64, role: Role, status: TurnStatus) -> Turn {
     let n = ord.unsigned_abs();
     let assistant = (role == Role::Assistant).then(lock);
@@ -130,7 +131,7 @@ pub fn turn(ord: i64, role: Role, status: TurnStatus) -> Turn {
     }
 }
 
-/// What a user said.
+/// Returns a user turn with this text.
 pub fn user_turn(ord: i64, text: &str) -> Turn {
     let mut turn = turn(ord, Role::User, TurnStatus::Complete);
     turn.blocks = blocks(ord, [Content::text(text)]);
@@ -140,14 +141,14 @@ pub fn user_turn(ord: i64, text: &str) -> Turn {
     turn
 }
 
-/// A finished reply with these contents.
+/// Returns a finished reply with these contents.
 pub fn reply(ord: i64, contents: impl IntoIterator<Item = Content>) -> Turn {
     let mut turn = turn(ord, Role::Assistant, TurnStatus::Complete);
     turn.blocks = blocks(ord, contents);
     turn
 }
 
-/// The reply that shows everything at once: reasoning with a tool in it, an answer, a failed tool, an error.
+/// Returns a reply with every kind of content: reasoning with a tool call, text, a failed tool, an error.
 pub fn rich_reply(ord: i64) -> Turn {
     reply(
         ord,
@@ -170,7 +171,7 @@ pub fn rich_reply(ord: i64) -> Turn {
     )
 }
 
-/// The same reply while its first tool runs: nothing of it is over.
+/// Returns the rich reply while its first tool runs.
 pub fn running_reply(ord: i64) -> Turn {
     let mut turn = rich_reply(ord);
     (turn.status, turn.completed_at) = (TurnStatus::WaitingSubagents, None);
@@ -183,7 +184,7 @@ pub fn running_reply(ord: i64) -> Turn {
     turn
 }
 
-/// A reply that broke off in the middle of a sentence: the partial text stays, the error comes last.
+/// Returns a reply that was interrupted within a sentence: the partial text stays, and the error comes last.
 pub fn failed_reply(ord: i64, kind: FailureKind) -> Turn {
     let failure = Failure::new(kind, "Demo");
     let mut turn = reply(ord, [Content::text("The tallest mountain of Nor"), error_text(&failure.message)]);
@@ -194,14 +195,14 @@ pub fn failed_reply(ord: i64, kind: FailureKind) -> Turn {
     turn
 }
 
-/// The `n`th turn of a tree: a person's where `n` is odd, a reply where it is even.
+/// Returns the `n`th node of a tree: a user turn if `n` is odd, a reply if it is even.
 pub fn node(n: u64, prev: Option<u64>) -> TurnNode {
     let role = if n % 2 == 1 { Role::User } else { Role::Assistant };
     let ord = i64::try_from(n).unwrap_or(i64::MAX);
     TurnNode { id: turn_id(n), prev: prev.map(turn_id), ord, role, status: TurnStatus::Complete }
 }
 
-/// Turn 1 was answered twice (2, 3), 3 was continued twice (4 and its edit 6), 10 is a second root.
+/// Returns a tree: turn 1 has two replies (2, 3), 3 was continued twice (4 and its edit 6), 10 is a second root.
 ///
 /// ```text
 /// 1 ── 2 ── 8 ── 9

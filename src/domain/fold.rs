@@ -1,5 +1,6 @@
-//! The one reducer: events into blocks. The server materialises with it, the browser follows with it, tests replay with
-//! it. Total: no event can make it panic, and one that cannot be is reported instead of applied.
+//! The only reducer: folds events into blocks. The server materializes turns with it, the browser follows with it,
+//! and tests replay with it. It is total: no event can make it panic, and an impossible event is reported instead of
+//! applied.
 
 use serde_json::{Map, Value};
 
@@ -9,26 +10,27 @@ use crate::id::GenerationId;
 use crate::turn::Turn;
 use crate::usage::Usage;
 
-/// What `apply` did with an event.
+/// The result of applying an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApplyOutcome {
-    /// The turn changed and covers `seq` now.
+    /// The turn changed and now covers `seq`.
     Changed,
-    /// The turn already covered `seq`; nothing changed (the replay law).
+    /// The turn already covered `seq`, so nothing changed (replay is idempotent).
     AlreadyCovered,
-    /// Events before this one are missing; nothing changed. The follower needs a snapshot.
+    /// Earlier events are missing, so nothing changed. The follower needs a snapshot.
     Gap,
-    /// The event contradicts the turn (an unknown block, a delta after the end). It is skipped, but counts as covered,
-    /// so that one bad event cannot stop a reply for ever.
+    /// The event contradicts the turn (an unknown block, a delta after the end). It is skipped but counts as covered,
+    /// so that one bad event cannot block a reply permanently.
     Impossible(&'static str),
 }
 
-/// The per-generation usages of a turn while it runs: a usage event replaces its generation's, the turn shows the sum.
+/// The usage of each generation while a turn runs. A usage event replaces that of its generation; the turn shows the
+/// sum.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GenerationUsages(Vec<(GenerationId, Usage)>);
 
 impl GenerationUsages {
-    /// Takes one generation's usage.
+    /// Replaces the usage of one generation.
     pub fn set(&mut self, generation: GenerationId, usage: Usage) {
         match self.0.iter_mut().find(|(id, _)| *id == generation) {
             Some(entry) => entry.1 = usage,
@@ -36,7 +38,7 @@ impl GenerationUsages {
         }
     }
 
-    /// The sum over all generations.
+    /// Returns the sum over all generations.
     pub fn sum(&self) -> Usage {
         self.0.iter().map(|(_, usage)| *usage).sum()
     }
@@ -44,13 +46,13 @@ impl GenerationUsages {
 
 /// Applies the event numbered `seq`.
 ///
-/// Laws (tested): folding a snapshot at k and then the events after k equals folding all of them; an event that the
-/// turn already covers changes nothing.
+/// Laws, which tests check: folding a snapshot at k and then the events after k equals folding all of them; an event
+/// that the turn already covers changes nothing.
 pub fn apply(turn: &mut Turn, seq: u64, event: &Event) -> ApplyOutcome {
     if seq <= turn.last_event_seq {
         return ApplyOutcome::AlreadyCovered;
     }
-    // Greater than the covered number, so this cannot overflow, whatever a follower was told.
+    // `seq` is greater than the covered number, so the subtraction cannot overflow.
     if seq - turn.last_event_seq > 1 {
         return ApplyOutcome::Gap;
     }
@@ -61,7 +63,8 @@ pub fn apply(turn: &mut Turn, seq: u64, event: &Event) -> ApplyOutcome {
     }
 }
 
-/// Folds numbered events, in order, into a turn. Stops at nothing; gives the impossible ones back by their number.
+/// Folds numbered events into a turn, in order. Continues after impossible events and returns them with their
+/// numbers.
 pub fn fold<'a>(turn: &mut Turn, events: impl IntoIterator<Item = (u64, &'a Event)>) -> Vec<(u64, &'static str)> {
     let mut impossible = Vec::new();
     for (seq, event) in events {
@@ -146,7 +149,7 @@ fn apply_event(turn: &mut Turn, event: &Event) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// What is said of a block beside its content changes key by key.
+/// Merges metadata key by key.
 fn merge_metadata(into: &mut Value, changes: &Value) {
     let Value::Object(changes) = changes else { return };
     if !into.is_object() {
@@ -162,7 +165,7 @@ fn merge_metadata(into: &mut Value, changes: &Value) {
 }
 
 fn append_block(turn: &mut Turn, block: &Block) -> Result<(), &'static str> {
-    // Places may be missing: blocks of a damaged turn that goes on stand behind what is left of it.
+    // Positions may have gaps: in a damaged turn that continues, new blocks come after the remaining ones.
     if turn.blocks.last().is_some_and(|last| block.seq <= last.seq && last.seq < LAST_BLOCK_SEQ) {
         return Err("blocks are appended in order");
     }

@@ -1,4 +1,4 @@
-//! Frames: what travels to a follower of a turn. Shared by the server that writes them and the browser that reads them.
+//! Stream frames for followers of a turn, shared by the server that writes them and the browser that reads them.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -9,12 +9,12 @@ use crate::id::{BlockId, TurnId};
 use crate::json_reader::{JsonMembers, deserialize_members, from_value, unknown_variant};
 use crate::turn::Turn;
 
-/// One line of a turn's event stream. SSE carries `seq` as `id: <turn>:<seq>`, NDJSON inside the object.
+/// One frame of a turn's event stream. SSE carries `seq` as `id: <turn>:<seq>`, NDJSON inside the object.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 #[expect(clippy::large_enum_variant, reason = "nearly every frame is an event, and a frame lives for one call")]
 pub enum StreamFrame {
-    /// A fact of the journal.
+    /// An event of the journal.
     Event {
         turn_id: TurnId,
         seq: u64,
@@ -24,15 +24,15 @@ pub enum StreamFrame {
     Other(StreamSignal),
 }
 
-/// What is said outside the journal: it has no number and is not replayed.
+/// A signal outside of the journal. It has no number and is not replayed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum StreamSignal {
-    /// The follower's cursor means nothing here; this replaces all it has.
+    /// The follower's cursor is unusable here. The snapshot replaces its whole state.
     Snapshot {
         turn: Box<Turn>,
     },
-    /// The server's own rendering of a finished block, where it knows more than the browser (colours of code, math).
+    /// The server's rendering of a finished block, if it is better than the browser's (syntax colors, formulas).
     Markup {
         block_id: BlockId,
         parts: Vec<String>,
@@ -42,7 +42,7 @@ pub enum StreamSignal {
     },
 }
 
-/// An event is what belongs to a turn and has a number.
+/// Parses a frame. Only events have both `turn_id` and `seq`.
 fn parse_frame(mut value: Value) -> Result<StreamFrame, Error> {
     let mut take = |name| value.as_object_mut().and_then(|members| members.shift_remove(name));
     match (take("turn_id"), take("seq")) {
@@ -77,7 +77,7 @@ impl<'de> Deserialize<'de> for StreamSignal {
 }
 
 impl StreamFrame {
-    /// The frame's name on the wire (SSE `event:`).
+    /// Returns the frame's name on the wire (SSE `event:`).
     pub fn name(&self) -> &str {
         match self {
             Self::Event { event, .. } => event.name(),
@@ -87,10 +87,10 @@ impl StreamFrame {
 }
 
 impl StreamSignal {
-    /// All names that `name` gives.
+    /// All names that `name` returns.
     pub const NAMES: [&str; 3] = ["snapshot", "markup", "heartbeat"];
 
-    /// The signal's name on the wire (SSE `event:`).
+    /// Returns the signal's name on the wire (SSE `event:`).
     pub fn name(&self) -> &'static str {
         match self {
             Self::Snapshot { .. } => "snapshot",
@@ -100,21 +100,21 @@ impl StreamSignal {
     }
 }
 
-/// Where a follower is: `<turn>:<seq>` in `Last-Event-ID`, or a bare number in `?after=`.
+/// Parses a follower's cursor: `<turn>:<seq>` in `Last-Event-ID`, or a bare number in `?after=`.
 pub fn parse_cursor(text: &str, turn: TurnId) -> Option<u64> {
     let seq = match text.split_once(':') {
         Some((id, seq)) if id == turn.to_string() => seq,
         Some(_) => return None,
         None => text,
     };
-    // `u64::from_str` also takes a leading plus.
+    // `u64::from_str` would also accept a leading plus.
     if seq.is_empty() || !seq.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
     seq.parse().ok()
 }
 
-/// The SSE id of an event.
+/// Returns the SSE id of an event.
 pub fn format_cursor(turn: TurnId, seq: u64) -> String {
     format!("{turn}:{seq}")
 }

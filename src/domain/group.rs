@@ -1,6 +1,6 @@
-//! A path as groups: what a person said, and what was answered to it as one timeline (seed 000, `GetMessageGroups`).
-//! Replies with no user turn between them are one group, and reasoning that follows reasoning in it is one piece, by the
-//! rule of `merge`; which turns and blocks went into what is said beside it.
+//! Message groups: a path as user messages and reply timelines. Adjacent replies without a user turn between them
+//! form one group, and adjacent reasoning within it is merged by the rule of `merge`. Each merged item lists its
+//! source blocks.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::merge::{MessagePart, PartReasoning, merge_parts};
 use crate::segment::{RenderedItem, Segment, segments_by_mode};
 use crate::turn::{Role, Turn, TurnStatus};
 
-/// One group of a path.
+/// A group of a path.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum MessageGroup {
@@ -28,35 +28,35 @@ pub enum MessageGroup {
         system_message: GroupMessage,
     },
     AssistantMessageGroup {
-        /// Of the first turn: the group's id.
+        /// The exchange of the first turn. It is the group's id.
         exchange_id: ExchangeId,
-        /// The turns that it is made of, in order.
+        /// The turns of the group, in order.
         turn_ids: Vec<TurnId>,
-        /// Of the newest turn.
+        /// The status of the newest turn.
         status: TurnStatus,
-        /// Whether any of the turns was asked for in thinking mode.
+        /// True if any turn was requested in thinking mode.
         is_thinking_mode: bool,
-        /// What is shown of it, in order.
+        /// The visible items, in order.
         items: Vec<TimelineItem>,
-        /// Which of the items are a reasoning block and which the reply, by their places in `items`.
+        /// The grouping of the items into reasoning blocks and replies, by index into `items`.
         segments: Vec<TimelineSegment>,
     },
 }
 
-/// What a person or the system said.
+/// A message of a person or of the system.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct GroupMessage {
     pub turn_id: TurnId,
-    /// All of its text.
+    /// The full text.
     pub content: String,
     pub blocks: Vec<ContentBlock>,
     pub created_at: DateTime<Utc>,
 }
 
-/// One thing of the timeline.
+/// One item of a timeline.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct TimelineItem {
-    /// Of the block; of the first one where several were merged.
+    /// The id of the block. For merged blocks, the id of the first.
     pub id: BlockId,
     pub turn_id: TurnId,
     pub created_at: DateTime<Utc>,
@@ -64,27 +64,27 @@ pub struct TimelineItem {
     pub what: TimelineItemKind,
 }
 
-/// What a thing of the timeline is.
+/// The kind of a timeline item.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TimelineItemKind {
     Think {
-        /// Empty where the provider hides it.
+        /// Empty if the provider hides the reasoning.
         text: String,
-        /// Null means the client's own word ("Thinking…").
+        /// Null means the client's own default ("Thinking…").
         title: Option<String>,
         streaming: bool,
-        /// Of the newest block, and of all of them; milliseconds.
+        /// The duration of the newest block, and of all merged blocks, in milliseconds.
         duration: Option<u64>,
         total_duration: Option<u64>,
-        /// The blocks that were merged into it, in order.
+        /// The ids of the merged blocks, in order.
         merged_ids: Vec<String>,
     },
     Tool {
         tool_name: String,
         arguments: Value,
         status: ToolStatus,
-        /// Null as long as there is none.
+        /// Null until the tool has answered.
         result: Option<ToolAnswer>,
     },
     Text {
@@ -98,7 +98,7 @@ pub enum TimelineItemKind {
     },
 }
 
-/// What a tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct ToolAnswer {
     pub id: BlockId,
@@ -106,7 +106,7 @@ pub struct ToolAnswer {
     pub success: bool,
 }
 
-/// Where items belong.
+/// The reasoning block or reply that items belong to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum TimelineSegment {
@@ -114,12 +114,12 @@ pub enum TimelineSegment {
     Reply { item: usize },
 }
 
-/// Whether a turn goes into the group of the one before it.
+/// Returns true if a turn joins the group of the turn before it.
 pub fn joins_previous_group(before: Role, role: Role) -> bool {
     before == Role::Assistant && role == Role::Assistant
 }
 
-/// The groups of a path. `is_thinking_mode` says of a turn what its exchange says.
+/// Builds the groups of a path. `is_thinking_mode` returns the thinking mode of a turn's exchange.
 pub fn message_groups(mut path: Vec<Turn>, is_thinking_mode: impl Fn(TurnId) -> bool) -> Vec<MessageGroup> {
     let runs = path.chunk_by_mut(|before, turn| joins_previous_group(before.role, turn.role));
     runs.filter_map(|run| match run {
@@ -195,7 +195,7 @@ fn reply_group(run: &mut [Turn], is_thinking_mode: &dyn Fn(TurnId) -> bool) -> O
     })
 }
 
-/// The place of a segment's first block.
+/// Returns the index of a segment's first block.
 fn first_block_index(segment: &Segment) -> usize {
     match segment {
         Segment::Think { blocks, .. } => blocks.first().copied().unwrap_or_default(),
@@ -204,8 +204,8 @@ fn first_block_index(segment: &Segment) -> usize {
     }
 }
 
-/// The merged reasoning by the id of its first block: the rule of `merge` over everything that is shown, one part for
-/// each block.
+/// Merges all visible reasoning by the rule of `merge`, with one part per block. The map is keyed by the id of the
+/// first block.
 fn merged_thoughts(blocks: &[Block], shown: &[RenderedItem]) -> HashMap<String, MessagePart> {
     let segments = shown.iter().flat_map(|item| match item {
         RenderedItem::Reasoning(reasoning) => reasoning.members.iter().collect(),

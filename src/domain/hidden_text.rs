@@ -1,33 +1,32 @@
-//! Text from outside that nobody should take at its face: characters that are not seen but change what is read
-//! (badinputs.md S-UN, reliability.md F76).
+//! Detection of invisible characters in untrusted text, which can make it read differently from how it looks.
 
-/// How many characters of a text are there but not seen: controls, marks that turn the direction of writing, spaces of
-/// no width, tags, and joiners and variation selectors where they join and vary nothing.
+/// Counts the invisible characters of a text: controls, bidirectional marks, zero-width spaces, tags, and joiners and
+/// variation selectors that have no effect.
 pub fn count_hidden_characters(text: &str) -> u32 {
     u32::try_from(find_hidden_characters(text).count()).unwrap_or(u32::MAX)
 }
 
-/// The black flag, which tags turn into that of a nation.
+/// The black flag, which tags turn into the flag of a nation.
 const FLAG: char = '\u{1f3f4}';
-/// The nations whose flags are emoji (Unicode TR 51, ED-23), in tags, with the tag that ends them.
+/// The nations whose flags are emoji (Unicode TR 51, ED-23) as tag sequences, with the terminating tag.
 const NATIONS: [&str; 3] = [
     "\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
     "\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
     "\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
 ];
 
-/// The character before, as far as joiners and variation selectors may follow it.
+/// The preceding character, as far as joiners and variation selectors may follow it.
 #[derive(Clone, Copy, PartialEq)]
 enum PrecedingChar {
     Nothing,
-    /// A digit or a sign of a key of a telephone, which a variation selector makes an emoji of.
+    /// A digit or a phone key, which a variation selector turns into an emoji.
     Key,
     Letter,
     Varied,
 }
 
-/// The characters of a text that are there but not seen, with the bytes that they begin at. Emoji and several scripts
-/// need joiners and variation selectors; one of each behind a letter or an emoji is part of it, more are a hidden text.
+/// Returns the invisible characters of a text with their byte offsets. Emoji and several scripts need joiners and
+/// variation selectors, so one of each after a letter or emoji is legitimate; more are hidden text.
 pub fn find_hidden_characters(text: &str) -> impl Iterator<Item = (usize, char)> {
     let mut base = PrecedingChar::Nothing;
     let mut flag_end = 0;
@@ -58,7 +57,8 @@ pub fn find_hidden_characters(text: &str) -> impl Iterator<Item = (usize, char)>
     })
 }
 
-/// Whether a character by itself is there but not seen. Joiners and variation selectors are part of what is before them.
+/// Returns true if a character is invisible by itself. Joiners and variation selectors belong to the character before
+/// them.
 pub fn is_hidden_character(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' | '\u{200c}' | '\u{200d}' => false,
@@ -69,7 +69,7 @@ pub fn is_hidden_character(c: char) -> bool {
     }
 }
 
-/// A text as it can be stored by every database: NUL becomes its picture.
+/// Replaces NUL with its symbol, because the databases cannot store NUL in text.
 pub fn replace_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{2400}") } else { text }
 }
@@ -93,7 +93,7 @@ mod tests {
             ("❤\u{fe0f}\u{200d}🔥 1\u{fe0f}\u{20e3} ☝🏽 ☺\u{fe0e}", 0),
             ("क्\u{200d}ष ന്\u{200d} می\u{200c}شود", 0),
             ("葛\u{e0100}城", 0),
-            // The same characters where nothing needs them.
+            // The same characters are hidden text if nothing needs them.
             ("a\u{200d}b\u{200c}c", 2),
             ("می\u{200c}\u{200d}\u{200c}", 2),
             ("👍\u{fe0f}\u{fe01}\u{fe02}\u{e0101}", 3),

@@ -1,5 +1,5 @@
-//! Ids: one newtype a thing, so that a turn's id cannot be passed for a chat's. Not for making ids: the server mints
-//! them (UUIDv7, time ordered), because minting needs a clock and randomness.
+//! Typed ids: one newtype per entity, so that a turn id cannot be passed for a chat id. The server mints them
+//! (UUIDv7, time ordered), because minting needs a clock and randomness.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,13 +7,13 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The text is not an id in the one accepted spelling: hyphenated, lower case, 36 characters (badinputs.md S-ID-03).
+/// The error of a text that is not an id in the accepted form: hyphenated, lower case, 36 characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an id: ids are hyphenated lower-case UUIDs")]
 pub struct ParseIdError;
 
-/// Reads the one accepted spelling of a UUID. `Uuid::parse_str` also takes braces, `urn:uuid:`, capitals and no
-/// hyphens; one spelling keeps caches and logs unambiguous.
+/// Parses the canonical form of a UUID. `Uuid::parse_str` also accepts braces, `urn:uuid:`, capitals and missing
+/// hyphens; a single form keeps caches and logs unambiguous.
 pub fn parse_uuid(text: &str) -> Result<Uuid, ParseIdError> {
     let plain = text.len() == 36 && !text.bytes().any(|b| b.is_ascii_uppercase());
     if !plain {
@@ -22,8 +22,8 @@ pub fn parse_uuid(text: &str) -> Result<Uuid, ParseIdError> {
     Uuid::parse_str(text).map_err(|_| ParseIdError)
 }
 
-/// Tells the ids of imported things, and of copies of them, from ids that were made here. Imports make ids of version 8
-/// out of the ids in the file, so the version of an id tells text that came in with a file from text that was written here.
+/// Returns true for ids of imported entities and of their copies. Imports derive UUIDv8 ids from the ids in the file,
+/// so the version of an id distinguishes imported text from text that was written here.
 pub fn is_imported(id: Uuid) -> bool {
     id.get_version_num() == 8
 }
@@ -37,17 +37,17 @@ macro_rules! ids {
         pub struct $name(Uuid);
 
         impl $name {
-            /// Takes over a UUID that the server minted or the database stored.
+            /// Wraps a UUID that the server minted or the database stored.
             pub const fn from_uuid(uuid: Uuid) -> Self {
                 Self(uuid)
             }
 
-            /// The id as a number, to tell the rows of a list apart.
+            /// Returns the id as a number, used as the key of list rows.
             pub const fn as_u128(self) -> u128 {
                 self.0.as_u128()
             }
 
-            /// The bare UUID, for binding to SQL.
+            /// Returns the UUID, for binding to SQL.
             pub const fn uuid(self) -> Uuid {
                 self.0
             }
@@ -83,11 +83,11 @@ macro_rules! ids {
 }
 
 ids! {
-    /// An account; on a single-user instance the one local owner.
+    /// An account. A single-user server has one local owner.
     UserId;
-    /// A chat: the whole tree.
+    /// A chat: a whole tree of turns.
     ChatId;
-    /// A branch: a lineage locked to one provider and model.
+    /// A branch: a chain of turns locked to one provider and model.
     BranchId;
     /// An exchange: one user message and one reply.
     ExchangeId;
@@ -95,21 +95,21 @@ ids! {
     TurnId;
     /// A block: one typed piece of a turn.
     BlockId;
-    /// A generation: one call of a provider.
+    /// A generation: one provider call.
     GenerationId;
     /// A document.
     DocumentId;
     /// A configured provider connection.
     ProviderId;
-    /// A tool server that somebody connected.
+    /// A connected tool server.
     ToolServerId;
-    /// A lasting answer about a tool.
+    /// A standing permission for a tool.
     ToolPolicyId;
-    /// A graft: a path that is asked again on another branch.
+    /// A rerun: a path whose messages are asked again on another branch.
     RerunId;
-    /// An import that runs or ran since the server started.
+    /// An import since the server's start.
     ImportId;
-    /// One deletion, shared by everything it took along (domain.md I13).
+    /// A deletion. Everything deleted together shares it (`docs/reference/domain.md I13`).
     DeletionId;
 }
 

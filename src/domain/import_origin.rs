@@ -1,48 +1,48 @@
-//! Where a chat came from that was taken in from another program, and what of it is not as it was there: what an export of
-//! it can therefore not have.
+//! The origin of an imported chat and its differences from the source, which an export of it therefore cannot
+//! contain.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-/// The model of replies whose source does not name it.
+/// The model name of replies whose source does not name one.
 pub const UNKNOWN_MODEL: &str = "unknown";
 
-/// The source of a chat that was taken in.
+/// The source of an imported chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ImportOrigin {
-    /// The name of its format, such as `chatgpt`.
+    /// The name of the format, such as `chatgpt`.
     pub format: String,
-    /// The name of the file.
+    /// The name of the imported file.
     pub file: String,
     pub imported_at: DateTime<Utc>,
-    /// What the source had and this chat has not, or has otherwise; empty where everything came along.
+    /// The differences from the source. Empty if everything was imported.
     pub differences: Vec<ImportDifference>,
 }
 
-/// One thing that is not as it was.
+/// One difference from the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ImportDifference {
     pub kind: ImportDifferenceKind,
-    /// File, conversation and message; empty where it is about the whole.
+    /// File, conversation and message. Empty if the difference concerns the whole import.
     pub place: String,
-    /// One English sentence.
+    /// An English sentence.
     pub text: String,
 }
 
-/// How bad it is.
+/// The kind of a difference, by severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportDifferenceKind {
-    /// A conversation or a message was left out: it could not be read.
+    /// A conversation or message was skipped because it could not be read.
     LeftOut,
-    /// Something was read otherwise than it stood there: a cycle was cut, a date put right, an id made.
+    /// A value was corrected: a cycle was cut, a date fixed, an id created.
     PutRight,
-    /// Something is not kept: Turnleaf has no place for it, or the source does not bring it along.
+    /// Information was lost: Turnleaf cannot store it, or the source does not include it.
     Lost,
 }
 
 impl ImportDifferenceKind {
-    /// The word in reports and on the wire.
+    /// Returns the name in reports and on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::LeftOut => "left_out",

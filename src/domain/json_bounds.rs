@@ -1,6 +1,7 @@
-//! Bounds of stored JSON: whatever is written can be read again. A reader (`serde_json`, here and in the browser) gives
-//! up at 128 levels and takes an object apart whose first name is its private one, so values are held to a smaller depth
-//! with room for every envelope around them, and both are looked for where a value comes in and where a row is written.
+//! Bounds of stored JSON, so that everything written can be read back (`docs/adr/0012-bounded-stored-json.md`).
+//! Readers (`serde_json`, here and in the browser) fail beyond 128 levels and misread an object whose first member
+//! has a private name. Values are limited to a smaller depth that leaves room for every envelope; both rules are
+//! enforced on input and when a row is written.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,31 +11,31 @@ use serde_json::{Map, Number, Value};
 
 use crate::limits;
 
-/// The beginning of the names that `serde_json` keeps for itself. An object that has one as its first name is not read
-/// back as it was written.
+/// The prefix of the member names that `serde_json` reserves. An object whose first member has one is not read back
+/// as it was written.
 const RESERVED: &str = "$serde_json::private::";
 
-/// Any JSON value as its text has it. `Value`'s own reader follows its reserved names into the strings behind them,
-/// where a nesting begins anew that no bound has seen.
+/// A JSON value exactly as its text has it. The reader of `Value` interprets the reserved names and parses the
+/// strings behind them, which would start a new, unchecked nesting.
 pub struct PlainJson(pub Value);
 
-/// Whether an object's name is one that `serde_json` keeps for itself.
+/// Returns true for a member name that `serde_json` reserves.
 pub fn is_reserved(name: &str) -> bool {
     name.starts_with(RESERVED)
 }
 
-/// Reads a text as one value, with no name that means anything but itself.
+/// Parses a text as one value, without special meaning for any name.
 ///
 /// # Errors
-/// It is not JSON, or nested deeper than `serde_json` goes.
+/// The text is not JSON, or nested deeper than `serde_json` accepts.
 pub fn parse(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str::<PlainJson>(text).map(|PlainJson(value)| value)
 }
 
-/// Reads bytes in the same manner, and says whether a name stands twice in one of the objects: the last one counts.
+/// Like [`parse`], for bytes; also returns whether an object has a duplicate name, of which the last one counts.
 ///
 /// # Errors
-/// As [`parse`].
+/// Same as [`parse`].
 pub fn parse_detecting_duplicates(text: &[u8]) -> serde_json::Result<(Value, bool)> {
     let mut is_repeated = false;
     let mut from = serde_json::Deserializer::from_slice(text);
@@ -43,10 +44,10 @@ pub fn parse_detecting_duplicates(text: &[u8]) -> serde_json::Result<(Value, boo
     Ok((value, is_repeated))
 }
 
-/// Reads a text as one value that may be stored.
+/// Parses a text as one value that can be stored.
 ///
 /// # Errors
-/// As [`parse`], and where the value is beyond the bounds; the error says which.
+/// Same as [`parse`], and if the value exceeds the bounds; the error names the bound.
 pub fn parse_bounded(text: &str) -> serde_json::Result<Value> {
     let value = parse(text)?;
     match excess(&value, limits::JSON_VALUE_DEPTH) {
@@ -54,12 +55,12 @@ pub fn parse_bounded(text: &str) -> serde_json::Result<Value> {
         Some(BoundsExcess::Depth) => {
             Err(serde_json::Error::custom(format_args!("nested deeper than {} levels", limits::JSON_VALUE_DEPTH)))
         }
-        Some(BoundsExcess::Name) => Err(serde_json::Error::custom(format_args!("a name begins with {RESERVED}"))),
+        Some(BoundsExcess::Name) => Err(serde_json::Error::custom(format_args!("a name starts with {RESERVED}"))),
     }
 }
 
-/// Holds a value to the bounds: what is nested deeper, or could not be read back, becomes a string of its own JSON.
-/// Gives whether anything did.
+/// Enforces the bounds on a value: a part that is nested deeper or could not be read back becomes a string of its
+/// JSON. Returns true if anything changed.
 pub fn enforce(value: &mut Value) -> bool {
     if excess(value, limits::JSON_VALUE_DEPTH).is_none() {
         return false;
@@ -69,8 +70,8 @@ pub fn enforce(value: &mut Value) -> bool {
     true
 }
 
-/// Holds the members of an object to the bounds. A name that the object around them takes for itself, or that `serde_json`
-/// keeps, would not be read back as this one: it is written with `x:` before it.
+/// Enforces the bounds on the members of an object. A name that the enclosing object uses or that `serde_json`
+/// reserves could not be read back, so it gets the prefix `x:`.
 pub fn enforce_members(members: &mut Map<String, Value>, is_taken: impl Fn(&str) -> bool) {
     members.values_mut().for_each(|member| {
         enforce(member);
@@ -86,8 +87,8 @@ pub fn enforce_members(members: &mut Map<String, Value>, is_taken: impl Fn(&str)
     }
 }
 
-/// Holds a text of JSON to the bounds in the same manner, whatever its depth: without recursion, and without a copy
-/// where there is nothing to do. A text that is no JSON stays none.
+/// Enforces the bounds on a JSON text of any depth, without recursion, and without a copy if nothing has to change.
+/// Invalid JSON stays invalid.
 pub fn bounded_text(text: &str, depth: usize) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut written = String::new();
@@ -118,7 +119,7 @@ enum BoundsExcess {
     Name,
 }
 
-/// How a value is beyond the bounds. Walks with a list of its own: the depth is what is in question.
+/// Returns the bound that a value exceeds. Iterates with an explicit stack, because the depth is unknown.
 fn excess(value: &Value, depth: usize) -> Option<BoundsExcess> {
     let mut open = vec![(value, 0)];
     while let Some((value, level)) = open.pop() {
@@ -137,7 +138,7 @@ fn excess(value: &Value, depth: usize) -> Option<BoundsExcess> {
     None
 }
 
-/// Behind the string that begins here, or behind the text where it does not end.
+/// Returns the offset after the string that begins here, or the end of the text if it is unterminated.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {
@@ -150,7 +151,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Behind the array or object that begins here, or behind the text where it does not end.
+/// Returns the offset after the array or object that begins here, or the end of the text if it is unterminated.
 fn end_of_container(bytes: &[u8], start: usize) -> usize {
     let (mut at, mut level) = (start, 0usize);
     while let Some(byte) = bytes.get(at) {
@@ -169,7 +170,7 @@ fn end_of_container(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Whether an object begins here whose first name is a reserved one, however it is spelt.
+/// Returns true if an object begins here whose first name is reserved, with or without escapes.
 fn begins_reserved(text: &str, start: usize) -> bool {
     let Some(inside) = text[start..].strip_prefix('{') else { return false };
     let name = inside.trim_ascii_start();
@@ -187,7 +188,7 @@ impl<'de> Deserialize<'de> for PlainJson {
     }
 }
 
-/// The one visitor of any JSON value. Notes where a name is repeated.
+/// The visitor of any JSON value. Records duplicate names.
 struct PlainSeed<'r> {
     is_repeated: &'r mut bool,
 }

@@ -1,6 +1,7 @@
-//! Reading things out of JSON values. What serde derives is code for each type and each way that JSON can come; this is
-//! one way, for all types, and small: the browser loads it. Types that are told apart by a member (`type`, `kind`) read
-//! themselves with [`JsonMembers`], because serde would keep a copy of everything and bring a second reader for that.
+//! A small generic reader from JSON values into types. Code derived by serde is instantiated for each type and each
+//! source; this is one source for all types, which keeps the browser's module small
+//! (`docs/adr/0049-type-erased-views.md`). Tagged types (`type`, `kind`) implement reading with [`JsonMembers`],
+//! because serde would buffer everything and add a second reader.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{
@@ -10,18 +11,18 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 use serde_json::{Error, Value};
 
-/// Reads a thing.
+/// Reads a value of this type.
 ///
 /// # Errors
-/// The value has another shape.
+/// The JSON has another shape.
 pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
     T::deserialize(ValueDeserializer(value))
 }
 
-/// Reads a thing that takes a value apart by itself, out of anything that serde reads.
+/// Reads a type that takes a JSON value apart itself, from any deserializer.
 ///
 /// # Errors
-/// It is no JSON, or `take` refused it.
+/// The input is not JSON, or `take` refused it.
 pub fn deserialize_members<'de, D: Deserializer<'de>, T>(
     from: D,
     take: fn(&JsonMembers<'_>) -> Result<T, Error>,
@@ -30,38 +31,38 @@ pub fn deserialize_members<'de, D: Deserializer<'de>, T>(
     take(&JsonMembers(&value)).map_err(D::Error::custom)
 }
 
-/// The members of an object; a value that is none has no members.
+/// The members of an object. Any other value has none.
 pub struct JsonMembers<'v>(pub &'v Value);
 
 impl JsonMembers<'_> {
-    /// A member that must be there.
+    /// Returns a required member.
     ///
     /// # Errors
-    /// It is not there, or has another shape.
+    /// The member is missing or has another shape.
     pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, Error> {
         self.0.get(name).map_or_else(|| Err(missing_member(name)), from_value)
     }
 
-    /// A member that may be missing.
+    /// Returns an optional member.
     ///
     /// # Errors
-    /// It has another shape.
+    /// The member has another shape.
     pub fn get_or_default<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, Error> {
         self.0.get(name).map_or_else(|| Ok(T::default()), from_value)
     }
 
-    /// The word that says what the object is.
+    /// Returns the tag that names the variant.
     ///
     /// # Errors
-    /// It is not there, or no text.
+    /// The member is missing or not a string.
     pub fn tag(&self, name: &str) -> Result<&str, Error> {
         self.0.get(name).and_then(Value::as_str).ok_or_else(|| missing_member(name))
     }
 
-    /// All members as one thing.
+    /// Reads all members as one value.
     ///
     /// # Errors
-    /// They have another shape.
+    /// The members have another shape.
     pub fn read_all<T: DeserializeOwned>(&self) -> Result<T, Error> {
         from_value(self.0)
     }
@@ -71,12 +72,12 @@ fn missing_member(name: &str) -> Error {
     Error::custom(format_args!("missing field `{name}`"))
 }
 
-/// An object's word is none that this version knows.
+/// The error of a tag that this version does not know.
 pub fn unknown_variant(word: &str) -> Error {
     Error::custom(format_args!("unknown variant `{word}`"))
 }
 
-/// A value, as serde wants to be given it. Structs come as objects only.
+/// A JSON value as a serde deserializer. Structs are accepted as objects only.
 #[derive(Clone, Copy)]
 struct ValueDeserializer<'de>(&'de Value);
 
@@ -94,7 +95,7 @@ impl ValueDeserializer<'_> {
     }
 }
 
-/// Numbers without a fraction, of every width.
+/// Implements the integer types of every width.
 macro_rules! whole_numbers {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -225,7 +226,7 @@ impl<'de> SeqAccess<'de> for ItemAccess<'de> {
 
 struct PairAccess<'de> {
     members: serde_json::map::Iter<'de>,
-    /// Of the key that was asked for last.
+    /// The value of the key that was returned last.
     value: &'de Value,
 }
 
@@ -247,7 +248,7 @@ fn as_name(name: &str) -> StrDeserializer<'_, Error> {
     name.into_deserializer()
 }
 
-/// A variant by its name, with what it holds: null where that is nothing.
+/// An enum variant by name, with its content; null if it has none.
 struct VariantReader<'de> {
     name: &'de str,
     value: &'de Value,

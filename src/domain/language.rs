@@ -1,27 +1,27 @@
-//! Which language a text is written in, as far as its letters say so surely: fonts and the voices of screen readers
-//! follow it (ux.md 13.4). A script that several languages share names none of them, and no mark is better than a wrong
-//! one.
+//! Detection of a text's language from its letters, as far as they are conclusive; fonts and screen reader voices
+//! follow it (`docs/reference/ux.md 13.4`). Scripts that several languages share yield nothing, because no mark is
+//! better than a wrong one.
 
-/// How many characters are looked at, code aside: what follows them changes nothing, so that a text that grows keeps its
+/// The number of characters examined, without code. Later text has no effect, so that a streaming text keeps its
 /// language.
 const SAMPLE: usize = 256;
-/// How much of a text is passed through for them: a long block of code must not be read again with every word.
+/// The bound on the characters read, code included, so that a long code block is not read again with every delta.
 const PASSED: usize = 8 << 10;
-/// A text that grows is looked at when it has so many characters, and not in between.
+/// The lengths at which a streaming text is examined.
 const LOOKS: [usize; 3] = [16, 64, SAMPLE];
-/// So many words of English must be there, and one in so many of all words.
+/// The number of English words required, and their minimum share of all words.
 const ENGLISH_HITS: usize = 3;
 const ENGLISH_SHARE: usize = 16;
-/// Words that English needs in every paragraph and its neighbours do not have.
+/// Words that nearly every English paragraph contains and related languages do not have.
 const ENGLISH: [&str; 16] = [
     "the", "and", "with", "this", "that", "you", "your", "are", "from", "which", "have", "not", "would", "can", "it's",
     "when",
 ];
-/// Characters that only one of the two ways of writing Chinese has, as pairs.
+/// Characters that occur in only one of the two Chinese scripts, as pairs.
 const SIMPLIFIED: &str = "这们个来时说国对学为还会过么开请问点让没给实现";
 const TRADITIONAL: &str = "這們個來時說國對學為還會過麼開請問點讓沒給實現";
 
-/// What the characters of a text are, counted.
+/// The counts of a text's characters by script.
 #[derive(Debug, Default)]
 struct CharCounts {
     han: usize,
@@ -29,10 +29,10 @@ struct CharCounts {
     traditional: usize,
     kana: usize,
     hangul: usize,
-    /// Words of Latin letters, and those of them that are English.
+    /// Words of Latin letters, and how many of them are English.
     latin: usize,
     english: usize,
-    /// Letters of the alphabets that name their language, by place in [`ALONE`].
+    /// Letters of scripts that identify one language, by index into [`ALONE`].
     alone: [usize; ALONE.len()],
     arabic: usize,
     persian: usize,
@@ -44,7 +44,7 @@ struct CharCounts {
     other: usize,
 }
 
-/// Scripts that one language alone is written in today, or all but alone.
+/// Scripts that are used, nearly or entirely, by one language today.
 const ALONE: [(std::ops::RangeInclusive<char>, &str); 12] = [
     ('\u{370}'..='\u{3ff}', "el"),
     ('\u{530}'..='\u{58f}', "hy"),
@@ -60,20 +60,20 @@ const ALONE: [(std::ops::RangeInclusive<char>, &str); 12] = [
     ('\u{1780}'..='\u{17ff}', "km"),
 ];
 
-/// The language of a whole text as BCP 47 names it; nothing where its letters do not say.
+/// Returns the BCP 47 language of a whole text, or `None` if its letters are not conclusive.
 pub fn detect(text: &str) -> Option<&'static str> {
     judge(&count(text.chars(), SAMPLE).0)
 }
 
-/// The language of a text that is still being written: that of what was there at the last look, so that it changes a few
-/// times at most, and early.
+/// Returns the language of a streaming text, as of the last examined length, so that it changes only a few times and
+/// early.
 pub fn detect_while_streaming(text: &str) -> Option<&'static str> {
     let (_, seen) = count(text.chars(), SAMPLE);
     let look = LOOKS.into_iter().rev().find(|look| *look <= seen)?;
     judge(&count(text.chars(), look).0)
 }
 
-/// Counts the first so many characters outside of code. Gives how many there were, too.
+/// Counts the first `most` characters outside of code. Also returns how many there were.
 fn count(text: impl Iterator<Item = char>, most: usize) -> (CharCounts, usize) {
     let mut count = CharCounts::default();
     let (mut seen, mut word) = (0, String::new());
@@ -89,14 +89,14 @@ fn count(text: impl Iterator<Item = char>, most: usize) -> (CharCounts, usize) {
         seen += 1;
         let is_latin = letter.is_ascii_alphabetic() || matches!(letter, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}');
         if is_latin || (letter == '\'' && !word.is_empty()) {
-            // The words that are looked for have no other letters.
+            // The English words in question have only ASCII letters.
             word.push(letter.to_ascii_lowercase());
         } else {
             count.word(&mut word);
             count.letter(letter);
         }
     }
-    // A word that may go on is not one yet.
+    // A last word that may continue does not count yet.
     if seen < most {
         count.word(&mut word);
     }
@@ -128,10 +128,10 @@ impl CharCounts {
             }
             '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7af}' => self.hangul += 1,
             '\u{591}'..='\u{5ea}' => self.hebrew += 1,
-            // Letters and their two letters in one that Yiddish has.
+            // Ligatures that only Yiddish uses.
             '\u{5ef}'..='\u{5f2}' => (self.hebrew, self.neither) = (self.hebrew + 1, self.neither + 1),
             '\u{620}'..='\u{64a}' => self.arabic += 1,
-            // What Persian, Urdu and others added to the alphabet.
+            // Letters that Persian, Urdu and others added to the alphabet.
             '\u{66e}'..='\u{6d3}' | '\u{6d5}' | '\u{750}'..='\u{77f}' => self.persian += 1,
             'а'..='я' | 'А'..='Я' | 'ё' | 'Ё' => {
                 self.cyrillic += 1;
@@ -149,7 +149,7 @@ impl CharCounts {
     }
 }
 
-/// The language that has half of what was counted, where it is one.
+/// Returns the language of at least half of the counted characters, if one is identified.
 fn judge(count: &CharCounts) -> Option<&'static str> {
     let alone: usize = count.alone.iter().sum();
     let eastern = count.han + count.kana + count.hangul;
@@ -159,7 +159,7 @@ fn judge(count: &CharCounts) -> Option<&'static str> {
     if is_most(eastern) {
         return Some(match () {
             () if count.hangul * 2 >= eastern => "ko",
-            // A sign of theirs in the middle of Chinese is an ornament.
+            // A few kana within Chinese text are decoration.
             () if count.kana * 10 >= count.kana + count.han => "ja",
             () if count.traditional > count.simplified => "zh-Hant",
             () => "zh",
@@ -185,10 +185,10 @@ fn judge(count: &CharCounts) -> Option<&'static str> {
     (is_most(count.latin) && is_english).then_some("en")
 }
 
-/// Code in a text, which says nothing of its language: between fences, and between backticks.
+/// A scanner for code, fenced or in backticks, which says nothing about the language.
 #[derive(Debug, Default)]
 struct CodeScanner {
-    /// Backticks at the place that is read, when the line has begun with nothing else.
+    /// The backticks directly before the current character, if the line began with them.
     ticks: usize,
     is_at_start: bool,
     has_begun: bool,
@@ -197,7 +197,7 @@ struct CodeScanner {
 }
 
 impl CodeScanner {
-    /// Whether this character is code, or a mark of it.
+    /// Returns true if this character belongs to code or its delimiters.
     fn consume(&mut self, letter: char) -> bool {
         let is_at_start = self.is_at_start || !self.has_begun;
         self.has_begun = true;
@@ -217,7 +217,7 @@ impl CodeScanner {
                 }
                 true
             }
-            // What stands behind an opening fence is its language; nothing stands behind a closing one.
+            // The text after an opening fence names its language; nothing follows a closing one.
             _ if is_at_start && self.ticks >= 3 => true,
             ' ' | '\t' | '>' if is_at_start => {
                 self.is_at_start = true;

@@ -1,5 +1,5 @@
-//! A turn in the shape from before blocks: one text, and beside it what was called. Deprecated where it is served, and
-//! the reason why is that the order of text and calls is lost in it.
+//! The deprecated message format from before blocks: one text and a list of tool calls. It is deprecated because it
+//! loses the order of text and calls.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,13 @@ pub struct LegacyMessage {
     pub id: TurnId,
     pub chat_session_id: ChatId,
     pub role: Role,
-    /// All texts, also those that say what went wrong.
+    /// All texts, including error texts.
     pub content: String,
     pub agent_actions: Vec<AgentAction>,
     pub created_at: DateTime<Utc>,
 }
 
-/// A tool call with its answer.
+/// A tool call with its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct AgentAction {
     pub id: BlockId,
@@ -29,7 +29,7 @@ pub struct AgentAction {
     pub tool_name: String,
     pub arguments: Value,
     pub status: ToolStatus,
-    /// Null as long as there is none.
+    /// Null until there is a result.
     pub result: Value,
     pub success: Option<bool>,
     pub created_at: DateTime<Utc>,

@@ -1,7 +1,8 @@
-//! Turnleaf's model, pure: what a chat is made of and the rules that hold in it.
+//! The pure domain model: the parts of a chat and the rules that hold for them.
 //!
-//! Compiled into the server and into the browser, so that both fold the same events into the same blocks and draw
-//! the same reasoning blocks. It knows no clock, no randomness, no disk and no network; callers bring ids and times.
+//! The crate is compiled into the server and into the browser, so that both fold the same events into the same blocks
+//! and draw the same reasoning blocks. It has no clock, randomness, disk or network; callers pass ids and times
+//! (`docs/adr/0002-pure-domain-crate.md`).
 
 pub mod approval;
 pub mod attachment;

@@ -1,5 +1,5 @@
-//! Where branches leave each other and where they end: what a reader comes to who goes down from a turn. As large as the
-//! number of branches, however long they are. Not for single turns: those are [`crate::tree`]'s.
+//! The branches of a chat by where they fork and end, from which the leaf below a turn is found. Its size is the
+//! number of branches, however long they are. [`crate::tree`] handles single turns.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,12 +11,12 @@ use crate::id::{BranchId, TurnId};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lineage {
     pub branch_id: BranchId,
-    /// The branch that it leaves, and the depth of the last turn that both share; none for one that begins at the root.
+    /// The branch that it leaves, and the depth of the last shared turn. `None` if it begins at a root.
     pub from: Option<(BranchId, i64)>,
     /// Its last turn.
     pub head: TurnId,
     pub head_depth: i64,
-    /// When its end was last shown, or added to.
+    /// When its leaf was last shown or extended.
     pub visited_at: Option<DateTime<Utc>>,
 }
 
@@ -40,8 +40,8 @@ impl Lineages {
         Self { rows, places, leaving }
     }
 
-    /// Of the leaves at or below the turn of this branch at this depth, the one that was visited last; of those that
-    /// were never visited the newest. None where the branch has no such turn.
+    /// Returns the most recently visited leaf at or below the turn of this branch at this depth, else the newest
+    /// leaf. Returns `None` if the branch has no such turn.
     pub fn leaf_below(&self, branch: BranchId, depth: i64) -> Option<&Lineage> {
         let mut found: Option<&Lineage> = None;
         let mut seen = HashSet::from([branch]);
@@ -53,7 +53,7 @@ impl Lineages {
                 let other = &self.rows[at];
                 let left_at = other.from.map_or(0, |(_, depth)| depth);
                 is_leaf &= left_at != row.head_depth;
-                // A damaged chat may have a circle.
+                // A damaged chat may have a cycle.
                 if left_at >= depth && seen.insert(other.branch_id) {
                     open.push((other.branch_id, left_at + 1));
                 }

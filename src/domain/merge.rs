@@ -1,6 +1,6 @@
-//! The merge rule (domain.md 4.6): consecutive parts with reasoning become one, without losing text, sources or
-//! order. For parts that come from several messages: continued replies, imports, groups of a client. Not for storage,
-//! which is never merged, and not for the blocks of one reply: that is `segment`.
+//! The merge rule (`docs/reference/domain.md 4.6`): consecutive parts with reasoning become one, without losing text,
+//! sources or order. It applies to parts of several messages: continued replies, imports, groups of a client. Stored
+//! blocks are never merged, and `segment` handles the blocks of one reply.
 
 use std::collections::HashSet;
 
@@ -22,10 +22,10 @@ pub struct MessagePart {
     pub tasks: Vec<Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<Value>,
-    /// Whatever else the message carried.
+    /// Further metadata of the message.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
-    /// Which parts went into this one, in order; itself before merging has none.
+    /// The ids of the parts that were merged into this one, in order. Empty before merging.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged_ids: Vec<String>,
 }
@@ -34,7 +34,7 @@ pub struct MessagePart {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PartReasoning {
     pub content: String,
-    /// Null means the page's own word ("Thinking…").
+    /// Null means the page's default ("Thinking…").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(default)]
@@ -78,7 +78,7 @@ pub fn merge_parts(parts: Vec<MessagePart>) -> Vec<MessagePart> {
     merged
 }
 
-/// One part out of a run, of which only the last may have text.
+/// Merges a run into one part. Only the last part of the run may have text.
 fn merge_run(mut run: Vec<MessagePart>) -> Option<MessagePart> {
     let merged_ids: Vec<String> = run.iter().flat_map(ids_of).collect();
     let last = run.last()?;
@@ -91,7 +91,7 @@ fn merge_run(mut run: Vec<MessagePart>) -> Option<MessagePart> {
     let sources = union(run.iter_mut().map(|part| std::mem::take(&mut part.sources)));
     let tasks = union(run.iter_mut().map(|part| std::mem::take(&mut part.tasks)));
     let files = union(run.iter_mut().map(|part| std::mem::take(&mut part.files)));
-    // The base's word counts, the other parts add what it does not say, newer ones first.
+    // The base's values win; the other parts add missing keys, newer parts first.
     let base = if base_is_last { run.pop()? } else { run.remove(0) };
     let mut metadata = base.metadata;
     for part in run.into_iter().rev() {
@@ -102,7 +102,7 @@ fn merge_run(mut run: Vec<MessagePart>) -> Option<MessagePart> {
     Some(MessagePart { id: base.id, text: base.text, reasoning, sources, tasks, files, metadata, merged_ids })
 }
 
-/// The ids that a part stands for.
+/// Returns the ids that a part stands for.
 fn ids_of(part: &MessagePart) -> Vec<String> {
     if part.merged_ids.is_empty() { vec![part.id.clone()] } else { part.merged_ids.clone() }
 }
@@ -119,13 +119,13 @@ fn merged_reasoning(run: &[MessagePart]) -> Option<PartReasoning> {
     })
 }
 
-/// All items in order, each once.
+/// Concatenates lists without duplicates, in order.
 fn union(lists: impl Iterator<Item = Vec<Value>>) -> Vec<Value> {
     let mut seen = HashSet::new();
     lists.flatten().filter(|item| seen.insert(item.to_string())).collect()
 }
 
-/// Joins pieces of reasoning by a blank line, skipping those that say nothing.
+/// Joins pieces of reasoning with a blank line and skips blank ones.
 pub fn join_reasoning<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     let mut joined = String::new();
     for piece in pieces.into_iter().filter(|piece| !piece.trim().is_empty()) {
@@ -137,7 +137,7 @@ pub fn join_reasoning<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     joined
 }
 
-/// The sum of what was measured, or null where nothing was.
+/// Sums the measured times. Returns `None` if none was measured.
 pub fn sum_known(times: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
     times.into_iter().flatten().reduce(u64::saturating_add)
 }

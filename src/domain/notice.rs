@@ -1,5 +1,5 @@
-//! Notices: what happened to a request and changes what a reply can know, said to the person in one calm line. Kept as
-//! `x:notice` blocks of the reply; never sent to a model, never counted as reasoning. Not for failures.
+//! Notices tell a person that a request was changed or why a reply ended early. They are stored as `x:notice` blocks
+//! of the reply, never sent to a model, and never counted as reasoning. Failures are not notices.
 
 use serde_json::{Map, Value};
 
@@ -8,34 +8,34 @@ use crate::block::{Block, Content};
 /// The block type, as stored.
 pub const TYPE: &str = "x:notice";
 
-/// What happened.
+/// The kind of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notice {
-    /// The request was refused for the reasoning in it, and sent again without.
+    /// The request was refused because of its reasoning, and sent again without it.
     ReasoningRefused,
-    /// The request was refused, and sent again with this reply's own tool calls told in words.
+    /// The request was refused, and sent again with a text description of this reply's tool calls.
     StepsDescribed,
-    /// The request was refused for reasoning that was missing in it, and sent again with it.
+    /// The request was refused because reasoning was missing, and sent again with it.
     ReasoningAdded,
-    /// The provider took the request and left reasoning out of it by itself (prefix binding, providers.md 3.7).
+    /// The provider accepted the request and ignored its reasoning (`docs/reference/providers.md 3.7`).
     ReasoningDropped,
-    /// The provider did not know the response that the request went on from, and got the whole conversation.
+    /// The provider did not have the response to continue from, so the whole conversation was sent.
     ResentWhole,
-    /// The request was refused for the images in it, and sent again with words in their place.
+    /// The request was refused because of its images, and sent again with text descriptions.
     ImagesDescribed,
-    /// The same, because the model takes none at all.
+    /// Images were replaced with text descriptions, because the model does not accept images.
     ImagesUnsupported,
-    /// The reply ended because it reached the length that a reply may have.
+    /// The reply reached its maximum length.
     LengthReached,
-    /// It ended because conversation and reply fill what the model can read.
+    /// Conversation and reply fill the model's context window.
     ContextFilled,
-    /// A filter of the provider ended it.
+    /// A filter of the provider ended the reply.
     Filtered,
-    /// The model would not go on.
+    /// The model refused to continue.
     Declined,
 }
 
-/// Words of every API for why a reply ended before its time, in lower case (providers.md 2.7, 7.2).
+/// The stop reasons of every API for an early end, in lower case (`docs/reference/providers.md 2.7`).
 const STOP_REASONS: &[(&str, Notice)] = &[
     ("length", Notice::LengthReached),
     ("max_tokens", Notice::LengthReached),
@@ -58,7 +58,7 @@ const STOP_REASONS: &[(&str, Notice)] = &[
 ];
 
 impl Notice {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 11] = [
         Self::ReasoningRefused,
         Self::StepsDescribed,
@@ -73,18 +73,18 @@ impl Notice {
         Self::Declined,
     ];
 
-    /// What a provider's word for why it stopped tells the person; nothing where the reply is simply over.
+    /// Returns the notice for a provider's stop reason, or `None` if the reply ended normally.
     pub fn from_stop_reason(reason: &str) -> Option<Self> {
         let known = STOP_REASONS.iter().find(|(word, _)| reason.eq_ignore_ascii_case(word));
         known.map(|(_, notice)| *notice)
     }
 
-    /// Whether it says why a reply ended: it stands behind it, the others in front.
+    /// Returns true if the notice explains why a reply ended. It is placed after the reply, the others before it.
     pub fn is_ending(self) -> bool {
         matches!(self, Self::LengthReached | Self::ContextFilled | Self::Filtered | Self::Declined)
     }
 
-    /// The code, for programs.
+    /// Returns the code, for programs.
     pub fn kind(self) -> &'static str {
         match self {
             Self::ReasoningRefused => "reasoning_refused",
@@ -101,7 +101,7 @@ impl Notice {
         }
     }
 
-    /// The sentence, for people.
+    /// Returns the sentence, for people.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::ReasoningRefused => "Earlier reasoning was left out, because the provider refused it.",
@@ -124,14 +124,15 @@ impl Notice {
         }
     }
 
-    /// The content of its block. The sentence is kept, so that a page and an export need no table of their own.
+    /// Returns the content of the notice's block. The sentence is stored, so that pages and exports need no table of
+    /// their own.
     pub fn content(self) -> Content {
         let field = |key: &str, value: &str| (key.to_owned(), Value::from(value));
         let fields = [field("type", TYPE), field("kind", self.kind()), field("text", self.sentence())];
         Content::Other(Map::from_iter(fields))
     }
 
-    /// The same with the word that the provider used for it.
+    /// Returns the content with the provider's stop reason.
     pub fn content_with_stop_reason(self, stop_reason: &str) -> Content {
         let mut content = self.content();
         if let Content::Other(fields) = &mut content {
@@ -141,12 +142,12 @@ impl Notice {
     }
 }
 
-/// Whether a block's content is a notice.
+/// Returns true if a block's content is a notice.
 pub fn is_notice(content: &Content) -> bool {
     matches!(content, Content::Other(_)) && content.block_type() == TYPE
 }
 
-/// The sentence of a block that is a notice of ours; a provider's own block of that name says nothing here.
+/// Returns the sentence of one of our notices; a provider's own block of this type has none.
 pub fn notice_sentence(block: &Block) -> Option<&str> {
     match &block.content {
         Content::Other(map) if is_notice(&block.content) => map.get("text")?.as_str(),
@@ -154,7 +155,7 @@ pub fn notice_sentence(block: &Block) -> Option<&str> {
     }
 }
 
-/// Why a reply ended, of a block that says so.
+/// Returns the notice of a block that explains why a reply ended.
 pub fn ending_notice(block: &Block) -> Option<Notice> {
     let Content::Other(map) = &block.content else { return None };
     let kind = map.get("kind").and_then(Value::as_str).filter(|_| notice_sentence(block).is_some())?;

@@ -1,6 +1,7 @@
-//! The one place that decides which parameters go out to a model: what was asked for, held against what the model
-//! takes. What the turn itself asks must fit, or it is an error that names the field. What only the chat asks by default
-//! never stands in a turn's way: where it does not fit it is left out. Whatever is left out is told.
+//! Parameter resolution: the only place that decides which parameters are sent to a model
+//! (`docs/adr/0020-parameter-resolution.md`). A parameter that the turn requests must be in range, or it is an error
+//! that names the field. A default of the chat never prevents a turn: it is dropped if it is out of range. Every
+//! dropped parameter is reported.
 
 use std::fmt::Display;
 
@@ -9,21 +10,22 @@ use crate::exchange::{DroppedParam, ModelParams, Thinking};
 use crate::failure::InvalidField;
 use crate::provider::{ReasoningSupport, is_thinking_mode};
 
-/// What goes out.
+/// The parameters to send.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedParams {
-    /// Everything in it fits the model.
+    /// The parameters, all of which the model accepts.
     pub params: ModelParams,
-    /// One of the model's levels, a budget that it takes, or `Off`. Where nothing can be asked of it, what was asked.
+    /// A level or budget that the model accepts, or `Off`. The requested value if the model has no control over
+    /// thinking.
     pub thinking: Thinking,
     pub is_thinking_mode: bool,
     pub not_sent: Vec<DroppedParam>,
 }
 
-/// Settles what the turn asks, and where it is silent the defaults.
+/// Resolves the parameters of a turn, with defaults for those that it does not set.
 ///
 /// # Errors
-/// What the turn asks is outside of what the model takes. What a model does not take at all is no error.
+/// A parameter of the turn is out of the model's range. A parameter that the model does not have is no error.
 pub fn resolve_params(
     asked: &ModelParams,
     defaults: &ModelParams,
@@ -58,7 +60,7 @@ pub fn resolve_params(
     })
 }
 
-/// A value, and whether the turn itself said it.
+/// A value, and whether the turn itself set it.
 #[derive(Clone)]
 struct RequestedValue<T> {
     value: T,
@@ -82,7 +84,7 @@ impl ParamsResolver<'_> {
         self.not_sent.push(DroppedParam { param: param.to_owned(), reason: reason.into() });
     }
 
-    /// A value that does not fit: the turn's own is an error, a default is left out.
+    /// Handles a value that is out of range: an error if the turn set it, dropped if it is a default.
     fn refuse(&mut self, param: &str, is_own: bool, reason: String) -> Result<(), InvalidField> {
         if is_own {
             return Err(InvalidField::new(format!("params.{param}"), reason));
@@ -153,7 +155,7 @@ impl ParamsResolver<'_> {
         }
     }
 
-    /// The nearest that the model takes: the next level above, else its highest.
+    /// Returns the nearest available level: the next higher one, else the highest.
     fn level(&mut self, wanted: Thinking, is_said: bool, max_tokens: Option<&RequestedValue<u32>>) -> Thinking {
         let nearest = wanted.nearest(&self.model.thinking_levels);
         let least = self.model.thinking_budget.filter(|_| self.model.levels_are_budgets).map(|range| range.least);
@@ -173,7 +175,7 @@ impl ParamsResolver<'_> {
         sent
     }
 
-    /// What a reply may have at most, reasoning included.
+    /// Returns the maximum size of a reply, including reasoning.
     fn limit(&self, max_tokens: Option<&RequestedValue<u32>>) -> Option<u32> {
         max_tokens.map(|said| said.value).or(self.model.max_tokens.most)
     }

@@ -1,26 +1,26 @@
-//! Two paths of one chat side by side: how far they are one, and which exchange of the one stands beside which of the
-//! other. Not for the words in them: comparing texts is the server's.
+//! Alignment of two paths of one chat: the length of their common prefix, and which of their exchanges are shown side
+//! by side. The server compares the texts.
 
 use std::ops::Range;
 
 use crate::id::TurnId;
 use crate::turn::Role;
 
-/// How many turns from the root two paths share. 0 means that they begin at different roots.
+/// Returns the number of turns that two paths share from the root. 0 means that they have different roots.
 pub fn shared_prefix_length(left: &[TurnId], right: &[TurnId]) -> usize {
     left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }
 
-/// One line of a comparison: the turns of each side that stand there. An empty range is a side that has nothing there.
+/// One row of a comparison: the turns of each side. An empty range means that the side has nothing there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlignedPair {
     pub left: Range<usize>,
     pub right: Range<usize>,
 }
 
-/// Puts the exchanges of two paths beside each other, both read from behind the turn where they part: the first beside
-/// the first and so on; what the longer path has more stands beside nothing. Replies to the last shared message belong
-/// to that message, so where only one path begins with one, it stands alone.
+/// Aligns the exchanges of two paths by position, starting after the last shared turn; the surplus of the longer path
+/// is paired with nothing. Replies to the last shared message belong to that message, so if only one path begins with
+/// a reply, that reply is paired with nothing.
 pub fn align(left: &[Role], right: &[Role]) -> Vec<AlignedPair> {
     let (mut left, mut right) = (exchange_spans(left), exchange_spans(right));
     if let (Some(one), Some(other)) = (left.first(), right.first())
@@ -36,7 +36,7 @@ pub fn align(left: &[Role], right: &[Role]) -> Vec<AlignedPair> {
         .collect()
 }
 
-/// A message with what answers it.
+/// A message with its replies.
 struct ExchangeSpan {
     turns: Range<usize>,
     begins_with_message: bool,

@@ -1,54 +1,54 @@
-//! What is known of providers and models without talking to them: names, locks and abilities.
+//! Facts about providers and models that are known without a request: names, locks and capabilities.
 
 use serde::{Deserialize, Serialize};
 
 use crate::branch::ModelLock;
 use crate::exchange::Thinking;
 
-/// Whether a model reasons.
+/// Whether a model can reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningSupport {
-    /// It has no reasoning to ask for.
+    /// The model has no reasoning.
     Never,
-    /// It reasons when asked.
+    /// The model reasons when asked.
     Optional,
-    /// It cannot be asked not to.
+    /// The model always reasons.
     Always,
 }
 
-/// A model that can be chosen, as the menus and `GET /api/models` show it.
+/// A model that can be selected, as in the menus and in `GET /api/models`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Model {
     #[serde(flatten)]
     pub lock: ModelLock,
-    /// The provider's name for people ("OpenAI", "Demo (offline, scripted)").
+    /// The provider's display name ("OpenAI", "Demo (offline, scripted)").
     pub provider_name: String,
-    /// The model's name for people.
+    /// The model's display name.
     pub name: String,
-    /// One line on what it is, where known.
+    /// A one-line description, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     pub reasoning: ReasoningSupport,
-    /// The levels of thinking that can be asked for; see [`crate::capabilities::Capabilities`].
+    /// The thinking levels that can be requested.
     #[serde(default)]
     pub thinking_levels: Vec<Thinking>,
-    /// How many tokens of context it takes, where known.
+    /// The size of the context window in tokens, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u64>,
-    /// How many tokens one reply may have, where known.
+    /// The maximum tokens of one reply, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Scripted, not a model at all.
+    /// True for the scripted demo, which is not a real model.
     pub is_demo: bool,
-    /// Chosen when nothing else is said.
+    /// True for the model that is used by default.
     pub is_default: bool,
-    /// Its place among the models that answered last, from 0; none where it was not lately.
+    /// Its rank among the recently used models, from 0. Absent if it was not used recently.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<u32>,
 }
 
-/// Whether an exchange is in thinking mode: asked for, or unavoidable (domain.md C2).
+/// Returns true if an exchange is in thinking mode: requested, or unavoidable (`docs/reference/domain.md C2`).
 pub fn is_thinking_mode(requested: Thinking, reasoning: ReasoningSupport) -> bool {
     match reasoning {
         ReasoningSupport::Never => false,

@@ -1,6 +1,7 @@
-//! Repair: the form in which a request is sent once more after a provider refused it, and what a branch keeps for its
-//! provider: what a refusal taught, so that its next request is not refused again, and the response to go on from. What a
-//! refusal means is the adapter's to say.
+//! Request repair: the form in which a refused request is sent once more
+//! (`docs/adr/0021-request-repair-and-kept-responses.md`). The provider state of a branch remembers accepted repairs,
+//! so that later requests are not refused again, and the response to continue from. The adapter interprets the
+//! refusal.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,29 +11,29 @@ use crate::id::TurnId;
 use crate::notice::Notice;
 use crate::tool_output;
 
-/// What becomes of the request.
+/// The changed form of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestRepair {
-    /// The replies before the one that is being written go back without their reasoning.
+    /// The replies before the current one are sent without their reasoning.
     EarlierReasoningLeftOut,
-    /// The same, and this reply's own steps too.
+    /// Earlier replies and this reply's own steps are sent without their reasoning.
     ReasoningLeftOut,
-    /// Earlier replies go back without their reasoning, and this reply's own steps are told in words.
+    /// Earlier replies are sent without their reasoning, and this reply's own steps as a text description.
     StepsTold,
-    /// Every reply goes back with its reasoning beside it, an empty one where there was none.
+    /// Every reply is sent with a reasoning member, which is empty if it had no reasoning.
     ReasoningEchoed,
-    /// The whole path goes out, and not only what is new since a response that the provider was to keep: it does not
-    /// know that response, or cannot go on from it.
+    /// The whole path is sent instead of only what follows a kept response, because the provider does not have that
+    /// response or cannot continue from it.
     SentWhole,
-    /// The images up to this reply are told in words; later ones are shown again.
+    /// Images up to this reply are replaced with text descriptions; later ones are sent again.
     ImagesTold,
-    /// The model takes no images: all are told in words from then on.
+    /// The model accepts no images: all are replaced with text descriptions from now on.
     ImagesNotSeen,
 }
 
 impl RequestRepair {
-    /// What the person is told.
+    /// Returns the notice for the person.
     pub fn notice(self) -> Notice {
         match self {
             Self::EarlierReasoningLeftOut | Self::ReasoningLeftOut => Notice::ReasoningRefused,
@@ -44,58 +45,60 @@ impl RequestRepair {
         }
     }
 
-    /// Whether reasoning of earlier replies stays behind.
+    /// Returns true if reasoning of earlier replies is omitted.
     pub fn omits_earlier_reasoning(self) -> bool {
         !matches!(self, Self::ReasoningEchoed) && self.changes_replies()
     }
 
-    /// Whether earlier replies go out in another form.
+    /// Returns true if earlier replies are sent in another form.
     pub fn changes_replies(self) -> bool {
         self != Self::SentWhole && !self.describes_images()
     }
 
-    /// Whether images are told in words.
+    /// Returns true if images are replaced with text descriptions.
     pub fn describes_images(self) -> bool {
         matches!(self, Self::ImagesTold | Self::ImagesNotSeen)
     }
 }
 
-/// A response that the provider keeps, together with the conversation that led to it.
+/// A response that the provider keeps, with the conversation before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptResponse {
-    /// The reply that it ended, or whose newest step it is.
+    /// The reply that ended with it, or whose newest step it is.
     pub turn_id: TurnId,
-    /// The provider's own name of it.
+    /// The provider's id of the response.
     pub response_id: String,
 }
 
-/// What a branch keeps for its provider: `branches.provider_state`. A new branch begins with nothing, so a fork tries the
-/// whole form again.
+/// The provider state of a branch, stored in `branches.provider_state`. A new branch starts empty, so that a fork
+/// tries the full form again.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProviderState {
-    /// Replies up to this turn go back without their reasoning: the provider refused it. Newer ones go back whole.
+    /// Replies up to this turn are sent without their reasoning, because the provider refused it. Newer ones are sent
+    /// whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_left_out_until: Option<TurnId>,
-    /// See [`Repair::ReasoningEchoed`].
+    /// See [`RequestRepair::ReasoningEchoed`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub echoes_reasoning: bool,
-    /// Images up to this turn are told in words: the provider refused them.
+    /// Images up to this turn are replaced with text descriptions, because the provider refused them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images_told_until: Option<TurnId>,
-    /// All images are: the model takes none.
+    /// All images are replaced, because the model accepts none.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sees_no_images: bool,
-    /// The branch's newest whole reply, where the provider keeps it (domain.md 4.7). Nothing behind a refusal.
+    /// The branch's newest complete reply, if the provider keeps it (`docs/reference/domain.md 4.7`). Cleared by a
+    /// refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous_response: Option<KeptResponse>,
-    /// What a newer version keeps.
+    /// Members of newer versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
 impl ProviderState {
-    /// Notes that a repaired request was accepted. `earlier` is the newest reply before the one that was written, which
-    /// is `turn`.
+    /// Records that a repaired request was accepted. `turn` is the reply that was generated, `earlier` the newest
+    /// reply before it.
     pub fn record_repair(&mut self, repair: RequestRepair, earlier: Option<TurnId>, turn: TurnId) {
         self.previous_response = None;
         match repair {
@@ -109,7 +112,7 @@ impl ProviderState {
     }
 }
 
-/// Steps of a reply in words, as part of what the person says: what was written, called and answered, in order.
+/// Describes the steps of a reply as text, as part of the user's message: text, calls and results, in order.
 pub fn describe_steps(blocks: &[Block]) -> String {
     let mut told = String::from("(So far, in answer to this:");
     for block in blocks {

@@ -1,6 +1,6 @@
-//! Grafts: the messages of a path asked again, one after the other, on a branch with another lock. A graft is a plan that
-//! is stored with every step, so that nothing is asked twice whenever the server stops. Not for doing a step: that is
-//! the server's.
+//! Reruns ("grafts" in the API): the messages of a path are asked again, one after the other, on a branch with
+//! another lock. A rerun is a stored plan that is updated with every step, so that nothing is asked twice after a
+//! server restart (`docs/adr/0022-reruns-and-comparison.md`). The server executes the steps.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,90 +10,90 @@ use crate::failure::FailureKind;
 use crate::id::{BranchId, ChatId, ExchangeId, RerunId, TurnId};
 use crate::turn::TurnStatus;
 
-/// How far a graft is.
+/// The status of a rerun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RerunStatus {
-    /// A message is being answered; the next one follows by itself.
+    /// A message is being answered. The next one follows automatically.
     Running,
-    /// Something stood in the way ([`PauseReason`]). It goes on when somebody says so.
+    /// The rerun stopped for a [`RerunPauseReason`] and continues on request.
     Paused,
     /// Every message has its reply.
     Done,
-    /// Ended by a person.
+    /// A person cancelled the rerun.
     Cancelled,
 }
 
-/// Why a graft waits.
+/// The reason why a rerun is paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RerunPauseReason {
     ReplyFailed,
     ReplyStopped,
     ServerRestarted,
-    /// A bound of the chat: turns, or versions of one turn.
+    /// The chat reached its bound on turns, or a turn its bound on versions.
     LimitReached,
     ModelUnavailable,
-    /// Too many replies run at once.
+    /// Too many replies are running.
     Busy,
-    /// A message that was to be asked, the branch or the last reply is deleted.
+    /// A message to ask, the branch, or the last reply was deleted.
     Gone,
-    /// The message cannot be asked: `detail` says why.
+    /// The message cannot be asked; `detail` explains why.
     Refused,
     Internal,
 }
 
-/// A plan of messages to ask again, and how far it is.
+/// A plan to ask messages again, with its progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Rerun {
     pub id: RerunId,
     pub chat_id: ChatId,
-    /// The branch that grows.
+    /// The branch that receives the new turns.
     pub branch_id: BranchId,
-    /// The last turn that the old path and the new one share; null where the new path has a root of its own.
+    /// The last turn that the old and the new path share. Null if the new path has its own root.
     pub from_turn_id: Option<TurnId>,
-    /// The end of the path whose messages are asked; null once that turn is purged.
+    /// The leaf of the path whose messages are asked. Null once that turn is purged.
     pub leaf_turn_id: Option<TurnId>,
     /// The messages of the old path, in order.
     pub messages: Vec<TurnId>,
-    /// How many of them were asked.
+    /// The number of messages asked so far.
     pub asked: u32,
-    /// The exchange of the newest of them.
+    /// The exchange of the newest message asked.
     pub exchange_id: Option<ExchangeId>,
     pub status: RerunStatus,
-    /// Set exactly while it is paused.
+    /// Set only while the rerun is paused.
     pub reason: Option<RerunPauseReason>,
-    /// The reason as a sentence, where there is more to say.
+    /// A sentence with details of the reason, if there are any.
     pub detail: Option<String>,
-    /// What each request asks; where it is silent, what the old exchange asked.
+    /// The parameters of each request. Missing ones are taken from the original exchange.
     pub params: ModelParams,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
 }
 
-/// How the newest reply of a graft stands.
+/// The state of a rerun's newest reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastRerunReply {
     pub status: TurnStatus,
-    /// Why it failed, where it did.
+    /// The kind of its failure, if it failed.
     pub failure: Option<FailureKind>,
 }
 
-/// What a graft does next.
+/// The next step of a rerun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RerunStep {
-    /// Ask the message at this place.
+    /// Ask the message at this index.
     Ask(usize),
-    /// Ask the message at this place once more: its reply is no whole one.
+    /// Ask the message at this index again, because its reply is incomplete.
     AskAgain(usize),
-    /// The reply is still being written.
+    /// The reply is still being generated.
     Wait,
     Done,
     Pause(RerunPauseReason),
 }
 
 impl Rerun {
-    /// What follows by itself. `reply` is the newest reply; `None` when it is gone.
+    /// Returns the step that follows automatically. `reply` is the newest reply, or `None` if it no longer exists.
     pub fn next_step(&self, reply: Option<LastRerunReply>) -> RerunStep {
         let asked = self.asked as usize;
         if asked == 0 {
@@ -116,7 +116,8 @@ impl Rerun {
         }
     }
 
-    /// What follows when a person says that it goes on: a message without a whole reply is asked again.
+    /// Returns the step that follows when a person resumes the rerun: a message without a complete reply is asked
+    /// again.
     pub fn next_step_on_resume(&self, reply: Option<LastRerunReply>) -> RerunStep {
         match (self.next_step(reply), reply) {
             (RerunStep::Pause(_), Some(_)) => RerunStep::AskAgain((self.asked as usize).saturating_sub(1)),
@@ -124,7 +125,7 @@ impl Rerun {
         }
     }
 
-    /// Whether nothing more comes of it.
+    /// Returns true if the rerun has ended.
     pub fn is_over(&self) -> bool {
         matches!(self.status, RerunStatus::Done | RerunStatus::Cancelled)
     }

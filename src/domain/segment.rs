@@ -1,9 +1,9 @@
-//! The reasoning-block rule (domain.md 4.5): which blocks of a reply are drawn as one reasoning block, which as the
-//! reply, which not at all. A view over the blocks: it owns no text, it names blocks by their place in the slice. Not
-//! for drawing, and not for joining parts across turns: that is `merge`.
+//! Reasoning segmentation (`docs/reference/domain.md 4.5`): decides which blocks of a reply are shown as one
+//! reasoning block, which as the reply, and which not at all. It is a view that refers to blocks by their index in
+//! the slice and owns no text. `merge` joins parts across turns.
 //!
-//! Server and browser both call this one function. It never looks ahead, so what arrives later moves nothing that is
-//! already placed; only whether the last block is open can change.
+//! Server and browser call the same function. It never looks ahead, so later blocks do not move earlier ones; only
+//! whether the last block is open can change.
 
 use std::collections::HashMap;
 
@@ -11,37 +11,37 @@ use crate::block::{Block, BlockState, Content, ToolStatus};
 use crate::id::BlockId;
 use crate::merge::{join_reasoning, sum_known};
 
-/// One thing to draw. All `usize` in here are places in the slice that `segments` was given.
+/// One item to render. All `usize` are indices into the slice that `segments` was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Segment {
     /// Reasoning: one thinking block, or several with nothing visible between them, drawn as one text.
     Think { key: BlockId, blocks: Vec<usize> },
     /// A tool call and, once it is there, its result.
     Tool { key: BlockId, call: usize, result: Option<usize> },
-    /// Something said: text, an error text, an image, a reference.
+    /// Visible content: text, an error text, an image, a reference.
     Text { key: BlockId, block: usize },
 }
 
 /// A run of reasoning and tool calls, drawn as one panel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReasoningBlock {
-    /// The first member's key. It stays while the block grows.
+    /// The key of the first member. It is stable while the block grows.
     pub key: BlockId,
-    /// `Think` and `ToolFunction` segments in order; the first is a `Think`.
+    /// `Think` and `Tool` segments in order; the first is a `Think`.
     pub members: Vec<Segment>,
-    /// How many members are tool calls.
+    /// The number of members that are tool calls.
     pub tool_calls: usize,
-    /// How many of those failed. A call that was stopped or declined did not fail.
+    /// The number of failed calls. Stopped or denied calls did not fail.
     pub failed_tool_calls: usize,
-    /// Milliseconds of reasoning and of tools, as far as they were measured; null when none was.
+    /// Milliseconds of reasoning and tools, as far as measured; `None` if none was measured.
     pub duration_ms: Option<u64>,
-    /// The title of the newest thinking block, if it has one; the page's default otherwise (seed 001 FR-4).
+    /// The title of the newest thinking block; the page has a default.
     pub title: Option<String>,
-    /// Whether the last member still streams or runs. The only fact here that can change back.
+    /// True while the last member streams or runs. The only field that can change back.
     pub is_open: bool,
-    /// Whether the last member was cut off: stopped by the user, or broken with the connection or the server.
+    /// True if the last member was interrupted: stopped by the user, or by a lost connection or server.
     pub was_cut_off: bool,
-    /// Whether there is reasoning to read. If not, the provider hides it.
+    /// True if there is reasoning to read. Otherwise the provider hides it.
     pub has_text: bool,
 }
 
@@ -53,7 +53,7 @@ pub enum RenderedItem {
 }
 
 impl Segment {
-    /// The id of the segment's first block: stable while the reply streams and after a reload.
+    /// Returns the id of the segment's first block: stable while the reply streams and after a reload.
     pub fn key(&self) -> BlockId {
         match self {
             Self::Think { key, .. } | Self::Tool { key, .. } | Self::Text { key, .. } => *key,
@@ -62,7 +62,7 @@ impl Segment {
 }
 
 impl RenderedItem {
-    /// The id of the item's first block: stable while the reply streams and after a reload.
+    /// Returns the id of the item's first block: stable while the reply streams and after a reload.
     pub fn key(&self) -> BlockId {
         match self {
             Self::Reasoning(block) => block.key,
@@ -71,7 +71,7 @@ impl RenderedItem {
     }
 }
 
-/// The text of a `Think` segment: its blocks' texts joined by a blank line, those without text skipped.
+/// Returns the text of a `Think` segment: the texts of its blocks, joined by a blank line.
 pub fn thinking_text(blocks: &[Block], members: &[usize]) -> String {
     join_reasoning(members.iter().filter_map(|&at| match &blocks.get(at)?.content {
         Content::Thinking { thinking, .. } => Some(thinking.as_str()),
@@ -79,17 +79,17 @@ pub fn thinking_text(blocks: &[Block], members: &[usize]) -> String {
     }))
 }
 
-/// Places the blocks of one assistant turn, given in `seq` order.
+/// Groups the blocks of one assistant turn, given in `seq` order.
 ///
-/// Without thinking mode there are no reasoning blocks, and reasoning that came unasked is left out. Results are found
-/// by their call's block id, or by the provider's call id where an import has no block id; a second answer to a call
-/// and an answer without a call are not drawn.
+/// Without thinking mode there are no reasoning blocks, and reasoning that arrived anyway is omitted. Results are
+/// matched by their call's block id, or by the provider's call id if an import has no block id. A second result of a
+/// call and a result without a call are not shown.
 pub fn segments(blocks: &[Block], is_thinking_mode: bool) -> Vec<RenderedItem> {
     segments_by_mode(blocks, &|_| is_thinking_mode)
 }
 
-/// The same for the blocks of several assistant turns with no user turn between them, one after the other: what
-/// `is_thinking_mode` says of a place holds for the turn that the block there is of (domain.md 4.6).
+/// Groups the blocks of several consecutive assistant turns. `is_thinking_mode` returns the mode of the turn that the
+/// block at this index belongs to (`docs/reference/domain.md 4.6`).
 pub fn segments_by_mode(blocks: &[Block], is_thinking_mode: &dyn Fn(usize) -> bool) -> Vec<RenderedItem> {
     let results = results_of_calls(blocks);
     let mut items = Vec::new();
@@ -140,10 +140,10 @@ enum SegmentKind {
     Text,
 }
 
-/// What kind of segment a block makes, if any.
+/// Returns the kind of segment that a block forms, if any.
 fn kind_of(content: &Content) -> Option<SegmentKind> {
     match content {
-        // Reasoning without text counts too: there was reasoning, the provider only does not show it.
+        // Reasoning without text counts too: the provider reasoned but hides the text.
         Content::Thinking { .. } => Some(SegmentKind::Think),
         Content::ToolUse { .. } => Some(SegmentKind::Tool),
         Content::Text { text, is_error } => (*is_error || !text.trim().is_empty()).then_some(SegmentKind::Text),
@@ -152,8 +152,8 @@ fn kind_of(content: &Content) -> Option<SegmentKind> {
     }
 }
 
-/// Result places by the place of their call. Only earlier calls are found and the first answer stays, so that an
-/// event that comes later changes no pair.
+/// Maps the index of each call to that of its result. Only earlier calls are matched and the first result wins, so
+/// that a later event changes no pair.
 fn results_of_calls(blocks: &[Block]) -> HashMap<usize, usize> {
     let mut by_block: HashMap<BlockId, usize> = HashMap::new();
     let mut by_call_id: HashMap<&str, usize> = HashMap::new();
@@ -201,7 +201,7 @@ impl ReasoningBlock {
         }
     }
 
-    /// Fills in what the panel's label says.
+    /// Computes the fields that the panel's label shows.
     fn count(&mut self, all: &[Block]) {
         for member in &self.members {
             match member {
@@ -232,7 +232,7 @@ impl ReasoningBlock {
     }
 }
 
-/// Whether a tool call failed, by its status or by what its result says.
+/// Returns true if a tool call failed, by its status or its result.
 pub fn is_tool_failed(call: &Block, result: Option<&Block>) -> bool {
     let status = match &call.content {
         Content::ToolUse { status, .. } => *status,

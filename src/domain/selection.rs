@@ -1,7 +1,9 @@
-//! Selections of a document: offsets in Unicode scalar values, half open (domain.md C19), and the lines that they lie on,
-//! from 1. A line ends with its `\n`; what follows the last one is a line where it is not empty.
+//! Selections of a document: offsets in Unicode scalar values, half open (`docs/reference/domain.md C19`), and line
+//! numbers from 1. A line ends with its `
+//! `; text after the last `
+//! ` is a line of its own.
 
-/// The text between two offsets; nothing where they are not `start < end <= length`.
+/// Returns the text between two offsets, or `None` unless `start < end <= length`.
 pub fn slice(text: &str, start: u64, end: u64) -> Option<&str> {
     if start >= end {
         return None;
@@ -12,7 +14,7 @@ pub fn slice(text: &str, start: u64, end: u64) -> Option<&str> {
     Some(&text[from..from + length])
 }
 
-/// Where the n-th scalar value begins, or the text ends.
+/// Returns the byte offset of the n-th scalar value, or of the end.
 fn byte_of(text: &str, n: usize) -> Option<usize> {
     match text.char_indices().nth(n) {
         Some((at, _)) => Some(at),
@@ -20,7 +22,7 @@ fn byte_of(text: &str, n: usize) -> Option<usize> {
     }
 }
 
-/// The first and the last line of a selection that lies within the text.
+/// Returns the first and last line of a selection that lies within the text.
 pub fn line_range(text: &str, start: u64, end: u64) -> (u64, u64) {
     let breaks_before = |offset: u64| {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
@@ -29,8 +31,8 @@ pub fn line_range(text: &str, start: u64, end: u64) -> (u64, u64) {
     (1 + breaks_before(start), 1 + breaks_before(end.saturating_sub(1)))
 }
 
-/// The selection of these lines without the end of the last one. A last line beyond the text's is the text's; nothing
-/// where the first one is, or where there is nothing on them.
+/// Returns the selection of these lines, without the last line break. `last` is clamped to the text. Returns `None`
+/// if `first` is beyond the text or the lines are empty.
 pub fn select_lines(text: &str, first: u64, last: u64) -> Option<(u64, u64)> {
     let last = last.min(count_lines(text));
     if first == 0 || last < first {
@@ -44,7 +46,7 @@ pub fn select_lines(text: &str, first: u64, last: u64) -> Option<(u64, u64)> {
         if line < first {
             start = at + 1;
         }
-        // The break behind the last line is left out, those between its lines are not.
+        // The line break after the last line is excluded, those between the lines are not.
         if c != '\n' {
             end = at + 1;
         } else {
@@ -57,36 +59,35 @@ pub fn select_lines(text: &str, first: u64, last: u64) -> Option<(u64, u64)> {
     (line >= first && start < end).then_some((start, end))
 }
 
-/// How many lines a text has.
+/// Returns the number of lines of a text.
 pub fn count_lines(text: &str) -> u64 {
     let breaks = text.bytes().filter(|byte| *byte == b'\n').count() as u64;
     breaks + u64::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
-/// A place in the lines that a page shows: which of them, from 0, and how many UTF-16 code units into it. Browsers
-/// count so.
+/// A position in the displayed lines: the line from 0, and the offset in UTF-16 code units, as browsers count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinePosition {
     pub line: usize,
     pub unit: usize,
 }
 
-/// A selection that was made in the lines that a page shows.
+/// A selection that was made in the displayed lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextSelection {
-    /// Of the whole text.
+    /// The offsets in the whole text.
     pub start: u64,
     pub end: u64,
-    /// The text between them.
+    /// The selected text.
     pub quote: String,
-    /// Its first and last line, from 0 at the first one that is shown.
+    /// The first and last line, from 0 at the first displayed line.
     pub lines: (usize, usize),
 }
 
-/// What is selected between two places. `before` is how many scalar values of the text come before the first line that is
-/// shown, and `lines` are the lines without their ends, as the page has them. Places beyond them are at their ends; the
-/// end of a line behind the last selected word is not selected; half of a pair of units takes all of its character. Nothing
-/// where no character is left.
+/// Converts a selection between two displayed positions. `before` is the number of scalar values of the text before
+/// the first displayed line; `lines` are the displayed lines without line breaks. Positions beyond the lines are
+/// clamped, the line break after the last selected word is excluded, and half of a surrogate pair selects the whole
+/// character. Returns `None` for an empty selection.
 pub fn resolve_selection(before: u64, lines: &[String], from: LinePosition, to: LinePosition) -> Option<TextSelection> {
     let last = lines.len().checked_sub(1).filter(|_| from != to)?;
     let end_of = |line: usize| LinePosition { line, unit: usize::MAX };
@@ -107,14 +108,14 @@ pub fn resolve_selection(before: u64, lines: &[String], from: LinePosition, to: 
         } else {
             quote.push('\n');
         }
-        // Pages make line feeds of the carriage returns that a line may have.
+        // Pages replace the carriage returns within a line with line feeds.
         quote.push_str(&line.get(first..end).unwrap_or_default().replace('\n', "\r"));
     }
     let end = start + quote.chars().count() as u64;
     (start < end).then_some(TextSelection { start, end, quote, lines: (from.line, to.line) })
 }
 
-/// Where so many UTF-16 code units of a line end. Inside of a character, that is before or behind it.
+/// Returns the byte offset after this many UTF-16 code units of a line. Within a character, it is before or after it.
 fn byte_of_unit(line: &str, unit: usize, behind: bool) -> usize {
     let mut units = 0;
     for (at, c) in line.char_indices() {
@@ -133,7 +134,7 @@ fn byte_of_unit(line: &str, unit: usize, behind: bool) -> usize {
 mod tests {
     use super::*;
 
-    /// The lines of a text as a page has them.
+    /// Returns the lines of a text as a page displays them.
     fn shown(text: &str) -> Vec<String> {
         text.split_inclusive('\n').map(|line| line.trim_end_matches('\n').replace('\r', "\n")).collect()
     }
@@ -186,7 +187,7 @@ mod tests {
                 .unwrap();
         assert_eq!(slice(text, selected.start, selected.end), Some("ree\nfo"));
         assert_eq!((selected.quote.as_str(), selected.lines), ("ree\nfo", (0, 1)));
-        // A line that ends as on Windows.
+        // The text has a Windows line ending.
         let lines = shown(text);
         let selected =
             resolve_selection(0, &lines, LinePosition::default(), LinePosition { line: 1, unit: 2 }).unwrap();
@@ -204,7 +205,7 @@ mod tests {
         for (start, end) in [(0, 6), (5, 6), (0, 16), (3, 2), (2, 2), (0, 0), (u64::MAX - 1, u64::MAX)] {
             assert_eq!(slice(D, start, end), None, "[{start},{end})");
         }
-        // Half of a family is a selection as good as any.
+        // A part of an emoji sequence is a valid selection.
         assert_eq!(slice("👩\u{200d}👩\u{200d}👧", 1, 3), Some("\u{200d}👩"));
     }
 

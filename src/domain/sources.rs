@@ -1,8 +1,9 @@
-//! Where the words of a reply come from: pages, and the places in the text that they stand behind.
+//! Sources of a reply: cited pages, and their positions in the text.
 //!
-//! Every adapter writes them in one shape, as a block of type `x:sources`: `{"type": "x:sources", "sources": [{"url",
-//! "title"?, "quote"?, "start"?, "end"?}]}`. `start` and `end` count Unicode scalar values in the text block before it; a
-//! source without them is one of the whole reply. Nothing here is trusted: addresses are `http` or `https` or left out.
+//! Every adapter writes them in one format, as a block of type `x:sources`: `{"type": "x:sources", "sources":
+//! [{"url", "title"?, "quote"?, "start"?, "end"?}]}`. `start` and `end` count Unicode scalar values in the preceding
+//! text block; a source without them applies to the whole reply. The data is untrusted: only `http` and `https` URLs
+//! are kept.
 
 use serde_json::{Map, Value, json};
 
@@ -11,41 +12,41 @@ use crate::hidden_text::{count_hidden_characters, is_hidden_character};
 use crate::id::BlockId;
 use crate::limits;
 
-/// The type of the blocks that hold sources.
+/// The type of blocks that hold sources.
 pub const TYPE: &str = "x:sources";
 
-/// What of a page's words is kept, characters.
+/// The most characters of a quote.
 const QUOTE_CHARS: usize = 500;
 const URL_BYTES: usize = 2_000;
 
-/// One page.
+/// A cited page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcePage {
     pub url: String,
-    /// Never empty: the address where the page has no title.
+    /// The title. It is never empty: the URL stands in for a missing one.
     pub title: String,
     pub quote: Option<String>,
 }
 
-/// A place in a text that a source stands for.
+/// The position of a citation in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceMark {
     pub block_id: BlockId,
     /// The end of the cited text, in Unicode scalar values.
     pub at: usize,
-    /// Which source, from 1.
+    /// The number of the source, from 1.
     pub source: usize,
 }
 
-/// The sources of a turn, each address once, in the order in which they appear.
+/// The sources of a turn, each URL once, in order of appearance.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReplySources {
     pub list: Vec<SourcePage>,
-    /// In the order of the texts.
+    /// The citations, in the order of the texts.
     pub marks: Vec<SourceMark>,
 }
 
-/// The sources of a turn's blocks.
+/// Collects the sources of a turn's blocks.
 pub fn collect_sources(blocks: &[Block]) -> ReplySources {
     let mut sources = ReplySources::default();
     let mut text: Option<(BlockId, usize)> = None;
@@ -93,7 +94,7 @@ impl ReplySources {
     }
 }
 
-/// Whether a text is an address that a page may lead to.
+/// Returns true if a text is a URL that a page may link to.
 pub fn is_web_url(url: &str) -> bool {
     let scheme = |scheme: &str| url.get(..scheme.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(scheme));
     (scheme("https://") || scheme("http://"))
@@ -102,7 +103,7 @@ pub fn is_web_url(url: &str) -> bool {
         && count_hidden_characters(url) == 0
 }
 
-/// A stranger's words in one line, without what cannot be seen.
+/// Cleans untrusted text: one line, without invisible characters.
 fn clean_line(text: &str, chars: usize) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {
@@ -114,18 +115,18 @@ fn clean_line(text: &str, chars: usize) -> String {
     line.chars().take(chars).collect()
 }
 
-/// A source as an adapter gives it.
+/// A source as an adapter passes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceInput {
     pub url: String,
-    /// Empty where nothing is said; the quote too.
+    /// The title and the quote; empty if missing.
     pub title: String,
     pub quote: String,
-    /// What it stands for in the text block before it, half open; one that is empty is none.
+    /// The cited range in the preceding text block, half open. An empty range counts as none.
     pub place: Option<(usize, usize)>,
 }
 
-/// The content of a block of sources; none without any.
+/// Returns the content of a block of sources, or `None` without sources.
 pub fn sources_content(given: impl IntoIterator<Item = SourceInput>) -> Option<Map<String, Value>> {
     let written = |given: SourceInput| {
         let mut one = Map::new();

@@ -1,19 +1,19 @@
-//! What somebody looks for in a chat: a text that is meant letter for letter, in any case (badinputs.md S-PG-05 to 08).
+//! Literal, case-insensitive text search within a chat.
 
 use crate::failure::InvalidField;
 use crate::limits;
 
-/// What is looked for.
+/// A search query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextMatcher {
     folded: String,
 }
 
 impl TextMatcher {
-    /// What this query means: itself. Nothing in it is a wildcard or an operator.
+    /// Creates a matcher for a query, in which nothing is a wildcard or operator.
     ///
     /// # Errors
-    /// It is blank, or longer than [`limits::FIND_CHARS`]; the field is called `q`.
+    /// The query is blank, or longer than [`limits::FIND_CHARS`]; the field is called `q`.
     pub fn new(query: &str) -> Result<Self, InvalidField> {
         if query.trim().is_empty() {
             return Err(InvalidField::new("q", InvalidField::IS_EMPTY));
@@ -21,27 +21,27 @@ impl TextMatcher {
         if query.chars().count() > limits::FIND_CHARS {
             return Err(InvalidField::too_long("q", limits::FIND_CHARS));
         }
-        // As stored text has it.
+        // Stored text has this symbol in place of NUL.
         Ok(Self { folded: query.replace('\0', "\u{2400}").chars().flat_map(fold_case).collect() })
     }
 
-    /// A part of it that a text with a hit holds as it is, once the text's ASCII letters are small, but for letters that
-    /// [`is_case_ambiguous`]: the longest run of characters whose case is ASCII's or none. For a database to choose by, whose idea
-    /// of case is its own. May be empty.
+    /// Returns a literal for a database prefilter, because databases fold case differently. Every match contains it
+    /// once ASCII letters are lower case, except for letters that are [`is_case_ambiguous`]. It is the longest run of
+    /// characters with ASCII case or no case, and may be empty.
     pub fn prefilter_literal(&self) -> &str {
         let runs = self.folded.split(|letter| !is_case_stable(letter));
-        // The last letter may be the first half of what İ becomes.
+        // The last letter may be the first half of the lower case of İ.
         let runs = runs.map(|run| run.strip_suffix('i').unwrap_or(run));
         runs.max_by_key(|run| run.len()).unwrap_or_default()
     }
 
-    /// Whether the text has it.
+    /// Returns true if the text contains the query.
     pub fn is_match(&self, text: &str) -> bool {
         text.chars().flat_map(fold_case).collect::<String>().contains(&self.folded)
     }
 
-    /// What is around the first hit in a text: the words before it, the hit as it is written, and the words after it,
-    /// in one line and bounded. `None` without a hit.
+    /// Returns the context of the first match on one line, bounded: the text before it, the match as written, and the
+    /// text after it. Returns `None` without a match.
     pub fn excerpt(&self, text: &str) -> Option<[String; 3]> {
         let (start, end) = self.find_first(text)?;
         let before: Vec<char> = text[..start].chars().rev().take(limits::FIND_BEFORE).collect();
@@ -60,8 +60,8 @@ impl TextMatcher {
         Some(said.map(|part| part.replace(char::is_whitespace, " ")))
     }
 
-    /// The bytes of the first hit. Small letters may be more or fewer bytes than capital ones, so the small text's places
-    /// are counted back to the text's own.
+    /// Returns the byte range of the first match. Lower case may have another length in bytes, so offsets in the
+    /// folded text are mapped back to the original.
     fn find_first(&self, text: &str) -> Option<(usize, usize)> {
         let mut folded = String::with_capacity(text.len());
         let mut places = Vec::with_capacity(text.len());
@@ -75,19 +75,19 @@ impl TextMatcher {
     }
 }
 
-/// A letter as it is compared: small, whatever stands around it, so that a query and a part of a text become the same.
-/// A small sigma at the end of a word is a sigma.
+/// Folds the case of a letter independently of its context, so that a query and any part of a text fold equally. A
+/// final sigma folds to a sigma.
 fn fold_case(letter: char) -> impl Iterator<Item = char> {
     letter.to_lowercase().map(|small| if small == 'ς' { 'σ' } else { small })
 }
 
-/// Whether only one letter becomes this one, or two of ASCII do. The dot is what İ becomes beside an i.
+/// Returns true if only one letter folds to this one, or two ASCII letters. U+0307 is part of the lower case of İ.
 fn is_case_stable(letter: char) -> bool {
     letter.is_ascii() || (!letter.is_lowercase() && !letter.is_uppercase() && letter != '\u{307}')
 }
 
-/// Letters that stand for one letter of a text, which need not be ASCII's: the sign for Kelvin becomes a k, and where a
-/// database is Turkish a capital I becomes a ı.
+/// Returns true for letters that non-ASCII letters also fold to: the Kelvin sign becomes k, and a database with
+/// Turkish rules lowers I to ı.
 pub fn is_case_ambiguous(letter: char) -> bool {
     matches!(letter, 'i' | 'k')
 }

@@ -1,14 +1,14 @@
-//! Estimates of how many tokens texts and blocks are, for the manifest, for cards and for warnings. No tokenizer: what a
-//! provider counted itself is in [`crate::usage`].
+//! Token estimates of texts and blocks for manifests, cards and warnings, without a tokenizer. [`crate::usage`] has
+//! the counts of providers.
 
 use crate::block::Content;
 
-/// What an image costs where nothing better is known. Vendors' own formulas give about 100 to 1600.
+/// The estimate for an image of unknown size. Vendors' formulas give about 100 to 1600.
 pub const IMAGE_TOKENS: u64 = 1_000;
-/// A chip with its id and wrapping; the document's text is counted where it is expanded.
+/// A reference with its id and element; the document's text is counted where it is expanded.
 const REFERENCE_TOKENS: u64 = 20;
 
-/// Roughly how many tokens a block has.
+/// Estimates the tokens of a block.
 pub fn block_tokens(content: &Content) -> u64 {
     match content {
         Content::Text { text, .. } => approx_tokens(text),
@@ -26,15 +26,15 @@ pub fn block_tokens(content: &Content) -> u64 {
         },
         Content::Image { .. } => IMAGE_TOKENS,
         Content::Reference { .. } | Content::PartialReference { .. } => REFERENCE_TOKENS,
-        // Opaque: a proof costs nothing of its own that could be told from its length.
+        // The length of a signature says nothing about its cost.
         Content::ThinkingSignature { .. } | Content::Other(_) => 0,
     }
 }
 
-/// Roughly how many tokens a text has: one for each character of the scripts without spaces (Han, kana, Hangul), one
-/// for every four others, rounded up. Good to about a third; for warnings and for the manifest, never for a bill.
+/// Estimates the tokens of a text: one for each character of scripts without spaces (Han, kana, Hangul), one for
+/// every four others, rounded up. Accurate to about a third; for warnings and manifests, never for billing.
 pub fn approx_tokens(text: &str) -> u64 {
-    // Asked of each text of a path with each message.
+    // The fast path matters: every message estimates all texts of its path.
     if text.is_ascii() {
         return (text.len() as u64).div_ceil(4);
     }
@@ -49,7 +49,8 @@ pub fn approx_tokens(text: &str) -> u64 {
     dense + other.div_ceil(4)
 }
 
-/// Characters that are about a token each: CJK punctuation and kana, Han with its extensions, Hangul, full-width forms.
+/// Returns true for characters of about one token each: CJK punctuation and kana, Han with its extensions, Hangul,
+/// full-width forms.
 fn is_dense(c: char) -> bool {
     matches!(c,
         '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}'

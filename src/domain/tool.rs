@@ -1,4 +1,4 @@
-//! Tool calls as data: what a tool is, who runs it, which of them a chat offers, and how raw arguments become arguments.
+//! Tool definitions: what a tool is, who runs it, which tools a chat offers, and how raw arguments are parsed.
 
 use std::collections::HashSet;
 
@@ -8,38 +8,39 @@ use serde_json::{Map, Value};
 use crate::failure::InvalidField;
 use crate::{json_bounds, limits};
 
-/// A tool as it is offered to a model.
+/// A tool as it is described to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ToolSpec {
     pub name: String,
     pub description: String,
-    /// A JSON Schema of the arguments.
+    /// The JSON Schema of the arguments.
     pub parameters: Value,
 }
 
-/// Who runs a tool, and what it is called there. Kept with the branch beside the tool's description: a call is led by
-/// this and never by taking its name apart.
+/// Who runs a tool, and its name there. It is stored with the branch; calls are routed by it and never by parsing the
+/// tool's name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case", tag = "run_by")]
 pub enum ToolOrigin {
-    /// Turnleaf itself.
+    /// Turnleaf runs the tool.
     BuiltIn { tool: String },
-    /// An MCP server, by its id.
+    /// An MCP server runs the tool.
     Server { server: String, tool: String },
-    /// The client that declared it: it sends the result in a turn of its own.
+    /// The client that declared the tool runs it and sends the result in a turn of its own.
     Client,
-    /// The provider of the model, inside of its response: nobody here is asked to run it.
+    /// The provider of the model runs the tool within its response.
     Provider { tool: String },
 }
 
-/// The server that the provider's own tools have in settings: `provider/web_search`.
+/// The server name of provider tools in settings: `provider/web_search`.
 pub const PROVIDER: &str = "provider";
-/// The provider's own tools that Turnleaf has names for.
+/// The names of the provider tools that Turnleaf knows.
 pub const WEB_SEARCH: &str = "web_search";
 pub const CODE_EXECUTION: &str = "code_execution";
 
 impl ToolOrigin {
-    /// The name for people, which is also the name in settings: `tool` or `server/tool`; nothing for a client's tool.
+    /// Returns the display name, which is also the name in settings: `tool` or `server/tool`; `None` for a client's
+    /// tool.
     pub fn full_name(&self) -> Option<String> {
         match self {
             Self::BuiltIn { tool } => Some(tool.clone()),
@@ -49,7 +50,7 @@ impl ToolOrigin {
         }
     }
 
-    /// The server's id; empty for what is no server's.
+    /// Returns the server's id; empty if the tool does not belong to a server.
     pub fn server(&self) -> &str {
         match self {
             Self::Server { server, .. } => server,
@@ -59,44 +60,44 @@ impl ToolOrigin {
     }
 }
 
-/// What people call a tool. It decides nothing: it is shown.
+/// The display name of a tool. It is never used for decisions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ToolLabel {
     pub title: String,
-    /// Its server's name; nothing for what is no server's.
+    /// The name of its server, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
 }
 
 impl ToolLabel {
-    /// Where the metadata of a call's block keeps it.
+    /// The key of the label in a call's block metadata.
     pub const KEY: &str = "tool";
 }
 
-/// How far a call is that runs, as its block's metadata says it under `progress`.
+/// The progress of a running call, in its block's metadata under `progress`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ToolProgress {
     /// One line for people ("3 of 10 · copying").
     pub line: String,
-    /// From 0 to 100, where it is known how much there is.
+    /// The progress from 0 to 100, if the total is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
-    /// The last lines that its server said of it, where those are more than one; at most
+    /// The last lines of its progress output, if more than one, at most
     /// [`TOOL_TAIL_LINES`](crate::limits::TOOL_TAIL_LINES).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tail: Vec<String>,
 }
 
 impl ToolProgress {
-    /// Where the metadata of a call's block keeps it.
+    /// The key of the progress in a call's block metadata.
     pub const KEY: &str = "progress";
 
-    /// Without a total.
+    /// Creates progress without a total.
     pub fn from_line(line: impl Into<String>) -> Self {
         Self { line: line.into(), percent: None, tail: Vec::new() }
     }
 
-    /// Of a total that is more than nothing.
+    /// Computes the percentage of a positive total.
     pub fn percent_of(done: f64, total: f64) -> Option<u8> {
         let share = done / total;
         (total > 0.0 && share.is_finite()).then(|| (share.clamp(0.0, 1.0) * 100.0) as u8)
@@ -108,26 +109,26 @@ impl ToolProgress {
 pub struct OfferedTool {
     #[serde(flatten)]
     pub spec: ToolSpec,
-    /// `None`: the provider brings it and runs it.
+    /// Who runs the tool. Absent if the provider brings and runs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<ToolOrigin>,
-    /// `None`: its name is all that is known.
+    /// The display name. Absent if only the tool's name is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called: Option<ToolLabel>,
 }
 
 impl OfferedTool {
-    /// A tool that the provider itself brings and [`run_by`](ToolOrigin) nobody else: the demo's.
+    /// Creates a tool that the provider itself brings and runs: the demo's.
     pub fn from_provider(spec: ToolSpec) -> Self {
         Self { spec, origin: None, called: None }
     }
 
-    /// Whether a model is offered the same; what people call it does not count.
+    /// Returns true if a model is offered the same tool; the display name does not count.
     pub fn is_same_offer(&self, other: &Self) -> bool {
         self.spec == other.spec && self.origin == other.origin
     }
 
-    /// What people call it, as far as that is known.
+    /// Returns the display name, as far as it is known.
     pub fn label(&self) -> Option<ToolLabel> {
         self.called.clone().or_else(|| match self.origin.as_ref()? {
             ToolOrigin::BuiltIn { tool } => Some(ToolLabel { title: tool.clone(), server: None }),
@@ -138,7 +139,8 @@ impl OfferedTool {
         })
     }
 
-    /// One that the provider runs inside of its response, by Turnleaf's name for it. The provider knows its arguments.
+    /// Creates a tool that the provider runs within its response, by Turnleaf's name for it. The provider defines its
+    /// arguments.
     pub fn provider_tool(tool: &str) -> Self {
         let (title, description) = match tool {
             WEB_SEARCH => ("Web search", "The provider searches the web while it answers."),
@@ -154,7 +156,7 @@ impl OfferedTool {
         Self { spec, origin: Some(ToolOrigin::Provider { tool: tool.to_owned() }), called }
     }
 
-    /// The name of a tool that the provider runs inside of its response.
+    /// Returns the name of a tool that the provider runs within its response.
     pub fn provider_tool_name(&self) -> Option<&str> {
         match &self.origin {
             Some(ToolOrigin::Provider { tool }) => Some(tool),
@@ -163,14 +165,15 @@ impl OfferedTool {
     }
 }
 
-/// Which tools a chat offers.
+/// The tools that a chat offers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolChoice {
-    /// `tool` for a built-in one, `server/tool` for one of a server, `server/*` for all of it.
+    /// The enabled tools: `tool` for a built-in one, `server/tool` for one of a server, `server/*` for all of a
+    /// server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on: Vec<String>,
-    /// Tools that the client runs.
+    /// The tools that the client runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub client: Vec<ToolSpec>,
 }
@@ -180,35 +183,37 @@ impl ToolChoice {
         self.on.is_empty() && self.client.is_empty()
     }
 
-    /// Whether it has the tool, by its full name ([`ToolOrigin::full_name`]).
+    /// Returns true if the tool is enabled, by its full name ([`ToolOrigin::full_name`]).
     pub fn has_tool(&self, name: &str) -> bool {
         let all = name.split_once('/').map(|(server, _)| format!("{server}/*"));
         self.on.iter().any(|on| on == name || Some(on) == all.as_ref())
     }
 
     /// # Errors
-    /// A name that cannot be one, a name that is there twice, or more of them than are offered to a model.
+    /// A name is invalid or repeated, or there are more tools than can be offered to a model.
     pub fn check(&self) -> Result<(), InvalidField> {
         if self.on.len() + self.client.len() > limits::TOOLS_OFFERED {
-            return Err(InvalidField::new("tools", format!("are more than {}", limits::TOOLS_OFFERED)));
+            return Err(InvalidField::new("tools", format!("must be at most {}", limits::TOOLS_OFFERED)));
         }
         let mut seen = HashSet::new();
         for name in &self.on {
             if name.is_empty() || name.chars().count() > limits::TITLE_CHARS || name.chars().any(char::is_control) {
-                return Err(InvalidField::new("tools.on", "is no name of a tool"));
+                return Err(InvalidField::new("tools.on", "is not a tool name"));
             }
             if !seen.insert(name) {
-                return Err(InvalidField::new("tools.on", format!("names `{name}` twice")));
+                return Err(InvalidField::new("tools.on", format!("contains `{name}` twice")));
             }
         }
         for spec in &self.client {
             if !is_wire_name(&spec.name) || spec.name.contains("__") {
-                let why =
-                    format!("has a name that is not of 1 to {} of a-z, A-Z, 0-9, _ and -", limits::TOOL_NAME_CHARS);
+                let why = format!(
+                    "has a name that is not 1 to {} characters of a-z, A-Z, 0-9, _ and -",
+                    limits::TOOL_NAME_CHARS
+                );
                 return Err(InvalidField::new("tools.client", why));
             }
             if !seen.insert(&spec.name) {
-                return Err(InvalidField::new("tools.client", format!("names `{}` twice", spec.name)));
+                return Err(InvalidField::new("tools.client", format!("contains `{}` twice", spec.name)));
             }
             if !spec.parameters.is_object() {
                 return Err(InvalidField::new(
@@ -221,14 +226,13 @@ impl ToolChoice {
     }
 }
 
-/// Whether every API takes this as the name of a tool.
+/// Returns true if every API accepts this tool name.
 pub fn is_wire_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     !name.is_empty() && name.len() <= limits::TOOL_NAME_CHARS && name.chars().all(fits)
 }
 
-/// Arguments in one form, whatever order the model wrote them in: what is hashed, and what is compared to see that a
-/// call repeats itself.
+/// Serializes arguments independently of the order of members, for hashing and for the detection of repeated calls.
 pub fn canonical_arguments(arguments: &Value) -> String {
     sort_members(arguments).to_string()
 }
@@ -247,8 +251,8 @@ fn sort_members(value: &Value) -> Value {
     }
 }
 
-/// The arguments a model wrote, parsed. Nothing at all means `{}` (providers.md 2.3); what is not JSON, or is beyond the
-/// bounds of what can be stored, is `None`.
+/// Parses the arguments that a model wrote. An empty text means `{}`. Returns `None` for invalid JSON and for values
+/// beyond the bounds of stored JSON.
 pub fn parse_arguments(raw: &str) -> Option<Value> {
     if raw.trim().is_empty() {
         return Some(Value::Object(serde_json::Map::new()));

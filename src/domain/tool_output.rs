@@ -1,19 +1,19 @@
-//! What a model is told of a tool's result: the same words to every model, and the same bytes each time, or the provider's
-//! cache of the conversation would be lost. What is too long is cut, what is no text is named, and both are said.
+//! Rendering of tool results for models. The output is deterministic, because any change would invalidate the
+//! provider's prompt cache. Long results are truncated, other content than text is listed, and notes say so.
 
 use serde_json::Value;
 
 use crate::limits;
 
-/// What stands where a tool gave nothing: some APIs refuse an empty result.
+/// The placeholder for an empty result, which some APIs refuse.
 const NOTHING: &str = "(The tool gave nothing.)";
 
-/// A result as a model is told it: an object that is short enough as it is, anything else as text.
+/// Renders a result for a model: a short object unchanged, anything else as text.
 pub fn render(result: &Value, metadata: &Value) -> Value {
     render_with_images(result, metadata, &[])
 }
 
-/// The same to a model that is shown the images with these hashes beside it.
+/// Renders a result for a model that also receives the images with these hashes.
 pub fn render_with_images(result: &Value, metadata: &Value, shown: &[&str]) -> Value {
     let whole = value_to_text(result.clone());
     let notes = attachment_notes(metadata, shown);
@@ -36,7 +36,7 @@ pub fn render_with_images(result: &Value, metadata: &Value, shown: &[&str]) -> V
     }
 }
 
-/// A result as one text.
+/// Converts a result to one text.
 pub fn value_to_text(result: Value) -> String {
     match result {
         Value::String(text) => text,
@@ -45,30 +45,30 @@ pub fn value_to_text(result: Value) -> String {
     }
 }
 
-/// An image of a result, as its metadata names it.
+/// An image of a result, from its metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolImage {
-    /// sha256 of the blob, hex.
+    /// The sha256 of the blob, in hex.
     pub blob: String,
     pub mime: String,
     pub alt: String,
 }
 
-/// The images of a result, in its order.
+/// Returns the images of a result, in order.
 pub fn result_images(metadata: &Value) -> Vec<ToolImage> {
     let word = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let image = |one: &Value| ToolImage { blob: word(one, "blob"), mime: word(one, "mime"), alt: word(one, "alt") };
     metadata.get("images").and_then(Value::as_array).into_iter().flatten().map(image).collect()
 }
 
-/// The blobs that a result names: its images, its files, and the whole of what is only stored in part.
+/// Returns the blobs that a result references: its images, its files, and the full text of a truncated result.
 pub fn result_blobs(metadata: &Value) -> Vec<&str> {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array).into_iter().flatten();
     let named = list("images").chain(list("files")).chain(metadata.get("cut"));
     named.filter_map(|of| of.get("blob")?.as_str()).collect()
 }
 
-/// A line for each image and each file: the person sees them, the model only those images that are `shown`.
+/// Returns a line for each image and file. People see all of them, the model only the images in `shown`.
 fn attachment_notes(metadata: &Value, shown: &[&str]) -> Vec<String> {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let word = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -1,8 +1,8 @@
-//! The tree of a chat's turns, from its skeleton: who hangs on whom. Answers where one is, what else there is beside
-//! it and where a click leads. Not for the turns' text.
+//! The tree of a chat's turns, built from parent links: positions, siblings, and the leaf that a selection leads to.
+//! It has no texts.
 //!
-//! Total on damaged rows: an edge to a missing turn or to one that is not older is cut and reported, so every walk
-//! ends, and what hangs below the cut stays reachable as a root.
+//! The tree is total on damaged rows: an edge to a missing turn, or to one that is not older, is cut and reported.
+//! Every walk therefore ends, and the turns below a cut stay reachable from a new root.
 
 pub mod outline;
 
@@ -15,19 +15,19 @@ use crate::turn::{Role, TurnStatus};
 
 pub mod compact_tree;
 
-/// One turn's place.
+/// The position of one turn in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TurnNode {
     pub id: TurnId,
     #[serde(rename = "prev_turn_id")]
     pub prev: Option<TurnId>,
-    /// Place in the chat by creation; a child's is greater than its parent's (domain.md I1).
+    /// The position in the chat by creation. A child's is greater than its parent's.
     pub ord: i64,
     pub role: Role,
     pub status: TurnStatus,
 }
 
-/// What is wrong with a row of the skeleton.
+/// A fault in the rows of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TreeFault {
     /// Its parent is not in the chat.
@@ -41,12 +41,12 @@ pub enum TreeFault {
 /// A forest of turns: several roots are allowed.
 #[derive(Debug, Clone, Default)]
 pub struct TurnTree {
-    /// By `ord`.
+    /// The turns by `ord`.
     nodes: Vec<TurnNode>,
     places: HashMap<TurnId, usize>,
-    /// After the cuts.
+    /// The parents, after the cuts.
     parents: Vec<Option<usize>>,
-    /// By `ord`, as all lists of turns here.
+    /// The children by `ord`, like all lists of turns here.
     children: Vec<Vec<usize>>,
     roots: Vec<usize>,
     faults: Vec<TreeFault>,
@@ -78,7 +78,7 @@ impl TurnTree {
         tree
     }
 
-    /// The place of a node's parent, unless the edge has to be cut.
+    /// Returns the index of a node's parent, unless the edge has to be cut.
     fn parent_of(&mut self, at: usize) -> Option<usize> {
         let node = &self.nodes[at];
         let Some(&parent) = self.places.get(&node.prev?) else {
@@ -92,63 +92,62 @@ impl TurnTree {
         Some(parent)
     }
 
-    /// What was cut or dropped; empty for a sound chat.
+    /// Returns the cut edges and dropped rows; empty for a valid chat.
     pub fn faults(&self) -> &[TreeFault] {
         &self.faults
     }
 
-    /// All turns, by creation.
+    /// Returns all turns, by creation.
     pub fn nodes(&self) -> &[TurnNode] {
         &self.nodes
     }
 
-    /// A turn's row.
+    /// Returns a turn's node.
     pub fn get(&self, id: TurnId) -> Option<&TurnNode> {
         self.places.get(&id).map(|&at| &self.nodes[at])
     }
 
-    /// The turns without a parent, by creation.
+    /// Returns the turns without a parent, by creation.
     pub fn roots(&self) -> Vec<TurnId> {
         self.ids(&self.roots)
     }
 
-    /// The turns that continue this one, by creation; none for an unknown turn.
+    /// Returns the children of a turn, by creation; empty for an unknown turn.
     pub fn children(&self, id: TurnId) -> Vec<TurnId> {
         self.places.get(&id).map(|&at| self.ids(&self.children[at])).unwrap_or_default()
     }
 
-    /// The versions at this turn's place, itself included, by creation; none for an unknown turn. Roots are each
-    /// other's siblings.
+    /// Returns the versions of a turn, itself included, by creation; empty for an unknown turn. Roots are siblings.
     pub fn siblings(&self, id: TurnId) -> Vec<TurnId> {
         let Some(&at) = self.places.get(&id) else { return Vec::new() };
         self.ids(self.parents[at].map_or(&self.roots, |parent| &self.children[parent]))
     }
 
-    /// The turns that more than one turn continues, by creation.
+    /// Returns the turns with more than one child, by creation.
     pub fn branch_points(&self) -> Vec<TurnId> {
         (0..self.nodes.len()).filter(|&at| self.children[at].len() > 1).map(|at| self.nodes[at].id).collect()
     }
 
-    /// The turns that nothing continues, by creation.
+    /// Returns the turns without children, by creation.
     pub fn leaves(&self) -> Vec<TurnId> {
         (0..self.nodes.len()).filter(|&at| self.children[at].is_empty()).map(|at| self.nodes[at].id).collect()
     }
 
-    /// From the root to this turn, both included; empty for an unknown turn.
+    /// Returns the path from the root to this turn, inclusive; empty for an unknown turn.
     pub fn path_to(&self, id: TurnId) -> Vec<TurnId> {
         let mut path: Vec<TurnId> = self.ancestors_of(id).map(|at| self.nodes[at].id).collect();
         path.reverse();
         path
     }
 
-    /// Whether `ancestor` is on the path to `id`, which includes `id` itself.
+    /// Returns true if `ancestor` is on the path to `id`, which includes `id` itself.
     pub fn is_on_path(&self, ancestor: TurnId, id: TurnId) -> bool {
         self.places.get(&ancestor).is_some_and(|&ancestor| self.ancestors_of(id).any(|at| at == ancestor))
     }
 
-    /// Where choosing a turn leads: to the end of the path below it. `visited` are the turns the reader looked at,
-    /// newest first; the first of them that lies below says which way. From there on, and where none does, the newest
-    /// child is taken at each fork (domain.md 4.9).
+    /// Returns the leaf that selecting a turn leads to. `visited` are recently viewed turns, newest first; the first
+    /// of them below the turn determines the path. From there on, and if there is none, the newest child is taken at
+    /// each fork (`docs/reference/domain.md 4.9`).
     pub fn leaf_below(&self, id: TurnId, visited: &[TurnId]) -> Option<TurnId> {
         let chosen = visited.iter().copied().find(|&seen| self.is_on_path(id, seen)).unwrap_or(id);
         let mut at = *self.places.get(&chosen)?;
@@ -158,7 +157,8 @@ impl TurnTree {
         Some(self.nodes[at].id)
     }
 
-    /// The places from a turn up to its root. Ends, because a kept parent always stands before its child.
+    /// Returns the indices from a turn up to its root. The walk ends, because a kept parent always precedes its
+    /// child.
     fn ancestors_of(&self, id: TurnId) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(self.places.get(&id).copied(), |&at| self.parents[at])
     }

@@ -1,4 +1,4 @@
-//! Turns: the nodes of the tree, and the lifecycle of a reply (domain.md 4.8).
+//! Turns: the nodes of the tree, and the lifecycle of a reply (`docs/reference/domain.md 4.8`).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
 use crate::usage::Usage;
 
-/// Whose turn it is.
+/// The author role of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -18,22 +18,22 @@ pub enum Role {
     System,
 }
 
-/// How far a turn is.
+/// The status of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnStatus {
-    /// Stored; the provider has not been heard of yet.
+    /// Stored; the provider has not responded yet.
     Pending,
-    /// The model is writing.
+    /// The model is generating.
     Streaming,
-    /// Tools run, or an approval is awaited.
+    /// Tools are running, or an approval is pending.
     WaitingSubagents,
     Complete,
     Cancelled,
     Error,
 }
 
-/// What can happen to a running turn: the columns of the table in domain.md 4.8.
+/// The transitions of a running turn: the columns of the table in `docs/reference/domain.md 4.8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnTransition {
     LlmStart,
@@ -48,12 +48,12 @@ impl TurnStatus {
     pub const ALL: [Self; 6] =
         [Self::Pending, Self::Streaming, Self::WaitingSubagents, Self::Complete, Self::Cancelled, Self::Error];
 
-    /// Whether nothing more can happen to the turn.
+    /// Returns true if the status is final.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Complete | Self::Cancelled | Self::Error)
     }
 
-    /// Where a move leads, or `None` where domain.md 4.8 forbids it.
+    /// Returns the status after a transition, or `None` if `docs/reference/domain.md 4.8` forbids it.
     pub fn apply(self, what: TurnTransition) -> Option<Self> {
         use TurnTransition::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};
         match (self, what) {
@@ -66,13 +66,13 @@ impl TurnStatus {
         }
     }
 
-    /// Whether one move leads from here to `next`.
+    /// Returns true if one transition leads from here to `next`.
     pub fn can_become(self, next: Self) -> bool {
         use TurnTransition::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};
         [LlmStart, ToolDetected, ToolsReady, Finish, Cancel, Fail].into_iter().any(|m| self.apply(m) == Some(next))
     }
 
-    /// The word in the database, on the wire and on the page.
+    /// Returns the name in the database, on the wire and on the page.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -84,14 +84,14 @@ impl TurnStatus {
         }
     }
 
-    /// Reads `as_str` back.
+    /// Parses the name that `as_str` returns.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 }
 
 impl Role {
-    /// The word in the database, on the wire and on the page.
+    /// Returns the name in the database, on the wire and on the page.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -100,7 +100,7 @@ impl Role {
         }
     }
 
-    /// Reads `as_str` back.
+    /// Parses the name that `as_str` returns.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::User, Self::Assistant, Self::System].into_iter().find(|role| role.as_str() == word)
     }
@@ -111,36 +111,35 @@ impl Role {
 pub struct Turn {
     pub id: TurnId,
     pub chat_id: ChatId,
-    /// Place in the chat by creation, from 1; never reused.
+    /// The position in the chat by creation, from 1. Never reused.
     pub ord: i64,
-    /// Distance from the root, which has 0.
+    /// The distance from the root, which has 0.
     pub depth: i64,
     pub branch_id: BranchId,
     pub exchange_id: ExchangeId,
     pub prev_turn_id: Option<TurnId>,
     pub role: Role,
     pub status: TurnStatus,
-    /// The provider that answered; null for user turns and before the answer starts.
+    /// The provider that answered. Null for user turns and before the reply starts.
     pub provider_used: Option<String>,
-    /// The model as the provider names it; null as above.
+    /// The model as the provider names it. Null like `provider_used`.
     pub model_used: Option<String>,
-    /// Sum over the turn's generations (domain.md I11).
+    /// The sum over the turn's generations.
     pub usage: Usage,
-    /// What all of the turn's generations cost together; null as long as it runs and where any of them is unknown.
+    /// The total cost of the turn's generations. Null while it runs and if any of them is unknown.
     #[serde(default)]
     pub cost: Option<Cost>,
-    /// How much of the model's context its newest generation filled: not the sum, which counts the same prompt once a
-    /// step (domain.md I11).
+    /// The context size of its newest generation. Not the sum, which would count the same prompt once per step.
     #[serde(default)]
     pub context_tokens: Option<u64>,
     pub error: Option<Failure>,
-    /// The newest event that `blocks` covers; 0 when there is none.
+    /// The newest event that `blocks` covers; 0 if there is none.
     pub last_event_seq: u64,
     pub created_at: DateTime<Utc>,
     pub started_at: Option<DateTime<Utc>>,
     pub completed_at: Option<DateTime<Utc>>,
     pub blocks: Vec<Block>,
-    /// A retry that is under way, before the first content; not stored.
+    /// A pending retry before the first content. Not stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<RetryAttempt>,
 }
@@ -148,38 +147,39 @@ pub struct Turn {
 /// An automatic retry, shown while it waits ("Attempt 2 of 3").
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct RetryAttempt {
-    /// The attempt that comes next, from 2.
+    /// The number of the next attempt, from 2.
     pub number: u32,
     pub of: u32,
-    /// How long it waits first, in milliseconds.
+    /// The wait before it, in milliseconds.
     pub wait_ms: u64,
     pub reason: Failure,
 }
 
 impl Turn {
-    /// The concatenation of the non-error text blocks: what a search finds and another model is told (domain.md I10).
+    /// Returns the concatenated text blocks without errors, which search and other models use
+    /// (`docs/reference/domain.md I10`).
     pub fn content_text(&self) -> String {
         content_text(self.blocks.iter().map(|block| &block.content))
     }
 
-    /// Whether it is a reply that a person wrote: a version of the model's in other words.
+    /// Returns true if a person edited the reply.
     pub fn is_edited(&self) -> bool {
         self.role == Role::Assistant && self.blocks.iter().any(|block| block.author == Author::User)
     }
 
-    /// The place of the next block: behind all that there are, also where some are missing.
+    /// Returns the position of the next block: after all others, even if some are missing.
     pub fn next_block_seq(&self) -> u32 {
         self.blocks.iter().map(|block| block.seq).filter(|seq| *seq < LAST_BLOCK_SEQ).max().map_or(0, |last| last + 1)
     }
 
-    /// The block with this place in the turn.
+    /// Returns the block with this id.
     pub fn block_mut(&mut self, id: crate::BlockId) -> Option<&mut Block> {
         self.blocks.iter_mut().rev().find(|block| block.id == id)
     }
 }
 
-/// The derived text of a list of blocks (domain.md I10): the text blocks that are not errors, in order, with nothing
-/// between them; a provider may cut one sentence into several blocks to hang citations on them.
+/// Returns the derived text of blocks (`docs/reference/domain.md I10`): the text blocks without errors, in order,
+/// without separators, because a provider may split a sentence into several blocks to attach citations.
 pub fn content_text<'a>(contents: impl IntoIterator<Item = &'a Content>) -> String {
     contents
         .into_iter()

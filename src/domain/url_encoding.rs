@@ -1,17 +1,17 @@
-//! Text inside of addresses and headers (RFC 3986 2.1, RFC 8187 3.2): everything but letters, digits and `-._~` is written
-//! as the percent signs of its bytes.
+//! Percent-encoding for URLs and headers (RFC 3986 2.1, RFC 8187 3.2): everything except letters, digits and `-._~`
+//! is encoded.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// What needs no sign (RFC 3986 2.3) is left as it is.
+/// The unreserved characters (RFC 3986 2.3) stay as they are.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A text as one segment of a path, one value of a query, or the value of an extended parameter of a header.
+/// Encodes a text as a path segment, a query value, or the value of an extended header parameter.
 pub fn encode(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// A part of an address as people read it. Bytes that are no UTF-8 become U+FFFD.
+/// Decodes a part of a URL for people. Invalid UTF-8 becomes U+FFFD.
 pub fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -1,4 +1,4 @@
-//! Token counts. Unknown is null, never 0: a provider that did not say is not one that used nothing.
+//! Token counts. An unknown count is null, never 0, because a provider that reports nothing did not use nothing.
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -7,30 +7,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits;
 
-/// What a generation, or a turn as the sum of its generations, used. Every API counts differently (providers.md 2.5);
-/// its reader brings the counts into these meanings. Two of the five are sums, three are parts of them:
+/// The tokens of a generation, or the sum over a turn's generations. Every API counts differently
+/// (`docs/reference/providers.md 2.5`); the adapters convert to these meanings. Two counts are totals, three are
+/// parts of them:
 ///
-/// `input_tokens` ⊇ `cache_read_tokens`, `cache_write_tokens`; `output_tokens` ⊇ `reasoning_tokens`. Input and output
-/// together are the provider's own total, and how much of the model's context the call filled.
+/// `input_tokens` ⊇ `cache_read_tokens`, `cache_write_tokens`; `output_tokens` ⊇ `reasoning_tokens`. Input plus
+/// output is the provider's total, and the part of the context window that the call filled.
 ///
-/// Of a reply that was cut off they are what the provider had counted by then.
+/// For an interrupted reply, they are the counts so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Usage {
-    /// Everything the model read: the whole prompt, whether a cache had to do with it or not, and what the provider's own
-    /// tools put before the model on the way.
+    /// All tokens that the model read: the whole prompt, cached or not, and what the provider's own tools added.
     pub input_tokens: Option<u64>,
-    /// Everything the model wrote: the answer, tool calls, and reasoning, shown or hidden.
+    /// All tokens that the model wrote: the answer, tool calls, and visible or hidden reasoning.
     pub output_tokens: Option<u64>,
-    /// The part of the input that came out of the provider's cache, at a lower price.
+    /// The part of the input that was read from the provider's cache, at a lower price.
     pub cache_read_tokens: Option<u64>,
-    /// The part of the input that was put into the provider's cache, where that has a price of its own.
+    /// The part of the input that was written to the provider's cache, if that has its own price.
     pub cache_write_tokens: Option<u64>,
-    /// The part of the output that was reasoning.
+    /// The part of the output that is reasoning.
     pub reasoning_tokens: Option<u64>,
 }
 
 impl Usage {
-    /// Without counts that can be none: what a provider says is kept in its raw bytes, and sums are of what is plausible.
+    /// Removes implausible counts, so that sums stay plausible. The raw bytes keep what the provider reported.
     #[must_use]
     pub fn without_implausible_counts(self) -> Self {
         let plausible = |count: Option<u64>| count.filter(|count| *count <= limits::PLAUSIBLE_COUNT);
@@ -43,12 +43,12 @@ impl Usage {
         }
     }
 
-    /// How much of the model's context the call filled. `None` where the prompt was not counted.
+    /// Returns the tokens of the context window that the call filled, or `None` if the prompt was not counted.
     pub fn context_tokens(&self) -> Option<u64> {
         Some(self.input_tokens?.saturating_add(self.output_tokens.unwrap_or(0)))
     }
 
-    /// Whether the provider said anything at all.
+    /// Returns true if the provider reported any count.
     pub fn is_known(&self) -> bool {
         *self != Self::default()
     }

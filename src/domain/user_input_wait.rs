@@ -1,5 +1,5 @@
-//! What a reply waits for that only a person can give. Such a reply is in order however long it takes: a restart leaves
-//! it as it is.
+//! User input that a reply waits for: approvals and pauses. Such a reply may wait any time, and a restart leaves it
+//! unchanged.
 
 use serde_json::{Map, Value, json};
 
@@ -9,24 +9,24 @@ use crate::limits;
 use crate::tool::canonical_arguments;
 use crate::turn::Turn;
 
-/// The type of the block that stands where a reply paused.
+/// The type of the block at which a reply paused.
 pub const PAUSE: &str = "x:pause";
 
-/// What a person has to say.
+/// The kind of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserInputKind {
-    /// Whether a tool may run.
+    /// The approval of a tool call.
     Approval,
-    /// Whether it should go on after a pause.
+    /// The decision to continue after a pause.
     Continue,
 }
 
-/// Why a reply paused by itself.
+/// The reason for an automatic pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyPauseReason {
-    /// It asked for tools as often as it may at a stretch.
+    /// The reply reached the maximum number of tool rounds.
     Rounds,
-    /// It asked for the same again and again.
+    /// The reply repeated the same call.
     Repeats,
 }
 
@@ -38,7 +38,7 @@ impl ReplyPauseReason {
         }
     }
 
-    /// Why, for people.
+    /// Returns the reason as a sentence for people.
     pub fn sentence(self) -> String {
         match self {
             Self::Rounds => format!("Paused after asking for tools {} times.", limits::TOOL_ROUNDS),
@@ -46,14 +46,14 @@ impl ReplyPauseReason {
         }
     }
 
-    /// The content of the block that stands where the reply paused; `text` says why.
+    /// Returns the content of the pause block; `text` explains the reason.
     pub fn content(self, text: &str) -> Content {
         let fields = json!({ "type": PAUSE, "reason": self.word(), "text": text });
         Content::Other(if let Value::Object(fields) = fields { fields } else { Map::new() })
     }
 }
 
-/// The text of an open pause.
+/// Returns the text of an open pause.
 pub fn open_pause_text(block: &Block) -> Option<&str> {
     match &block.content {
         Content::Other(fields) if block.state == BlockState::Open && block.content.block_type() == PAUSE => {
@@ -63,14 +63,14 @@ pub fn open_pause_text(block: &Block) -> Option<&str> {
     }
 }
 
-/// Whether the block is where a reply paused, open or not.
+/// Returns true if the block is a pause, open or not.
 pub fn is_pause(block: &Block) -> bool {
     matches!(&block.content, Content::Other(_)) && block.content.block_type() == PAUSE
 }
 
-/// Whether a turn has to pause before its newest calls, named by their blocks, may run: it asked for tools too often
-/// since it began or last paused, or one of them repeats the calls before it. What the provider runs itself does not
-/// count.
+/// Returns the reason to pause before a turn's newest calls, named by their blocks, may run: too many tool rounds
+/// since the turn began or last paused, or a repetition of the previous calls. Calls that the provider runs itself do
+/// not count.
 pub fn required_pause(turn: &Turn, newest: &[BlockId]) -> Option<ReplyPauseReason> {
     let since = since_last_pause(turn);
     let (mut rounds, mut round) = (0, None);
@@ -100,7 +100,7 @@ pub fn required_pause(turn: &Turn, newest: &[BlockId]) -> Option<ReplyPauseReaso
     }
 }
 
-/// Where the stretch begins that the last pause made new: the calls that waited there are its first.
+/// Returns the index of the first block after the last pause. The calls that waited there count as its first round.
 fn since_last_pause(turn: &Turn) -> usize {
     let Some(pause) = turn.blocks.iter().rposition(is_pause) else { return 0 };
     let is_call = |block: &Block| matches!(block.content, Content::ToolUse { .. });
@@ -108,7 +108,7 @@ fn since_last_pause(turn: &Turn) -> usize {
     turn.blocks.iter().position(|block| is_call(block) && block.generation_id == last.generation_id).unwrap_or(pause)
 }
 
-/// What the turn waits for; nothing when it is over or still has something to do by itself.
+/// Returns the input that the turn waits for, or `None` if it is over or can proceed by itself.
 pub fn pending_user_input(turn: &Turn) -> Option<UserInputKind> {
     if turn.status.is_terminal() {
         return None;
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(pending_user_input(&paused), None);
     }
 
-    /// A reply with one call a step, each of these arguments.
+    /// Returns a reply with one call per step, with these arguments.
     fn asking(steps: &[Value]) -> Turn {
         let call = |arguments: &Value| fixtures::tool_use("c", "look", arguments.clone(), ToolStatus::Done);
         let mut turn = fixtures::reply(2, steps.iter().map(call));
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(required_pause(&most, &last(&most)), None);
         let turn = asking(&steps);
         assert_eq!(required_pause(&turn, &last(&turn)), Some(ReplyPauseReason::Rounds));
-        // The call that waited is the first of as many again.
+        // The call that waited is the first of the next rounds.
         for (behind, pauses) in [(limits::TOOL_ROUNDS - 1, None), (limits::TOOL_ROUNDS, Some(ReplyPauseReason::Rounds))]
         {
             let mut turn = asking(&[&steps[..], &steps[..behind as usize]].concat());

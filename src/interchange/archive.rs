@@ -94,7 +94,7 @@ pub struct ArchivedGeneration {
     /// Whether the response is complete.
     pub raw_complete: bool,
     pub raw: Option<ArchivedBytes>,
-    /// `complete`, `on_cancel` or `error`.
+    /// `complete`, `cancelled` or `error`.
     pub status: String,
     pub stop_reason: Option<String>,
     pub usage: Usage,

@@ -20,9 +20,9 @@ pub use tables::{LegacyTable, SchemaMismatch, find_tables};
 /// An older schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LegacySchema {
-    /// Conversations, ChatMessage, ToolCall, ThinkBlock, and perhaps ConversationTurn.
+    /// The tables Conversations, ChatMessage, ToolCall, ThinkBlock, and optionally ConversationTurn.
     Messages,
-    /// `chat_sessions`, `messages`, `agent_actions`.
+    /// The tables `chat_sessions`, `messages`, `agent_actions`.
     Actions,
 }
 

@@ -1,20 +1,22 @@
-//! The address of a provider, read by the parser that connects later, so that nobody else can read it differently.
+//! Validation of provider URLs with the parser that the client later connects with, so that both interpret a URL
+//! equally.
 
 use url::{Host, Url};
 
 use turnleaf_domain::limits;
 
-/// Checks an address and gives it without its final slash. Addresses that carry a name and password are refused: they
-/// would be shown and logged. The error continues a sentence that begins with the address's name ("is not a URL").
+/// Validates a URL and returns it without its final slash. URLs with a user name or password are rejected, because
+/// they would be displayed and logged. The error continues a sentence that begins with the setting's name ("is not a
+/// URL").
 pub fn check(text: &str) -> Result<String, &'static str> {
-    // The parser drops or rewrites these silently.
+    // The parser silently drops or rewrites these characters.
     if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
-        return Err("must not hold spaces, control characters or backslashes");
+        return Err("must not contain spaces, control characters or backslashes");
     }
     let authority = text.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next()).unwrap_or_default();
     let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
     if after_host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_err()) && !authority.contains('@') {
-        return Err("has a port that is none");
+        return Err("has an invalid port");
     }
     let url = parse(text)?;
     let rest = text.split_once("://").map(|(_, rest)| rest).filter(|_| matches!(url.scheme(), "http" | "https"));
@@ -24,38 +26,39 @@ pub fn check(text: &str) -> Result<String, &'static str> {
     }
     if !url.username().is_empty() || url.password().is_some() || rest.split('/').next().is_some_and(|a| a.contains('@'))
     {
-        return Err("must not hold a user name or a password");
+        return Err("must not contain a user name or password");
     }
     if text.contains(['?', '#']) {
-        return Err("must end with its path, without a query");
+        return Err("must not have a query or fragment");
     }
     let path = rest.split_once('/').map_or("", |(_, path)| path).trim_end_matches('/');
     let is_odd = |segment: &str| {
         segment.is_empty() || matches!(segment.replace("%2e", ".").replace("%2E", ".").as_str(), "." | "..")
     };
     if !path.is_empty() && path.split('/').any(is_odd) {
-        return Err("has a path with empty or dotted parts");
+        return Err("must not have empty or dotted path segments");
     }
     Ok(text.trim_end_matches('/').to_owned())
 }
 
-/// What an address says; the error goes on as that of [`check`].
+/// Parses a URL; the error has the form of that of [`check`].
 pub fn parse(text: &str) -> Result<Url, &'static str> {
     Url::parse(text).map_err(|_| "is not a URL")
 }
 
-/// The host with its port as the address writes it.
+/// Returns the host with its port, as the URL writes it.
 pub fn host_and_port(base_url: &str) -> &str {
     base_url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or(base_url)
 }
 
-/// The address as the parser writes it: two that are the same place have the same text.
+/// Normalizes a URL with the parser, so that equal URLs have equal texts.
 pub fn canonicalize(base_url: &str) -> String {
     Url::parse(base_url).map_or_else(|_| base_url.to_owned(), |url| url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// Whether this is a header's name that a person may set, in any case: not one that the client sets itself, or that would
-/// change how the request is read. `authorization` may be set, because a server of tools is asked with nothing else.
+/// Returns true if a person may set a header of this name, in any case. Headers that the client sets itself or that
+/// change how the request is read are excluded. `authorization` is allowed, because tool servers are authenticated
+/// with nothing else.
 pub fn is_settable_header(name: &str) -> bool {
     const OWN: [&str; 17] = [
         "accept",
@@ -80,14 +83,13 @@ pub fn is_settable_header(name: &str) -> bool {
     is_header_token(name) && !OWN.contains(&low.as_str()) && !low.starts_with("proxy-")
 }
 
-/// Whether this can be a header's name at all.
+/// Returns true if a text is a valid header name.
 pub fn is_header_token(name: &str) -> bool {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     (1..=limits::TITLE_CHARS).contains(&name.len()) && name.bytes().all(is_token)
 }
 
-/// The host as an address, when it is written as one in any of its spellings, or when its name can only mean this
-/// machine.
+/// Returns the host as an IP address, if it is written as one in any form, or if its name can only mean this machine.
 pub fn literal_address(base_url: &str) -> Option<std::net::IpAddr> {
     match Url::parse(base_url).ok()?.host()? {
         Host::Ipv4(address) => Some(address.into()),
@@ -116,20 +118,20 @@ mod tests {
             ("javascript:alert(1)", Err("must start with http:// or https://")),
             ("http:api.example", Err("must start with http:// or https://")),
             ("http:///api.example", Err("has no host")),
-            ("http://example.com@127.0.0.1/", Err("must not hold a user name or a password")),
-            ("http://@127.0.0.1/", Err("must not hold a user name or a password")),
-            ("http://a:b@c/", Err("must not hold a user name or a password")),
-            ("https://a.example/v1?key=1", Err("must end with its path, without a query")),
-            ("https://a.example/v1#x", Err("must end with its path, without a query")),
-            ("https://a.example/a/../b", Err("has a path with empty or dotted parts")),
-            ("https://a.example/a/%2E%2e/b", Err("has a path with empty or dotted parts")),
-            ("https://a.example//v1", Err("has a path with empty or dotted parts")),
-            ("https://a.example\\@b", Err("must not hold spaces, control characters or backslashes")),
-            ("https://a.example/\tv1", Err("must not hold spaces, control characters or backslashes")),
+            ("http://example.com@127.0.0.1/", Err("must not contain a user name or password")),
+            ("http://@127.0.0.1/", Err("must not contain a user name or password")),
+            ("http://a:b@c/", Err("must not contain a user name or password")),
+            ("https://a.example/v1?key=1", Err("must not have a query or fragment")),
+            ("https://a.example/v1#x", Err("must not have a query or fragment")),
+            ("https://a.example/a/../b", Err("must not have empty or dotted path segments")),
+            ("https://a.example/a/%2E%2e/b", Err("must not have empty or dotted path segments")),
+            ("https://a.example//v1", Err("must not have empty or dotted path segments")),
+            ("https://a.example\\@b", Err("must not contain spaces, control characters or backslashes")),
+            ("https://a.example/\tv1", Err("must not contain spaces, control characters or backslashes")),
             ("", Err("is not a URL")),
-            ("https://a.example:", Err("has a port that is none")),
-            ("https://a.example:99999/v1", Err("has a port that is none")),
-            ("http://[::1]:x", Err("has a port that is none")),
+            ("https://a.example:", Err("has an invalid port")),
+            ("https://a.example:99999/v1", Err("has an invalid port")),
+            ("http://[::1]:x", Err("has an invalid port")),
         ] {
             assert_eq!(check(text), expected.map(str::to_owned), "{text}");
         }

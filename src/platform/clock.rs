@@ -1,17 +1,17 @@
-//! The wall clock, as a value that is handed around, so that tests can set it. Not for measuring time that passes:
-//! bounds and pauses use `tokio::time`, which no clock change can move.
+//! The wall clock as an injected value, so that tests can set it. Timeouts and delays use `tokio::time` instead,
+//! which clock changes do not affect.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use chrono::{DateTime, SubsecRound, TimeDelta, Utc};
 
-/// Tells the time of day in UTC, in whole microseconds: PostgreSQL keeps no more, and a time must read back as it was
-/// written.
+/// Returns the current time in UTC in whole microseconds: PostgreSQL stores no more, and a time must read back as it
+/// was written.
 pub trait Clock: Send + Sync {
     fn now(&self) -> DateTime<Utc>;
 }
 
-/// The machine's clock.
+/// The system clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -22,24 +22,24 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is set. For tests.
+/// A clock for tests that does not move until it is set.
 #[derive(Debug)]
 pub struct SettableClock {
     microseconds: AtomicI64,
 }
 
 impl SettableClock {
-    /// Stands at this time, cut to microseconds.
+    /// Creates a clock at this time, truncated to microseconds.
     pub fn new(time: DateTime<Utc>) -> Self {
         Self { microseconds: AtomicI64::new(time.timestamp_micros()) }
     }
 
-    /// Stands at this time from now on.
+    /// Sets the clock to this time.
     pub fn set(&self, time: DateTime<Utc>) {
         self.microseconds.store(time.timestamp_micros(), Ordering::SeqCst);
     }
 
-    /// Moves by this much; a negative step sets the clock back.
+    /// Advances the clock; a negative step sets it back.
     pub fn advance(&self, step: TimeDelta) {
         let step = step.num_microseconds().unwrap_or(i64::MAX);
         self.microseconds.fetch_add(step, Ordering::SeqCst);
@@ -47,7 +47,7 @@ impl SettableClock {
 }
 
 impl Default for SettableClock {
-    /// Stands at the start of 2026.
+    /// Creates a clock at the start of 2026.
     fn default() -> Self {
         Self { microseconds: AtomicI64::new(1_767_225_600_000_000) }
     }

@@ -1,5 +1,5 @@
-//! The configuration: one value, read once at start, from the flags, the environment and one TOML file, in this order
-//! of precedence, with defaults below them (contract.md 2). One file a concern lies in `config/`.
+//! The configuration: one value, read once at start from the flags, the environment, one TOML file and the defaults,
+//! in this order of precedence (`docs/reference/api.md 2`). Each concern has a file in `config/`.
 
 pub mod binding;
 pub mod database;
@@ -37,34 +37,34 @@ use crate::config::tool_servers::ToolServerConfig;
 use crate::price::ModelPrice;
 use turnleaf_domain::byte_size::ByteSize;
 
-/// Everything that can be set from outside.
+/// The whole configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The file that was read, if there was one.
+    /// The configuration file that was read, if any.
     pub file: Option<PathBuf>,
     pub listen: ListenAddress,
     pub data_dir: SourcedSetting<PathBuf>,
     pub database: SourcedSetting<DatabaseUrl>,
-    /// Whether the providers' raw bytes are kept.
+    /// Whether the raw bytes of providers are stored.
     pub store_raw: SourcedSetting<bool>,
-    /// The free space on the disk of the data directory below which nothing new begins; 0 is no bound.
+    /// The free disk space of the data directory below which nothing new is accepted; 0 means no bound.
     pub min_free_disk: SourcedSetting<ByteSize>,
-    /// What each person may keep in all; 0 is no bound.
+    /// The storage quota of each person; 0 means no bound.
     pub quota: SourcedSetting<ByteSize>,
     pub providers: ConfiguredProviders,
-    /// What models cost, beside the list that comes with this version.
+    /// The prices of models, in addition to the list of this version.
     pub prices: Vec<ModelPrice>,
-    /// Programs and addresses that offer tools to every chat.
+    /// The tool servers, programs or URLs, that are available to every chat.
     pub tool_servers: Vec<ToolServerConfig>,
     pub security: SecuritySettings,
     pub drain: DrainSettings,
     pub logging: LoggingSettings,
-    /// A directory that holds the built site, instead of the one inside the binary. For development.
+    /// A directory with the built site, used instead of the embedded one. For development.
     pub site_root: Option<PathBuf>,
 }
 
 impl Config {
-    /// Reads the configuration. Touches only the files that it names; listens on nothing and resolves no name.
+    /// Loads the configuration. It reads only the files that it names, opens no socket and resolves no name.
     pub fn load(flags: &CliFlags, environment: &Environment) -> Result<Self, ConfigError> {
         let path = file::locate(flags, environment)?;
         let file = path.as_deref().map(file::read).transpose()?.unwrap_or_default();

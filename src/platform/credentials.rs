@@ -1,16 +1,16 @@
-//! Credentials among configured values: only these are taken out of what providers and tool servers answer. An ordinary
-//! header value, such as the address of this site, belongs to replies like any other text.
+//! Detection of credentials among configured values: only these are redacted from the output of providers and tool
+//! servers. Ordinary header values, such as the URL of this site, may occur in replies like any other text.
 
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-/// Shorter values are too likely to be ordinary words.
+/// The minimum length; shorter values are too likely to be ordinary words.
 const SHORTEST: usize = 12;
-/// A value with fewer different characters guards nothing.
+/// The minimum number of distinct characters of a credential.
 const DISTINCT: usize = 5;
-/// The schemes that stand before a credential in a header.
+/// The authentication schemes that precede a credential in a header.
 const SCHEMES: [&str; 5] = ["bearer", "basic", "token", "key", "apikey"];
-/// A name with one of these among its words names a credential …
+/// A name that contains one of these words names a credential …
 const CREDENTIAL: [&str; 18] = [
     "authorization",
     "auth",
@@ -33,7 +33,7 @@ const CREDENTIAL: [&str; 18] = [
 ];
 /// … unless it ends with one of these.
 const ABOUT: [&str; 11] = ["file", "path", "dir", "url", "uri", "host", "name", "id", "type", "limit", "header"];
-/// Words of the keys that people give to servers which want none, and that examples have.
+/// The words of placeholder keys for servers without authentication, and of examples.
 const PLACEHOLDER: [&str; 47] = [
     "sk",
     "no",
@@ -84,7 +84,8 @@ const PLACEHOLDER: [&str; 47] = [
     "x",
 ];
 
-/// The credentials in the value of a header or of a variable, by its name. A password in an address is one under any name.
+/// Returns the credentials in the value of a header or variable, by its name. A password in a URL counts under any
+/// name.
 pub fn extract_credentials(name: &str, value: &SecretString) -> Vec<SecretString> {
     let value = value.expose_secret().trim();
     if let Some(url) = Url::parse(value).ok().filter(|_| value.contains("://")) {
@@ -101,7 +102,7 @@ pub fn extract_credentials(name: &str, value: &SecretString) -> Vec<SecretString
     parts.into_iter().filter(|part| is_credential(part)).map(Into::into).collect()
 }
 
-/// Whether a value can be a credential, and no placeholder, path or address in the place of one.
+/// Returns true if a value is plausible as a credential, and no placeholder, path or URL.
 pub fn is_credential(value: &str) -> bool {
     let mut distinct: Vec<char> = value.chars().collect();
     distinct.sort_unstable();
@@ -113,7 +114,7 @@ pub fn is_credential(value: &str) -> bool {
         && !words(value).all(|word| is_placeholder(&word))
 }
 
-/// A word that guards nothing: a known one, a repeated character, or digits that are counted up.
+/// Returns true for a placeholder word: a known one, a repeated character, or ascending digits.
 fn is_placeholder(word: &str) -> bool {
     let bytes = word.as_bytes();
     let steps_by = |step: fn(u8) -> u8| bytes.windows(2).all(|pair| pair[1] == step(pair[0]));

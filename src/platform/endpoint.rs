@@ -1,4 +1,4 @@
-//! A configured provider endpoint: what the configuration produces and the room `providers` consumes.
+//! Provider endpoints: the interface between the configuration, which produces them, and the room `providers`.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -8,25 +8,25 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::credentials;
 use turnleaf_domain::{InvalidField, limits};
 
-/// The protocol that an endpoint speaks.
+/// The protocol of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProviderApi {
-    /// Chat completions, in one of many dialects.
+    /// OpenAI chat completions, in one of many dialects.
     #[default]
     OpenaiChat,
     OpenaiResponses,
     /// Anthropic Messages.
     Anthropic,
-    /// Gemini's own, `streamGenerateContent`.
+    /// Gemini's native API, `streamGenerateContent`.
     Gemini,
-    /// Ollama's own, `/api/chat`.
+    /// Ollama's native API, `/api/chat`.
     Ollama,
 }
 
 impl ProviderApi {
     pub const ALL: &[Self] = &[Self::OpenaiChat, Self::OpenaiResponses, Self::Anthropic, Self::Gemini, Self::Ollama];
 
-    /// The name in configurations and on the command line.
+    /// Returns the name in configurations and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenaiChat => "openai_chat",
@@ -37,8 +37,8 @@ impl ProviderApi {
         }
     }
 
-    /// An address as this API's paths hang on it. Anthropic's is usually written without the `/v1` that everybody else's
-    /// has: its own clients add that part.
+    /// Adds `/v1` to Anthropic base URLs without it: they are usually written without, because Anthropic's own
+    /// clients add it.
     pub fn with_version_path(self, base_url: String) -> String {
         if self == Self::Anthropic && !base_url.ends_with("/v1") { format!("{base_url}/v1") } else { base_url }
     }
@@ -48,56 +48,58 @@ impl ProviderApi {
     }
 }
 
-/// One provider as the environment, the configuration file or a person in the settings names it.
+/// One provider, as the environment, the configuration file or a person in Settings defines it.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderEndpoint {
-    /// The stable id that locks name (`openai`, `my-server`).
+    /// The stable id that branch locks refer to (`openai`, `my-server`).
     pub id: String,
-    /// The name for people.
+    /// The display name.
     pub name: String,
     pub api: ProviderApi,
-    /// For `openai_chat`: the row of the dialect table (`openai`, `ollama`, `llamacpp`, `vllm`, `openrouter`, `deepseek`, `lmstudio`,
-    /// `groq`, `mistral`, `xai`, `zai`, `moonshot`, `qwen`); empty lets the base URL decide, `generic` when it cannot.
+    /// The row of the dialect table for `openai_chat` (`openai`, `ollama`, `llamacpp`, `vllm`, `openrouter`,
+    /// `deepseek`, `lmstudio`, `groq`, `mistral`, `xai`, `zai`, `moonshot`, `qwen`). If empty, it is derived from the
+    /// base URL, else `generic`.
     pub dialect: String,
-    /// What the API's paths hang on. `openai_chat` and `openai_responses`: `/chat/completions` or `/responses`, and
-    /// `/models`, below an address that usually ends in `/v1`. `anthropic`: `/messages` and `/models` below one that always does. `gemini`: `/models/…` below one that ends in `/v1beta`,
-    /// which is added where there is no path at all. `ollama`: `/api/chat` and `/api/tags` below the server's own
-    /// address; a final `/api` or `/v1` does not matter.
+    /// The URL that the API's paths are appended to. `openai_chat` and `openai_responses`: `/chat/completions` or
+    /// `/responses`, and `/models`, below a URL that usually ends in `/v1`. `anthropic`: `/messages` and `/models`
+    /// below a URL that always does. `gemini`: `/models/…` below a URL that ends in `/v1beta`, which is added if
+    /// there is no path. `ollama`: `/api/chat` and `/api/tags` below the server's own URL; a final `/api` or `/v1` is
+    /// ignored.
     pub base_url: String,
-    /// Absent for keyless servers. Never printed: `SecretString` redacts itself.
+    /// The API key. Absent for servers without keys. `SecretString` redacts itself when printed.
     pub api_key: Option<SecretString>,
-    /// Further headers of every request. Their values may be secrets too.
+    /// Additional headers of every request. Their values may be secrets.
     pub headers: Vec<(String, SecretString)>,
-    /// Models to offer without asking the provider; empty asks it.
+    /// The models to offer. If empty, the provider's model list is used.
     pub models: Vec<String>,
     pub default_model: Option<String>,
     /// Models that no menu shows.
     pub hidden_models: Vec<String>,
-    /// Whether it may be on this machine or the local network. Where not, only addresses of the open internet are
-    /// connected to.
+    /// Whether the endpoint may be on this machine or the local network. If not, only public addresses are connected
+    /// to.
     pub local_network: bool,
-    /// For `openai_responses`: the provider may keep what is said (`store`), and a request may go on from its last
-    /// response. Otherwise nothing is kept there, and every request has the whole conversation.
+    /// Whether the provider may keep conversations (`openai_responses` only, `store`), so that a request can continue
+    /// from its last response. Otherwise nothing is kept, and every request has the whole conversation.
     pub keeps_responses: bool,
     pub retry_policy: RetryPolicy,
-    /// The setting that makes it, such as a variable's name; nothing where a person can edit it.
+    /// The setting that defines the endpoint, such as a variable's name. `None` if a person can edit it.
     pub set_by: Option<String>,
 }
 
-/// How long a provider is waited for, where somebody said so. What is not said is as usual.
+/// The retry and timeout settings of a provider. Unset values have defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How often a request that nothing came of is sent again.
+    /// The number of retries of a request without any content.
     pub retries: Option<u32>,
-    /// How long it may be silent: before the first byte, and between any two. A model that thinks may be silent longer.
+    /// The timeout for the first byte and between bytes. A thinking model has a longer one.
     pub silence: Option<Duration>,
 }
 
 impl RetryPolicy {
-    /// Of what is stored or configured.
+    /// Creates a policy from stored or configured values.
     ///
     /// # Errors
-    /// A number out of its bounds, by its name.
+    /// A number is out of range; the error names it.
     pub fn new(retries: Option<u32>, silence_seconds: Option<u32>) -> Result<Self, InvalidField> {
         let within = |name: &str, number: Option<u32>, bounds: RangeInclusive<u32>| {
             number.map(|number| InvalidField::check_range(name, number, bounds)).transpose()
@@ -109,13 +111,13 @@ impl RetryPolicy {
 }
 
 impl ProviderEndpoint {
-    /// What is sent to it and shown to nobody.
+    /// Returns everything that is sent to the endpoint and must not be displayed.
     pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
         self.api_key.iter().chain(self.headers.iter().map(|(_, value)| value))
     }
 
-    /// What is taken out of its replies and of exports: its key and the credentials in its headers. Other header values
-    /// are ordinary text, which replies may well hold.
+    /// Returns the credentials to redact from its replies and from exports: its key and those in its headers. Other
+    /// header values are ordinary text, which replies may contain.
     pub fn credentials(&self) -> impl Iterator<Item = SecretString> {
         let key = self.api_key.clone().filter(|key| credentials::is_credential(key.expose_secret()));
         let of_headers = self.headers.iter().flat_map(|(name, value)| credentials::extract_credentials(name, value));
@@ -123,14 +125,14 @@ impl ProviderEndpoint {
     }
 }
 
-/// Whether a text can be a provider's id: 1 to 64 of a-z, 0-9, - and _, and not the demo's.
+/// Returns true for a valid provider id: 1 to 64 characters of a-z, 0-9, - and _, except that of the demo.
 pub fn is_provider_id(text: &str) -> bool {
     let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
     (1..=64).contains(&text.len()) && text.bytes().all(is_plain) && text != "demo"
 }
 
-/// Whether a text can be a tool server's id: 1 to 32 of a-z, 0-9 and -, so that a tool's name on the wire
-/// (`server__tool`) can be another's in no way, and not the word under which providers' own tools are chosen.
+/// Returns true for a valid tool server id: 1 to 32 characters of a-z, 0-9 and -, so that wire names (`server__tool`)
+/// are unambiguous, except the id of provider tools.
 pub fn is_tool_server_id(text: &str) -> bool {
     let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     (1..=32).contains(&text.len()) && text.bytes().all(is_plain) && text != "provider"

@@ -1,8 +1,8 @@
-//! Bytes as text, two lower-case hexadecimal digits each.
+//! Hexadecimal encoding in lower case.
 
 use std::fmt::Write;
 
-/// The digits of these bytes.
+/// Encodes bytes in hexadecimal.
 pub fn hex(bytes: impl AsRef<[u8]>) -> String {
     let bytes = bytes.as_ref();
     let mut text = String::with_capacity(bytes.len() * 2);

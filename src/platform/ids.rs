@@ -1,5 +1,5 @@
-//! Minting ids. Every id the server makes is a UUIDv7, so ids sort by the time they were made. Reading ids from text is
-//! the domain's (`domain::id`), because only minting needs a clock and randomness.
+//! Minting of ids. Every id of the server is a UUIDv7, so ids sort by creation time. Parsing belongs to `domain::id`,
+//! because only minting needs a clock and randomness.
 
 use std::fmt;
 
@@ -7,27 +7,27 @@ use uuid::Uuid;
 
 pub use turnleaf_domain::id::is_imported;
 
-/// A new id of any kind. Within this process ids only ever rise, also when the wall clock is set back: the counter in
+/// Mints a new id of any kind. Ids of a process increase strictly, even if the wall clock is set back: the counter in
 /// `Uuid::now_v7` is shared by all threads and keeps its highest time.
 #[expect(clippy::disallowed_methods, reason = "this is where ids are made")]
 pub fn mint<T: From<Uuid>>() -> T {
     T::from(Uuid::now_v7())
 }
 
-/// A new id for a copy of what has the id `source`. The copy of something imported counts as imported.
+/// Mints an id for a copy of the entity `source`. The copy of an imported entity counts as imported.
 #[expect(clippy::disallowed_methods, reason = "this is where ids are made")]
 pub fn mint_for_copy<T: From<Uuid>>(source: Uuid) -> T {
     let id = Uuid::now_v7();
     T::from(if is_imported(source) { Uuid::new_v8(id.into_bytes()) } else { id })
 }
 
-/// One start of the server. What was left running under another boot id was left by a process that is gone
-/// (reliability.md 1.3 rule 7).
+/// The id of one start of the server. Turns that are still running under another boot id belong to a process that no
+/// longer exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BootId(Uuid);
 
 impl BootId {
-    /// The bare UUID, for binding to SQL.
+    /// Returns the UUID, for binding to SQL.
     pub fn uuid(self) -> Uuid {
         self.0
     }

@@ -1,5 +1,5 @@
-//! What every server room stands on: ids, clock, configuration, the data directory and its lock, logging, shutdown.
-//! Uses no other room of the server.
+//! The base layer of the server: ids, clock, configuration, the data directory and its lock, logging, shutdown. It
+//! uses no other room of the server.
 
 pub mod base_url;
 pub mod clock;

@@ -1,5 +1,6 @@
 //! The lock of the data directory: two processes on one SQLite file would sweep each other's running turns
-//! (reliability.md F58). The kernel holds the lock, so one left by a killed process is free again by itself.
+//! (`docs/adr/0008-database-claim-and-fencing.md`). The kernel holds the lock, so it is released when a process is
+//! killed.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -8,26 +9,27 @@ use std::path::{Path, PathBuf};
 
 use crate::ids::BootId;
 
-/// The file of the data directory that is locked.
+/// The lock file in the data directory.
 pub const LOCK_FILE: &str = "turnleaf.lock";
 
-/// The lock, held until it is dropped. The file stays: removing it would let two processes lock two files of one name.
+/// The lock, held until it is dropped. The file is never removed: otherwise two processes could lock two files of the
+/// same name.
 #[derive(Debug)]
 pub struct LockFile {
     _file: File,
 }
 
-/// Why the data directory could not be had.
+/// The reason why the data directory could not be locked.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     #[error(
-        "the data directory {} is in use by another turnleaf process{holder}.\n\
-         Stop that one first, or give this one a directory of its own with --data-dir.",
+        "the data directory {} is in use by another turnleaf process{holder}.\nStop that process first, or use \
+            another directory with --data-dir.",
         path.display()
     )]
     InUse {
         path: PathBuf,
-        /// ` (process 1234)`, or nothing when the file does not say.
+        /// ` (process 1234)`, or empty if the file does not name the process.
         holder: String,
     },
     #[error("cannot lock the data directory {}: {error}", path.display())]
@@ -35,7 +37,7 @@ pub enum LockError {
 }
 
 impl LockFile {
-    /// Locks the directory for this process and writes down who holds it. Does not wait.
+    /// Locks the directory and records the process that holds it. Does not wait.
     pub fn acquire(data_dir: &Path, boot: BootId) -> Result<Self, LockError> {
         let failed = |error| LockError::Io { path: data_dir.to_owned(), error };
         let mut options = OpenOptions::new();
@@ -60,7 +62,7 @@ fn write_holder(file: &mut File, boot: BootId) -> io::Result<()> {
     file.sync_data()
 }
 
-/// Who the file says holds it. Read without the lock, so it may be half written; then it says nothing.
+/// Reads the holder from the file. It is read without the lock, so it may be incomplete; then the result is empty.
 fn read_holder(file: &mut File) -> String {
     let mut text = String::new();
     if file.take(256).read_to_string(&mut text).is_err() {

@@ -1,15 +1,15 @@
-//! A price that the configuration names: what it produces and the room `providers` computes with.
+//! Configured prices: the interface between the configuration and the room `providers`.
 
-/// What one model of one provider costs, in US dollars a million tokens.
+/// The price of one model of one provider, in US dollars per million tokens.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelPrice {
-    /// The provider's id, as in locks.
+    /// The provider's id, as in branch locks.
     pub provider: String,
     pub model: String,
     pub input: f64,
     pub output: f64,
-    /// Of input that comes out of a cache; absent means that of other input.
+    /// The price of cached input; if absent, that of other input.
     pub cache_read: Option<f64>,
-    /// Of input that is put into a cache; absent means that of other input.
+    /// The price of input written to a cache; if absent, that of other input.
     pub cache_write: Option<f64>,
 }

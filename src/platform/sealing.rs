@@ -1,6 +1,6 @@
-//! Secrets at rest: sealed with XChaCha20-Poly1305 under a key that lies outside of the database. What is sealed is bound
-//! to its place (table, column, row) and to what it may be used for, so that a sealed text that is moved to another row,
-//! or whose row is changed beside it, does not open. Not for passwords of people, which are hashed.
+//! Encryption of stored secrets with XChaCha20-Poly1305 under a key outside of the database
+//! (`docs/adr/0026-encrypted-api-keys.md`). A ciphertext is bound to its table, column, row and use, so it cannot be
+//! decrypted after it was moved to another row or its row was changed. Passwords of people are hashed instead.
 
 use crate::hex::hex;
 use std::fs::{self, OpenOptions};
@@ -14,41 +14,41 @@ use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// The file of the data directory that holds the key when the configuration names none.
+/// The key file in the data directory, used if the configuration names no key.
 pub const KEY_FILE: &str = "secret.key";
 const VERSION: &str = "v1";
 
-/// Where a sealed text lies, and what it is for.
+/// The location and use that a ciphertext is bound to.
 #[derive(Debug, Clone, Copy)]
 pub struct SecretBinding<'a> {
     pub table: &'a str,
     pub column: &'a str,
     pub row: Uuid,
-    /// What the secret may be used with, such as the address it is sent to.
+    /// The use of the secret, such as the URL that it is sent to.
     pub bound_to: &'a str,
 }
 
 impl SecretBinding<'_> {
-    /// The associated text. The address comes last, so that no two places have the same.
+    /// Returns the associated data. The URL comes last, so that no two bindings are equal.
     fn associated_data(&self) -> Vec<u8> {
         format!("turnleaf\n{}\n{}\n{}\n{}", self.table, self.column, self.row, self.bound_to).into_bytes()
     }
 }
 
-/// Why a sealed text does not open.
+/// The reason why a secret cannot be decrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnsealError {
-    /// It was sealed with a key that is not here.
-    #[error("it was sealed with another key than this server has")]
+    /// It was encrypted with a key that the server does not have.
+    #[error("it was encrypted with a different key")]
     OtherKey,
-    /// The text, its row or what it is bound to was changed.
-    #[error("it does not belong to this row and address, or was changed")]
+    /// The ciphertext, its row or its binding was changed.
+    #[error("it belongs to another row or address, or was modified")]
     Changed,
 }
 
-/// The keys that seal and open. `Debug` shows none.
+/// The encryption keys. `Debug` shows only their ids.
 pub struct Keyring {
-    /// The first seals; all open.
+    /// The first key encrypts; all keys decrypt.
     keys: Vec<SealingKey>,
 }
 
@@ -64,11 +64,12 @@ impl std::fmt::Debug for Keyring {
 }
 
 impl Keyring {
-    /// The configured key, if there is one, and the one in the data directory. Without a configured key that file is made
-    /// at the first start, for its owner's eyes only. With one, a file that is there still opens what it sealed before.
+    /// Opens the configured key, if any, and the key file of the data directory. Without a configured key the file is
+    /// created at the first start, readable by its owner only. With one, an existing file still decrypts older
+    /// secrets.
     ///
     /// # Errors
-    /// The file cannot be read or made.
+    /// The file cannot be read or created.
     pub fn open(configured: Option<&SecretString>, data_dir: &Path) -> io::Result<Self> {
         let path = data_dir.join(KEY_FILE);
         let stored = match fs::read_to_string(&path) {
@@ -82,12 +83,12 @@ impl Keyring {
         Ok(Self { keys: secrets.map(SealingKey::from_secret).collect() })
     }
 
-    /// One key. For tests of what seals.
+    /// Creates a keyring with one key, for tests.
     pub fn from_secret(secret: &SecretString) -> Self {
         Self { keys: vec![SealingKey::from_secret(secret)] }
     }
 
-    /// Seals a secret for its place: `v1:<key>:<nonce>:<sealed>`, the last two in hexadecimal.
+    /// Encrypts a secret for its binding: `v1:<key>:<nonce>:<ciphertext>`, the last two in hexadecimal.
     pub fn seal(&self, place: SecretBinding<'_>, secret: &SecretString) -> String {
         let nonce = XNonce::generate();
         let (msg, aad) = (secret.expose_secret().as_bytes(), &place.associated_data()[..]);
@@ -95,14 +96,14 @@ impl Keyring {
             let sealed = key.cipher.encrypt(&nonce, Payload { msg, aad }).ok()?;
             Some(format!("{VERSION}:{}:{}:{}", key.id, hex(nonce), hex(&sealed)))
         });
-        // A keyring has a key, and only a secret of 256 GiB is refused: neither comes here.
+        // Neither failure occurs: a keyring has a key, and only secrets of 256 GiB are refused.
         sealed.unwrap_or_default()
     }
 
-    /// Opens what was sealed for this place.
+    /// Decrypts a secret for its binding.
     ///
     /// # Errors
-    /// It was sealed with another key, or for another place.
+    /// The secret was encrypted with another key, or for another binding.
     pub fn unseal(&self, place: SecretBinding<'_>, sealed: &str) -> Result<SecretString, UnsealError> {
         let mut parts = sealed.split(':');
         let (Some(VERSION), Some(id), Some(nonce), Some(text), None) =
@@ -129,13 +130,13 @@ impl SealingKey {
         };
         let mut key = Key::<XChaCha20Poly1305>::default();
         key.copy_from_slice(&digest("turnleaf sealing key\n"));
-        // The id says which key it is and nothing about it.
+        // The id identifies the key without revealing anything about it.
         let id = hex(&digest("turnleaf sealing key's id\n")[..4]);
         Self { id, cipher: XChaCha20Poly1305::new(&key) }
     }
 }
 
-/// A new random key in a new file of mode 0600.
+/// Creates a random key in a new file of mode 0600.
 fn create_key_file(path: &Path) -> io::Result<SecretString> {
     let text = hex(Key::<XChaCha20Poly1305>::generate());
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
@@ -196,7 +197,7 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         assert!(Keyring::open(None, dir.path()).unwrap().unseal(here, &sealed).is_ok());
 
-        // A configured key takes over and the file still opens what it sealed.
+        // A configured key takes precedence, and the file still decrypts older secrets.
         let configured = SecretString::from("configured");
         let both = Keyring::open(Some(&configured), dir.path()).unwrap();
         assert!(both.unseal(here, &sealed).is_ok());

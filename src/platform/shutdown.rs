@@ -1,6 +1,6 @@
-//! Shutting down in two phases. The first SIGTERM or SIGINT announces the end: the server is not ready any more, and
-//! still accepts everything, so that a balancer can notice and send its requests elsewhere. After the time for that, or at
-//! the next signal, the drain begins. A signal during the drain ends the process at once.
+//! Graceful shutdown in two phases. The first SIGTERM or SIGINT announces it: the server is not ready but still
+//! accepts everything, so that a load balancer can send requests elsewhere. After the announcement, or at the next
+//! signal, the drain begins. A signal during the drain ends the process immediately.
 
 use std::io;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Exit code of a process that is ended by a signal during its drain: 128 + SIGINT, as shells count.
+/// The exit code of a process that a signal ends during its drain: 128 + SIGINT, as in shells.
 const ENDED_AT_ONCE: i32 = 130;
 
-/// Starts to listen for SIGHUP, which would end the process otherwise: it reloads the configuration. Must be called inside
-/// a runtime.
+/// Listens for SIGHUP, which reloads the configuration and would otherwise end the process. Must be called inside a
+/// runtime.
 pub fn listen_for_hangup() -> io::Result<Signal> {
     signal(SignalKind::hangup())
 }
 
-/// The phases, each a token that is cancelled when it begins.
+/// The phases, each a token that is cancelled when the phase begins.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown {
     pub announced: CancellationToken,
@@ -38,7 +38,7 @@ impl Signals {
     }
 }
 
-/// Starts to listen for the signals. Must be called inside a runtime.
+/// Listens for the signals. Must be called inside a runtime.
 pub fn listen_for_signals(announcement: Duration) -> io::Result<Shutdown> {
     let mut signals =
         Signals { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? };
@@ -47,16 +47,16 @@ pub fn listen_for_signals(announcement: Duration) -> io::Result<Shutdown> {
     tokio::spawn(async move {
         let name = signals.next().await;
         announced.cancel();
-        tracing::info!(signal = name, seconds = announcement.as_secs(), "shutting down, announced first");
+        tracing::info!(signal = name, seconds = announcement.as_secs(), "shutting down after the announcement");
         tokio::select! {
             () = tokio::time::sleep(announcement) => {}
             name = signals.next(), if !announcement.is_zero() => {
-                tracing::info!(signal = name, "the announcement ends at once");
+                tracing::info!(signal = name, "the announcement is cut short");
             }
         }
         draining.cancel();
         let name = signals.next().await;
-        tracing::warn!(signal = name, "told again during the drain, ending at once");
+        tracing::warn!(signal = name, "second signal during the drain, exiting now");
         std::process::exit(ENDED_AT_ONCE);
     });
     Ok(shutdown)

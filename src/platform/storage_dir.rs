@@ -1,17 +1,17 @@
-//! The data directory: made for its owner only, because chats and keys lie in it.
+//! The data directory. Only its owner may access it, because it contains chats and keys.
 
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// A data directory that exists.
+/// An existing data directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageDir(PathBuf);
 
 impl StorageDir {
-    /// Makes the directory with mode 0700 if it does not exist. The mode of one that exists is the matter of
-    /// `cli::file_modes`.
+    /// Creates the directory with mode 0700 if it does not exist. `cli::file_modes` checks the mode of an existing
+    /// one.
     pub fn open(path: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         Ok(Self(path.to_owned()))

@@ -1,5 +1,5 @@
-//! Tasks whose results are awaited. The error that tokio gives for one that panicked prints the panic's message, which may
-//! quote a conversation; these give [`TaskError`], which does not. `tests/architecture.rs` keeps all awaited tasks here.
+//! Awaited tasks whose errors are safe to log. Tokio's error prints the message of a panic, which may quote a
+//! conversation; [`TaskError`] does not. `tests/architecture.rs` requires all awaited tasks to use this module.
 
 use std::fmt;
 use std::future::Future;
@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 
 use tokio::task::{JoinError, JoinHandle};
 
-/// A task that runs by itself, also where this is dropped. Awaited, it gives its result.
+/// A task that continues when this handle is dropped. Awaiting it returns the result.
 #[derive(Debug)]
 pub struct Task<T>(JoinHandle<T>);
 
-/// How a task ended that gave no result, without the words of its panic. Where it panicked is in the log already
+/// The outcome of a task without a result, without the panic message. The location of the panic is already logged
 /// ([`super::telemetry::install_panic_logger`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskError {
@@ -38,7 +38,7 @@ impl fmt::Display for TaskError {
 impl std::error::Error for TaskError {}
 
 impl<T> Task<T> {
-    /// Cancels the task where it waits next.
+    /// Cancels the task at its next await point.
     pub fn abort(&self) {
         self.0.abort();
     }
@@ -52,12 +52,12 @@ impl<T> Future for Task<T> {
     }
 }
 
-/// Runs a future in a task of its own.
+/// Spawns a future as a task.
 pub fn spawn<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> Task<T> {
     Task(tokio::spawn(work))
 }
 
-/// Runs what blocks or computes for long on a thread for that.
+/// Runs blocking or long computations on a thread for them.
 pub fn spawn_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Task<T> {
     Task(tokio::task::spawn_blocking(work))
 }

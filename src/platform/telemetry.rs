@@ -1,4 +1,4 @@
-//! Logging to standard error. Ids, counts and times only: no conversation, no key, no header is ever logged.
+//! Logging to standard error. Only ids, counts and times are logged, never conversations, keys or headers.
 
 use std::io::IsTerminal;
 
@@ -8,25 +8,25 @@ use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
 use crate::config::logging::{LogFormat, LoggingSettings};
 
-/// The MCP client logs whole messages and addresses, which are conversation; it is heard only where a filter names it.
+/// The MCP client logs whole messages and URLs, which are conversation content; it is off unless a filter names it.
 const QUIET: &str = "rmcp=off,";
 
-/// The filter of the log, which can be changed while the process runs.
+/// A handle to the log filter, which can be changed at runtime.
 #[derive(Clone)]
 pub struct LogFilter(reload::Handle<EnvFilter, Registry>);
 
 impl LogFilter {
-    /// Takes another filter. Gives back what is wrong with it, in which case the present one stays.
+    /// Replaces the filter. Returns the error of an invalid filter, in which case the current one stays.
     pub fn set(&self, logging: &LoggingSettings) -> Option<String> {
         match parse_filter(logging) {
-            // The subscriber of a process is never gone.
+            // The subscriber lives as long as the process.
             Ok(filter) => self.0.reload(filter).err().map(|error| error.to_string()),
             Err(complaint) => Some(complaint),
         }
     }
 }
 
-/// Logs of each panic where it happened, in place of the standard library's words on standard error: what a panic says may
+/// Logs only the location of each panic, instead of the default output to standard error, because a panic message may
 /// quote a conversation.
 pub fn install_panic_logger() {
     std::panic::set_hook(Box::new(|panic| {
@@ -39,8 +39,8 @@ pub fn install_panic_logger() {
     }));
 }
 
-/// Starts logging for the whole process. A second call changes nothing. Gives back what was wrong with the filter, in
-/// which case the default one is used.
+/// Starts logging for the process; a second call has no effect. Returns the error of an invalid filter, in which case
+/// the default is used.
 pub fn start(logging: &LoggingSettings) -> (LogFilter, Option<String>) {
     let (filter, complaint) = match parse_filter(logging) {
         Ok(filter) => (filter, None),
@@ -53,7 +53,7 @@ pub fn start(logging: &LoggingSettings) -> (LogFilter, Option<String>) {
         LogFormat::Text => lines.compact().boxed(),
         LogFormat::Json => lines.json().boxed(),
     };
-    // Fails only when logging was started before.
+    // Initialization fails only if logging was already started.
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
     (LogFilter(handle), complaint)
 }

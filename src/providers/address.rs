@@ -1,11 +1,12 @@
 //! Address classification, the base of the guard against requests to internal networks (SSRF). The functions judge
-//! the address that is connected to, including every IPv4 address inside an IPv6 one, against an allowlist of the
-//! global ranges: an address that is not known to be public is refused.
+//! the address that is connected to, including every IPv4 address inside an IPv6 one. IPv4 addresses outside of the
+//! special-purpose ranges are public, and IPv6 addresses in the global unicast range with a few exceptions;
+//! everything else is refused.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Blocks of IPv4 that are not the open internet (IANA special-purpose registry, RFC 6890 and later), and one address
-/// that answers with a cloud's secrets although it is public.
+/// Ranges of IPv4 that are not on the open internet (IANA special-purpose registry, RFC 6890 and later), and one
+/// public address that serves a cloud's secrets.
 const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(0, 0, 0, 0), 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -25,8 +26,8 @@ const NOT_PUBLIC_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// Blocks inside the global unicast range of IPv6 that are not the open internet: protocol assignments (Teredo among
-/// them) and documentation.
+/// Ranges within IPv6 global unicast that are not on the open internet: protocol assignments (including Teredo) and
+/// documentation.
 const NOT_PUBLIC_V6: [(Ipv6Addr, u32); 3] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),

@@ -9,7 +9,7 @@ use turnleaf_domain::turn::content_text;
 use turnleaf_domain::{Block, Content, tool_output};
 
 /// The result that is sent for a call without one, because the API would refuse the request otherwise
-/// (docs/reference/providers.md 6.6).
+/// (docs/reference/providers.md 2.6, 6.6).
 pub const UNANSWERED: &str = "Cancelled: this tool call has no result.";
 
 /// A part of a user message.

@@ -1,8 +1,9 @@
-//! Chat completions, the API that OpenAI began and most servers speak (providers.md 4, 5).
+//! Adapter for chat completions, the API of OpenAI that most servers implement (docs/reference/providers.md 4, 5).
 //!
-//! In the order a request travels: [`dialect`] (what this server does differently) → [`models`] (what a model takes)
-//! → [`thinking`] (how reasoning is asked for) → [`request`] (the body) → [`stream`], [`chunks`] and what these use (the response) → [`message`] (what of it goes into
-//! the next request). [`endpoint`] makes a provider of them.
+//! The modules in the order of a request: [`dialect`] (differences between servers) → [`models`] (capabilities) →
+//! [`thinking`] (the parameters of reasoning) → [`request`] (the body) → [`stream`], [`chunks`], [`calls`],
+//! [`extras`] and [`usage`] (the response) → [`message`] (the response in the next request). [`endpoint`] implements
+//! the provider with them, [`repair`] recognizes refusals that another form of the request may avoid.
 
 pub mod calls;
 pub mod chunks;

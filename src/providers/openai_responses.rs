@@ -1,10 +1,11 @@
-//! OpenAI's Responses API, which other servers speak too (providers.md 6). Stateless: nothing is stored at the
-//! provider, and every request carries the whole path. Where an endpoint is configured to keep responses, a request may go
-//! on from one by its `previous_response_id` instead.
+//! Adapter for OpenAI's Responses API and compatible servers (docs/reference/providers.md 6). By default it is
+//! stateless: nothing is stored at the provider, and every request has the whole path. If an endpoint is configured
+//! to keep responses, a request may continue from one by its `previous_response_id` instead.
 //!
-//! In the order a request travels: [`models`] (what a model can be asked) → [`request`] (the body) → [`stream`],
-//! [`output`] and what these use (the response) → [`message`] (what of it goes into the next request). [`endpoint`]
-//! makes a provider of them.
+//! The modules in the order of a request: [`models`] (capabilities) → [`request`] (the body) → [`stream`],
+//! [`output`], [`entry`], [`text_part`] and [`usage`] (the response) → [`message`] (the response in the next
+//! request). [`endpoint`] implements the provider with them, [`repair`] recognizes refusals that another form of the
+//! request may avoid.
 
 pub mod endpoint;
 pub mod entry;

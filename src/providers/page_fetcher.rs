@@ -1,6 +1,6 @@
-//! A page of the open internet, for a model that named its address: nothing about the address is believed (badinputs.md
-//! S-SS-01..11). One parser reads it, every name is resolved here and checked before it is connected to, redirects are
-//! followed by hand, each is an address like the first, and another host is held to the grants of the chat. No cookie, no key and no proxy is ever used for it.
+//! Fetcher for public web pages whose URL a model chose, guarded against requests to internal networks (SSRF). One
+//! parser reads the URL, every name is resolved here and checked before the connection, and each redirect is checked
+//! like the first URL; redirects to another host need the permission of the chat. No cookie, key or proxy is used.
 
 use std::error::Error;
 use std::io;
@@ -20,75 +20,77 @@ use super::http_client::{self, connection_errors};
 use turnleaf_domain::limits;
 use turnleaf_platform::base_url::literal_address;
 
-/// How long an address may be.
+/// The maximum length of a URL.
 const URL_BYTES: usize = 2_000;
 
-/// What came.
+/// A fetched page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchedPage {
-    /// Where it came from in the end.
+    /// The URL after redirects.
     pub url: String,
-    /// Without parameters, in small letters (`text/html`).
+    /// The media type without parameters, in lower case (`text/html`).
     pub content_type: String,
-    /// In which letters it is written, as its server says, if it does.
+    /// The character encoding, if the server states it.
     pub charset: Option<String>,
     pub body: Bytes,
-    /// It is longer than what is read of a page.
+    /// The page is longer than the limit, and `body` is its beginning.
     pub is_cut: bool,
 }
 
 impl FetchedPage {
-    /// Whether it is to be read as a browser reads it.
+    /// Returns true if the page is HTML.
     pub fn is_markup(&self) -> bool {
         matches!(self.content_type.as_str(), "text/html" | "application/xhtml+xml")
     }
 }
 
-/// Why nothing came: words for a model.
+/// The reason why a page could not be fetched, as a message for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    #[error("blocked_address: {0}. Only pages of the open internet can be fetched.")]
+    #[error("blocked_address: {0}. Only public internet pages can be fetched.")]
     Blocked(String),
     #[error("The page could not be fetched: {0}.")]
     Failed(String),
     #[error(
-        "other_host: The page leads to {url}, which is on another host ({host}) that the user has not allowed. It was not \
-         followed. If it is needed, fetch that address in a call of its own, so that the user can be asked."
+        "other_host: The page redirects to {url} on another host ({host}), which the user has not allowed. The \
+            redirect was not followed. If you need it, fetch that address in a separate call so that the user can \
+            be asked."
     )]
     OtherHost { url: String, host: String },
 }
 
-/// Decides about hosts that a page leads to and that are not the one it was asked of.
+/// Decides whether a redirect to another host may be followed.
 pub trait RedirectPolicy: Send + Sync {
     fn may_reach<'a>(&'a self, host: &'a str) -> BoxFuture<'a, bool>;
 }
 
-/// The host of an address, in the form that grants name it.
+/// Returns the host of a URL in the form that grants use.
 ///
 /// # Errors
-/// The address cannot be fetched, as far as it can be read.
+/// The URL is invalid or blocked; names are not resolved here.
 pub fn host_of(address: &str) -> Result<String, FetchError> {
     parse_public_url(address).map(|url| host(&url))
 }
 
-/// A host as a person writes it, in the form that grants name it; `None` where it is more than a host, or none of the
-/// open internet.
+/// Returns a host that a user entered in the form that grants use; `None` if the text is more than a host, or not a
+/// public one.
 pub fn parse_host(text: &str) -> Option<String> {
     let is_plain = !text.is_empty() && !text.contains(['/', '?', '#', '@', ':', '\\']) && text.contains('.');
     host_of(&format!("https://{text}/")).ok().filter(|_| is_plain)
 }
 
-/// A name with a dot behind it is the same host.
+/// Returns the host without a trailing dot, which names the same host.
 fn host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
-/// Resolves names.
+/// Resolves host names.
 pub trait NameResolver: Send + Sync + 'static {
     fn lookup_addresses(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<SocketAddr>>>;
 
-    /// Where to connect to for an address that was found to be public: only tests have public addresses elsewhere.
+    /// Returns the address to connect to instead of a checked one. Only tests override it, to serve public addresses
+    /// locally.
     fn route(&self, address: SocketAddr) -> SocketAddr {
         address
     }
@@ -103,7 +105,7 @@ impl NameResolver for SystemResolver {
     }
 }
 
-/// Gets pages. Cheap to clone; built at the first use.
+/// Fetches pages. Cheap to clone; the client is built on first use.
 #[derive(Clone)]
 pub struct Fetcher {
     names: Arc<dyn NameResolver>,
@@ -111,7 +113,7 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    /// With the names that the system knows.
+    /// Creates a fetcher with the system's resolver.
     pub fn with_system_resolver() -> Self {
         Self::new(Arc::new(SystemResolver))
     }
@@ -120,10 +122,10 @@ impl Fetcher {
         Self { names, client: Arc::default() }
     }
 
-    /// Gets a page. It is followed to another host only where `crossing` lets it.
+    /// Fetches a page. Redirects to another host are followed only if `crossing` allows it.
     ///
     /// # Errors
-    /// Why not, for the model that asked.
+    /// The reason, as a message for the model.
     pub async fn get(&self, address: &str, crossing: &dyn RedirectPolicy) -> Result<FetchedPage, FetchError> {
         let seconds = limits::FETCH_TIME.as_secs();
         let took_too_long = || FetchError::Failed(format!("it took longer than {seconds} seconds"));
@@ -140,15 +142,15 @@ impl Fetcher {
                 return read(url, response).await;
             }
             let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
-            let to = to.ok_or_else(|| FetchError::Failed("it leads elsewhere and does not say where to".into()))?;
-            let next = url.join(to).map_err(|_| FetchError::Failed("it leads to what is no address".into()))?;
+            let to = to.ok_or_else(|| FetchError::Failed("it redirects without a target".into()))?;
+            let next = url.join(to).map_err(|_| FetchError::Failed("it redirects to an invalid address".into()))?;
             url = parse_public_url(next.as_str())?;
             let host = host(&url);
             if host != allowed && !crossing.may_reach(&host).await {
                 return Err(FetchError::OtherHost { url: url.into(), host });
             }
         }
-        Err(FetchError::Failed(format!("it leads elsewhere more than {} times", limits::FETCH_HOPS)))
+        Err(FetchError::Failed(format!("it redirects more than {} times", limits::FETCH_HOPS)))
     }
 
     async fn send(&self, url: &Url) -> Result<Response, FetchError> {
@@ -167,29 +169,29 @@ impl Fetcher {
     }
 }
 
-/// An address that may be asked for, as far as it can be read.
+/// Parses a URL and refuses everything but a plain public HTTP URL.
 fn parse_public_url(address: &str) -> Result<Url, FetchError> {
     let no = |why: &str| FetchError::Failed(why.to_owned());
     if address.len() > URL_BYTES {
         return Err(no("the address is too long"));
     }
-    // The parser drops some of these silently, and takes others for a slash.
+    // The parser would silently drop some of these and treat others as a slash.
     if address.trim() != address || address.contains(|c: char| c.is_control() || c == '\\') {
-        return Err(no("the address holds blanks, control characters or backslashes"));
+        return Err(no("the address contains spaces, control characters or backslashes"));
     }
-    let mut url = Url::parse(address).map_err(|_| no("this is no address; it has to begin with https://"))?;
+    let mut url = Url::parse(address).map_err(|_| no("this is not a valid address; it must start with https://"))?;
     let blocked = |why: &str| Err(FetchError::Blocked(why.to_owned()));
     if !matches!(url.scheme(), "http" | "https") {
-        return blocked("the address has to begin with http:// or https://");
+        return blocked("the address must start with http:// or https://");
     }
     if !url.username().is_empty() || url.password().is_some() || authority(address).contains('@') {
-        return blocked("the address holds a user name or a password");
+        return blocked("the address contains a user name or password");
     }
     if !matches!(url.port(), None | Some(80 | 443)) {
-        return blocked("the address names a port other than 80 and 443");
+        return blocked("the address uses a port other than 80 or 443");
     }
     if let Some(ip) = literal_address(url.as_str()).filter(|ip| !is_public(*ip)) {
-        return blocked(&format!("{ip} is not on the open internet"));
+        return blocked(&format!("{ip} is not a public internet address"));
     }
     if url.host_str().is_none_or(str::is_empty) {
         return Err(no("the address has no host"));
@@ -209,25 +211,25 @@ fn fetch_error(error: &reqwest::Error) -> FetchError {
         let held = link.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         let blocked = link.downcast_ref().or_else(|| held.and_then(|held| held.downcast_ref()));
         if let Some(BlockedAddress::NotPublic(ip) | BlockedAddress::Metadata(ip)) = blocked {
-            return FetchError::Blocked(format!("{ip} is not on the open internet"));
+            return FetchError::Blocked(format!("{ip} is not a public internet address"));
         }
     }
-    FetchError::Failed(format!("no answer came ({})", connection_errors::innermost_message(error)))
+    FetchError::Failed(format!("no response ({})", connection_errors::innermost_message(error)))
 }
 
 async fn read(url: Url, response: Response) -> Result<FetchedPage, FetchError> {
     let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     if !response.status().is_success() {
-        return Err(FetchError::Failed(format!("the server answered with the status {}", response.status().as_u16())));
+        return Err(FetchError::Failed(format!("the server responded with status {}", response.status().as_u16())));
     }
     if let Some(packed) = header(CONTENT_ENCODING).filter(|packed| !packed.eq_ignore_ascii_case("identity")) {
-        return Err(FetchError::Failed(format!("it came packed as {:.40}, which was not asked for", packed)));
+        return Err(FetchError::Failed(format!("it was compressed as {:.40}, which was not requested", packed)));
     }
     let mut kind = header(CONTENT_TYPE).unwrap_or("text/plain").split(';');
     let content_type = kind.next().unwrap_or_default().trim().to_ascii_lowercase();
     let charset = kind.find_map(charset);
     if !is_text(&content_type) {
-        return Err(FetchError::Failed(format!("it is {content_type:.100}, which is no text")));
+        return Err(FetchError::Failed(format!("it is {content_type:.100}, not text")));
     }
     let mut body = Vec::new();
     let mut is_cut = false;
@@ -244,7 +246,7 @@ async fn read(url: Url, response: Response) -> Result<FetchedPage, FetchError> {
     Ok(FetchedPage { url: url.into(), content_type, charset, body: body.into(), is_cut })
 }
 
-/// The value of a parameter of a content type, if it is this one.
+/// Returns the value of a media type parameter if it is `charset`.
 fn charset(parameter: &str) -> Option<String> {
     let (name, value) = parameter.split_once('=')?;
     let value = value.trim().trim_matches(['"', '\'']).trim();
@@ -265,7 +267,7 @@ fn is_text(content_type: &str) -> bool {
         || content_type.ends_with("+xml") && !content_type.starts_with("image/")
 }
 
-/// Gives only addresses of the open internet: what is connected to is what was checked.
+/// DNS resolver that returns only public addresses, so that the checked address is the one that is connected to.
 struct PublicResolver(Arc<dyn NameResolver>);
 
 impl Resolve for PublicResolver {
@@ -274,7 +276,7 @@ impl Resolve for PublicResolver {
         Box::pin(async move {
             let found = names.lookup_addresses(name.as_str()).await?;
             match found.iter().find(|address| !is_public(address.ip())) {
-                // One that is both is not to be trusted with either.
+                // A name with both public and private addresses is refused completely.
                 Some(address) => Err(Box::new(BlockedAddress::NotPublic(address.ip())) as Box<dyn Error + Send + Sync>),
                 None => Ok(Box::new(found.into_iter().map(move |address| names.route(address))) as Addrs),
             }

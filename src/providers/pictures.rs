@@ -1,5 +1,5 @@
-//! Images on their way to a model and back. What adapters write, and what is stored of a request, has the name of an
-//! image in the place of its bytes; here, and nowhere else, the bytes are put in on the way out.
+//! Images in requests and replies. Adapters and stored requests have a name of an image in the place of its bytes;
+//! only this module inserts the bytes, on the way out.
 
 use std::collections::HashMap;
 
@@ -19,34 +19,34 @@ pub use generated_image::{GeneratedImage, strip_base64};
 pub use image_header::{detect_image_type, image_size};
 pub use omitted_images::{OmittedImage, omit_unsupported_images};
 
-/// How the name of an image begins. No text of a person, a tool or a model has a NUL: it becomes its picture where it
-/// comes in.
+/// The prefix of an image name. Text of users, tools and models never contains a NUL, because it is replaced with
+/// U+2400 on input.
 const MARK: &str = "\0blob:";
-/// The same in JSON.
+/// The prefix as JSON escapes it.
 const MARK_IN_JSON: &str = r"\u0000blob:";
-/// The letters of a sha256.
+/// The number of characters of a sha256 in hex.
 const SHA256_CHARS: usize = 64;
-/// What stands before the bytes in a data URL.
+/// The text before the bytes in a data URL.
 const DATA_URL_SEPARATOR: &str = ";base64,";
 
 impl InputImage {
-    /// Stands in a request for the bytes in base64.
+    /// Returns the placeholder for the base64 of the image in a request.
     pub fn base64_placeholder(&self) -> String {
         format!("{MARK}{}", self.sha256)
     }
 
-    /// Stands for the same as a data URL.
+    /// Returns the placeholder for the image as a data URL.
     pub fn data_url_placeholder(&self) -> String {
         format!("data:{}{DATA_URL_SEPARATOR}{}", self.mime, self.base64_placeholder())
     }
 }
 
-/// The images of a request.
+/// Iterates over the images of a request.
 fn images(request: &ChatRequest) -> impl Iterator<Item = &InputImage> {
     request.history.iter().flat_map(|turn| turn.attached.values()).flat_map(AttachmentContent::images)
 }
 
-/// The images of replies that go back as they came.
+/// Iterates over the images of replies that go back unchanged.
 fn reply_images(request: &ChatRequest) -> impl Iterator<Item = &InputImage> {
     let replies = request.history.iter().filter(|turn| turn.role == Role::Assistant && !turn.raw.is_empty());
     replies.flat_map(|turn| {
@@ -55,12 +55,13 @@ fn reply_images(request: &ChatRequest) -> impl Iterator<Item = &InputImage> {
     })
 }
 
-/// Whether [`written`] would name an image in a body of values.
+/// Returns true if [`serialize_body`] would replace the bytes of an image with its name.
 pub fn has_reply_images(request: &ChatRequest) -> bool {
     reply_images(request).next().is_some()
 }
 
-/// A body as it is stored. Images of replies that go back as they came stand in it by their names, too.
+/// Serializes a body in the form that is stored. Images of replies that go back unchanged are replaced by their
+/// names, too.
 pub fn serialize_body(body: Map<String, Value>, request: &ChatRequest) -> Bytes {
     let mut body = Value::Object(body);
     let known = reply_images(request).map(|image| (base64::encode(&image.bytes), image.base64_placeholder()));
@@ -68,7 +69,7 @@ pub fn serialize_body(body: Map<String, Value>, request: &ChatRequest) -> Bytes 
     if !known.is_empty() {
         replace_bytes_with_names(&mut body, &known);
     }
-    // A tree of values can always be written; straight into bytes it takes half the time of a text.
+    // Serializing a tree of values cannot fail; writing into bytes takes half the time of writing into a string.
     serde_json::to_vec(&body).unwrap_or_default().into()
 }
 
@@ -88,8 +89,8 @@ fn replace_bytes_with_names(value: &mut Value, known: &[(String, String)]) {
     }
 }
 
-/// A body as it goes out: the bytes of this request's own images in the places of their names. Nothing else changes, and
-/// a name stands at the end of a text, with nothing before it or what a data URL begins with.
+/// Returns the body that is sent: the names of this request's own images are replaced by their bytes. Nothing else
+/// changes. A name counts only at the end of a string, with nothing or the start of a data URL before it.
 pub fn insert_image_bytes(body: &Bytes, request: &ChatRequest) -> Bytes {
     let known: HashMap<&str, &Bytes> = images(request).map(|image| (image.sha256.as_str(), &image.bytes)).collect();
     let Ok(text) = std::str::from_utf8(body) else { return body.clone() };
@@ -116,7 +117,8 @@ pub fn insert_image_bytes(body: &Bytes, request: &ChatRequest) -> Bytes {
     out.into()
 }
 
-/// A model that thinks in objects may write a name into the arguments of a call, where they were JSON in JSON.
+/// Makes image names in a value harmless. A model may write a name into the arguments of a call, which were JSON
+/// inside of JSON.
 pub fn neutralize_image_names(value: &mut Value) {
     match value {
         Value::String(text) if text.contains(MARK) => *text = text.replace('\0', "\u{2400}"),
@@ -126,10 +128,10 @@ pub fn neutralize_image_names(value: &mut Value) {
     }
 }
 
-/// The form to send instead where a request was refused for its images. `None` where it has none that could be told in
-/// words, or the refusal is about something else.
+/// Returns the repair for a request that was refused because of its images. `None` if it has no image that could be
+/// described as text, or the refusal is about something else.
 pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
-    /// How servers speak of images, or of what they take instead: each was seen at one of them.
+    /// Terms with which known servers refer to images, or to what they accept instead.
     const WORDS: [&str; 8] =
         ["image", "vision", "multimodal", "multi-modal", "modalit", "mmproj", "content must be a string", "media"];
     let may_help = request.history.iter().any(|turn| {
@@ -137,14 +139,14 @@ pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestR
         let theirs = turn.blocks.iter().filter(|block| !is_own(block));
         theirs.filter_map(|block| turn.attached.get(&block.id)).any(|shown| shown.images().next().is_some())
     });
-    // Some servers call it an error of their own.
+    // Some servers report it as an internal error.
     let is_about_request =
         refused.status.is_none_or(|status| matches!(status, 400 | 404 | 413 | 415 | 422 | 500 | 501));
     let said = refused.lowercase_text();
     if !may_help || !is_about_request || !WORDS.iter().any(|word| said.contains(word)) {
         return None;
     }
-    // One that sees takes others.
+    // A model that accepts images refused only these.
     Some(if request.capabilities.images == Some(true) {
         RequestRepair::ImagesTold
     } else {

@@ -1,7 +1,7 @@
-//! Prices: what an answer cost whose provider did not say it, from its token counts. The prices of the configuration come
-//! first, then the list of the crate `genai-prices`, in which an endpoint is looked up by its address: a local server is
-//! not priced, whatever its models are called. All of it is an estimate: discounts, tiers and the fees of tools that a
-//! provider runs are not in the counts.
+//! Prices: the cost of replies for which the provider reported none, computed from token counts. Configured prices
+//! come first, then the list of the crate `genai-prices`, in which an endpoint is found by its URL: a local server is
+//! not priced, whatever its models are called. All prices are estimates: discounts, tiers and the fees of provider
+//! tools are not in the counts.
 
 use chrono::{DateTime, Utc};
 use genai_prices::{Calculator, PriceRequest, UsageKey};
@@ -10,7 +10,7 @@ use crate::reported_cost::round_micros;
 use turnleaf_domain::{Charge, CostBasis, Usage};
 use turnleaf_platform::price::ModelPrice;
 
-/// The list's name and version, kept beside what was computed with it.
+/// Name and version of the price list, stored with each cost that it determined.
 pub const PRICE_LIST: &str = "genai-prices 0.2.1";
 
 /// The prices that this server knows.
@@ -19,22 +19,22 @@ pub struct Prices {
     configured: Vec<ModelPrice>,
 }
 
-/// A provider call that is to be priced.
+/// A provider call to be priced.
 #[derive(Debug, Clone)]
 pub struct BillableCall {
-    /// The provider's id in locks.
+    /// The provider's id.
     pub provider: String,
-    /// Where it is; nothing for a stand-in.
+    /// The base URL; `None` for stand-ins.
     pub base_url: Option<String>,
     pub model_requested: String,
-    /// The model that answered, where it was said: its price counts, not that of the alias that was asked for.
+    /// The model that answered, if the provider named it. Its price counts before that of the requested alias.
     pub model_returned: Option<String>,
     pub usage: Usage,
-    /// What the provider said that it cost, in millionths of a US dollar.
+    /// The cost that the provider reported, in millionths of a US dollar.
     pub reported_micros: Option<u64>,
     /// The provider refused the request, or could not be reached.
     pub is_refused: bool,
-    /// The reply was cut off: most providers have not counted by then what it said.
+    /// The reply was cut off, before most providers report their counts.
     pub is_cut_off: bool,
     pub at: DateTime<Utc>,
 }
@@ -44,11 +44,11 @@ impl Prices {
         Self { configured }
     }
 
-    /// What a call cost. `None` where nobody knows: no price, no counts of what was read and what was written, or a
-    /// reply that was cut off.
+    /// Returns the cost of a call. `None` if it is unknown: there is no price, the input or output count is missing,
+    /// or the reply was cut off.
     ///
-    /// Where [`BillableCall::needs_price_list`] says so, the first use reads the whole list, which takes tens of milliseconds: not for a
-    /// task that others wait for.
+    /// If [`BillableCall::needs_price_list`] is true, the first use parses the whole list, which takes tens of
+    /// milliseconds and must not block an async task.
     pub fn charge(&self, sale: &BillableCall) -> Option<Charge> {
         let charge = |micros, basis| Some(Charge { micros, basis, price_version: None });
         if let Some(micros) = sale.reported_micros {
@@ -67,7 +67,7 @@ impl Prices {
         Some(Charge { micros, basis: CostBasis::Listed, price_version: Some(PRICE_LIST.to_owned()) })
     }
 
-    /// How many tokens of context a model takes, as the list says; for providers that do not say it themselves.
+    /// Returns the context size of a model from the price list, for providers that do not report it.
     pub fn context_tokens(&self, base_url: &str, model: &str) -> Option<u64> {
         let base_url = https_url(base_url)?;
         let list = Calculator::bundled();
@@ -77,7 +77,7 @@ impl Prices {
         provider.models().find(|known| known.id() == found.model_id)?.context_window()
     }
 
-    /// Whether this provider takes money at all, as far as is known.
+    /// Returns true if this provider is known to charge money.
     fn is_paid_provider(&self, sale: &BillableCall) -> bool {
         let is_listed = |url| Calculator::bundled().find_provider(None, Some(url)).is_ok_and(|found| found.is_some());
         self.configured.iter().any(|price| price.provider == sale.provider) || sale.remote_url().is_some_and(is_listed)
@@ -90,12 +90,12 @@ impl Prices {
 }
 
 impl BillableCall {
-    /// Whether the price list is asked, which takes a while at its first use.
+    /// Returns true if the price list is needed, which is slow on first use.
     pub fn needs_price_list(&self) -> bool {
         self.reported_micros.is_none() && self.remote_url().is_some()
     }
 
-    /// The model's names, the one that counts most first.
+    /// Returns the names of the model, in the order in which they are looked up.
     fn models(&self) -> impl Iterator<Item = &str> {
         self.model_returned.as_deref().into_iter().chain([self.model_requested.as_str()])
     }
@@ -105,7 +105,7 @@ impl BillableCall {
     }
 }
 
-/// An address that the list may know. Nobody sells answers over plain HTTP.
+/// Returns a URL that the price list may know. Providers that charge money do not use plain HTTP.
 fn https_url(base_url: &str) -> Option<&str> {
     base_url.starts_with("https://").then_some(base_url)
 }
@@ -116,7 +116,7 @@ fn request<'a>(base_url: &'a str, model: &'a str, usage: &'a genai_prices::Usage
 
 fn listed_micros(sale: &BillableCall, model: &str) -> Option<u64> {
     let (input, output) = (sale.usage.input_tokens?, sale.usage.output_tokens?);
-    // What is called a part must not be larger than the whole: the list refuses such counts.
+    // A part must not be larger than the whole: the list refuses such counts.
     let parts = [
         (UsageKey::CACHE_READ_TOKENS, sale.usage.cache_read_tokens, input),
         (UsageKey::CACHE_WRITE_TOKENS, sale.usage.cache_write_tokens, input),
@@ -131,12 +131,12 @@ fn listed_micros(sale: &BillableCall, model: &str) -> Option<u64> {
     }
     let request = request(sale.remote_url()?, model, &counts).with_timestamp(sale.at);
     let found = Calculator::bundled().calculate(&request).ok()?;
-    // A model that is sold by the picture or by the character has no price of tokens, which is not one of nothing.
+    // Models that are billed per image or character have no token price, which does not mean that they are free.
     let is_priced = found.total_price > 0.0 || input + output == 0;
     round_micros(found.total_price * 1e6).filter(|_| is_priced)
 }
 
-/// A price of so many dollars a million tokens is one of so many millionths a token.
+/// Computes the cost from configured prices. Dollars per million tokens are millionths of a dollar per token.
 fn configured_micros(price: &ModelPrice, usage: &Usage) -> Option<u64> {
     let (input, output) = (usage.input_tokens?, usage.output_tokens?);
     let read = usage.cache_read_tokens.unwrap_or(0).min(input);

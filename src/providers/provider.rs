@@ -1,5 +1,5 @@
-//! The vocabulary between Turnleaf and every provider: what is asked ([`ChatRequest`]), what comes back ([`Item`]) and
-//! the one trait that a provider is. Small on purpose: whatever one provider alone has stays in its own folder.
+//! The provider-neutral vocabulary: the request ([`ChatRequest`]), the decoded response ([`DecodedItem`]) and the
+//! trait [`Provider`]. It is small on purpose: the specifics of an API stay in the API's own folder.
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -16,118 +16,123 @@ use turnleaf_domain::{Capabilities, Failure, ModelParams, Role, Thinking, TurnId
 
 /// A configured provider: one endpoint that speaks one API, or a scripted stand-in for one.
 pub trait Provider: Send + Sync {
-    /// The stable id that locks name (`openai`, `ollama`, `demo`).
+    /// Returns the stable id, which branches store (`openai`, `ollama`, `demo`).
     fn id(&self) -> &str;
-    /// The name for people.
+    /// Returns the display name.
     fn name(&self) -> &str;
-    /// What its responses are written in: an API as configurations name it, or a stand-in's own word.
+    /// Returns the API of its responses: the name of a [`turnleaf_platform::endpoint::ProviderApi`], or a stand-in's
+    /// own name.
     fn api(&self) -> &'static str;
-    /// Where it is, as configured; nothing for a stand-in.
+    /// Returns the configured base URL; `None` for stand-ins.
     fn base_url(&self) -> Option<&str> {
         None
     }
-    /// The model to take where nothing else is said, if its list has it.
+    /// Returns the model to use if none is configured, provided that the model list has it.
     fn preferred_model(&self) -> Option<&'static str> {
         None
     }
-    /// Asks which models it has, in its own order; `None` where there is nobody to ask.
+    /// Requests the model list, in the provider's order; `None` for providers without one.
     fn list_models(&self) -> Option<BoxFuture<'static, Result<Vec<ListedModel>, ProviderError>>> {
         None
     }
-    /// What this model takes, as far as its name tells. What `list_models` says of it is better.
+    /// Returns the capabilities of a model as far as its name tells. Those from `list_models` are more precise.
     fn capabilities(&self, model: &str) -> Capabilities;
-    /// Tools that the provider itself brings and `run_tool` runs. Only the demo has any.
+    /// Returns the tools that the provider implements itself and that `run_tool` runs. Only the demo has any.
     fn tools(&self) -> Vec<ToolSpec> {
         Vec::new()
     }
-    /// Tools that this model's provider runs inside of its responses, as far as its name tells: what a chat may turn on
-    /// (`provider/web_search`). A request names those that are on ([`ChatRequest::own_tools`]).
+    /// Returns the tools that the provider runs inside of its responses, as far as the model's name tells. A chat may
+    /// enable them (`provider/web_search`); [`ChatRequest::provider_tools`] lists the enabled ones.
     fn provider_tools(&self, model: &str) -> Vec<OfferedTool> {
         let _ = model;
         Vec::new()
     }
-    /// Whether it keeps its responses, so that a request may go on from one ([`ChatRequest::previous_response`]). Then its
-    /// decoder says under which id ([`Item::Response`]).
+    /// Returns true if the provider keeps its responses, so that a request may continue from one
+    /// ([`ChatRequest::previous_response`]). Its decoder then emits the id of the response
+    /// ([`DecodedItem::ResponseId`]).
     fn keeps_responses(&self) -> bool {
         false
     }
-    /// Whether images of a tool's result have a place in a request to this model.
+    /// Returns true if a request to this model may contain images of tool results.
     fn accepts_tool_result_images(&self, model: &str) -> bool {
         let _ = model;
         false
     }
-    /// The exact request body, but for images: those have their names in the place of their bytes
-    /// ([`crate::pictures`]). The same request gives the same bytes (providers.md P4).
+    /// Builds the exact request body, with names in the place of image bytes ([`crate::pictures`]). Equal requests
+    /// give equal bytes (docs/reference/providers.md P4).
     fn build(&self, request: &ChatRequest) -> Bytes;
-    /// In which other form a request may be accepted that was refused before it brought any content; `None` when the
-    /// refusal is about something else, or that form was the refused one already (providers.md 3.6, 6.6, 7.4).
+    /// Returns the repair for a request that was refused before it brought any content; `None` if the refusal is
+    /// about something else, or the repair was in place already (docs/reference/providers.md 3.6, 6.6, 7.4).
     fn repair(&self, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
         let _ = (refused, request);
         None
     }
-    /// One attempt with a body as it goes out: no retry, no first-byte or idle clock (both belong to the caller). Dropping the future, or the
-    /// body it gave, closes the connection. `model` is the one that `body` was built for: some APIs name it in the URL.
+    /// Sends a body once: without retries, and without first-byte and idle timeouts, which belong to the caller.
+    /// Dropping the future or the response body closes the connection. `model` is the one that `body` was built for:
+    /// some APIs name it in the URL.
     fn send(&self, model: &str, body: Bytes) -> BoxFuture<'static, Result<ProviderReply, ProviderError>>;
-    /// A fresh state machine for one response body.
+    /// Returns a new decoder for one response body.
     fn decoder(&self) -> Box<dyn Decoder>;
-    /// Runs one of `tools()`; `None` when there is no such tool.
+    /// Runs one of `tools()`; `None` if there is no such tool.
     fn run_tool(&self, name: &str, arguments: &Value) -> Option<BoxFuture<'static, ToolOutcome>> {
         let _ = (name, arguments);
         None
     }
 }
 
-/// A model of a provider's list, with what the list says of it.
+/// A model of a provider's list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedModel {
     pub id: String,
-    /// The name for people.
+    /// The display name.
     pub name: Option<String>,
-    /// As far as its name and the list tell.
+    /// The capabilities, as far as the name and the list tell.
     pub capabilities: Capabilities,
 }
 
 impl ListedModel {
-    /// A model of which a list says no more than its id.
+    /// Creates a model of which the list states only the id.
     pub fn new(id: &str, capabilities: Capabilities) -> Self {
         Self { id: id.to_owned(), name: None, capabilities }
     }
 }
 
-/// What is asked of a model.
+/// A provider-neutral request.
 #[derive(Debug, Clone)]
 pub struct ChatRequest {
     pub model: String,
     pub system: Option<String>,
-    /// Root to leaf; the last one is the turn that is being answered, or the reply's own steps so far.
+    /// The path from the root; the last turn is the message to answer, or the reply with its own steps so far.
     pub history: Vec<HistoryTurn>,
-    /// What goes out of what was asked for ([`turnleaf_domain::settle`]): all of it fits, so adapters only spell it.
+    /// The resolved parameters ([`turnleaf_domain::params_resolution`]): the model supports all of them, so adapters
+    /// only format them.
     pub params: ModelParams,
     pub thinking: Thinking,
     pub is_thinking_mode: bool,
-    /// What the model takes, the provider's list included.
+    /// The capabilities of the model, including those from the provider's list.
     pub capabilities: Capabilities,
     pub tools: Vec<ToolSpec>,
-    /// Tools that the provider runs inside of its response, by Turnleaf's names ([`Provider::own_tools`]). Those that the
-    /// adapter has no form for are left out.
+    /// Tools that the provider runs inside of its response, by Turnleaf's names ([`Provider::provider_tools`]). The
+    /// adapter omits those that it does not know.
     pub provider_tools: Vec<String>,
-    /// Every reply that goes back has its reasoning beside it, an empty one where there was none: an endpoint said that
-    /// it wants that. Only chat completions have a place for it.
+    /// Every reply goes back with its reasoning, an empty string if it has none, because the endpoint required it.
+    /// Only chat completions support this.
     pub echoes_reasoning: bool,
-    /// The branch's. For APIs that sign reasoning; the others have one way.
+    /// The context policy of the branch. Only APIs with signed reasoning distinguish policies.
     pub policy: ContextPolicy,
-    /// The response to go on from: what `history` has up to its turn stays behind, but for what its last calls gave.
-    /// `history` is whole all the same. Only where the provider keeps responses.
+    /// The response to continue from: the provider has `history` up to its turn, so only the results of its last
+    /// calls and the later turns are sent. `history` is complete nevertheless. Set only if the provider keeps
+    /// responses.
     pub previous_response: Option<KeptResponse>,
 }
 
 impl ChatRequest {
-    /// The system prompt, where it says anything: no API is sent a blank one.
+    /// Returns the system prompt unless it is blank; no API is sent a blank one.
     pub fn instructions(&self) -> Option<&str> {
         self.system.as_deref().filter(|text| !text.trim().is_empty())
     }
 
-    /// The turns before the reply that is being written, and that reply's own steps so far.
+    /// Splits the history into the turns before the reply that is being written and that reply's own steps so far.
     pub fn split_at_steps(&self) -> (&[HistoryTurn], Option<&HistoryTurn>) {
         match self.history.split_last() {
             Some((steps, before)) if steps.role == Role::Assistant && !steps.raw.is_empty() => (before, Some(steps)),
@@ -135,31 +140,32 @@ impl ChatRequest {
         }
     }
 
-    /// Whether any reply before the one that is being written goes back with its reasoning.
+    /// Returns true if any earlier reply goes back with its reasoning.
     pub fn has_earlier_reasoning(&self) -> bool {
         self.split_at_steps().0.iter().any(HistoryTurn::has_reasoning)
     }
 
-    /// The same of any reply, the steps of the one that is being written included.
+    /// Returns true if any reply goes back with its reasoning, including the steps of the one that is being written.
     pub fn has_reasoning(&self) -> bool {
         self.history.iter().any(HistoryTurn::has_reasoning)
     }
 }
 
-/// One turn of the path as the context rule sends it (domain.md 4.7).
+/// One turn of the path in the form in which the context rules send it (docs/reference/domain.md 4.7).
 #[derive(Debug, Clone)]
 pub struct HistoryTurn {
     pub turn_id: TurnId,
     pub role: Role,
     pub blocks: super::turn_blocks::TurnBlocks,
-    /// The response bodies of its generations, in step order, when the turn is sent as the model wrote it. The last one
-    /// may have been cut off: the bytes say so, and only what the API takes of it is sent (providers.md 2.6). Empty
-    /// means canonical: plain text. Tool results come from `blocks` in both cases.
+    /// The response bodies of its generations, in step order, if the turn is replayed as the model wrote it. The last
+    /// one may have been cut off: the decoder notices, and only what the API accepts is sent
+    /// (docs/reference/providers.md 2.6). Empty means canonical: plain text. Tool results come from `blocks` in both
+    /// cases.
     pub raw: Vec<super::stored_response::StoredResponse>,
-    /// Reasoning, its proofs and whatever hangs on them stay behind: the provider refused them.
+    /// Reasoning, its signatures and everything that depends on them are omitted, because the provider refused them.
     pub leaves_out_reasoning: bool,
-    /// What a person attached, and images of results, as the model is shown them; an image that the model cannot see is
-    /// not among it. Of a reply that goes back as it came also its own images.
+    /// Attachments of users and images of tool results, as far as the model accepts them. For a reply that goes back
+    /// unchanged also its own images.
     pub attached: AttachmentsByBlock,
 }
 
@@ -169,148 +175,149 @@ impl HistoryTurn {
     }
 }
 
-/// A response that began with success.
+/// A response with a success status.
 pub struct ProviderReply {
     pub status: u16,
-    /// Only the headers worth keeping (providers.md 2.2), names in lower case.
+    /// The headers worth keeping (docs/reference/providers.md 2.2), with names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: BoxStream<'static, Result<Bytes, Failure>>,
 }
 
-/// An attempt that brought no reply.
+/// An attempt without a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProviderError {
     pub failure: Failure,
-    /// Whether the same request may be sent again without asking (providers.md 2.7, `x-should-retry` included).
+    /// The same request may be retried automatically (docs/reference/providers.md 2.7, including `x-should-retry`).
     pub retries_by_itself: bool,
-    /// Absent when no response came at all.
+    /// The HTTP status; `None` if no response arrived.
     pub status: Option<u16>,
-    /// As in [`Reply`].
+    /// The headers worth keeping, as in [`ProviderReply`].
     pub headers: Vec<(String, String)>,
-    /// The error document as it came, cut at [`ERROR_BODY_BYTES`].
+    /// The error document without secrets, cut at [`ERROR_BODY_BYTES`].
     pub body: Bytes,
-    /// The request never left this machine.
+    /// The request did not leave this machine.
     pub is_unsent: bool,
 }
 
-/// How much of an error document is read.
+/// The number of bytes that are read of an error document.
 pub const ERROR_BODY_BYTES: usize = 256 << 10;
 
 impl ProviderError {
-    /// What the provider said, in small letters: its document and what was understood of it.
+    /// Returns the failure detail and the error document, in lower case.
     pub fn lowercase_text(&self) -> String {
         const ENOUGH: usize = 16 << 10;
         let document = String::from_utf8_lossy(&self.body[..self.body.len().min(ENOUGH)]);
         format!("{}\n{document}", self.failure.detail.as_deref().unwrap_or_default()).to_lowercase()
     }
 
-    /// No response came.
+    /// Creates the error of an attempt without a response.
     pub fn without_response(failure: Failure) -> Self {
         let retries_by_itself = failure.kind.is_auto_retryable();
         Self { failure, retries_by_itself, status: None, headers: Vec::new(), body: Bytes::new(), is_unsent: false }
     }
 
-    /// Nothing was sent.
+    /// Creates the error of an attempt that sent nothing.
     pub fn not_sent(failure: Failure) -> Self {
         Self { is_unsent: true, ..Self::without_response(failure) }
     }
 
-    /// Whether nothing is charged for the attempt: the provider said no, or never heard of it. Of one whose connection
-    /// broke, or that went silent, nobody knows.
+    /// Returns true if the attempt is certainly not charged: the provider refused it, or never received it. For a
+    /// broken or silent connection the answer is unknown, hence false.
     pub fn is_free(&self) -> bool {
         self.is_unsent || self.status.is_some_and(|status| !(200..300).contains(&status))
     }
 }
 
-/// What a tool gave.
+/// The result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolOutcome {
     pub result: Value,
     pub is_error: bool,
 }
 
-/// Turns a response body into items. Any split of the same bytes gives the same items, apart from where one text ends
-/// and the next begins, and the same outcome (providers.md P2).
+/// Decodes a response body into items. Chunking invariance: any split of the same bytes gives the same items, except
+/// for the boundaries between adjacent texts, and the same outcome (docs/reference/providers.md P2).
 pub trait Decoder: Send {
     fn feed(&mut self, bytes: &[u8], out: &mut Vec<DecodedItem>);
-    /// Nothing that matters can follow any more: the stream said its last word, or failed. A server that keeps the
-    /// connection open need not be waited for.
+    /// Returns true once nothing relevant can follow: the terminal arrived, or the stream failed. The caller need not
+    /// wait for a server that keeps the connection open.
     fn is_over(&self) -> bool {
         false
     }
-    /// The body is over, or was given up. What was held back and the usage come now, so it is worth calling after a
-    /// stop or a broken connection too; a connection that breaks behind the terminal leaves the reply complete.
+    /// Ends decoding at the end of the body, or when the caller stops reading. It emits what was held back and the
+    /// usage, so it must also be called after a stop or a broken connection; a connection that breaks after the
+    /// terminal leaves the reply complete.
     fn finish(&mut self, out: &mut Vec<DecodedItem>) -> DecodeOutcome;
-    /// How many events, or values of a document, the body has had so far.
+    /// Returns the number of events, or of values in a document, so far.
     fn event_count(&self) -> u64;
 }
 
-/// One piece of what a model says, in the order of first appearance.
+/// One piece of a reply, in the order of first appearance.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DecodedItem {
-    /// The model that really answers.
+    /// The model that answers.
     Model(String),
     Text(String),
     Thinking(String),
-    /// Proof of the reasoning before it; opaque.
+    /// The signature of the reasoning before it; opaque.
     ThinkingSignature(String),
     /// Reasoning that the provider hides; opaque.
     RedactedThinking(String),
-    /// A tool call appeared. `index` tells the calls of one reply apart, from 0 in order of appearance.
+    /// The start of a tool call. `index` distinguishes the calls of one reply, from 0 in order of appearance.
     ToolCall {
         index: u64,
         id: String,
         name: String,
     },
-    /// Raw arguments of a call that appeared before.
+    /// Raw arguments of an earlier call.
     ToolArguments {
         index: u64,
         text: String,
     },
-    /// A call that the provider runs itself appeared. `id` tells it apart from every other call of the reply; `server` is
-    /// the name of the provider's own server that has the tool, if it has one.
+    /// The start of a provider tool call. `id` is unique within the reply; `server` names the tool server, if the
+    /// provider states it.
     ProviderToolCall {
         id: String,
         name: String,
         server: Option<String>,
     },
-    /// Raw arguments of such a call that appeared before.
+    /// Raw arguments of an earlier provider tool call.
     ProviderToolArguments {
         id: String,
         text: String,
     },
-    /// What such a call gave; the call may be one of the response before (a reply that was paused). Nothing sealed is in
-    /// it.
+    /// The result of a provider tool call, without encrypted fields. The call may be one of the previous response of
+    /// a paused reply.
     ProviderToolResult {
         id: String,
         name: String,
         result: Value,
         is_error: bool,
     },
-    /// An image that the model made.
+    /// An image that the model generated.
     Image(GeneratedImage),
-    /// Something that is kept in its place and not interpreted: the content of an `x:` block.
+    /// The content of an `x:` block, which is kept in its place and not interpreted.
     Opaque(Map<String, Value>),
-    /// Something that happened to the request and that the person should know.
+    /// A notice for the user about something that happened to the request.
     Notice(Notice),
-    /// Replaces what was said before of the same response.
+    /// The usage of the response; replaces an earlier one.
     Usage(Usage),
-    /// What the provider says that the response cost, in millionths of a US dollar. Replaces what was said before.
+    /// The cost that the provider reports, in millionths of a US dollar; replaces an earlier one.
     Cost(u64),
-    /// The provider keeps this response, which came to its own end, under this id.
+    /// The id under which the provider keeps this complete response.
     ResponseId(String),
-    /// The provider's own word for why it stopped.
+    /// The provider's own stop reason.
     StopReason(String),
-    /// The response failed inside; nothing follows.
+    /// The response reports a failure; nothing follows.
     Failed(Failure),
 }
 
-/// How a body ended.
+/// The end of a response body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecodeOutcome {
-    /// The terminal that proves completeness was seen (providers.md 2.4).
+    /// The terminal that proves completeness was seen (docs/reference/providers.md 2.4).
     pub complete: bool,
     pub stop_reason: Option<String>,
-    /// Set whenever `complete` is false: what the provider said, or that it broke off.
+    /// The failure, set whenever `complete` is false: reported by the provider, or an interruption.
     pub failure: Option<Failure>,
 }

@@ -1,4 +1,4 @@
-//! From a configured endpoint to the provider that speaks its API.
+//! Factory: creates the provider for a configured endpoint.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::openai_responses::ResponsesEndpoint;
 use crate::provider::Provider;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
-/// The provider of an endpoint.
+/// Creates the provider for the API of an endpoint.
 pub fn create_provider(endpoint: &ProviderEndpoint, client: HttpClient) -> Arc<dyn Provider> {
     match endpoint.api {
         ProviderApi::Anthropic => Arc::new(MessagesEndpoint::new(endpoint, client)),

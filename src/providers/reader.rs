@@ -1,5 +1,5 @@
-//! What each API brings to reading a response body: the meaning of the JSON values in it. How they come out of the bytes
-//! is `body`.
+//! The part of a response decoder that is specific to an API: it interprets JSON values. Module `body` splits the
+//! bytes into values.
 
 use serde_json::Value;
 
@@ -8,63 +8,63 @@ use crate::provider::DecodedItem;
 use crate::redaction::SecretSet;
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
-/// How much of a body that is no reply is told to the person.
+/// The number of characters of an unexpected body that a failure shows.
 const DETAIL_CHARS: usize = 300;
 
-/// What an API makes of the values of one body, in their order.
+/// Interprets the values of one body, in order.
 pub trait ResponseReader: Send {
-    /// Whether a body that begins with `{` is one value a line, to be read as it comes.
+    /// The API streams JSON lines, so a body that starts with `{` is decoded line by line.
     const IS_JSON_LINES: bool = false;
-    /// Whether the API has a last word, behind which nothing belongs to the reply but perhaps its usage. Where it has
-    /// none, what comes behind a stop reason may be the reply's still.
+    /// The API has a terminal, after which only a usage may follow. Without one, values after a stop reason may still
+    /// belong to the reply.
     const HAS_TERMINAL: bool = true;
 
-    /// Whether a value is an error document in the place of a reply.
+    /// Returns true if a value is an error document instead of a part of a reply.
     fn is_error(&self, said: BodyValue<'_>) -> bool;
-    /// Takes one value that is none. An error ends the reply with that failure.
+    /// Reads a value that is not an error. `Err` ends the reply with that failure.
     fn read_value(
         &mut self,
         said: BodyValue<'_>,
         judge: &FailureBuilder,
         out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure>;
-    /// The body failed with this value: what it says of usage still counts.
+    /// Reads the usage of the value that failed the body.
     fn read_usage(&mut self, value: &Value) {
         let _ = value;
     }
-    /// `[DONE]` came.
+    /// Notes that `[DONE]` was received.
     fn note_done(&mut self) {}
-    /// Gives out text that was held back, because nothing can complete it any more.
+    /// Emits text that was held back, because nothing can complete it.
     fn flush(&mut self, out: &mut Vec<DecodedItem>);
-    /// The body is over without a failure of its own.
+    /// Emits the rest at the end of a body without failure.
     fn finish(&mut self, out: &mut Vec<DecodedItem>) {
         self.flush(out);
     }
-    /// Nothing that matters can follow.
+    /// Returns true once nothing relevant can follow.
     fn is_over(&self) -> bool;
-    /// The terminal that proves completeness was seen (providers.md 2.4).
+    /// Returns true if the terminal that proves completeness was seen (docs/reference/providers.md 2.4).
     fn is_complete(&self) -> bool;
-    /// Whether anything so far belonged to a reply.
+    /// Returns true if any value belonged to a reply.
     fn has_reply(&self) -> bool;
     fn stop_reason(&self) -> Option<&str>;
     fn usage(&self) -> Option<Usage>;
-    /// What the provider says that it cost, in millionths of a US dollar; few do.
+    /// Returns the cost that the provider reports, in millionths of a US dollar; few do.
     fn cost(&self) -> Option<u64> {
         None
     }
 }
 
-/// One value of a body.
+/// One JSON value of a body.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyValue<'a> {
     pub value: &'a Value,
-    /// The `event:` field of the event it came in; empty elsewhere.
+    /// The `event:` field of the SSE event; empty in other formats.
     pub event: &'a str,
-    /// Halves of surrogate pairs stand in it as `halves` says.
+    /// The value may contain placeholders for lone surrogates ([`crate::surrogates`]).
     pub is_mended: bool,
 }
 
-/// Makes failures in the words of one provider, without its secrets.
+/// Creates failures of one provider, without its secrets.
 #[derive(Debug, Clone)]
 pub struct FailureBuilder {
     provider: String,
@@ -72,19 +72,19 @@ pub struct FailureBuilder {
 }
 
 impl FailureBuilder {
-    /// `provider` is the name for people, used in sentences about failures.
+    /// Creates a builder. `provider` is the display name for failure messages.
     pub fn new(provider: &str, secrets: SecretSet) -> Self {
         Self { provider: provider.to_owned(), secrets }
     }
 
-    /// A failure of this kind with a detail for people who help.
+    /// Creates a failure of this kind with a detail for diagnosis.
     pub fn failure(&self, kind: FailureKind, detail: &str) -> Failure {
-        // Half a key is found by nobody.
+        // The detail is redacted before it is truncated, because a part of a key would not be recognized.
         let short: String = self.secrets.redact(detail.trim()).chars().take(DETAIL_CHARS).collect();
         Failure::new(kind, &self.provider).with_detail(short)
     }
 
-    /// The failure that an error document inside a successful response reports.
+    /// Creates the failure that an error document inside of a successful response reports.
     pub fn failure_from_document(&self, error: &Value) -> Failure {
         error_classification::classify_document(error, &self.provider, &self.secrets)
     }

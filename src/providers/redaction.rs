@@ -1,5 +1,5 @@
-//! Secrets out of what providers say: some repeat the key they refuse. Everything that is stored or shown of an error
-//! goes through here.
+//! Redaction of secrets in provider output: some providers repeat the key that they refuse. Everything that is stored
+//! or shown of an error is redacted here.
 
 mod secret_match;
 
@@ -12,14 +12,14 @@ use self::secret_match::{SecretMatch, WorkBudget, match_secret};
 use super::distinct_names::DistinctNames;
 
 const REMOVED: &str = "[removed]";
-/// Shorter words are not searched for: they would hit ordinary text.
+/// The minimum length of a secret: shorter ones would match ordinary text.
 const SHORTEST: usize = 6;
-/// How keys of well-known providers begin.
+/// Prefixes of the keys of well-known providers.
 const SHAPES: [&str; 9] = ["sk-", "sk_", "gsk_", "xai-", "AIza", "pplx-", "hf_", "r8_", "nvapi-"];
-/// A word of such a shape is a key from this length on.
+/// The minimum length of a word with such a prefix to count as a key.
 const SHAPED: usize = 12;
 
-/// The secrets of one endpoint. `Debug` shows none of them.
+/// The secrets of one endpoint. `Debug` does not show them.
 #[derive(Debug, Clone, Default)]
 pub struct SecretSet(Arc<[SecretString]>);
 
@@ -28,7 +28,7 @@ impl SecretSet {
         Self(secrets.into_iter().filter(|secret| secret.expose_secret().len() >= SHORTEST).collect())
     }
 
-    /// The text without known secrets and without words that look like keys.
+    /// Returns the text without known secrets and without words that look like keys.
     pub fn redact(&self, text: &str) -> String {
         let text = String::from_utf8_lossy(&self.remove_secrets(text.as_bytes(), true).bytes).into_owned();
         let is_of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '*');
@@ -46,19 +46,19 @@ impl SecretSet {
         clean
     }
 
-    /// The bytes without known secrets. All else stays exact.
+    /// Returns the bytes without known secrets; all other bytes stay unchanged.
     pub fn redact_bytes(&self, bytes: bytes::Bytes) -> bytes::Bytes {
         let clean = self.remove_secrets(&bytes, true).bytes;
         if clean.len() == bytes.len() && clean == bytes { bytes } else { clean.into() }
     }
 
-    /// The beginning of bytes that were cut off, without known secrets and without what a cut may have left of one.
+    /// Redacts bytes that were truncated: known secrets are removed, and a partial secret at the end, too.
     pub fn redact_truncated(&self, bytes: bytes::Bytes) -> bytes::Bytes {
         self.remove_secrets(&bytes, false).bytes.into()
     }
 
-    /// The value without known secrets in its texts and in the names of its objects, however deep. Two names that become
-    /// one stay two.
+    /// Returns the value without known secrets in its strings and keys, at any depth. Keys that become equal are
+    /// numbered.
     pub fn redact_value(&self, value: Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.redact_known(text)),
@@ -74,7 +74,7 @@ impl SecretSet {
         }
     }
 
-    /// The text without known secrets. All else of it stays.
+    /// Returns the text without known secrets; the rest stays unchanged.
     pub fn redact_known(&self, text: String) -> String {
         if !self.has_match_in(text.as_bytes()) {
             return text;
@@ -82,7 +82,7 @@ impl SecretSet {
         String::from_utf8_lossy(&self.remove_secrets(text.as_bytes(), true).bytes).into_owned()
     }
 
-    /// Whether one of them stands in a text of this value, or in a name.
+    /// Returns true if a string or key of this value contains a known secret.
     pub fn has_match_in_value(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => self.has_match_in(text.as_bytes()),
@@ -98,14 +98,15 @@ impl SecretSet {
         self.0.is_empty()
     }
 
-    /// Whether one of them stands in these bytes, or may: bytes that take too much work are said to hold one.
+    /// Returns true if the bytes contain, or may contain, a known secret: it is also true if the search exceeds its
+    /// work budget.
     pub fn has_match_in(&self, bytes: &[u8]) -> bool {
         let mut work = WorkBudget::for_length(bytes.len());
         self.candidate_offsets(bytes)
             .any(|at| self.find_at(&bytes[at..], &mut work).longest.is_some() || work.is_spent())
     }
 
-    /// Whether bytes hold nothing of a secret, nor may end with the beginning of one.
+    /// Returns true if the bytes contain no secret and do not end with the beginning of one.
     pub(super) fn is_clean(&self, bytes: &[u8]) -> bool {
         let mut work = WorkBudget::for_length(bytes.len());
         self.candidate_offsets(bytes).all(|at| {
@@ -114,9 +115,9 @@ impl SecretSet {
         })
     }
 
-    /// The bytes without known secrets: all at the end, and else those before what may be the beginning of a secret. From
-    /// the left, and the longest of several that begin at the same place. Of bytes that take too much work, those that are
-    /// not searched are removed.
+    /// Returns the bytes without known secrets: all of them if `is_end`, otherwise those before a possible beginning
+    /// of a secret. Matches are found from the left, the longest first. If the work budget is exceeded, the
+    /// unsearched rest is removed.
     pub(super) fn remove_secrets(&self, bytes: &[u8], is_end: bool) -> RedactedBytes {
         let (mut clean, mut at) = (Vec::with_capacity(bytes.len()), 0);
         let mut work = WorkBudget::for_length(bytes.len());
@@ -136,7 +137,7 @@ impl SecretSet {
                     at += length;
                 }
                 None => {
-                    // Backslashes before a character belong together: half an escape is none.
+                    // The backslashes before a character are skipped together: a part of an escape is not an escape.
                     let skipped = backslashes(rest).max(1);
                     clean.extend_from_slice(&rest[..skipped]);
                     at += skipped;
@@ -146,7 +147,8 @@ impl SecretSet {
         RedactedBytes { bytes: clean, read: at, is_cut: false }
     }
 
-    /// Every place at which a secret may begin: not within backslashes, which are one escape with what is behind them.
+    /// Returns the offsets at which a secret may start. Offsets within a run of backslashes are excluded, because the
+    /// run forms one escape with the next character.
     fn candidate_offsets<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = usize> + use<'a> {
         let mut begins = [false; 256];
         for secret in self.0.iter() {
@@ -157,7 +159,7 @@ impl SecretSet {
         (0..bytes.len()).filter(move |&at| begins[usize::from(bytes[at])] && !is_in_run(at))
     }
 
-    /// The secrets that these bytes begin with.
+    /// Matches all secrets against the beginning of these bytes.
     fn find_at(&self, bytes: &[u8], work: &mut WorkBudget) -> MatchesAtOffset {
         let mut found = MatchesAtOffset { longest: None, may_go_on: false };
         for secret in self.0.iter() {
@@ -171,24 +173,24 @@ impl SecretSet {
     }
 }
 
-/// The secrets at one place.
+/// The matches at one offset.
 struct MatchesAtOffset {
-    /// The length of the longest.
+    /// The length of the longest match.
     longest: Option<usize>,
-    /// Whether the bytes, all of them, are the beginning of one that is longer.
+    /// All of the bytes are the beginning of a longer secret.
     may_go_on: bool,
 }
 
-/// Bytes without secrets.
+/// Bytes after redaction.
 pub(super) struct RedactedBytes {
     pub bytes: Vec<u8>,
-    /// How many of those with secrets were read.
+    /// The number of input bytes that were processed.
     pub read: usize,
-    /// Whether the end was removed because it took too much work.
+    /// The end was removed because the work budget was exceeded.
     pub is_cut: bool,
 }
 
-/// How many backslashes bytes begin with.
+/// Counts the backslashes at the beginning.
 fn backslashes(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| **byte == b'\\').count()
 }

@@ -1,4 +1,4 @@
-//! Which providers there are, which models they offer, and which of them a new chat gets.
+//! Provider registry: the providers, their models, and the default of new chats.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -30,27 +30,28 @@ pub use local_servers::LocalServer;
 
 use entry::RegisteredProvider;
 
-/// The providers of this server. Those of the settings come and go while it runs; who has a provider in hand keeps it.
+/// The providers of this server. Those from the settings change at run time; a running reply keeps the provider that
+/// it started with.
 pub struct ProviderRegistry {
     entries: RwLock<Arc<Vec<RegisteredProvider>>>,
-    /// What new chats get when nothing is chosen.
+    /// The default of new chats.
     default: RwLock<Option<ModelLock>>,
-    /// Where `refresh` looks for local servers.
+    /// The local servers that `refresh` probes.
     candidates: RwLock<Vec<ProviderEndpoint>>,
     client: HttpClient,
     prices: RwLock<Arc<Prices>>,
-    /// Every key since the start, also of endpoints that are gone: what they said may still be read.
+    /// All keys since the start, including those of removed endpoints, because their stored output may still be read.
     keys: RwLock<Vec<SecretString>>,
-    /// Ids and addresses of the endpoints of the settings that rest.
+    /// Ids and URLs of the stored endpoints that are suspended.
     resting: Mutex<HashMap<String, String>>,
-    /// Addresses of found servers that a person said yes to. Any program of this machine can listen on such a port, so
-    /// the others are told of and not used.
+    /// URLs of detected servers that a user accepted. Any program on this machine can listen on such a port, so the
+    /// others are listed but not used.
     accepted: RwLock<HashSet<String>>,
 }
 
 impl ProviderRegistry {
-    /// The configured endpoints and the demo. Nobody is asked yet: that is `refresh`. `candidates` are the local
-    /// servers to look for ([`local::candidates`]), or none.
+    /// Creates a registry with the configured endpoints and the demo. Nothing is requested before `refresh`.
+    /// `candidates` are the local servers to probe ([`local_servers::candidates`]), or none.
     pub fn new(
         endpoints: Vec<ProviderEndpoint>,
         default: Option<ModelLock>,
@@ -80,29 +81,29 @@ impl ProviderRegistry {
         Self { entries, default, candidates, client, prices, keys, resting, accepted }
     }
 
-    /// The same with what the configuration says of prices.
+    /// Adds the configured prices.
     pub fn with_prices(self, configured: Vec<ModelPrice>) -> Self {
         self.set_prices(configured);
         self
     }
 
-    /// What answers cost.
+    /// Returns the prices.
     pub fn prices(&self) -> Arc<Prices> {
         Arc::clone(&self.prices.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes what the configuration says of prices from now on.
+    /// Replaces the configured prices.
     pub fn set_prices(&self, configured: Vec<ModelPrice>) {
         *self.prices.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Prices::new(configured));
     }
 
-    /// Where [`ProviderRegistry::refresh`] looks for local servers from now on.
+    /// Replaces the local servers that [`ProviderRegistry::refresh`] probes.
     pub fn set_candidates(&self, candidates: Vec<ProviderEndpoint>) {
         *self.candidates.write().unwrap_or_else(PoisonError::into_inner) = candidates;
     }
 
-    /// Puts these endpoints in the place of those that were configured. What is known of one that stays goes on counting,
-    /// and replies that run keep the provider that they began with.
+    /// Replaces the configured endpoints. An endpoint that remains keeps its models and check, and running replies
+    /// keep the provider that they started with.
     pub fn set_configured(&self, endpoints: Vec<ProviderEndpoint>) {
         endpoints.iter().for_each(|endpoint| self.remember_keys(endpoint));
         let entries = endpoints
@@ -117,7 +118,7 @@ impl ProviderRegistry {
                     entry.inherit_from(old);
                 }
             }
-            // What a person stored, or what was found, under the same name gives way.
+            // A stored or detected endpoint with the same id is replaced.
             entries.retain(|old| match old.origin {
                 ProviderOrigin::Configured => false,
                 ProviderOrigin::Stored => !configured.iter().any(|entry| old.has_same_id(entry)),
@@ -130,8 +131,8 @@ impl ProviderRegistry {
         });
     }
 
-    /// Providers that are there already, each with its models; the first model of the first is the default. For tests
-    /// of what uses providers.
+    /// Creates a registry of existing providers, each with its models; the first model of the first one is the
+    /// default. For tests of the registry's clients.
     pub fn from_providers(providers: Vec<(Arc<dyn Provider>, Vec<String>)>) -> Self {
         let entry = |(provider, models): (Arc<dyn Provider>, Vec<String>)| RegisteredProvider {
             endpoint: None,
@@ -154,8 +155,8 @@ impl ProviderRegistry {
         }
     }
 
-    /// Adds an endpoint of the settings, or puts it in the place of the one with its id. Replies that run keep the
-    /// provider that they began with.
+    /// Adds a stored endpoint, or replaces the one with its id. Running replies keep the provider that they started
+    /// with.
     pub fn put(&self, endpoint: ProviderEndpoint) {
         self.remember_keys(&endpoint);
         self.suspended().remove(&endpoint.id);
@@ -177,14 +178,14 @@ impl ProviderRegistry {
         });
     }
 
-    /// Takes an endpoint of the settings away.
+    /// Removes a stored endpoint.
     pub fn remove(&self, id: &str) {
         self.suspended().remove(id);
         self.remove_stored(id);
     }
 
-    /// Keeps an endpoint of the settings that is not to be used now: it is not found on this machine either, under its
-    /// id or at its address, as long as it rests.
+    /// Suspends a stored endpoint: it is not used, and while it is suspended, no local server is detected under its
+    /// id or URL.
     pub fn suspend(&self, endpoint: &ProviderEndpoint) {
         self.remember_keys(endpoint);
         self.suspended().insert(endpoint.id.clone(), endpoint.base_url.clone());
@@ -208,41 +209,41 @@ impl ProviderRegistry {
         self.remember_credentials(endpoint.credentials());
     }
 
-    /// Takes these, too, out of what is served and of what leaves as a file, from now on: the credentials of servers of
-    /// tools, which models are told where a tool repeats them.
+    /// Adds credentials that are redacted from responses and exports from now on: those of tool servers, because a
+    /// tool may repeat them to a model.
     pub fn remember_credentials(&self, credentials: impl IntoIterator<Item = SecretString>) {
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
         for key in credentials {
-            // Reloads bring the same ones again and again.
+            // Every reload adds the same keys again.
             if !keys.iter().any(|known| known.expose_secret() == key.expose_secret()) {
                 keys.push(key);
             }
         }
     }
 
-    /// Says at which addresses found servers may be used, in the place of what was said before.
+    /// Replaces the URLs at which detected servers may be used.
     pub fn set_accepted_addresses(&self, addresses: impl IntoIterator<Item = String>) {
         *self.accepted.write().unwrap_or_else(PoisonError::into_inner) = addresses.into_iter().collect();
     }
 
-    /// Whether a provider may be used: one that was found by itself only after a person said yes.
+    /// Returns true if a provider may be used: a detected one only after a user accepted it.
     fn is_in_use(&self, entry: &RegisteredProvider) -> bool {
         let accepted = self.accepted.read().unwrap_or_else(PoisonError::into_inner);
         entry.origin != ProviderOrigin::FoundLocally
             || entry.provider.base_url().is_some_and(|url| accepted.contains(url))
     }
 
-    /// The provider with this id, if it may be used.
+    /// Returns the provider with this id, if it may be used.
     fn entry_of<'e>(&self, entries: &'e [RegisteredProvider], provider: &str) -> Option<&'e RegisteredProvider> {
         entries.iter().find(|entry| entry.provider.id() == provider && self.is_in_use(entry))
     }
 
-    /// Sets what new chats get when nothing is chosen.
+    /// Sets the default of new chats.
     pub fn set_default(&self, lock: Option<ModelLock>) {
         *self.default.write().unwrap_or_else(PoisonError::into_inner) = lock;
     }
 
-    /// Every endpoint with what is known of it: stand-ins are none.
+    /// Returns every endpoint with its state. Stand-ins have no endpoint.
     pub fn known_endpoints(&self) -> Vec<KnownEndpoint> {
         let known = |entry: &RegisteredProvider| {
             let endpoint = entry.endpoint.clone()?;
@@ -254,12 +255,12 @@ impl ProviderRegistry {
         self.entries().iter().filter_map(known).collect()
     }
 
-    /// Every model that can be chosen, provider by provider: configured ones first, the demo last.
+    /// Returns the models that can be chosen, by provider: configured ones first, the demo last.
     pub fn models(&self) -> Vec<Model> {
         self.all_models(|entry, model| !entry.is_hidden(model))
     }
 
-    /// The same with those that are hidden from the menus.
+    /// Returns the models, including those that are hidden from the menus.
     pub fn models_with_hidden(&self) -> Vec<Model> {
         self.all_models(|_, _| true)
     }
@@ -290,26 +291,28 @@ impl ProviderRegistry {
         models
     }
 
-    /// The provider with this id.
+    /// Returns the provider with this id.
     pub fn find(&self, provider: &str) -> Option<Arc<dyn Provider>> {
         self.entry_of(&self.entries(), provider).map(|entry| Arc::clone(&entry.provider))
     }
 
-    /// How long this provider is waited for, where that is not as usual.
+    /// Returns the retry policy of a provider, or the default.
     pub fn retry_policy(&self, provider: &str) -> RetryPolicy {
         let entries = self.entries();
         let entry = entries.iter().find(|entry| entry.provider.id() == provider);
         entry.and_then(|entry| entry.endpoint.as_ref()).map(|endpoint| endpoint.retry_policy).unwrap_or_default()
     }
 
-    /// Whether a model can be asked, as far as is known: its provider is there, with the key that it asks for, and has not
-    /// listed its models without this one. Who lists none, or was not reached, has said nothing.
+    /// Returns true if a model can be used as far as is known: its provider exists, has the key that it needs, and
+    /// has not returned a model list without this model. A provider without a list, or that was not reached, does not
+    /// exclude any model.
     pub fn offers(&self, lock: &ModelLock) -> bool {
         let entries = self.entries();
         self.entry_of(&entries, &lock.provider).is_some_and(|entry| entry.offers(&lock.model))
     }
 
-    /// What a model takes: as its provider's list says, else as its name tells. Of an unknown provider, the usual.
+    /// Returns the capabilities of a model: from the provider's list, otherwise from its name; the default ones if
+    /// the provider is unknown.
     pub fn capabilities(&self, lock: &ModelLock) -> Capabilities {
         let entries = self.entries();
         let Some(entry) = self.entry_of(&entries, &lock.provider) else {
@@ -319,13 +322,13 @@ impl ProviderRegistry {
         listed.map_or_else(|| entry.provider.capabilities(&lock.model), |listed| listed.capabilities.clone())
     }
 
-    /// The model a provider answers with when only the provider is named.
+    /// Returns the model to use if only the provider is named.
     pub fn default_model(&self, provider: &str) -> Option<String> {
         self.entry_of(&self.entries(), provider)?.default_model.clone()
     }
 
-    /// What a new chat gets when nothing is chosen: the default that was set as long as its provider is there, else
-    /// the first configured provider's, else that of a found local server that a person said yes to, else the demo.
+    /// Returns the default of new chats: the chosen default if its provider exists, otherwise that of the first
+    /// configured provider, otherwise that of a detected local server that a user accepted, otherwise the demo.
     pub fn default_lock(&self) -> ModelLock {
         let entries = self.entries();
         let chosen = self.chosen_default();
@@ -337,13 +340,13 @@ impl ProviderRegistry {
         chosen.or_else(first).unwrap_or_else(|| ModelLock::new(demo::ID, demo::MODELS[0].name))
     }
 
-    /// The default that somebody set, as long as its provider is there.
+    /// Returns the chosen default if its provider exists.
     pub fn chosen_default(&self) -> Option<ModelLock> {
         let chosen = self.default.read().unwrap_or_else(PoisonError::into_inner).clone();
         chosen.filter(|lock| self.entry_of(&self.entries(), &lock.provider).is_some())
     }
 
-    /// The local servers that answered, as `refresh` last saw them.
+    /// Returns the local servers that the last `refresh` detected.
     pub fn local_servers(&self) -> Vec<LocalServer> {
         let is_found = |entry: &&RegisteredProvider| entry.origin == ProviderOrigin::FoundLocally;
         let server = |entry: &RegisteredProvider| LocalServer {
@@ -356,7 +359,8 @@ impl ProviderRegistry {
         self.entries().iter().filter(is_found).map(server).collect()
     }
 
-    /// Changes the entries as they are at this moment: others may have changed them since they were read.
+    /// Applies a change to the current entries under the write lock, because they may have changed since the caller
+    /// read them.
     fn update(&self, change: impl FnOnce(&mut Vec<RegisteredProvider>)) {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         let mut changed = Vec::clone(&entries);
@@ -365,13 +369,13 @@ impl ProviderRegistry {
         *entries = Arc::new(changed);
     }
 
-    /// What a provider sent, as anybody may see it: some repeat the key that they refuse, also in the middle of a
-    /// stream. Everything but the keys stays exact.
+    /// Redacts all known keys from provider output, because some providers repeat the key that they refuse, even
+    /// within a stream. All other bytes stay unchanged.
     pub fn redact_keys(&self, bytes: Bytes) -> Bytes {
         self.known_keys().redact_bytes(bytes)
     }
 
-    /// The keys that are taken out of what is served and of what leaves as a file, of what was stored before too.
+    /// Returns the keys that are redacted from responses and exports, including data that was stored earlier.
     pub fn known_keys(&self) -> SecretSet {
         SecretSet::new(self.keys.read().unwrap_or_else(PoisonError::into_inner).clone())
     }

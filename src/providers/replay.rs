@@ -1,5 +1,5 @@
-//! A recorded response body, read as a run would read it, as one JSON value: what `turnleaf replay` prints
-//! (contract.md 1). The same decoder, builder and fold as live, so it shows what a reply really becomes.
+//! Decodes a recorded response body to one JSON value, the output of `turnleaf replay` (docs/reference/api.md 1). It
+//! uses the same decoder, builder and fold as a live reply, so it shows what a reply really becomes.
 
 use chrono::DateTime;
 use serde_json::{Value, json};
@@ -22,33 +22,33 @@ use turnleaf_domain::{
 };
 use turnleaf_platform::endpoint::ProviderApi;
 
-/// What to read, and how.
+/// The options of a replay.
 #[derive(Debug, Clone)]
 pub struct ReplayOptions {
-    /// The API's name (`Api::named`).
+    /// The API's name (`ProviderApi::from_name`).
     pub api: String,
-    /// For `openai_chat`: a row of the dialect table; absent means OpenAI's own.
+    /// For `openai_chat`: the name of a dialect; OpenAI's own if absent.
     pub dialect: Option<String>,
-    /// The status the body came with; absent means success.
+    /// The HTTP status of the body; success if absent.
     pub http_status: Option<u16>,
-    /// How many bytes the decoder gets at a time; absent means all. The output never depends on it.
+    /// The number of bytes that are fed to the decoder at a time; all if absent. The output never depends on it.
     pub chunk: Option<usize>,
     /// Adds the assistant part of the next request to the same model.
     pub with_next_message: bool,
 }
 
-/// The question is wrong, not the body: exit code 2.
+/// An error in the options, not in the body: exit code 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayUsageError {
-    #[error("there is no API {0:?}; known are {known}", known = ProviderApi::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", "))]
+    #[error("unknown API {0:?}; use one of {known}", known = ProviderApi::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", "))]
     UnknownApi(String),
-    #[error("there is no dialect {0:?}")]
+    #[error("unknown dialect {0:?}")]
     UnknownDialect(String),
 }
 
 const PROVIDER: &str = "The provider";
 
-/// Reads a body.
+/// Decodes a body.
 pub fn replay(how: &ReplayOptions, body: &[u8]) -> Result<Value, ReplayUsageError> {
     let api = ProviderApi::from_name(&how.api).ok_or_else(|| ReplayUsageError::UnknownApi(how.api.clone()))?;
     let name = how.dialect.as_deref().unwrap_or("openai");
@@ -71,7 +71,7 @@ pub fn replay(how: &ReplayOptions, body: &[u8]) -> Result<Value, ReplayUsageErro
     Ok(print(&read, &outcome, decoder.event_count(), next))
 }
 
-/// What the items became.
+/// The folded items.
 #[derive(Debug, Default)]
 struct ReplayedReply {
     blocks: Vec<Block>,
@@ -103,7 +103,7 @@ fn read(items: Vec<DecodedItem>, outcome: &DecodeOutcome) -> ReplayedReply {
     ReplayedReply { blocks: turn.blocks, model: turn.model_used, usage }
 }
 
-/// A fresh decoder of an API, for a provider without a name and without secrets. `dialect` is for chat completions.
+/// Creates a decoder of an API, for a provider without name and secrets. `dialect` is used for chat completions.
 pub fn decoder_for_api(api: ProviderApi, dialect: &'static Dialect) -> Box<dyn Decoder> {
     match api {
         ProviderApi::Anthropic => Box::new(MessagesDecoder::for_provider(PROVIDER, SecretSet::default())),
@@ -114,7 +114,7 @@ pub fn decoder_for_api(api: ProviderApi, dialect: &'static Dialect) -> Box<dyn D
     }
 }
 
-/// The assistant part of the next request to the same model: as its API wants it, whole or cut off.
+/// Returns the assistant part of the next request to the same model in the format of its API.
 fn next(api: ProviderApi, dialect: &'static Dialect, read: &ReplayedReply, body: &[u8]) -> Vec<Value> {
     let is_on = read.blocks.iter().any(|block| block.content.block_type() == "thinking");
     match api {

@@ -1,19 +1,20 @@
-//! What a provider says itself that an answer cost. OpenRouter says it on all of its APIs, Perplexity and xAI on theirs;
-//! nobody knows better. In millionths of a US dollar.
+//! Costs that providers report, in millionths of a US dollar. OpenRouter reports them in all of its APIs, Perplexity
+//! and xAI in theirs. A reported cost has priority over a computed one.
 
 use serde_json::Value;
 
-/// xAI counts in ten-thousand-millionths of a dollar.
+/// xAI counts in ticks of 1e-10 dollars.
 const TICKS_PER_MICRO: f64 = 1e4;
 const MICROS_PER_DOLLAR: f64 = 1e6;
-/// A single call costs no million dollars: what says so is no price.
+/// The maximum plausible cost of a call; a larger value is not a price.
 const LARGEST_DOLLARS: f64 = 1e6;
 
-/// The cost in a `usage` object, if it has one.
+/// Returns the cost in a `usage` object, if it has one.
 pub fn cost_from_usage(usage: &Value) -> Option<u64> {
     let number = |path: &str| usage.pointer(path).and_then(Value::as_f64);
     let dollars = match number("/cost") {
-        // With a key of one's own, OpenRouter charges its fee and the provider behind it charges the rest.
+        // With a key of the user's own (BYOK), OpenRouter charges its fee, and the provider behind it charges the
+        // rest.
         Some(fee) if usage.get("is_byok") == Some(&Value::Bool(true)) => {
             Some(fee + number("/cost_details/upstream_inference_cost")?)
         }
@@ -26,7 +27,7 @@ pub fn cost_from_usage(usage: &Value) -> Option<u64> {
     round_micros(micros)
 }
 
-/// Rounds millionths of a dollar; `None` for what cannot be a price.
+/// Rounds millionths of a dollar; `None` for implausible prices.
 pub(super) fn round_micros(micros: f64) -> Option<u64> {
     (0.0..=LARGEST_DOLLARS * MICROS_PER_DOLLAR).contains(&micros).then(|| micros.round() as u64)
 }

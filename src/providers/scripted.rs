@@ -1,5 +1,5 @@
-//! A provider of which every byte is decided beforehand, for tests of what uses providers: replies are lists of steps,
-//! and what was asked and when the reader let go can be looked at afterwards. Not for people: that is `demo`.
+//! Test double for providers: replies are lists of steps, and tests can inspect the requests and when the reader
+//! released a body. The provider for demonstrations is `demo`.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,37 +19,37 @@ use turnleaf_domain::repair::RequestRepair;
 use turnleaf_domain::tool::{OfferedTool, ToolSpec};
 use turnleaf_domain::{Capabilities, Failure, Thinking};
 
-/// What happens next in a body.
+/// One step of a response body.
 #[derive(Debug, Clone)]
 pub enum ScriptedStep {
     Bytes(Bytes),
     /// Waits on the runtime's clock, which tests may pause.
     Wait(Duration),
-    /// Waits until the test says so.
+    /// Waits until the test sends the signal.
     WaitForSignal(Arc<Notify>),
-    /// The connection breaks with this.
+    /// The connection breaks with this failure.
     Fail(Failure),
-    /// Nothing more ever comes.
+    /// Sends nothing more and keeps the connection open.
     Hang,
 }
 
 impl ScriptedStep {
-    /// One event of a stream with this JSON.
+    /// Returns one SSE event with this JSON.
     pub fn event(data: &Value) -> Self {
         Self::Bytes(format!("data: {data}\n\n").into())
     }
 }
 
-/// How one request is answered.
+/// The answer to one request.
 #[derive(Debug, Clone)]
 pub enum ScriptedAnswer {
     Stream(Vec<ScriptedStep>),
     Refuse(ProviderError),
-    /// Not even headers come.
+    /// Sends nothing, not even headers.
     Silence,
 }
 
-/// What happened so far.
+/// The log of requests and released bodies.
 #[derive(Debug, Default)]
 pub struct RequestLog {
     requests: Mutex<Vec<Bytes>>,
@@ -58,22 +58,22 @@ pub struct RequestLog {
 }
 
 impl RequestLog {
-    /// The request bodies, in order.
+    /// Returns the request bodies in order.
     pub fn requests(&self) -> Vec<Bytes> {
         lock(&self.requests).clone()
     }
 
-    /// How many bodies were read to their end or dropped.
+    /// Returns the number of bodies that were read to their end or dropped.
     pub fn released_bodies(&self) -> usize {
         *lock(&self.let_go)
     }
 
-    /// Waits until this many requests have come.
+    /// Waits until this many requests have arrived.
     pub async fn wait_for_requests(&self, count: usize) {
         self.wait_until(|log| log.requests().len() >= count).await;
     }
 
-    /// Waits until this many bodies were let go.
+    /// Waits until this many bodies were released.
     pub async fn wait_for_released_bodies(&self, count: usize) {
         self.wait_until(|log| log.released_bodies() >= count).await;
     }
@@ -95,7 +95,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes in the log that a body is gone.
+/// Records in the log that a body was released.
 struct ReleaseGuard(Arc<RequestLog>);
 
 impl Drop for ReleaseGuard {
@@ -107,11 +107,12 @@ impl Drop for ReleaseGuard {
 
 type ToolFunction = Arc<dyn Fn(&str, &Value) -> Option<ToolOutcome> + Send + Sync>;
 
-/// The provider. It speaks the generic dialect of chat completions, or whatever [`ScriptedProvider::with_protocol_of`] says.
+/// The scripted provider. It speaks the generic dialect of chat completions, or the protocol of
+/// [`ScriptedProvider::with_protocol_of`].
 #[derive(Clone)]
 pub struct ScriptedProvider {
     id: String,
-    /// Whose requests it gets and whose replies it gives.
+    /// The provider whose protocol it uses.
     speaks: Option<Arc<dyn Provider>>,
     answers: Arc<Mutex<VecDeque<ScriptedAnswer>>>,
     log: Arc<RequestLog>,
@@ -122,7 +123,7 @@ pub struct ScriptedProvider {
 }
 
 impl ScriptedProvider {
-    /// Answers the first request with the first answer and so on; when they run out, with silence.
+    /// Creates a provider that answers the requests in this order, and later ones with silence.
     pub fn new(id: &str, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
         Self {
             id: id.to_owned(),
@@ -136,13 +137,13 @@ impl ScriptedProvider {
         }
     }
 
-    /// Has its requests built, its replies read and its refusals judged by this provider, which sends nothing.
+    /// Delegates building requests, decoding replies and choosing repairs to another provider, which sends nothing.
     pub fn with_protocol_of(mut self, other: impl Provider + 'static) -> Self {
         self.speaks = Some(Arc::new(other));
         self
     }
 
-    /// Brings tools along, all run by one function.
+    /// Adds tools that are all run by one function.
     pub fn with_tools(
         mut self,
         tools: Vec<ToolSpec>,
@@ -153,19 +154,19 @@ impl ScriptedProvider {
         self
     }
 
-    /// Its models can be offered these tools, which it runs inside of its responses.
+    /// Offers these provider tools for all models.
     pub fn with_provider_tools(mut self, names: &[&str]) -> Self {
         self.own_tools = names.iter().map(|name| OfferedTool::provider_tool(name)).collect();
         self
     }
 
-    /// Every one of its models takes this, and no more.
+    /// Sets the capabilities of all models.
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
         self.capabilities = capabilities;
         self
     }
 
-    /// Adds an answer at the end.
+    /// Appends an answer.
     pub fn push_answer(&self, answer: ScriptedAnswer) {
         lock(&self.answers).push_back(answer);
     }

@@ -1,6 +1,6 @@
-//! Server-sent events out of bytes, as the HTML standard parses them, with two additions that providers make necessary:
-//! one event has a size limit, and an event that the end of the body cut off before its blank line still counts when
-//! its data is whole JSON (three of the recorded bodies end so). Not for what the events mean.
+//! Parser for server-sent events according to the HTML standard, with two additions that providers require: an event
+//! has a size limit, and an event that the end of the body cut off before its blank line still counts if its data is
+//! complete JSON (three of the recorded bodies end so). The parser does not interpret the events.
 
 use turnleaf_domain::limits;
 
@@ -9,34 +9,34 @@ use turnleaf_domain::limits;
 pub struct SseEvent {
     /// The `event:` field; empty means `message`.
     pub name: String,
-    /// The `data:` lines, joined by line feeds. Invalid UTF-8 is replaced, never an error (reliability.md F13).
+    /// The `data:` lines, joined by line feeds. Invalid UTF-8 is replaced and never an error.
     pub data: String,
 }
 
-/// One event was larger than `limits::PROVIDER_EVENT_BYTES`; the framer takes nothing more.
+/// One event was larger than `limits::PROVIDER_EVENT_BYTES`; the parser accepts no more bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("one event is larger than {} bytes", limits::PROVIDER_EVENT_BYTES)]
 pub struct EventTooLarge;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
-/// Splits a body into events, however the bytes are cut.
+/// Splits a body into events, independently of how its bytes are chunked.
 #[derive(Debug, Default)]
 pub struct SseParser {
-    /// A line of which only the start has come.
+    /// The beginning of an incomplete line.
     line: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
     name: Vec<u8>,
-    /// The last byte was CR: a LF right behind it belongs to the same line end.
+    /// The last byte was CR: an LF directly after it belongs to the same line end.
     after_cr: bool,
-    /// The first line is over, so a byte order mark means nothing special any more.
+    /// The first line is complete, so a byte order mark is no longer skipped.
     begun: bool,
     is_full: bool,
 }
 
 impl SseParser {
-    /// Takes the next bytes and hands every event that they complete to `each`.
+    /// Parses the next bytes and passes every completed event to `each`.
     pub fn feed(&mut self, mut bytes: &[u8], each: &mut impl FnMut(SseEvent)) -> Result<(), EventTooLarge> {
         while !bytes.is_empty() && !self.is_full {
             if std::mem::take(&mut self.after_cr) && bytes.first() == Some(&b'\n') {
@@ -65,7 +65,7 @@ impl SseParser {
         if self.is_full { Err(EventTooLarge) } else { Ok(()) }
     }
 
-    /// The body is over. Gives the event that was not finished by a blank line, if its data is whole.
+    /// Ends parsing and returns an event without a final blank line if its data is complete.
     pub fn finish(&mut self) -> Option<SseEvent> {
         let tail = std::mem::take(&mut self.line);
         if self.is_full {
@@ -109,7 +109,7 @@ impl SseParser {
                 self.is_full |= self.data.len() > limits::PROVIDER_EVENT_BYTES;
             }
             b"event" => value.clone_into(&mut self.name),
-            // Comments, `id`, `retry` and unknown fields say nothing that a single response needs.
+            // Comments, `id`, `retry` and unknown fields are irrelevant for a single response.
             _ => {}
         }
     }

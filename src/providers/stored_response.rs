@@ -1,5 +1,5 @@
-//! A response that goes back to its model: the bytes as they came, and what an adapter read in them the last time. A long
-//! chat sends hundreds of them again with every message, and each took a millisecond to read.
+//! Cache for responses that go back to their model: the bytes, the decoded reply, and the serialized message. A long
+//! chat sends hundreds of them again with every message, and decoding each takes a millisecond.
 
 use std::any::Any;
 use std::fmt;
@@ -8,10 +8,10 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
-/// What was read in a response, and by whom.
+/// The decoded reply and the name of its reader.
 type CachedReading = (&'static str, Arc<dyn Any + Send + Sync>);
 
-/// One response; a clone is the same one.
+/// One stored response; clones share the cache.
 #[derive(Clone)]
 pub struct StoredResponse(Arc<StoredResponseInner>);
 
@@ -21,9 +21,9 @@ struct StoredResponseInner {
     written: OnceLock<WrittenMessage>,
 }
 
-/// How a response goes back: to which kind of server, and in which of its forms.
+/// The form of a message: the kind of server, and the number of the variant.
 pub type MessageForm = (&'static str, u8);
-/// A message in its form; none where nothing of it is sent.
+/// A serialized message in its form; `None` if nothing is sent.
 type WrittenMessage = (MessageForm, Option<Arc<RawValue>>);
 
 enum Body {
@@ -36,12 +36,12 @@ impl StoredResponse {
         Self(Arc::new(StoredResponseInner { body, said: OnceLock::new(), written: OnceLock::new() }))
     }
 
-    /// One whose bytes are not at hand: `unpack` gives them, every time the same.
+    /// Creates a response whose bytes are loaded on demand: `unpack` returns the same bytes every time.
     pub fn from_packed(unpack: impl Fn() -> Vec<u8> + Send + Sync + 'static) -> Self {
         Self::from_body(Body::Packed(Box::new(unpack)))
     }
 
-    /// The bytes as they came.
+    /// Returns the bytes of the response.
     pub fn bytes(&self) -> Bytes {
         match &self.0.body {
             Body::Plain(bytes) => bytes.clone(),
@@ -49,8 +49,8 @@ impl StoredResponse {
         }
     }
 
-    /// What `read` finds in the bytes. It is called once as long as the same `reader` asks; another one, as after a
-    /// server was configured to be another, gets its own.
+    /// Returns what `read` decodes from the bytes. The result is cached for the first `reader`; another one, as after
+    /// a server was reconfigured, decodes again.
     pub fn read_cached<T: Any + Send + Sync>(&self, reader: &'static str, read: impl Fn(&[u8]) -> T) -> Arc<T> {
         let (by, said) = self.0.said.get_or_init(|| (reader, Arc::new(read(&self.bytes()))));
         let said = Some(said.clone()).filter(|_| *by == reader).and_then(|said| said.downcast().ok());
@@ -59,8 +59,8 @@ impl StoredResponse {
 }
 
 impl StoredResponse {
-    /// The message that `write` makes of it for the next request, as JSON. It is called once as long as the same form is
-    /// asked for: a tree of values for each of thousands of replies takes longer than all else of a request.
+    /// Returns the message that `write` serializes for the next request. The result is cached for the first form,
+    /// because building value trees for thousands of replies takes longer than the rest of a request.
     pub fn write_cached(&self, form: MessageForm, write: impl Fn() -> Option<Box<RawValue>>) -> Option<Arc<RawValue>> {
         let (of, written) = self.0.written.get_or_init(|| (form, write().map(Arc::from)));
         if *of == form { written.clone() } else { write().map(Arc::from) }

@@ -1,5 +1,6 @@
-//! Streaming redaction: keys that a provider repeats are taken out of its bytes and of its words also where they come in
-//! pieces. Only a suffix that could be the beginning of a key is held back, until it is decided or the stream ends.
+//! Streaming redaction: removes keys that a provider repeats from its bytes and its text, even if they are split over
+//! chunks or deltas. Only a suffix that could be the beginning of a key is held back, until more input decides or the
+//! stream ends.
 
 use std::mem::take;
 
@@ -12,12 +13,12 @@ use super::provider::{DecodeOutcome, DecodedItem, Decoder};
 use super::redaction::SecretSet;
 use turnleaf_domain::Failure;
 
-/// Takes keys out of bytes that come in pieces. Any split of the same bytes gives the same bytes.
+/// Removes keys from a stream of bytes. Any split of the same bytes gives the same output.
 #[derive(Debug, Default)]
 pub struct Redactor {
     secrets: SecretSet,
     held: Vec<u8>,
-    /// The search took too much work: what follows may be the end of a key, and none of it is given.
+    /// The work budget was exceeded: the following bytes may be a part of a key, and all of them are dropped.
     is_cut: bool,
 }
 
@@ -26,7 +27,7 @@ impl Redactor {
         Self { secrets, held: Vec::new(), is_cut: false }
     }
 
-    /// What of the bytes so far is decided.
+    /// Processes a chunk and returns the bytes that are certainly clean.
     pub fn push(&mut self, piece: Bytes) -> Bytes {
         if self.is_cut {
             return Bytes::new();
@@ -41,13 +42,14 @@ impl Redactor {
         clean.bytes.into()
     }
 
-    /// What was held back: nothing follows.
+    /// Returns the bytes that were held back, at the end of the stream.
     pub fn finish(&mut self) -> Bytes {
         self.secrets.remove_secrets(&take(&mut self.held), true).bytes.into()
     }
 }
 
-/// A body without keys. What is held back comes before its end, and before the failure that it breaks with.
+/// Returns the body without keys. Bytes that are held back are emitted before the end, and before the failure of a
+/// broken body.
 pub fn redact_body(
     body: BoxStream<'static, Result<Bytes, Failure>>,
     secrets: SecretSet,
@@ -68,7 +70,7 @@ pub fn redact_body(
     clean.flatten().filter(has_bytes).boxed()
 }
 
-/// Where a text goes on.
+/// The text that a delta belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TextTarget {
     Text,
@@ -92,18 +94,18 @@ impl TextTarget {
     }
 }
 
-/// A decoder whose words have no keys in them, also where the events of a stream cut a key up. Arguments of calls that
-/// arrive side by side are texts of their own, each with what is held back of it.
+/// Decoder that removes keys from the text of another decoder, even if a key is split over events. The arguments of
+/// parallel calls are separate texts, each with its own held-back suffix.
 pub struct RedactingDecoder {
     decoder: Box<dyn Decoder>,
     secrets: SecretSet,
-    /// The texts that may go on.
+    /// The texts that may continue.
     strands: Vec<(TextTarget, Redactor)>,
     said: Vec<DecodedItem>,
 }
 
 impl RedactingDecoder {
-    /// The decoder itself where there is nothing to take out.
+    /// Wraps a decoder; returns it unchanged if there are no secrets.
     pub fn wrap(decoder: Box<dyn Decoder>, secrets: SecretSet) -> Box<dyn Decoder> {
         if secrets.is_empty() {
             return decoder;
@@ -111,7 +113,7 @@ impl RedactingDecoder {
         Box::new(Self { decoder, secrets, strands: Vec::new(), said: Vec::new() })
     }
 
-    /// Gives out what is held back of those texts that do not go on.
+    /// Emits the held-back suffixes of the texts that are over.
     fn finish_targets(&mut self, is_over: impl Fn(&TextTarget) -> bool, out: &mut Vec<DecodedItem>) {
         for (strand, mut redactor) in self.strands.extract_if(.., |(strand, _)| is_over(strand)) {
             let rest = into_text(redactor.finish());
@@ -128,7 +130,7 @@ impl RedactingDecoder {
                 DecodedItem::Thinking(text) => (TextTarget::Thinking, text),
                 DecodedItem::ToolArguments { index, text } => (TextTarget::Arguments(index), text),
                 DecodedItem::ProviderToolArguments { id, text } => (TextTarget::OwnArguments(id), text),
-                // They come between the pieces of a text.
+                // These items may occur within a text.
                 item @ (DecodedItem::Model(_)
                 | DecodedItem::Usage(_)
                 | DecodedItem::Cost(_)
@@ -136,7 +138,7 @@ impl RedactingDecoder {
                     out.push(item);
                     continue;
                 }
-                // Another call begins beside those whose arguments still come.
+                // A new call may start while the arguments of others are still being received.
                 item @ (DecodedItem::ToolCall { .. } | DecodedItem::ProviderToolCall { .. }) => {
                     self.finish_targets(|strand| !strand.is_arguments(), out);
                     out.push(item);
@@ -148,7 +150,7 @@ impl RedactingDecoder {
                     continue;
                 }
             };
-            // Words and reasoning stand one behind the other; arguments lie beside everything else.
+            // Text and reasoning follow one another; arguments are parallel to everything else.
             self.finish_targets(|known| *known != strand && !known.is_arguments(), out);
             let at = self.strands.iter().position(|(known, _)| *known == strand).unwrap_or_else(|| {
                 self.strands.push((strand.clone(), Redactor::new(self.secrets.clone())));
@@ -156,14 +158,14 @@ impl RedactingDecoder {
             });
             let was_empty = text.is_empty();
             let clean = into_text(self.strands[at].1.push(text.into()));
-            // An empty text says that there is one.
+            // An empty text is kept, because it announces a text.
             if was_empty || !clean.is_empty() {
                 out.push(strand.item(clean));
             }
         }
     }
 
-    /// An item that comes in one piece.
+    /// Redacts an item that arrives in one piece.
     fn redact_item(&self, item: DecodedItem) -> DecodedItem {
         let secrets = &self.secrets;
         match item {
@@ -201,7 +203,7 @@ impl Decoder for RedactingDecoder {
     }
 }
 
-/// Keys begin and end where characters do.
+/// Keys start and end at character boundaries, so the bytes are valid UTF-8.
 fn into_text(bytes: Bytes) -> String {
     String::from_utf8(bytes.into()).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

@@ -1,17 +1,17 @@
-//! Surrogate halves that a provider split over two deltas (reliability.md F14). JSON writes 😀 as `\ud83d\ude00`; a
-//! provider that cuts its text by UTF-16 units sends each half in its own event, and neither is a string for
-//! `serde_json`. Here a lone half becomes a stand-in character that survives parsing, and neighbouring deltas of one
-//! text put the character together again. A half that never finds its other becomes U+FFFD.
+//! Surrogates that a provider split over two deltas. JSON writes 😀 as `\ud83d\ude00`; a provider that splits its text
+//! by UTF-16 code units sends each surrogate in its own event, and `serde_json` accepts neither. A lone surrogate is
+//! replaced by a placeholder character that survives parsing, and adjacent deltas of one text are joined to the
+//! character again. A surrogate without its counterpart becomes U+FFFD.
 
 use std::borrow::Cow;
 
-/// Where the stand-ins live: plane 16 of the private use area, one for each of the 2048 halves.
+/// The first placeholder, in plane 16 of the private use area; there is one for each of the 2048 surrogates.
 const FIRST_PLACEHOLDER: u32 = 0x10_F000;
 const FIRST_SURROGATE: u32 = 0xD800;
 const SURROGATE_COUNT: u32 = 0x800;
 const FIRST_LOW_SURROGATE: u32 = 0xDC00;
 
-/// The JSON text with every lone half replaced by its stand-in; borrowed when there is none.
+/// Returns the JSON text with every lone surrogate replaced by its placeholder; borrowed if there is none.
 pub fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
     let mut mended = String::new();
@@ -43,7 +43,7 @@ pub fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
     Cow::Owned(mended)
 }
 
-/// The half that the escape at `at` writes, if it writes one.
+/// Returns the surrogate of the escape at `at`, if it is one.
 fn escaped_surrogate(bytes: &[u8], at: usize) -> Option<u32> {
     let escape = bytes.get(at..at + 6)?;
     let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
@@ -56,8 +56,8 @@ fn surrogate_of_placeholder(c: char) -> Option<u32> {
     (offset < SURROGATE_COUNT).then_some(FIRST_SURROGATE + offset)
 }
 
-/// The text of a mended event with its stand-ins resolved, given the high half that the same text ended with before.
-/// Also gives the high half that it ends with now.
+/// Resolves the placeholders in a text, given the high surrogate that the previous delta ended with. Returns the text
+/// and the high surrogate that it ends with.
 pub fn join_surrogates(held: Option<u32>, text: &str) -> (String, Option<u32>) {
     let mut high = held;
     let mut joined = String::with_capacity(text.len());

@@ -1,10 +1,10 @@
-//! The text that grows now, for decoders whose pieces of text are whole strings: halves of surrogate pairs that came in
-//! two pieces are put together, and given up where the text ends.
+//! Text accumulator for decoders whose text pieces are complete strings: surrogates that were split over two pieces
+//! are joined, and replaced with U+FFFD if the text ends.
 
 use crate::provider::DecodedItem;
 use crate::surrogates;
 
-/// What grows.
+/// The kind of text that is being accumulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextKind {
     Text,
@@ -20,17 +20,17 @@ impl TextKind {
     }
 }
 
-/// The end of what was given out.
+/// The state at the end of the emitted text.
 #[derive(Debug, Default)]
 pub struct TextAccumulator {
     now: Option<TextKind>,
-    /// A high half at its end.
+    /// The high surrogate at its end.
     half: Option<u32>,
 }
 
 impl TextAccumulator {
-    /// Gives out one more piece and returns it as it was given out. `is_mended` says that it may hold stand-ins of
-    /// halves (`Piece::is_mended`).
+    /// Emits one more piece and returns it as emitted. `is_mended` means that it may contain surrogate placeholders
+    /// (`BodyValue::is_mended`).
     pub fn push(&mut self, growth: TextKind, text: &str, is_mended: bool, out: &mut Vec<DecodedItem>) -> String {
         if self.now != Some(growth) {
             self.flush(out);
@@ -49,7 +49,7 @@ impl TextAccumulator {
         given
     }
 
-    /// The place between two blocks, or the end.
+    /// Ends the text, at a block boundary or at the end of the body.
     pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
         if let (Some(growth), Some(_)) = (self.now.take(), self.half.take()) {
             out.push(growth.item(char::REPLACEMENT_CHARACTER.to_string()));

@@ -1,17 +1,17 @@
-//! The blocks of a turn on its way to a model: of a long path there are thousands, so they are shared with the turn that was
-//! read, and no request has them copied.
+//! The blocks of a history turn. They are shared with the turn that was read, because a long path has thousands of
+//! them and requests must not copy them.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use turnleaf_domain::{Block, Turn};
 
-/// The blocks that are sent of a turn.
+/// The blocks of a turn in a request.
 #[derive(Debug, Clone)]
 pub enum TurnBlocks {
-    /// All of its blocks.
+    /// All blocks of a turn.
     Turn(Arc<Turn>),
-    /// Others.
+    /// A selection of blocks.
     List(Arc<[Block]>),
 }
 

@@ -45,7 +45,7 @@ struct State {
     tail: VecDeque<EventLine>,
 }
 
-/// One running turn.
+/// A running turn, shared by its run and its followers.
 pub struct LiveTurn {
     owner: UserId,
     state: Mutex<State>,
@@ -241,7 +241,7 @@ fn count_working(turns: &HashMap<TurnId, Arc<LiveTurn>>) -> usize {
     turns.values().filter(|live| !live.is_waiting()).count()
 }
 
-/// A panic in one turn must not lock out the others.
+/// Locks a mutex even if it is poisoned: a panic in one turn must not lock out the others.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,6 @@
-//! Paths that were sent lately. Turns that ended do not change, so the next message of a long chat reads what is new of
-//! its path, and asks only whether the rest is still there: reading 5,000 turns takes longer than all else that a reply
-//! waits for (G11). Nothing here is told to anybody: what is kept is used only where the database has just said that this
-//! owner has it.
+//! Cache of recently sent paths. Finished turns do not change, so the next message of a long chat reads only what is
+//! new and verifies the rest by its fingerprint: reading 5,000 turns takes longer than everything else a reply waits
+//! for. Cached data is used only after the database has confirmed that this owner still has it.
 
 use std::collections::{HashMap, VecDeque};
 use std::mem::size_of;
@@ -15,19 +14,19 @@ use turnleaf_store::generations::raw::{self, RawStep};
 use turnleaf_store::turns::path_fingerprint::{PathFingerprint, path_fingerprint};
 use turnleaf_store::{Db, StoreError, chats, turns};
 
-/// Turns that are read each time. A path that is no longer is not kept.
+/// The number of newest turns that are read each time. Shorter paths are not cached.
 const NEWEST: u32 = 32;
 
-/// A path from its root on, of turns that have ended.
+/// A path of finished turns, from its root on.
 pub type CachedPath = Vec<Arc<Turn>>;
-/// The responses of turns, in the order of their steps; of a turn that was asked for and has none, none.
+/// The responses of turns, in the order of their steps; empty for a requested turn without responses.
 pub type TurnResponses = HashMap<TurnId, Arc<[CachedResponse]>>;
 
 /// A response of a turn, which is read once however often it is sent.
 #[derive(Debug, Clone)]
 pub struct CachedResponse {
     pub generation_id: GenerationId,
-    /// As [`RawStep::is_complete`].
+    /// See [`RawStep::is_complete`].
     pub is_complete: bool,
     pub api: Option<String>,
     pub response: StoredResponse,
@@ -57,22 +56,23 @@ pub struct PartialPath {
     epoch: Option<Uuid>,
 }
 
-/// A path that was sent.
+/// A cached path.
 struct CachedPathEntry {
     path: CachedPath,
-    /// Those that were asked for.
+    /// The responses that were requested.
     responses: TurnResponses,
-    /// Of its chat: what was deleted for ever and is taken in again has the same ids.
+    /// The purge epoch of the chat: a chat that was purged and imported again has the same ids.
     epoch: Option<Uuid>,
     weight: usize,
 }
 
-/// The newest last; of a path that grew only the grown one.
+/// The most recent entry is last; a longer path replaces the one it extends.
 #[derive(Default)]
 pub struct PathCache(Mutex<VecDeque<CachedPathEntry>>);
 
 impl PathCache {
-    /// Reads the newest turns of the path of this owner that ends at `leaf`, in this chat; none when the owner has no such turn.
+    /// Reads the newest turns of this owner's path that ends at `leaf`, in this chat; none if the owner has no such
+    /// turn.
     ///
     /// # Errors
     /// As [`turns::path`].
@@ -83,13 +83,13 @@ impl PathCache {
         chat: ChatId,
         leaf: TurnId,
     ) -> Result<PartialPath, StoreError> {
-        // The epoch is read first, so that nothing is kept under one that began after it was read.
+        // The epoch is read first, so that nothing is cached under an epoch that began after the turns were read.
         let epoch = chats::purge_epoch(db, owner, chat).await?;
         let (newest, has_older) = turns::path(db, owner, leaf, NEWEST).await?;
         Ok(PartialPath { leaf, newest, has_older, epoch })
     }
 
-    /// The whole path, from its root on, with the responses of those turns whose responses are wanted.
+    /// Reads the whole path, from its root on, with the responses of those turns for which `wants` holds.
     ///
     /// # Errors
     /// As [`turns::path`].
@@ -110,7 +110,7 @@ impl PathCache {
             Some((before, responses)) => (Some(fingerprint_of(&before)), Some((before, responses))),
             None => (None, None),
         };
-        // Most often it is still the same, so nothing of it waits for the answer.
+        // The cached prefix is usually valid, so the responses are read while its fingerprint is checked.
         let (now, likely) = tokio::try_join!(
             async {
                 match known {
@@ -136,16 +136,16 @@ impl PathCache {
         };
         if path.iter().all(|turn| turn.status.is_terminal()) {
             let said: usize = responses.values().flat_map(|steps| steps.iter()).map(|step| step.weight).sum();
-            // What is read in them, and what is written of that, is as long as what the turns say; of what cannot be packed,
-            // as the responses.
+            // The estimate covers derived data too, which is as long as the turns; of incompressible data, as the
+            // responses.
             let weight = 2 * said + path.iter().map(|turn| 3 * weight(turn)).sum::<usize>();
             self.insert(CachedPathEntry { path: path.clone(), responses: responses.clone(), epoch, weight });
         }
         Ok((path, responses))
     }
 
-    /// What is known of the path before the first of these turns: of a tree, that is one. With the responses of those
-    /// turns, and of those among the newest that are as they were.
+    /// Returns the cached path before the first of these turns, which is unique in a tree, with the responses of
+    /// those turns and of the unchanged ones among the newest.
     fn cached_prefix(
         &self,
         first: &Turn,
@@ -188,7 +188,7 @@ impl PathCache {
     }
 }
 
-/// The responses of those turns of a path that are wanted, of which some are at hand.
+/// Reads the wanted responses of a path, except those that are in `at_hand`.
 async fn read_responses(
     db: &Db,
     path: &[Arc<Turn>],
@@ -210,7 +210,7 @@ fn fingerprint_of(path: &[Arc<Turn>]) -> PathFingerprint {
     PathFingerprint { turns: path.len().cast_signed() as i64, events }
 }
 
-/// About how much memory a turn takes, bytes.
+/// Returns the approximate memory of a turn, in bytes.
 fn weight(turn: &Turn) -> usize {
     let texts = turn.blocks.iter().map(|block| size_of::<Block>() + length(&block.content));
     size_of::<Turn>() + texts.sum::<usize>()
@@ -219,7 +219,7 @@ fn weight(turn: &Turn) -> usize {
 fn length(content: &Content) -> usize {
     match content {
         Content::Text { text, .. } | Content::Thinking { thinking: text, .. } => text.len(),
-        // What a tool was told and gave takes a multiple of its text in memory.
+        // Parsed arguments and results of tools take a multiple of their text in memory.
         other => serde_json::to_string(other).map_or(0, |text| 4 * text.len()),
     }
 }

@@ -1,5 +1,6 @@
-//! Purging: what is in Trash for too long, or is to go at once, is deleted for ever. In many small transactions, so that
-//! a chat of many turns does not keep replies from being stored; what a crash leaves is taken up at the next start.
+//! Purge: permanently deletes Trash entries that are too old or were scheduled at once. It works in many small
+//! transactions, so that a large chat does not delay the journal; a purge that a crash cut off continues at the next
+//! start.
 
 use chrono::{DateTime, Utc};
 
@@ -8,26 +9,26 @@ use turnleaf_store::deletions::purge;
 use turnleaf_store::documents::purge::{DocumentPurgeTarget, delete_one};
 use turnleaf_store::{Db, StoreError, dialect, uploads};
 
-/// Turns, or blobs, that one transaction deletes: a few milliseconds.
+/// The number of turns or blobs per transaction: a few milliseconds of work.
 const AT_A_TIME: usize = 50;
 
-/// Dooms what is older than Trash keeps, then purges.
+/// Schedules deletions that are older than Trash keeps them, then purges.
 pub async fn purge_expired(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
     let doomed = purge::schedule_purge_of_old(&mut tx, now - limits::TRASH_KEPT, now).await?;
     tx.commit().await?;
     if doomed > 0 {
-        tracing::info!(doomed, "purging what was deleted long ago");
+        tracing::info!(doomed, "permanently deleting expired deletions");
     }
     let documents = delete_documents(db, DocumentPurgeTarget::TrashedBefore(now - limits::TRASH_KEPT)).await?;
     if documents > 0 {
-        tracing::info!(documents, "documents that were deleted long ago are gone");
+        tracing::info!(documents, "permanently deleted expired documents");
     }
     purge_scheduled(db, now).await
 }
 
-/// Deletes these documents of Trash, one after the other; gives how many. What their files took comes back with the next
-/// purge behind their day ([`limits::BLOB_KEPT`]).
+/// Permanently deletes these documents of Trash, one after the other; returns their number. The space of their files
+/// is freed by the first purge after [`limits::BLOB_KEPT`].
 pub async fn delete_documents(db: &Db, of: DocumentPurgeTarget) -> Result<u64, StoreError> {
     let mut gone = 0;
     loop {
@@ -44,18 +45,18 @@ pub async fn delete_documents(db: &Db, of: DocumentPurgeTarget) -> Result<u64, S
     Ok(gone)
 }
 
-/// Deletes everything that is doomed, and then the blobs that nothing names any more. One that fails keeps nothing else
-/// from going; the next purge tries it again.
+/// Permanently deletes everything that is scheduled, and then unreferenced blobs. A deletion that fails does not stop
+/// the others; the next purge retries it.
 ///
 /// # Errors
-/// When the database does not answer; behind everything else, why the first that failed did.
+/// When the database does not answer; after everything else, the error of the first deletion that failed.
 pub async fn purge_scheduled(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     let doomed = purge::list_due(db, now).await?;
     let mut failed = None;
     for of in &doomed {
         match purge_one(db, *of, now).await {
             Err(error) if !error.is_busy() => {
-                tracing::error!(deletion = %of.id, %error, "something that was deleted cannot be purged");
+                tracing::error!(deletion = %of.id, %error, "a deletion could not be purged");
                 failed.get_or_insert(error);
             }
             purged => purged?,
@@ -97,7 +98,8 @@ async fn forget_uploads(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     }
 }
 
-/// Until there is none, or none is given: a file from elsewhere may not be able to shrink.
+/// Reclaims free pages until none are left or their number no longer falls: a database file from elsewhere may not be
+/// able to shrink.
 async fn shrink_database(db: &Db) -> Result<(), StoreError> {
     let mut before = u64::MAX;
     loop {
@@ -109,7 +111,7 @@ async fn shrink_database(db: &Db) -> Result<(), StoreError> {
     }
 }
 
-/// Until there is none: with an image go its other forms, which nothing names from then on.
+/// Deletes unreferenced blobs until none are left: the other forms of a deleted image become unreferenced with it.
 async fn delete_blobs(db: &Db, now: DateTime<Utc>) -> Result<u64, StoreError> {
     let mut all = 0;
     loop {

@@ -1,5 +1,6 @@
-//! Requests that were stored whole and that others are stored after: those of long chats, of which the next message would
-//! read megabytes again. What is kept is used only where the database has just said that it is the one.
+//! Cache of base requests, the whole requests against which later ones are stored as byte deltas. Without it each
+//! message of a long chat would read megabytes again. An entry is used only after the database has named it as the
+//! base.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,12 +9,13 @@ use turnleaf_domain::limits;
 use turnleaf_store::generations::requests::{self, RequestBase, RequestBaseId, RequestKey};
 use turnleaf_store::{Db, StoreError};
 
-/// The one that was asked for last is the last.
+/// An LRU list; the most recently used entry is last.
 #[derive(Default)]
 pub struct RequestBaseCache(Mutex<VecDeque<(RequestBaseId, Arc<RequestBase>)>>);
 
 impl RequestBaseCache {
-    /// The request that the one of this call may be stored after; none where there is no earlier one.
+    /// Returns the base request against which the request of this call may be stored; none if there is no earlier
+    /// one.
     ///
     /// # Errors
     /// The database could not be read.

@@ -1,5 +1,5 @@
-//! Resuming: turns that wait for a person when the server starts are driven again from where they stand. What they were
-//! asked is stored with them; nothing is asked of a provider, and no tool is touched, until the person says so.
+//! Resume: turns that wait for a person when the server starts are driven again from their stored state. Their
+//! questions are stored with them; no provider request is made and no tool runs until the person decides.
 
 use super::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::params_resolution::{ResolvedParams, resolve_params};
@@ -8,24 +8,24 @@ use turnleaf_domain::{ModelParams, Thinking, Turn};
 use turnleaf_store::{StoreError, branches, chats, exchanges, turns};
 
 impl Supervisor {
-    /// Drives every stored turn that waits for a person; gives their number. Call after the sweep and once the providers
-    /// are known.
+    /// Drives every stored turn that waits for a person; returns their number. Call after the sweep and once the
+    /// providers are known.
     ///
     /// # Errors
-    /// Those of reading the list of them. One that cannot be driven is left as it is, and noted.
+    /// Those of reading the list. A turn that cannot be driven is logged and left as it is.
     pub async fn resume_waiting_turns(&self) -> Result<usize, StoreError> {
         let mut resumed = 0;
         for turn in turns::list_unfinished(self.db()).await? {
             let id = turn.id;
             match self.resume_waiting_turn(turn).await {
                 Ok(is_driven) => resumed += usize::from(is_driven),
-                Err(error) => tracing::error!(turn = %id, %error, "a turn that waits could not be resumed"),
+                Err(error) => tracing::error!(turn = %id, %error, "a waiting turn could not be resumed"),
             }
         }
         Ok(resumed)
     }
 
-    /// Drives a stored turn that waits for a person, unless it is driven already; gives whether it waits.
+    /// Drives a stored turn that waits for a person, unless it is driven already; returns whether it waits.
     pub async fn resume_waiting_turn(&self, turn: Turn) -> Result<bool, StoreError> {
         if pending_user_input(&turn).is_none() || self.live_turn(turn.id).is_some() {
             return Ok(pending_user_input(&turn).is_some());
@@ -36,10 +36,10 @@ impl Supervisor {
         let exchange = exchanges::find(self.db(), owner, turn.exchange_id).await?;
         let (Some(chat), Some(branch), Some(exchange)) = (chat, branch, exchange) else { return Ok(false) };
         let capabilities = self.registry().capabilities(&branch.lock);
-        // It was settled when the exchange was made; what the model is known to take now can only make it less.
+        // The exchange's parameters were resolved before; current capabilities can only drop more of them.
         let settled = resolve_params(&ModelParams::default(), &exchange.params, &capabilities);
         let (params, thinking) = settled.map(|settled| (settled.params, settled.thinking)).unwrap_or_else(|invalid| {
-            tracing::warn!(turn = %turn.id, %invalid, "a turn goes on without its parameters");
+            tracing::warn!(turn = %turn.id, %invalid, "a turn continues without its parameters");
             (ModelParams::default(), Thinking::Off)
         });
         let (is_thinking_mode, not_sent) = (exchange.is_thinking_mode, exchange.not_sent);

@@ -1,4 +1,4 @@
-//! The supervisor: starts runs, stops them, and waits for them when the server goes down.
+//! The supervisor: starts and stops runs, and drains them when the server shuts down.
 
 mod run_tasks;
 
@@ -33,17 +33,17 @@ pub struct RunJob {
     /// The pending assistant turn.
     pub turn: Turn,
     pub lock: ModelLock,
-    /// What goes out, as it was settled when the exchange was made.
+    /// The parameters to send, as they were resolved when the exchange was created.
     pub resolved_params: ResolvedParams,
     pub capabilities: Capabilities,
 }
 
-/// What a Stop found.
+/// The result of a Stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopOutcome {
-    /// The turn was running here; its ending is stored now.
+    /// The turn was running in this process; its ending is stored now.
     Ended,
-    /// Nothing of the sort runs here.
+    /// No such turn runs in this process.
     NotRunning,
 }
 
@@ -55,26 +55,26 @@ struct Shared {
     journal: Journal,
     live: LiveTurns,
     tasks: TaskTracker,
-    /// The server goes down: what only waits for a person is left as it is.
+    /// The server shuts down: turns that only wait for a person are left as they are.
     closing: CancellationToken,
-    /// The chat of every reply that begins.
+    /// The chat of every reply that starts.
     started: broadcast::Sender<ChatId>,
-    /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, domain.md 4.3 generations).
+    /// Whether provider bytes are kept at all (`TURNLEAF_STORE_RAW`, `docs/reference/providers.md 2.2`).
     stores_raw: AtomicBool,
     timeouts: RunTimeouts,
     path_cache: PathCache,
     request_base_cache: RequestBaseCache,
 }
 
-/// Beginnings that a listener may be behind.
+/// The number of started replies by which a subscriber may lag.
 const STARTED_CAPACITY: usize = 256;
 
-/// A handle on all runs of this process.
+/// A handle to all runs of this process.
 #[derive(Clone)]
 pub struct Supervisor(Arc<Shared>);
 
 impl Supervisor {
-    /// Starts the journal's writer; runs begin with `start`.
+    /// Starts the journal writer; runs are started with [`Self::start_run`].
     pub fn new(
         db: Db,
         registry: Arc<ProviderRegistry>,
@@ -126,7 +126,7 @@ impl Supervisor {
         self.0.stores_raw.load(Ordering::Relaxed)
     }
 
-    /// Keeps provider bytes from the next generation on, or keeps them no longer.
+    /// Sets whether provider bytes are kept, from the next generation on.
     pub fn set_stores_raw(&self, stores_raw: bool) {
         self.0.stores_raw.store(stores_raw, Ordering::Relaxed);
     }
@@ -143,23 +143,23 @@ impl Supervisor {
         self.0.timeouts
     }
 
-    /// The turn as it runs here, if it does.
+    /// Returns the live turn if it runs in this process.
     pub fn live_turn(&self, id: TurnId) -> Option<Arc<LiveTurn>> {
         self.0.live.get(id)
     }
 
-    /// How many turns run. One that waits for a person does not.
+    /// Returns the number of running turns, without those that wait for a person.
     pub fn running_count(&self) -> usize {
         self.0.live.working_count()
     }
 
-    /// The turns of a chat that run or wait for a person. One that is missing has its end in the database.
+    /// Returns the turns of a chat that run or wait for a person. The ending of any other turn is in the database.
     pub fn running_turns_in(&self, chat: ChatId) -> Vec<TurnId> {
         let of_chat = |live: Arc<LiveTurn>| live.with_turn(|turn| (turn.chat_id == chat).then_some(turn.id));
         self.0.live.all().into_iter().filter_map(of_chat).collect()
     }
 
-    /// The owner's chats in which replies run, each with whether one of them waits for a person.
+    /// Returns the owner's chats with running replies, each with whether one of them waits for a person.
     pub fn running_chats(&self, owner: UserId) -> BTreeMap<ChatId, bool> {
         let mut chats = BTreeMap::new();
         for live in self.0.live.all().into_iter().filter(|live| live.owner() == owner) {
@@ -169,22 +169,22 @@ impl Supervisor {
         chats
     }
 
-    /// Tells the chat of every reply that begins from now on.
+    /// Subscribes to the chats of replies that start from now on.
     pub fn subscribe_started_chats(&self) -> broadcast::Receiver<ChatId> {
         self.0.started.subscribe()
     }
 
-    /// Whether one more turn may run.
+    /// Returns whether another turn may run.
     pub fn has_room(&self) -> bool {
         self.running_count() < limits::RUNNING_TURNS && !self.0.tasks.is_closed()
     }
 
-    /// Whether the server goes down: nothing new begins.
+    /// Returns whether the server is shutting down, so that nothing new starts.
     pub fn is_closing(&self) -> bool {
         self.0.tasks.is_closed()
     }
 
-    /// Done when the server goes down.
+    /// Waits until the server shuts down.
     pub(super) async fn wait_for_closing(&self) {
         self.0.closing.cancelled().await;
     }
@@ -199,12 +199,12 @@ impl Supervisor {
         StopOutcome::Ended
     }
 
-    /// Stops a stored turn that nothing drives any more.
+    /// Stops a stored turn that no process drives.
     pub async fn end_orphaned_turn(&self, turn: Turn) -> Result<(), StoreError> {
         super::sweep::end_turn(&self.0.db, &self.0.clock, turn, &TurnEnding::Stopped).await
     }
 
-    /// Ends a turn as far as it is stored, because the database refuses what its run has of it.
+    /// Ends a turn with its stored content, because the database refuses the data of its run.
     pub(super) async fn end_stored_turn(&self, live: &LiveTurn, ending: &TurnEnding) -> Result<(), StoreError> {
         let id = live.with_turn(|turn| turn.id);
         if let Some(turn) = turns::find(&self.0.db, live.owner(), id).await?
@@ -212,7 +212,7 @@ impl Supervisor {
         {
             super::sweep::end_turn(&self.0.db, &self.0.clock, turn, ending).await?;
         }
-        // Its followers were shown more.
+        // Followers were shown more than is stored.
         if let Some(turn) = turns::find(&self.0.db, live.owner(), id).await?
             && turn.status.is_terminal()
         {
@@ -221,13 +221,13 @@ impl Supervisor {
         Ok(())
     }
 
-    /// How long the journal keeps runs waiting: the age of the oldest batch that is not stored.
+    /// Returns the journal delay: the age of the oldest batch that is not stored.
     pub fn journal_delay(&self) -> Duration {
         self.0.journal.delay()
     }
 
-    /// Waits for the running turns to finish by themselves, at most this long; ends the rest as
-    /// `server_restarted`, stored. Those that wait for a person are left at once, as they are.
+    /// Waits up to `patience` for the running turns to finish; ends the rest as `server_restarted`, stored. Turns
+    /// that wait for a person are left at once, as they are.
     pub async fn drain(&self, patience: Duration) {
         self.0.tasks.close();
         self.0.closing.cancel();
@@ -235,13 +235,13 @@ impl Supervisor {
             for live in self.0.live.all() {
                 live.interrupt(Interrupt::Shutdown);
             }
-            // The endings are one commit each; a disk that does not answer must not keep the process for ever.
+            // The endings are one commit each; an unresponsive disk must not block the shutdown.
             let _ = tokio::time::timeout(limits::CONNECT, self.0.tasks.wait()).await;
         }
     }
 
     /// Drops the running turns, because another process drives the replies of this database: nothing more of them is
-    /// stored, and what waits for a person is left as it is.
+    /// stored, and turns that wait for a person are left as they are.
     pub fn abandon(&self) {
         self.0.tasks.close();
         self.0.closing.cancel();
@@ -250,30 +250,30 @@ impl Supervisor {
         }
     }
 
-    /// Ends what an earlier process left running. Call before serving.
+    /// Ends the turns that an earlier process left running. Call before serving.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
         super::sweep::sweep_unfinished_turns(&self.0.db, &self.0.clock).await
     }
 
-    /// What can wait for a quiet moment: indexes what is older than the index of the search, packs raw bodies that a crash
-    /// left in pieces, counts the bytes of turns that ended, forgets the journals of turns that ended long ago, and purges
-    /// what is in Trash for too long. A step that fails is logged and keeps none of the others from being done.
+    /// Runs maintenance: indexes chats that are older than the search index, packs raw bodies that a crash left in
+    /// pieces, counts the bytes of finished turns, deletes journals of turns that ended long ago, and purges Trash. A
+    /// step that fails is logged and does not stop the others.
     ///
     /// # Errors
-    /// Behind all steps, the error of the first that failed.
+    /// After all steps, the error of the first that failed.
     pub async fn run_maintenance(&self) -> Result<(), StoreError> {
         let db = &self.0.db;
         let steps = [
-            ("index of the search", super::sweep::update_search_index(db).await),
-            ("packing of raw bodies", super::sweep::pack_raw_bodies(db).await),
-            ("count of stored bytes", super::sweep::count_stored_bytes(db).await),
-            ("deletion of old journals", super::sweep::delete_old_journals(db, self.0.clock.now()).await),
-            ("purge of Trash", super::purge::purge_expired(db, self.0.clock.now()).await),
+            ("search index", super::sweep::update_search_index(db).await),
+            ("raw response packing", super::sweep::pack_raw_bodies(db).await),
+            ("storage count", super::sweep::count_stored_bytes(db).await),
+            ("journal cleanup", super::sweep::delete_old_journals(db, self.0.clock.now()).await),
+            ("Trash purge", super::purge::purge_expired(db, self.0.clock.now()).await),
         ];
         let mut first = Ok(());
         for (step, done) in steps {
             if let Err(error) = done {
-                tracing::warn!(step, %error, "a step of the housekeeping failed");
+                tracing::warn!(step, %error, "a housekeeping step failed");
                 first = first.and(Err(error));
             }
         }

@@ -1,5 +1,5 @@
-//! The sweep at start: every turn that an earlier process left running ends as `server_restarted`, with its partial
-//! blocks and raw bytes kept (reliability.md 1.3 rule 7). One that waits for a person stays; what ran beside is
+//! The sweep at start (crash recovery): every turn that an earlier process left running ends as `server_restarted`,
+//! with its partial blocks and raw bytes kept. A turn that waits for a person stays; its running calls are
 //! interrupted.
 
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use turnleaf_store::turn_events::EventRow;
 use turnleaf_store::turns::TurnProgress;
 use turnleaf_store::{Db, StoreError, Tx, generations, search, spending, storage, turn_blocks, turn_events, turns};
 
-/// Ends all unfinished turns that wait for nobody; gives their number. One transaction a turn, so that a crash in the middle only leaves
-/// fewer to do.
+/// Ends all unfinished turns that do not wait for a person; returns their number. Each turn is a transaction of its
+/// own, so that a crash in the middle only leaves fewer to do.
 pub async fn sweep_unfinished_turns(db: &Db, clock: &Arc<dyn Clock>) -> Result<usize, StoreError> {
     let unfinished = turns::list_unfinished(db).await?;
     let mut ended = 0;
@@ -32,7 +32,7 @@ pub async fn sweep_unfinished_turns(db: &Db, clock: &Arc<dyn Clock>) -> Result<u
         };
         match done {
             Ok(()) => ended += usize::from(!waits),
-            // A damaged or full disk is a reason not to start; one turn that cannot be ended is not.
+            // A damaged, unavailable or full database prevents the start; one turn that cannot be ended does not.
             Err(error) if error.is_damaged() || error.is_busy() || matches!(error, StoreError::Full) => {
                 return Err(error);
             }
@@ -42,13 +42,13 @@ pub async fn sweep_unfinished_turns(db: &Db, clock: &Arc<dyn Clock>) -> Result<u
     Ok(ended)
 }
 
-/// How a turn ends whose process is gone.
+/// Returns the ending of a turn whose process is gone.
 fn restart_ending() -> TurnEnding {
     TurnEnding::Failed(Failure::new(FailureKind::ServerRestarted, ""))
 }
 
-/// Ends one turn that nothing drives. One that has an ending meanwhile keeps it. What the database refuses of the ending,
-/// because rows of the turn are damaged, is left out of it.
+/// Ends one turn that no process drives. A turn that has an ending by now keeps it. Parts of the ending that the
+/// database refuses, because rows of the turn are damaged, are left out.
 pub(super) async fn end_turn(
     db: &Db,
     clock: &Arc<dyn Clock>,
@@ -64,7 +64,7 @@ pub(super) async fn end_turn(
     let first = move_behind_stored(&mut turn, &stored);
     let events = closing_events(&turn, ending, TurnSpending { usage, cost }, (now, first), ids::mint::<BlockId>);
     record(&mut tx, &mut turn, &events, &stored, now).await?;
-    // Those whose content cannot be read keep it.
+    // Blocks with unreadable content keep it.
     tx.savepoint().await?;
     let closed = turn_blocks::close_open_blocks(&mut tx, turn.id, now).await;
     keep_or_undo(&mut tx, closed).await?;
@@ -94,29 +94,29 @@ pub(super) async fn end_turn(
     match keep_or_undo(&mut tx, finished).await? {
         Some(true) => tx.commit().await,
         Some(false) => {
-            tracing::warn!(turn = %turn.id, "a turn that was to be ended has an ending");
+            tracing::warn!(turn = %turn.id, "a turn to be ended has already ended");
             tx.rollback().await
         }
         None => {
-            // All but the row itself, which breaks the rules of its table.
+            // Everything is stored but the turn row itself, which violates a constraint of its table.
             tx.commit().await?;
             turns::force_end(db, &turn).await.map(drop)
         }
     }
 }
 
-/// Keeps a change of rows behind the mark, or undoes it where a damaged row does not allow it: the end of their turn does
-/// not wait for that.
+/// Keeps the changes since the savepoint, or rolls them back if a damaged row refuses them: the end of the turn does
+/// not depend on them.
 async fn keep_or_undo<T>(tx: &mut Tx, change: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     let kept = tx.finish_savepoint(change, |error| !error.is_database_wide()).await?;
     Ok(kept
         .inspect_err(
-            |error| tracing::error!(%error, "a damaged row of a turn that ends stays as it is; `turnleaf fsck` names it"),
+            |error| tracing::error!(%error, "a damaged row of an ending turn is left unchanged; see `turnleaf fsck`"),
         )
         .ok())
 }
 
-/// Interrupts what ran in a turn that goes on.
+/// Interrupts the running calls of a turn that stays alive.
 async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<(), StoreError> {
     let now = clock.now();
     let mut tx = db.begin().await?;
@@ -124,7 +124,7 @@ async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<()
     let stored = turn_blocks::stored_positions(&mut tx, &turn).await?;
     let first = move_behind_stored(&mut turn, &stored);
     let events = interruption_events(&turn, (now, first), ids::mint::<BlockId>);
-    // The run that goes on counts its blocks from those that are stored.
+    // The resumed run counts its blocks from the stored ones.
     let is_noted = turn.blocks.iter().any(|block| is_damage_note(block, turn.id));
     if events.is_empty() && !is_noted {
         return tx.rollback().await;
@@ -144,8 +144,8 @@ async fn interrupt(db: &Db, clock: &Arc<dyn Clock>, mut turn: Turn) -> Result<()
     tx.commit().await
 }
 
-/// Moves blocks that are not stored behind all rows, where a row has their place that cannot be read as theirs. Gives
-/// the place of the next block.
+/// Moves unstored blocks behind all rows if an unreadable row has their position. Returns the position of the next
+/// block.
 fn move_behind_stored(turn: &mut Turn, stored: &[StoredBlockPosition]) -> u32 {
     let mut next = turn.next_block_seq().max(first_free_place(stored));
     let ord = turn.ord;
@@ -161,13 +161,13 @@ fn move_behind_stored(turn: &mut Turn, stored: &[StoredBlockPosition]) -> u32 {
     next
 }
 
-/// The first place behind all rows.
+/// Returns the first position behind all rows.
 fn first_free_place(stored: &[StoredBlockPosition]) -> u32 {
     stored.iter().flat_map(|row| [row.seq, row.seq_in_chat]).flatten().max().map_or(0, |last| last + 1)
 }
 
-/// Stores events of a turn that nothing drives, and its blocks as they are with them. Rows that are finished stay as they
-/// are, unless an event changes them.
+/// Stores events of a turn that no process drives, and its blocks after them. Rows of finished blocks stay unchanged
+/// unless an event changes them.
 async fn record(
     tx: &mut Tx,
     turn: &mut Turn,
@@ -182,12 +182,12 @@ async fn record(
         .collect();
     let impossible = fold::fold(turn, (first..).zip(events));
     for (seq, why) in impossible {
-        tracing::error!(turn = %turn.id, seq, why, "the sweep wrote an event that cannot be");
+        tracing::error!(turn = %turn.id, seq, why, "the sweep wrote an invalid event");
     }
     let rows: Vec<EventRow<'_>> =
         lines.iter().map(|(seq, event)| EventRow { turn_id: turn.id, seq: *seq, event }).collect();
     turn_events::append(tx, &rows).await?;
-    // A notice that stands for a damaged value must not take its place; the one behind them all belongs to the turn.
+    // The placeholder of a damaged value must not replace it; the damage note at the end belongs to the turn.
     let is_of_turn = |block: &&Block| !is_placeholder(&block.content) || is_damage_note(block, turn.id);
     let changed = |block: &&Block| events.iter().any(|event| event.block_id() == Some(block.id));
     let is_finished = |block: &&Block| stored.iter().any(|row| row.id == Some(block.id) && row.is_finished);
@@ -195,7 +195,7 @@ async fn record(
     let blocks: Vec<BlockUpsert<'_>> =
         blocks.map(|block| BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
     let refused = store_blocks(tx, &blocks, now).await?;
-    // Their rows are damaged; what they are is stored behind all others, so that nothing of it is lost.
+    // The rows of refused blocks are damaged; copies are stored behind all others, so that no content is lost.
     let next = turn.next_block_seq().max(first_free_place(stored));
     let moved: Vec<Block> = (next..)
         .zip(refused)
@@ -204,17 +204,17 @@ async fn record(
     let moved: Vec<BlockUpsert<'_>> =
         moved.iter().map(|block| BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
     for of in store_blocks(tx, &moved, now).await? {
-        // What it names may be what is damaged.
+        // The damage may be in the rows that the block references.
         let block = Block { parent_block_id: None, generation_id: None, ..of.block.clone() };
         let left = store_blocks(tx, &[BlockUpsert { block: &block, ..of }], now).await?;
         if !left.is_empty() {
-            tracing::error!(turn = %turn.id, "a block of a turn that ends cannot be stored");
+            tracing::error!(turn = %turn.id, "a block of an ending turn cannot be stored");
         }
     }
     Ok(())
 }
 
-/// Stores blocks, and gives those that the database refuses.
+/// Stores blocks; returns those that the database refuses.
 async fn store_blocks<'b>(
     tx: &mut Tx,
     blocks: &[BlockUpsert<'b>],
@@ -236,22 +236,22 @@ async fn store_blocks<'b>(
     Ok(refused)
 }
 
-/// Indexes for the search what is older than its index.
+/// Indexes chats that are older than the search index.
 pub async fn update_search_index(db: &Db) -> Result<(), StoreError> {
     while search::backfill::index_batch(db).await? {}
     Ok(())
 }
 
-/// Counts what turns that ended since the last time take, and all turns after an upgrade.
+/// Counts the bytes of turns that ended since the last time, and of all turns after an upgrade.
 pub async fn count_stored_bytes(db: &Db) -> Result<(), StoreError> {
     while storage::count_pending_turns(db).await? {}
     Ok(())
 }
 
-/// Turns that are tidied at a time.
+/// The number of turns per batch.
 const TURNS_AT_A_TIME: u32 = 100;
 
-/// Packs the bodies that an earlier process left in pieces.
+/// Packs raw bodies that an earlier process left in pieces.
 pub async fn pack_raw_bodies(db: &Db) -> Result<(), StoreError> {
     loop {
         let unpacked = raw::list_unpacked(db, TURNS_AT_A_TIME).await?;
@@ -264,7 +264,7 @@ pub async fn pack_raw_bodies(db: &Db) -> Result<(), StoreError> {
     }
 }
 
-/// Deletes the journals of turns whose followers are all gone; their blocks remain.
+/// Deletes the journals of turns that ended too long ago to have followers; their blocks remain.
 pub async fn delete_old_journals(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
     let before = now - limits::JOURNAL_KEPT;
     loop {

@@ -1,4 +1,4 @@
-//! The clocks of a run, as one value, so that a test can watch them run out.
+//! Timeouts of a run, as one value, so that a test can shorten them.
 
 use std::time::Duration;
 
@@ -7,41 +7,42 @@ use turnleaf_domain::limits;
 use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_platform::endpoint::RetryPolicy;
 
-/// How long a run waits for what (reliability.md 1.3 rules 9 and 10). All by the monotonic clock.
+/// Timeouts of a run, all by the monotonic clock.
 #[derive(Debug, Clone, Copy)]
 pub struct RunTimeouts {
     /// From the request to the first byte of the body.
     pub first_byte: Duration,
-    /// Between any two bytes.
+    /// Between two bytes.
     pub idle_bytes: Duration,
-    /// In the place of both while a model thinks, where it is longer.
+    /// Replaces both of the above for a thinking model, if it is longer.
     pub thinking: Duration,
-    /// Between two real events.
+    /// Between two decoded items.
     pub idle_progress: Duration,
     /// The whole turn.
     pub turn: Duration,
-    /// For a database that is busy or away, at the beginning of a reply as in the middle of it.
+    /// For a busy or unavailable database, both at the start of a reply and in the middle of it.
     pub database: Duration,
-    /// Before the second attempt; doubled for each further one.
+    /// The wait before the second attempt; it doubles for each further one.
     pub backoff: Duration,
-    /// Attempts at one request, all together.
+    /// The total number of attempts at one request.
     pub attempts: u32,
 }
 
 impl RunTimeouts {
-    /// The clocks for a provider of which somebody said how long it is waited for.
+    /// Returns the timeouts with the retry policy that is configured for a provider.
     pub fn with_patience(self, patience: RetryPolicy) -> Self {
         let attempts = patience.retries.map_or(self.attempts, |retries| retries + 1);
         let Some(silence) = patience.silence else { return Self { attempts, ..self } };
-        // Who says nothing for that long has no event either.
+        // A provider that may be silent that long may also be without items that long.
         let idle_progress = self.idle_progress.max(silence);
         Self { first_byte: silence, idle_bytes: silence, idle_progress, attempts, ..self }
     }
 
-    /// The clocks for a model: one that thinks may be silent for minutes (providers.md 10).
+    /// Returns the timeouts for a model: one that thinks may be silent for minutes (`docs/reference/providers.md
+    /// 10`).
     pub fn for_model(self, capabilities: &Capabilities, is_thinking_mode: bool) -> Self {
         let Capabilities { reasoning, thinking_levels, .. } = capabilities;
-        // Of a model that nothing is known of, thinking is only a wish.
+        // For a model of unknown capabilities, thinking mode is only requested and not certain.
         let thinks = *reasoning == ReasoningSupport::Always || (is_thinking_mode && !thinking_levels.is_empty());
         if !thinks {
             return self;

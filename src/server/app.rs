@@ -1,4 +1,4 @@
-//! The composition root: the handles that requests use, built once by the command line. Only `cli` and `http` name it.
+//! The composition root: the handles for requests, built once by the command line. Only `cli` and `http` use it.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,12 +27,13 @@ struct Handles {
     exports: KeyedLimiter<UserId>,
 }
 
-/// Everything a request may use.
+/// The handles of all requests.
 #[derive(Clone)]
 pub struct App(Arc<Handles>);
 
 impl App {
-    /// `draining` is cancelled when the server begins to go down, `closing` when open streams must end.
+    /// Creates the handles. `draining` is cancelled when the server begins to shut down, `closing` when open streams
+    /// must end.
     pub fn new(
         service: Service,
         leptos: LeptosOptions,
@@ -65,23 +66,23 @@ impl App {
         &self.0.closing
     }
 
-    /// The open WebSockets, which the accept loop does not know: a connection that was upgraded is no connection of
-    /// its any more.
+    /// Returns the open WebSockets. The accept loop cannot track them, because an upgraded connection is no longer
+    /// its own.
     pub fn open_sockets(&self) -> &TaskTracker {
         &self.0.sockets
     }
 
-    /// The replies that clients follow.
+    /// Returns the open streams of followed replies.
     pub fn open_streams(&self) -> &OpenStreams {
         &self.0.streams
     }
 
-    /// The uploads of each client that are on their way.
+    /// Returns the limiter of uploads in progress per client.
     pub fn upload_limiter(&self) -> &KeyedLimiter<IpAddr> {
         &self.0.spools
     }
 
-    /// The exports that each person is sent.
+    /// Returns the limiter of running exports per person.
     pub fn export_limiter(&self) -> &KeyedLimiter<UserId> {
         &self.0.exports
     }
@@ -94,7 +95,7 @@ impl App {
         self.0.service.supervisor().clock().now()
     }
 
-    /// Whom requests without a session belong to.
+    /// Returns the account of requests without a session.
     pub fn local_owner(&self) -> UserId {
         self.0.service.local_owner()
     }

@@ -1,10 +1,10 @@
-//! The room `gallery`: pages that show every part of the interface in every state, drawn by the application's own
-//! components from fixed samples. They are plain pages: the server draws them, and the browser's bundle knows nothing of
-//! them. For whoever changes a part or its style, and for the tests that compare pictures. Not for people's own chats.
+//! The gallery: pages that show every component in every state, rendered by the application's own components from
+//! fixed samples. They are server pages, so the browser's bundle contains nothing of them. They serve developers and
+//! the visual regression tests, and show no user data.
 //!
 //! In reading order: [`basics`] (colours, type, space, icons), [`parts`] (the kit), [`turns`] (the transcript),
-//! [`tools`], [`results`], [`chat`] (what stands around the turns), [`lists`] (chats, a tree), [`menus`] (what opens above a
-//! page), [`plain`] (pages without script), [`composers`].
+//! [`tools`], [`results`], [`chat`] (around the turns), [`lists`] (chats, a tree), [`menus`] (overlays),
+//! [`server_page_parts`] (pages without script), [`composers`].
 
 pub mod basics;
 mod chat;
@@ -37,7 +37,7 @@ use crate::ui::kit::provide_toasts;
 use crate::ui::preferences::{PreferenceSetting, Preferences};
 
 impl GallerySheet {
-    /// The page.
+    /// Renders the page.
     pub fn draw(self) -> ServerPage {
         let link = move |sheet: Self| {
             let address = format!("/settings/about/gallery/{}", sheet.name());
@@ -53,7 +53,7 @@ impl GallerySheet {
         ServerPage { section: PageSection::About, title, notice: None, body }
     }
 
-    /// What the page shows, with all around it that parts of the application look for.
+    /// Renders the samples with the contexts that the components need.
     fn content(self) -> AnyView {
         provide_context(RequestUrl::new("/"));
         let reasoning = if matches!(self, Self::Tools | Self::Results) { "open" } else { "auto" };

@@ -1,11 +1,11 @@
-//! What the server knows about a finished text beyond the browser: colours of code, math as MathML.
+//! Server-side markup of a finished text, beyond what the browser renders: highlighted code, and math as MathML.
 //!
-//! The text is drawn by [`crate::ui::markdown`] as everywhere; this room only answers its questions. It sits between
-//! `platform` and `service`, uses no store and no network, and all it does is bounded: see `domain::limits`. The work
-//! is plain computing of up to a second: call it where blocking is allowed.
+//! [`crate::ui::markdown`] renders the text as everywhere; this module only answers its queries. It sits between
+//! `platform` and `service`, uses no store and no network, and all its work is bounded: see `domain::limits`. It
+//! computes for up to a second: call it where blocking is allowed.
 //!
-//! The library for formulas recurses as deeply as a formula is nested, and a stack that overflows ends the process. So
-//! the work is done on a thread with a stack that the longest allowed formula cannot fill.
+//! The formula library recurses as deeply as a formula is nested, and a stack overflow ends the process. So the work
+//! runs on a thread with a stack that the longest allowed formula cannot fill.
 
 mod cache;
 mod formula;
@@ -24,16 +24,18 @@ use crate::domain::{Block, BlockState, Content, TurnId};
 use crate::ui::locale::{Locale, locale, propagate_locale};
 use crate::ui::markdown::{self, CodeRun, InlineCitation, MarkupEnricher, MathTree};
 
-/// A formula of `limits::MATH_BYTES` that only nests needs half of this in an unoptimised build. What is not used costs nothing.
+/// A formula of `limits::MATH_BYTES` that only nests needs half of this in an unoptimised build. Unused stack costs
+/// no memory.
 const STACK_BYTES: usize = 64 << 20;
 
-/// The parts of a text as the server draws them, or `None` if they are the same as the browser's own: without code in a
-/// known language and without math. There are as many as [`markdown::render`] gives. Recent ones are remembered.
+/// Returns the parts of a text as the server renders them, or `None` if they equal the browser's own: without code in
+/// a known language and without math. There are as many parts as [`markdown::render`] returns. Recent results are
+/// cached.
 pub fn block_markup(text: &str) -> Option<Vec<String>> {
     cited_markup(text, &[])
 }
 
-/// The parts of a finished block of text with the marks of its turn's sources, or `None` as [`block_markup`] says.
+/// Returns the parts of a finished text block with the citation marks of its turn, or `None` as in [`block_markup`].
 pub fn block_markup_with_citations(turn: TurnId, block: &Block, sources: &ReplySources) -> Option<Vec<String>> {
     match &block.content {
         Content::Text { text, is_error: false } if block.state != BlockState::Open => {
@@ -47,8 +49,7 @@ fn cited_markup(text: &str, cites: &[InlineCitation]) -> Option<Vec<String>> {
     if !["```", "~~~", "$", "\\(", "\\["].iter().any(|mark| text.contains(mark)) {
         return None;
     }
-    // The marks come with the text, but are no part of it. No text has a NUL.
-    // So does the language of the few words that are added.
+    // The citation marks and the locale are not part of the text, so they are added to the key. No text contains NUL.
     let key = match (cites, locale()) {
         ([], Locale::English) => Cow::Borrowed(text),
         (cites, locale) => Cow::Owned(format!("{text}\0{locale:?}{cites:?}")),
@@ -71,14 +72,14 @@ fn draw(text: &str, cites: &[InlineCitation]) -> Option<Vec<String>> {
     rich.is_richer.get().then(|| parts.iter().map(|part| part.markup().as_str().to_owned()).collect())
 }
 
-/// The server's side of one text.
+/// The server's enricher for one text.
 struct RichMarkup {
     start: Instant,
     is_richer: Cell<bool>,
 }
 
 impl RichMarkup {
-    /// Asks a library for what it can add. A library that gives up loudly has nothing to add.
+    /// Runs a library call within the time limit; a panic counts as no result.
     fn ask<T>(&self, what: impl FnOnce() -> Option<T>) -> Option<T> {
         if self.start.elapsed() > limits::MARKUP_TIME {
             return None;

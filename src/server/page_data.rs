@@ -1,5 +1,5 @@
-//! What pages are made of: the service's answers with the server's rendering of them, in the shapes of `api::view`.
-//! Server functions and forms both end here.
+//! Page data: the service's results with the server's rendering, in the types of `api::view`. Server functions and
+//! forms both use it.
 
 mod chat_glance;
 mod chat_list;
@@ -29,11 +29,11 @@ use turnleaf_service::{Service, ServiceError, StoreError, chats::ChatChange};
 use crate::ui::locale::{Locale, locale, with_locale};
 pub use path_window::WholePath;
 
-/// Characters of the name of the branch that one left.
+/// The number of characters of a parent branch's name.
 const PARENT_CHARS: usize = 24;
 
-/// The pages' view of the service, and the language of whoever asked: what a page is made of is fetched by tasks of their
-/// own, which do not know it.
+/// The pages' view of the service, with the locale of the request, because page data is loaded in separate tasks,
+/// which do not inherit the locale.
 #[derive(Clone)]
 pub struct PageService(Service, Locale);
 
@@ -42,7 +42,7 @@ impl PageService {
         Self(service, locale())
     }
 
-    /// A chat as it is read at a turn. Where that turn is deleted, as it is read where something is left.
+    /// Returns a chat as it is read at a turn. When that turn is deleted, returns it at the nearest remaining turn.
     pub async fn chat(
         &self,
         viewer: UserId,
@@ -101,7 +101,7 @@ impl PageService {
         Ok(page)
     }
 
-    /// A page without a chat: the models, and the draft of the chat that it is to be of.
+    /// Returns a page without a chat: the models, and the draft of the chat that it will show.
     async fn empty_page(&self, viewer: UserId, id: Option<ChatId>) -> Result<ChatPage, ApiError> {
         let models = self.0.models(viewer).await.map_err(api_error)?;
         let models = with_locale(self.1, || demo::localize_models(models));
@@ -133,7 +133,7 @@ impl PageService {
         Ok(page)
     }
 
-    /// The page of a chat that is still to come.
+    /// Completes the page of a new chat.
     async fn new_chat_page(&self, viewer: UserId, mut page: ChatPage) -> Result<ChatPage, ApiError> {
         let default = self.0.default_model(viewer).await.map_err(api_error)?;
         for model in &mut page.models {
@@ -146,7 +146,7 @@ impl PageService {
         Ok(page)
     }
 
-    /// Tells where the branch's model cannot be used. A branch goes on with its model when the menus no longer show it.
+    /// Adds a notice when the branch's model is not available. A hidden model stays selectable on its own branches.
     fn add_model_notice(&self, branch: &Branch, page: &mut ChatPage) {
         let registry = self.0.supervisor().registry();
         if !registry.offers(&branch.lock) {
@@ -170,7 +170,7 @@ impl PageService {
         self.0.restore_chat(viewer, id).await.map(drop).map_err(api_error)
     }
 
-    /// What became of the reply that a chat ends with.
+    /// Returns the status of the last reply of a chat.
     pub async fn last_status(&self, viewer: UserId, id: ChatId) -> Result<Option<TurnStatus>, ApiError> {
         let (_, leaf) = self.0.chat_with_leaf(viewer, id, None).await.map_err(api_error)?;
         let Some(leaf) = leaf else { return Ok(None) };
@@ -201,7 +201,7 @@ impl PageService {
         self.render_turns(viewer, vec![drawn]).await?.pop().ok_or(ApiError::NotFound)
     }
 
-    /// What the page says around the path; that it is shown is remembered, unless it was cut off.
+    /// Adds the details around the path, and stores the path as the reader's position, unless it is cut off.
     async fn add_path_details(
         &self,
         viewer: UserId,
@@ -227,7 +227,7 @@ impl PageService {
         Ok(StartedReply { chat_id: started.chat.id, branch: started.branch, branch_from, user_turn, assistant_turn })
     }
 
-    /// The name of the branch that this one left, shortened.
+    /// Returns the shortened name of the parent branch.
     async fn branch_from(&self, viewer: UserId, branch: &Branch) -> Result<Option<String>, ApiError> {
         let name = self.0.parent_branch_name(viewer, branch).await.map_err(api_error)?;
         Ok(name.map(|name| first_words(&name, PARENT_CHARS)))
@@ -247,7 +247,7 @@ fn api_error(error: ServiceError) -> ApiError {
         ServiceError::Invalid(InvalidField { field, reason }) => ApiError::Invalid { field, reason },
         ServiceError::Conflict { code, message, .. } => ApiError::Conflict { code: code.into(), message },
         ServiceError::Unfit { code, message, .. } => ApiError::Conflict { code: code.into(), message },
-        // Nothing was stored, so that the message stays where it was typed.
+        // Nothing was stored, so the page keeps the message in the composer.
         ServiceError::Storage(refusal) => {
             ApiError::Conflict { code: refusal.code().into(), message: storage_messages::refusal_sentence(refusal) }
         }

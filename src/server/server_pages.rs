@@ -1,8 +1,11 @@
-//! The room `server_pages`: pages that the server draws alone, such as the settings. They are documents of links and forms:
-//! no part of the browser's bundle, whole without script, the same words, colours and parts as the application's pages.
-//! Where script makes something better (a moment in the reader's own time), `browser::server_page` does it. A page is a typed view, so every text in it is escaped. Not for reading requests or doing deeds: `http` does.
+//! Server pages: pages that the server renders alone, such as the settings. They are documents of links and forms: no
+//! part of the browser's bundle, complete without script, with the same messages, colours and components as the
+//! application's pages. Progressive enhancement, such as times in the reader's time zone, is in
+//! `browser::server_page`. A page is a typed view, so all text in it is escaped. Parsing requests and performing
+//! actions is the job of `http`.
 //!
-//! In reading order: [`frame`] (the document around a page), [`field`] (the parts of forms), then one file a page.
+//! In reading order: [`frame`] (the document around a page), [`form_fields`] (the parts of forms), then one file per
+//! page.
 
 pub mod about;
 pub mod api_reference;

@@ -49,7 +49,7 @@ const LATELY: u32 = 8;
 
 impl Service {
     /// Returns the model that a new chat offers first: the configured default, else the model that answered last and
-    /// still exists, else the first configured model. The demo counts only when it is the configured default.
+    /// still exists, else the first configured model. A demo model that was used last does not count.
     pub async fn default_model(&self, owner: UserId) -> Result<ModelLock, ServiceError> {
         let registry = self.supervisor().registry();
         if let Some(chosen) = registry.chosen_default() {

@@ -2,7 +2,7 @@
 //! neither. The same key and hash returns the first result; a different hash is a conflict. A key identifies one
 //! request of any kind; keys of turns are also stored with their exchanges, which keep them longer.
 //!
-//! The key is claimed before the chat is locked ([`Service::lock_chat`]): of two equal requests the second waits for
+//! The key is claimed before the chat is locked (`Service::lock_chat`): of two equal requests the second waits for
 //! the first and finds its result.
 
 use std::fmt::Display;
@@ -54,6 +54,9 @@ impl<T> Created<T> {
 impl Service {
     /// Claims the idempotency key; call it first in the transaction that creates `id`. `Some` is the id that the same
     /// request created earlier: roll back and return that. Requests without a key create something every time.
+    ///
+    /// # Errors
+    /// `idempotency_mismatch` when the key was used for another request; `InvalidField` when the key is invalid.
     pub(super) async fn claim_request(
         &self,
         tx: &mut Tx,

@@ -27,6 +27,9 @@ pub struct SearchRequest {
 impl Service {
     /// Searches everything that the owner has: chats by title, documents, then turns of all branches; within each
     /// kind the best matches among the newest come first. Deleted items are not found.
+    ///
+    /// # Errors
+    /// `InvalidField` for words, a limit or a cursor out of bounds.
     pub async fn search(&self, owner: UserId, question: &SearchRequest) -> Result<MatchPage, ServiceError> {
         let query = TextQuery::new(&question.words)?;
         InvalidField::check_range("limit", question.limit, 1..=limits::PAGE_MAX)?;

@@ -24,14 +24,17 @@ pub struct UsagePeriod {
 
 impl UsagePeriod {
     /// Creates a period. The default end is today; the default start is thirty days, counted with the end.
+    ///
+    /// # Errors
+    /// Names `from` when the period would end before it begins, or is longer than ten years.
     pub fn new(from: Option<NaiveDate>, to: Option<NaiveDate>, today: NaiveDate) -> Result<Self, InvalidField> {
         let to = to.unwrap_or(today);
         let from = from.or(to.checked_sub_days(Days::new(USUAL_DAYS - 1))).unwrap_or(to);
         if from > to {
-            return Err(InvalidField::new("from", "is after the end of the period"));
+            return Err(InvalidField::new("from", "must not be after the end of the period"));
         }
         if (to - from).num_days() > MOST_DAYS || to.checked_add_days(Days::new(1)).is_none() {
-            return Err(InvalidField::new("from", format!("a period has at most {MOST_DAYS} days")));
+            return Err(InvalidField::new("from", format!("a period can have at most {MOST_DAYS} days")));
         }
         Ok(Self { from, to })
     }

@@ -1,5 +1,5 @@
-//! What only an archive reads and writes: the turns of a chat in their order, whatever branch they are on; calls with
-//! their bytes; and whether a chat that comes in is here already.
+//! Queries that only archives use: the turns of a chat in order, on any branch; generations with their bytes; and
+//! whether an incoming chat exists here.
 
 pub mod salvage;
 
@@ -25,7 +25,7 @@ use turnleaf_domain::{ChatId, DocumentId, Failure, GenerationId, ModelLock, Turn
 use turnleaf_interchange::archive::{ArchivedBytes, ArchivedGeneration};
 use turnleaf_interchange::chat_builder::incremental::{ExistingChat, ExistingTurn};
 
-/// When a chat was deleted, and since when it is going for ever.
+/// The time of a chat's deletion, and the time since when it is being purged.
 type DeletionTimes = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 sql! {
@@ -33,16 +33,16 @@ sql! {
     ALL_DOCUMENTS = "SELECT d.id FROM documents d WHERE d.owner_id = $1 AND d.deleted_at IS NULL";
     STANDING = "SELECT c.deleted_at, d.purging_since FROM chats c LEFT JOIN deletions d ON d.id = c.deletion_id \
         WHERE c.owner_id = $1 AND c.id = $2";
-    /// Also those in Trash: they were here.
+    /// Turns in Trash are included, because they exist here.
     TURNS = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
-    /// One whose status cannot be read does not run: the sweep has ended it.
+    /// A turn with an unreadable status counts as finished: the sweep has ended it.
     OVER = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2 \
         AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
         AND t.status NOT IN ('pending', 'streaming', 'waiting_subagents')";
-    /// Also those in Trash.
+    /// Turns in Trash are included.
     PLACES = "SELECT t.id, t.prev_turn_id, t.branch_id, t.exchange_id, t.depth, t.created_at, t.deleted_at \
         FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
-    /// A turn without a block is here, too. Followed by a condition with a list of turn ids.
+    /// The outer join keeps turns without blocks. A condition with a list of turn ids follows.
     SAID = "SELECT t.id, b.content FROM turns t JOIN chats c ON c.id = t.chat_id \
         LEFT JOIN turn_blocks b ON b.turn_id = t.id ";
     HEADS = "SELECT b.id, b.name, b.provider, b.model, b.head_turn_id FROM branches b JOIN chats c ON c.id = b.chat_id \
@@ -53,7 +53,7 @@ sql! {
         g.price_version, g.error, g.first_token_at, g.started_at, g.ended_at \
         FROM generations g ", base_request_joins!(), "JOIN turns t ON t.id = g.turn_id JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND g.turn_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL ORDER BY g.step");
-    /// A call that comes in was not made here: nobody pays it again.
+    /// An imported call is marked as a copy, so that its cost is not counted here.
     INSERT = "INSERT INTO generations (id, turn_id, step, provider, api, model_requested, model_returned, \
         raw_kind, raw_complete, raw_response, raw_sha256, raw_bytes, status, stop_reason, \
         input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_micros, cost_basis, \
@@ -70,16 +70,16 @@ sql! {
         AND d.owner_id = $1 AND d.deleted_at IS NULL ORDER BY r.document_id";
 }
 
-/// In the place of an id that cannot be read.
+/// The name of a row whose id cannot be read.
 const NAMELESS: &str = "with an unreadable id";
 
-/// How a chat that comes in stands here.
+/// The presence of an incoming chat in this database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatPresence {
     Live,
-    /// It is in Trash.
+    /// The chat is in Trash.
     InTrash,
-    /// It goes for ever from this moment on, or it is coming in.
+    /// The chat is being purged since this time, or its import is in progress.
     Purging(DateTime<Utc>),
 }
 
@@ -122,7 +122,7 @@ struct Row {
 }
 
 impl Row {
-    /// The call as far as its row can be read. What is wrong goes into `damages`.
+    /// Returns the call as far as its row can be read, and records unreadable values in `damages`.
     fn into_call(self, turn_id: TurnId, damages: &mut Vec<Damage>) -> Result<ArchivedGeneration, StoreError> {
         let request = ok_or_note(self.body.reassemble(self.id), damages)?.unwrap_or_default();
         let request_manifest = ok_or_note(self.manifest.reassemble(self.id), damages)?.unwrap_or_default();
@@ -158,27 +158,27 @@ impl Row {
             error: row.value("error", self.error).flatten().map(|Json(error)| error),
             first_token_at: row.value("first_token_at", self.first_token_at).flatten(),
             started_at,
-            // A call whose end cannot be read has one.
+            // A call whose end cannot be read counts as ended.
             ended_at: ended_at.unwrap_or(Some(started_at)),
         })
     }
 }
 
-/// All chats of an owner, the oldest first, with the rows that cannot be read.
+/// Returns all chats of an owner, the oldest first, and records unreadable rows.
 pub async fn chats(db: &Db, owner: UserId, damages: &mut Vec<Damage>) -> Result<Vec<ChatId>, StoreError> {
     let ids: Vec<Readable<(Uuid,)>> =
         with_pool!(db, |pool| sqlx::query_as(CHATS).bind(owner.uuid()).fetch_all(pool).await?);
     Ok(keep_readable_with_damages(ids, "chats", NAMELESS, damages).into_iter().map(|(id,)| id.into()).collect())
 }
 
-/// All documents of an owner that are not in Trash, with the rows that cannot be read.
+/// Returns all documents of an owner that are not in Trash, and records unreadable rows.
 pub async fn documents(db: &Db, owner: UserId, damages: &mut Vec<Damage>) -> Result<Vec<DocumentId>, StoreError> {
     let ids: Vec<Readable<(Uuid,)>> =
         with_pool!(db, |pool| sqlx::query_as(ALL_DOCUMENTS).bind(owner.uuid()).fetch_all(pool).await?);
     Ok(keep_readable_with_damages(ids, "documents", NAMELESS, damages).into_iter().map(|(id,)| id.into()).collect())
 }
 
-/// Whether a chat of this id is here. `None` when it never was, or was deleted for ever.
+/// Returns the presence of a chat with this id. `None` if it never existed here or was permanently deleted.
 pub async fn chat_presence(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatPresence>, StoreError> {
     let row: Option<DeletionTimes> = in_tx!(tx, |conn| {
         sqlx::query_as(STANDING).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
@@ -190,21 +190,21 @@ pub async fn chat_presence(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<O
     }))
 }
 
-/// The turns that a chat has here.
+/// Returns the ids of the turns of a chat, including those in Trash.
 pub async fn turn_ids(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<HashSet<TurnId>, StoreError> {
     let ids: Vec<Uuid> =
         in_tx!(tx, |conn| sqlx::query_scalar(TURNS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
     Ok(ids.into_iter().map(TurnId::from).collect())
 }
 
-/// The turns of a chat that are over at this moment.
+/// Returns the turns of a chat that are finished.
 pub async fn finished_turn_ids(db: &Db, owner: UserId, chat: ChatId) -> Result<HashSet<TurnId>, StoreError> {
     let ids: Vec<Readable<(Uuid,)>> =
         with_pool!(db, |pool| sqlx::query_as(OVER).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
     Ok(keep_readable(ids, "turns").into_iter().map(|(id,)| id.into()).collect())
 }
 
-/// How a chat stands here: where its turns are, and where its branches end.
+/// Returns the existing state of a chat: the positions of its turns and the heads of its branches.
 pub async fn existing_chat(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<ExistingChat, StoreError> {
     let places: Vec<TurnPositionRow> =
         in_tx!(&mut *tx, |conn| sqlx::query_as(PLACES).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
@@ -231,8 +231,8 @@ pub async fn existing_chat(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<E
     Ok(here)
 }
 
-/// What those of these turns of a chat say that are here and not deleted: the contents of their blocks, in their order, as
-/// their JSON. At most a page of turns.
+/// Returns the contents of those of these turns of a chat that exist and are not deleted: their blocks in order, as
+/// JSON. At most a page of turns.
 pub async fn turn_contents(
     tx: &mut Tx,
     owner: UserId,
@@ -257,8 +257,8 @@ pub async fn turn_contents(
     Ok(said)
 }
 
-/// The calls of a turn with what was sent, and what of them cannot be read; what came is asked for one by one ([`raw`]),
-/// because it may be much.
+/// Returns the calls of a turn with their requests, and records what cannot be read. Responses are read one by one
+/// ([`raw`]), because they may be large.
 pub async fn generations(
     db: &Db,
     owner: UserId,
@@ -271,7 +271,7 @@ pub async fn generations(
     rows.into_iter().map(|row| row.into_call(turn, damages)).collect()
 }
 
-/// The response of a call as it came; nothing where it is damaged, which is noted.
+/// Returns the raw response of a call; none if it is damaged, which is recorded.
 pub async fn raw_response(
     db: &Db,
     owner: UserId,
@@ -282,9 +282,9 @@ pub async fn raw_response(
     Ok(ok_or_note(raw, damages)?.flatten().map(ArchivedBytes))
 }
 
-/// Stores a call that was made elsewhere.
+/// Stores a call that was made on another server.
 pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(), StoreError> {
-    // A piece of its chat before this one may have counted the turn without its calls.
+    // An earlier chunk of the chat may have counted the turn without its calls.
     storage::invalidate_turn_size(tx, of.turn_id).await?;
     let packed = of.raw.as_ref().map(|raw| raw::compress(std::slice::from_ref(&raw.0))).transpose()?;
     let (bytes, sha256, length) = match packed {
@@ -329,13 +329,14 @@ pub async fn insert_generation(tx: &mut Tx, of: &ArchivedGeneration) -> Result<(
     requests::insert_imported(tx, of.id, call, (&of.request.0, manifest)).await
 }
 
-/// Says which place the next turn of a chat gets.
+/// Sets the position of a chat's next turn.
 pub async fn set_next_ord(tx: &mut Tx, chat: ChatId, next_ord: i64) -> Result<(), StoreError> {
     in_tx!(tx, |conn| sqlx::query(COUNT_ON).bind(chat.uuid()).bind(next_ord).execute(conn).await.map(drop))?;
     Ok(())
 }
 
-/// The blobs that messages of a chat name, and the documents, which are not in Trash. Rows that cannot be read are noted.
+/// Returns the blobs and the documents (not in Trash) that messages of a chat reference. Unreadable rows are
+/// recorded.
 pub async fn list_attached_ids(
     db: &Db,
     owner: UserId,

@@ -1,5 +1,5 @@
-//! Which blobs and documents the blocks of a message name. Written with the blocks, in their transaction: what is named is
-//! kept, and counted where it is used.
+//! References from blocks of messages to blobs and documents. They are written with the blocks, in the same
+//! transaction, so that referenced data is kept and its uses are counted.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,22 +15,23 @@ use turnleaf_domain::{Block, BlockId, Content, DocumentId, UserId};
 sql! {
     NAME_BLOB = "INSERT INTO block_blobs (block_id, sha256) SELECT k.id, b.sha256 FROM turn_blocks k CROSS JOIN blobs b \
         WHERE k.id = $1 AND b.sha256 = $2 ON CONFLICT (block_id, sha256) DO NOTHING";
-    /// A document that was deleted for ever stays named in the block alone.
+    /// A document that was permanently deleted is referenced by the block content only.
     NAME_DOCUMENT = "INSERT INTO block_documents (block_id, document_id, version_timestamp) \
         SELECT k.id, v.document_id, v.version_timestamp FROM turn_blocks k CROSS JOIN document_versions v \
         WHERE k.id = $1 AND v.document_id = $2 AND v.version_timestamp = $3 ON CONFLICT (block_id, document_id) DO NOTHING";
-    /// Followed by whose, and which.
+    /// Conditions on owner and documents follow.
     NEWEST = "SELECT d.id, v.version_timestamp FROM documents d JOIN document_versions v ON v.document_id = d.id \
         AND v.version_timestamp = (SELECT MAX(n.version_timestamp) FROM document_versions n WHERE n.document_id = d.id) ";
-    /// The same.
+    /// Conditions on owner and blocks follow.
     KEPT = "SELECT r.block_id FROM block_blobs r JOIN blobs o ON o.sha256 = r.sha256 \
         JOIN turn_blocks k ON k.id = r.block_id JOIN chats c ON c.id = k.chat_id ";
 }
 
-/// Stores what these blocks name. They are stored before; that what they name is their owner's was seen to.
+/// Stores the references of these blocks. The blocks are stored before; the caller has checked that their targets
+/// belong to the owner.
 ///
 /// # Errors
-/// `Gone` for an image that is not stored any more: a day passed since it was looked for.
+/// `Gone` for an image that is no longer stored, because a day has passed since it was looked up.
 pub async fn insert_references(tx: &mut Tx, blocks: &[Block]) -> Result<(), StoreError> {
     for block in blocks {
         match &block.content {
@@ -56,7 +57,7 @@ pub async fn insert_references(tx: &mut Tx, blocks: &[Block]) -> Result<(), Stor
     Ok(())
 }
 
-/// The newest versions of those of these documents that are this owner's and not in Trash.
+/// Returns the newest versions of those of these documents that belong to this owner and are not in Trash.
 pub async fn newest_document_versions(
     db: &Db,
     owner: UserId,
@@ -78,7 +79,7 @@ pub async fn newest_document_versions(
     Ok(rows.into_iter().map(|(id, newest)| (id.into(), newest)).collect())
 }
 
-/// Those of these blocks of this owner's whose images are stored.
+/// Returns those of these blocks of this owner whose images are stored.
 pub async fn blocks_with_stored_images(
     db: &Db,
     owner: UserId,

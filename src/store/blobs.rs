@@ -1,4 +1,5 @@
-//! Blobs: bytes that stand in no row of a block, by their sha256, which blocks name them, and the other forms of images.
+//! Blobs: bytes outside of block rows, content-addressed by sha256; the blocks that reference them; and other forms
+//! of images.
 
 use std::collections::HashSet;
 
@@ -11,8 +12,8 @@ use crate::readable::{self, Damage, Lossy, Readable, keep_decoded};
 use crate::rows::{parse_word, storable_text, to_unsigned, to_word};
 use turnleaf_domain::{BlockId, UserId};
 
-/// Whether something of this owner's ($1) names the blob `o`, or an image that `o` is a form of: a block that is not
-/// deleted, an upload, a document.
+/// Whether a block that is not deleted, an upload, or a document of this owner ($1) references the blob `o`, or an
+/// image of which `o` is a form.
 macro_rules! is_referenced_by_owner {
     () => {
         "EXISTS (SELECT 1 FROM ( \
@@ -27,7 +28,8 @@ macro_rules! is_referenced_by_owner {
 }
 
 sql! {
-    // Also where it is there already: what is named again is not what a purge may take for forgotten.
+    // The time is updated for existing blobs too, so that a purge does not delete a blob that was just referenced
+    // again.
     PUT = "INSERT INTO blobs (sha256, mime, byte_count, bytes, created_at) VALUES ($1, $2, $3, $4, $5) \
         ON CONFLICT (sha256) DO UPDATE SET created_at = excluded.created_at";
     FIND = concat!("SELECT o.mime, o.bytes, (SELECT MAX(u.name) FROM uploads u \
@@ -43,17 +45,17 @@ sql! {
     NAME = "INSERT INTO block_blobs (block_id, sha256) VALUES ($1, $2) ON CONFLICT (block_id, sha256) DO NOTHING";
 }
 
-/// A blob to store, with the block that names it. The block is stored before, in the same transaction.
+/// A blob to store, with the block that references it. The block is stored before, in the same transaction.
 #[derive(Debug, Clone, Copy)]
 pub struct NewBlockBlob<'a> {
     pub block: BlockId,
-    /// Of its bytes, in lower-case hex.
+    /// The sha256 of `bytes`, in lower-case hex.
     pub sha256: &'a str,
     pub mime: &'a str,
     pub bytes: &'a [u8],
 }
 
-/// Stores blobs that are not there yet, and that these blocks name them.
+/// Stores blobs that do not exist yet, and the references of these blocks to them.
 pub async fn put(tx: &mut Tx, blobs: &[NewBlockBlob<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
     let mut seen = HashSet::new();
     for blob in blobs {
@@ -67,7 +69,8 @@ pub async fn put(tx: &mut Tx, blobs: &[NewBlockBlob<'_>], now: DateTime<Utc>) ->
     Ok(())
 }
 
-/// Says that a block names this blob, if something of this owner's names it already: a hash opens nothing of a stranger's.
+/// Adds a block's reference to this blob, if the owner references it already: knowing a hash gives no access to
+/// another user's blob.
 pub async fn reference_owned(tx: &mut Tx, owner: UserId, block: BlockId, sha256: &str) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(NAME_OWN).bind(owner.uuid()).bind(block.uuid()).bind(sha256).execute(conn).await?;
@@ -75,7 +78,7 @@ pub async fn reference_owned(tx: &mut Tx, owner: UserId, block: BlockId, sha256:
     Ok(())
 }
 
-/// Stores bytes that nothing names yet: whoever stores them says in the same transaction what they are for.
+/// Stores bytes without a reference: the caller adds the reference in the same transaction.
 pub async fn insert_unreferenced(
     tx: &mut Tx,
     sha256: &str,
@@ -91,13 +94,13 @@ pub async fn insert_unreferenced(
     Ok(())
 }
 
-/// What another form of an image is for.
+/// The purpose of another form of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageFormKind {
-    /// Where many are shown.
+    /// A small form for lists.
     Thumbnail,
-    /// What models are sent, where the image itself is too large for them.
+    /// The form that models are sent if the image itself is too large for them.
     Model,
 }
 
@@ -110,7 +113,7 @@ pub struct ImageForm {
     pub size: (u32, u32),
 }
 
-/// Remembers another form of an image; both are stored before.
+/// Stores another form of an image; both blobs are stored before.
 pub async fn add_image_form(tx: &mut Tx, sha256: &str, form: &ImageForm) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         let query = sqlx::query(ADD_FORM).bind(sha256).bind(to_word(form.kind)).bind(&form.sha256);
@@ -119,7 +122,7 @@ pub async fn add_image_form(tx: &mut Tx, sha256: &str, form: &ImageForm) -> Resu
     Ok(())
 }
 
-/// The other forms of an image. Whose it is was asked before.
+/// Returns the other forms of an image. The caller has checked the owner.
 pub async fn image_forms(db: &Db, sha256: &str) -> Result<Vec<ImageForm>, StoreError> {
     let rows: Vec<Readable<(String, String, i64, i64)>> =
         with_pool!(db, |pool| sqlx::query_as(FORMS).bind(sha256).fetch_all(pool).await?);
@@ -131,21 +134,21 @@ pub async fn image_forms(db: &Db, sha256: &str) -> Result<Vec<ImageForm>, StoreE
     Ok(keep_decoded(readable::keep_readable(rows, "blob_forms").into_iter().map(form), "blob_forms"))
 }
 
-/// Bytes with what whoever brought them called them, which is to be believed by nobody.
+/// Bytes with the type that their uploader declared, which is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredBlob {
     pub mime: String,
     pub bytes: Bytes,
-    /// The name under which this owner brought them, where they did.
+    /// The name under which this owner uploaded them, if any.
     pub name: Option<String>,
 }
 
-/// The type of bytes whose own cannot be read.
+/// Returns the type for bytes whose stored type cannot be read.
 fn unknown_mime() -> String {
     "application/octet-stream".into()
 }
 
-/// The bytes of this hash, if something of this owner's names them.
+/// Returns the bytes with this hash, if this owner references them.
 pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<StoredBlob>, StoreError> {
     let mut damages = Vec::new();
     let found = find_with_damages(db, owner, sha256, &mut damages).await?;
@@ -153,7 +156,7 @@ pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<StoredB
     Ok(found)
 }
 
-/// As [`find`], with what of its row cannot be read.
+/// Works like [`find`], and records unreadable values of the row.
 pub async fn find_with_damages(
     db: &Db,
     owner: UserId,
@@ -180,7 +183,7 @@ pub async fn find_with_damages(
     }))
 }
 
-/// The type and the length of the same.
+/// Returns the type and the length of these bytes, under the same condition as [`find`].
 pub async fn find_type_and_size(db: &Db, owner: UserId, sha256: &str) -> Result<Option<(String, u64)>, StoreError> {
     let row: Option<Readable<(Lossy<String>, i64)>> =
         with_pool!(db, |pool| sqlx::query_as(SIZE).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);

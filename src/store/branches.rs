@@ -1,4 +1,4 @@
-//! Branches: lineages with their lock. The database itself refuses to change a lock (domain.md I3).
+//! Branches: lineages with their lock. The database itself refuses to change a lock (`docs/reference/domain.md I3`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,7 @@ sql! {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
     MODELS = "SELECT DISTINCT b.model FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND c.deleted_at IS NULL AND b.deleted_at IS NULL ORDER BY b.model LIMIT $2";
-    /// Changes nothing, but holds the chat: what is deleted in it is deleted before or after.
+    /// Changes nothing, but locks the chat row, which serializes this with deletions in the chat.
     HOLD_CHAT = "UPDATE chats SET rev = rev WHERE id = $1 AND deleted_at IS NULL";
     FIND = "SELECT b.id, b.chat_id, b.name, b.provider, b.model, b.parent_branch_id, b.fork_turn_id, b.head_turn_id, \
         b.origin, b.label, b.pinned, b.policy, b.created_at FROM branches b JOIN chats c ON c.id = b.chat_id \
@@ -36,7 +36,7 @@ sql! {
     COUNT = "SELECT COUNT(*) FROM branches WHERE chat_id = $1 AND deleted_at IS NULL";
     NAMES_LIKE = "SELECT name FROM branches WHERE chat_id = $1 AND deleted_at IS NULL \
         AND SUBSTR(name, 1, LENGTH(CAST($2 AS TEXT))) = $2";
-    /// From a branch up to the first: each with the turns on which the one below it hangs.
+    /// The branches from a branch up to the root branch.
     OF_PATH = "WITH RECURSIVE up (id) AS ( \
             SELECT b.id FROM branches b JOIN chats c ON c.id = b.chat_id WHERE c.owner_id = $1 AND b.id = $2 \
             UNION SELECT f.branch_id FROM up JOIN branches b ON b.id = up.id JOIN turns f ON f.id = b.fork_turn_id) \
@@ -87,7 +87,7 @@ const TABLE: &str = "branches";
 const PROVIDER_STATE: &str = "provider_state";
 
 impl BranchRow {
-    /// The branch, unless what it cannot be without is unreadable. What else is wrong goes into `damages`.
+    /// Returns the branch, unless a required value is unreadable. Other unreadable values are recorded in `damages`.
     fn into_branch(self, damages: &mut Vec<Damage>) -> Result<Branch, StoreError> {
         let mut row = RowReader { table: TABLE, id: self.id, damages };
         Ok(Branch {
@@ -107,10 +107,10 @@ impl BranchRow {
     }
 }
 
-/// Stores a new branch. Its turns may be inserted later in the same transaction, and so may the turn that it leaves.
+/// Stores a new branch. Its turns, and the turn it forks from, may be inserted later in the same transaction.
 ///
 /// # Errors
-/// `DeletionSummary` when the chat or the turn that it leaves was deleted meanwhile.
+/// `Deleted` when the chat or the turn it forks from was deleted meanwhile.
 pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &PromptPrefix) -> Result<(), StoreError> {
     let name = storable_text(&branch.name, "the branch's name")?;
     let system_prompt = storable_text(&frozen.system_prompt, "the system prompt")?;
@@ -150,7 +150,7 @@ pub async fn insert(tx: &mut Tx, branch: &Branch, frozen: &PromptPrefix) -> Resu
     Ok(())
 }
 
-/// A branch in a chat of this owner.
+/// Returns a branch in a chat of this owner.
 pub async fn find(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<Branch>, StoreError> {
     let row: Option<BranchRow> =
         with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(branch.uuid()).fetch_optional(pool).await?);
@@ -160,7 +160,7 @@ pub async fn find(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<Bra
     found
 }
 
-/// The branches of a chat, oldest first.
+/// Returns the branches of a chat, oldest first.
 pub async fn list(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, StoreError> {
     let mut damages = Vec::new();
     let listed = list_with_damages(db, owner, chat, &mut damages).await?;
@@ -168,7 +168,8 @@ pub async fn list(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<Branch>, S
     Ok(listed)
 }
 
-/// As [`list`], with what cannot be read: branches that are missing in the list, and values of others.
+/// Works like [`list`], and records unreadable branches, which are missing in the list, and unreadable values of
+/// others.
 pub async fn list_with_damages(
     db: &Db,
     owner: UserId,
@@ -185,12 +186,12 @@ pub async fn list_with_damages(
     Ok(listed)
 }
 
-/// How many branches a chat has, of a chat that the caller holds: for the bound on them.
+/// Returns the number of branches of a chat that the caller has locked, to enforce its limit.
 pub async fn count(tx: &mut Tx, chat: ChatId) -> Result<i64, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query_scalar(COUNT).bind(chat.uuid()).fetch_one(conn).await?))
 }
 
-/// The names of a chat's branches that begin with this one, of a chat that the caller holds.
+/// Returns the names of a chat's branches that start with this one. The caller has locked the chat.
 pub async fn names_like(tx: &mut Tx, chat: ChatId, name: &str) -> Result<HashSet<String>, StoreError> {
     let name = storable_text(name, "the branch's name")?;
     let names: Vec<String> =
@@ -198,7 +199,7 @@ pub async fn names_like(tx: &mut Tx, chat: ChatId, name: &str) -> Result<HashSet
     Ok(names.into_iter().collect())
 }
 
-/// What a run needs of the branches that the path to the end of `branch` is made of.
+/// Returns the branches that the path to the end of `branch` runs along, with what a run needs of them.
 pub async fn list_on_path(
     db: &Db,
     owner: UserId,
@@ -213,10 +214,10 @@ pub async fn list_on_path(
     rows.into_iter().map(on_path).collect()
 }
 
-/// The prompt, the tools and the provider's state of a branch.
+/// The prompt, the tools and the provider state of a branch.
 type FrozenRow = (SalvagedText, Lossy<Option<String>>, Lossy<Json<ProviderState>>);
 
-/// What the branch says in every request, and what it keeps for its provider. For a run, which has the branch from its
+/// Returns the frozen prompt prefix of a branch and its provider state. For a run, which got the branch from its
 /// owner's turn.
 pub async fn frozen_and_provider_state(
     db: &Db,
@@ -237,7 +238,7 @@ async fn read_frozen(
         with_pool!(db, |pool| sqlx::query_as(OF_RUN).bind(branch.uuid()).fetch_optional(pool).await?);
     let Some((system_prompt, tools, state)) = row else { return Ok(None) };
     let mut row = RowReader { table: TABLE, id: branch.uuid(), damages };
-    // Without the list of its tools a branch offers none, and says so; with none at all it would offer those of today.
+    // A branch with an unreadable tool list offers no tools; `None` would offer the current ones.
     let tools = match row.value("tools", tools) {
         Some(None) => None,
         Some(Some(text)) => Some(row.json("tools", &text).unwrap_or_default()),
@@ -248,12 +249,12 @@ async fn read_frozen(
     Ok(Some((PromptPrefix { system_prompt, tools }, state)))
 }
 
-/// What the branch says in every request. The caller has found the branch by its owner.
+/// Returns the frozen prompt prefix of a branch. The caller has found the branch by its owner.
 pub async fn frozen(db: &Db, branch: BranchId) -> Result<Option<PromptPrefix>, StoreError> {
     Ok(frozen_and_provider_state(db, branch).await?.map(|(frozen, _)| frozen))
 }
 
-/// As [`frozen`], with what of it cannot be read.
+/// Works like [`frozen`], and records unreadable values.
 pub async fn frozen_with_damages(
     db: &Db,
     branch: BranchId,
@@ -265,7 +266,7 @@ pub async fn frozen_with_damages(
     Ok(found.map(|(frozen, _)| frozen))
 }
 
-/// How many tools a branch of this owner offers; nothing where it does not say which.
+/// Returns the number of tools that a branch of this owner offers; none if the branch has no list.
 pub async fn tool_count(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<usize>, StoreError> {
     let count: Option<Option<i64>> = with_pool!(db, |pool| sqlx::query_scalar(TOOL_COUNT)
         .bind(owner.uuid())
@@ -275,12 +276,14 @@ pub async fn tool_count(db: &Db, owner: UserId, branch: BranchId) -> Result<Opti
     Ok(count.flatten().and_then(|count| usize::try_from(count).ok()))
 }
 
-/// What the branch keeps for its provider; nothing where there is no such branch. For a run, as [`frozen_and_provider_state`].
+/// Returns the provider state of a branch; the default if there is no such branch. For a run, like
+/// [`frozen_and_provider_state`].
 pub async fn provider_state(db: &Db, branch: BranchId) -> Result<ProviderState, StoreError> {
     Ok(frozen_and_provider_state(db, branch).await?.map(|(_, state)| state).unwrap_or_default())
 }
 
-/// Replaces the tools that a branch offers. The caller has found the branch by its owner. False when it is gone.
+/// Replaces the tools that a branch offers. The caller has found the branch by its owner. Returns false if it is
+/// deleted.
 pub async fn set_tools(tx: &mut Tx, branch: BranchId, tools: &[OfferedTool]) -> Result<bool, StoreError> {
     let tools = to_json(&tools, "branches", "tools")?;
     let changed = in_tx!(tx, |conn| {
@@ -289,14 +292,14 @@ pub async fn set_tools(tx: &mut Tx, branch: BranchId, tools: &[OfferedTool]) -> 
     Ok(changed > 0)
 }
 
-/// The branches of a chat that have no turn of their own yet, of a chat that the caller holds.
+/// Returns the branches of a chat without turns of their own. The caller has locked the chat.
 pub async fn list_empty(tx: &mut Tx, chat: ChatId) -> Result<Vec<(BranchId, ModelLock)>, StoreError> {
     let rows: Vec<(Uuid, String, String)> =
         in_tx!(tx, |conn| sqlx::query_as(EMPTY_OF_CHAT).bind(chat.uuid()).fetch_all(conn).await?);
     Ok(rows.into_iter().map(|(id, provider, model)| (id.into(), ModelLock { provider, model })).collect())
 }
 
-/// Replaces what the branch keeps for its provider. False when the branch is gone.
+/// Replaces the provider state of a branch. Returns false if the branch is deleted.
 pub async fn set_provider_state(tx: &mut Tx, branch: BranchId, state: &ProviderState) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
         sqlx::query(SET_PROVIDER_STATE).bind(branch.uuid()).bind(Json(state)).execute(conn).await?.rows_affected()
@@ -304,7 +307,7 @@ pub async fn set_provider_state(tx: &mut Tx, branch: BranchId, state: &ProviderS
     Ok(changed > 0)
 }
 
-/// Gives the system prompt to the chat's branches that have no turn yet; the others keep theirs.
+/// Sets the system prompt of the chat's branches without turns; the others keep theirs.
 pub async fn set_prompt_of_empty_branches(tx: &mut Tx, chat: ChatId, text: &str) -> Result<(), StoreError> {
     let text = storable_text(text, "the system prompt")?;
     in_tx!(tx, |conn| {
@@ -313,7 +316,7 @@ pub async fn set_prompt_of_empty_branches(tx: &mut Tx, chat: ChatId, text: &str)
     Ok(())
 }
 
-/// Gives the branch a name. False when it is gone.
+/// Renames a branch. Returns false if it is deleted.
 pub async fn rename(tx: &mut Tx, branch: BranchId, name: &str) -> Result<bool, StoreError> {
     let name = storable_text(name, "the branch's name")?;
     let changed =
@@ -321,7 +324,7 @@ pub async fn rename(tx: &mut Tx, branch: BranchId, name: &str) -> Result<bool, S
     Ok(changed > 0)
 }
 
-/// Gives the branch a label, or takes it away. False when the branch is gone.
+/// Sets or removes the label of a branch. Returns false if the branch is deleted.
 pub async fn set_label(tx: &mut Tx, branch: BranchId, label: Option<&str>) -> Result<bool, StoreError> {
     let label = label.map(|label| storable_text(label, "the branch's label")).transpose()?;
     let changed =
@@ -329,7 +332,7 @@ pub async fn set_label(tx: &mut Tx, branch: BranchId, label: Option<&str>) -> Re
     Ok(changed > 0)
 }
 
-/// Puts the branch first in lists, or not. False when it is gone.
+/// Pins a branch to the top of lists, or unpins it. Returns false if it is deleted.
 pub async fn set_pinned(tx: &mut Tx, branch: BranchId, is_pinned: bool) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
         sqlx::query(SET_PINNED).bind(branch.uuid()).bind(is_pinned).execute(conn).await?.rows_affected()
@@ -337,7 +340,7 @@ pub async fn set_pinned(tx: &mut Tx, branch: BranchId, is_pinned: bool) -> Resul
     Ok(changed > 0)
 }
 
-/// Sets how earlier reasoning goes back from the next request on. False when the branch is gone.
+/// Sets how earlier reasoning is sent from the next request on. Returns false if the branch is deleted.
 pub async fn set_policy(tx: &mut Tx, branch: BranchId, policy: ContextPolicy) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
         sqlx::query(SET_POLICY).bind(branch.uuid()).bind(to_word(policy)).execute(conn).await?.rows_affected()
@@ -345,15 +348,15 @@ pub async fn set_policy(tx: &mut Tx, branch: BranchId, policy: ContextPolicy) ->
     Ok(changed > 0)
 }
 
-/// Remembers that the end of the branch was shown, or added to. False when it is gone.
+/// Records that the end of the branch was viewed or extended. Returns false if it is deleted.
 pub async fn record_visit(tx: &mut Tx, branch: BranchId, now: DateTime<Utc>) -> Result<bool, StoreError> {
     let changed =
         in_tx!(tx, |conn| sqlx::query(VISIT).bind(branch.uuid()).bind(now).execute(conn).await?.rows_affected());
     Ok(changed > 0)
 }
 
-/// Moves the head on from where the caller saw it. False when it is elsewhere by now: the branch has grown meanwhile,
-/// and what was to be appended belongs on a branch of its own (domain.md I4).
+/// Moves the head by compare-and-swap from `seen`. Returns false if the head is elsewhere by now: the branch was
+/// extended meanwhile, and the new turn belongs on a branch of its own (`docs/reference/domain.md I4`).
 pub async fn set_head(tx: &mut Tx, branch: BranchId, seen: Option<TurnId>, head: TurnId) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
         let query = sqlx::query(SET_HEAD).bind(branch.uuid()).bind(seen.map(TurnId::uuid)).bind(head.uuid());
@@ -362,7 +365,7 @@ pub async fn set_head(tx: &mut Tx, branch: BranchId, seen: Option<TurnId>, head:
     Ok(changed > 0)
 }
 
-/// The models of an owner's branches, by name; at most `limit`.
+/// Returns the models of an owner's branches, by name; at most `limit`.
 pub async fn list_models(db: &Db, owner: UserId, limit: u32) -> Result<Vec<String>, StoreError> {
     Ok(with_pool!(db, |pool| sqlx::query_scalar(MODELS)
         .bind(owner.uuid())

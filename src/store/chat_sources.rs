@@ -1,4 +1,4 @@
-//! Where chats came from that were taken in, and what of them did not come along. A chat that began here has no row.
+//! Sources of imported chats, and what the import could not take over. A chat that started here has no row.
 
 use chrono::{DateTime, Utc};
 
@@ -19,7 +19,7 @@ sql! {
 type Row = (String, String, DateTime<Utc>, String);
 type LossyRow = (SalvagedText, SalvagedText, Lossy<DateTime<Utc>>, Lossy<String>);
 
-/// Stores where an owner's chat came from. Of one that is stored already only the differences become others.
+/// Stores the source of an owner's chat. For a known source only the differences are updated.
 pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportOrigin) -> Result<(), StoreError> {
     let differences = to_json(&source.differences, "chat_sources", "differences")?;
     let (format, file) =
@@ -33,7 +33,7 @@ pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, source: &ImportOrigin
 
 const TABLE: &str = "chat_sources";
 
-/// Where an owner's chat came from. A source that cannot be read is none.
+/// Returns the source of an owner's chat; none if it cannot be read.
 pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ImportOrigin>, StoreError> {
     let row: Option<Readable<Row>> =
         with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
@@ -41,7 +41,7 @@ pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ImportO
     Ok(keep_decoded(rows.map(|row| read(row, chat)), TABLE).pop())
 }
 
-/// As [`find`], but as far as it can be read, with what of it cannot.
+/// Works like [`find`], but returns the readable values and records the unreadable ones.
 pub async fn find_with_damages(
     db: &Db,
     owner: UserId,
@@ -64,7 +64,7 @@ pub async fn find_with_damages(
     }))
 }
 
-/// The same as a transaction sees it.
+/// Works like [`find`], inside a transaction.
 pub async fn find_in_tx(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ImportOrigin>, StoreError> {
     let row: Option<Row> =
         in_tx!(tx, |conn| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?);

@@ -1,5 +1,5 @@
-//! Which tools a chat offers. Chats that are older than this choice have no row, and offer none. Descriptions of clients'
-//! tools come back letter for letter, which the type of the column on PostgreSQL would not do by itself.
+//! Tool choices of chats. Chats that are older than this choice have no row and offer no tools. Descriptions of
+//! client tools are returned byte for byte, which the column type of PostgreSQL would not do by itself.
 
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -21,7 +21,7 @@ sql! {
 
 const TABLE: &str = "chat_tools";
 
-/// Sets the choice of an owner's chat. False when the owner has no such chat.
+/// Sets the tool choice of an owner's chat. Returns false if the owner has no such chat.
 pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, choice: &ToolChoice) -> Result<bool, StoreError> {
     let choice = to_json(choice, "chat_tools", "choice")?;
     let changed = in_tx!(tx, |conn| {
@@ -31,7 +31,7 @@ pub async fn put(tx: &mut Tx, owner: UserId, chat: ChatId, choice: &ToolChoice) 
     Ok(changed > 0)
 }
 
-/// The choice of an owner's chat.
+/// Returns the tool choice of an owner's chat.
 pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ToolChoice>, StoreError> {
     let row: Option<Readable<(Uuid, Json<String>)>> =
         with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(pool).await?);
@@ -39,7 +39,7 @@ pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<ToolCho
     Ok(keep_decoded(rows.map(|(id, Json(text))| from_json(&text, TABLE, "choice", id)), TABLE).pop())
 }
 
-/// As [`find`], with what of it cannot be read.
+/// Works like [`find`], and records unreadable values.
 pub async fn find_with_damages(
     db: &Db,
     owner: UserId,

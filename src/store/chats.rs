@@ -1,4 +1,4 @@
-//! Chats: the rows of whole trees, not their turns.
+//! Chats: the rows of whole trees; turns have tables of their own.
 
 pub mod listing;
 
@@ -25,7 +25,7 @@ sql! {
         last_viewed_turn_id, next_ord, rev, created_at, updated_at, copied_from_turn_id, pinned_at, archived_at, \
         epoch) VALUES ($1, $2, $3, $4, $5, $6, $7, CAST(1 AS BIGINT), $8, $9, $10, $11, $12, $13, $14)";
     EPOCH = "SELECT epoch FROM chats WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
-    /// While the default branch is deleted, the oldest other one stands in for it, rather one that has turns.
+    /// While the default branch is deleted, the oldest other branch replaces it, preferably one with turns.
     FIND = "SELECT c.id, c.owner_id, c.title, c.system_prompt, c.settings, COALESCE( \
             (SELECT b.id FROM branches b WHERE b.id = c.default_branch_id AND b.deleted_at IS NULL), \
             (SELECT b.id FROM branches b WHERE b.chat_id = c.id AND b.deleted_at IS NULL \
@@ -35,9 +35,9 @@ sql! {
         FROM chats c \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL";
     OWNER = "SELECT owner_id FROM chats WHERE id = $1 AND deleted_at IS NULL";
-    /// Followed by the owner and a list of chats.
+    /// Conditions on the owner and a list of chats follow.
     THERE = "SELECT c.id FROM chats c ";
-    /// Changes nothing, but holds the row until the transaction ends.
+    /// Changes nothing, but locks the row until the transaction ends.
     HOLD = "UPDATE chats SET rev = rev WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING settings";
     SET_TITLE = "UPDATE chats SET title = $2, settings = $3 WHERE id = $1";
     SET_SETTINGS = "UPDATE chats SET settings = $2 WHERE id = $1";
@@ -49,10 +49,10 @@ sql! {
     SET_DEFAULT_BRANCH = "UPDATE chats SET default_branch_id = $2 WHERE id = $1";
     SET_PINNED = "UPDATE chats SET pinned_at = $3 WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
     SET_ARCHIVED = "UPDATE chats SET archived_at = $3 WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
-    /// Who says something in a chat of the archive has it back in the list.
+    /// A new message moves an archived chat back to the list.
     TAKE_ORD = "UPDATE chats SET next_ord = next_ord + 1, rev = rev + 1, updated_at = $3, archived_at = NULL \
         WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING next_ord - 1";
-    /// What was said elsewhere moves a chat no further than to when it was said, and brings none back.
+    /// An imported turn moves a chat only to the turn's own time, and leaves it in the archive.
     TAKE_ORD_OF_ELSEWHERE = "UPDATE chats SET next_ord = next_ord + 1, rev = rev + 1, \
         updated_at = CASE WHEN updated_at < $3 THEN $3 ELSE updated_at END \
         WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING next_ord - 1";
@@ -78,7 +78,7 @@ struct ChatRow {
 const TABLE: &str = "chats";
 
 impl ChatRow {
-    /// The chat as far as its row can be read. What is wrong goes into `damages`.
+    /// Returns the chat as far as its row can be read, and records unreadable values in `damages`.
     fn into_chat(self, damages: &mut Vec<Damage>) -> Chat {
         let mut row = RowReader { table: TABLE, id: self.id, damages };
         let branch = row.value("default_branch_id", self.default_branch_id).flatten();
@@ -128,7 +128,8 @@ pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
     search::index::index_chat_title(tx, chat.id).await
 }
 
-/// Another value whenever the chat came in or turns of it went for ever; none where that never happened since there is one.
+/// Returns the purge epoch of a chat: it changes whenever the chat is imported or turns of it are permanently
+/// deleted. None if neither has happened since epochs exist.
 pub async fn purge_epoch(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Uuid>, StoreError> {
     let row: Option<Option<Uuid>> = with_pool!(db, |pool| sqlx::query_scalar(EPOCH)
         .bind(owner.uuid())
@@ -138,14 +139,14 @@ pub async fn purge_epoch(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<
     Ok(row.flatten())
 }
 
-/// Whose a chat is: for what the server goes on with by itself. `None` where it is deleted.
+/// Returns the owner of a chat, for work that the server resumes by itself. `None` if the chat is deleted.
 pub async fn owner_of(db: &Db, chat: ChatId) -> Result<Option<UserId>, StoreError> {
     let owner: Option<Uuid> =
         with_pool!(db, |pool| sqlx::query_scalar(OWNER).bind(chat.uuid()).fetch_optional(pool).await?);
     Ok(owner.map(UserId::from))
 }
 
-/// A chat of this owner that is not deleted.
+/// Returns a chat of this owner that is not deleted.
 pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Chat>, StoreError> {
     let mut damages = Vec::new();
     let found = find_with_damages(db, owner, chat, &mut damages).await?;
@@ -153,7 +154,7 @@ pub async fn find(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<Chat>, 
     Ok(found)
 }
 
-/// As [`find`], with what of its row cannot be read.
+/// Works like [`find`], and records unreadable values of the row.
 pub async fn find_with_damages(
     db: &Db,
     owner: UserId,
@@ -165,7 +166,7 @@ pub async fn find_with_damages(
     Ok(row.map(|row| row.into_chat(damages)))
 }
 
-/// Those of these chats that are the owner's and not deleted.
+/// Returns those of these chats that belong to the owner and are not deleted.
 pub async fn filter_existing(
     db: &Db,
     owner: UserId,
@@ -189,8 +190,8 @@ pub async fn filter_existing(
     Ok(there)
 }
 
-/// Names a chat; its place in the list stays. A title that a person gave is never replaced by an automatic one: then,
-/// as when the chat is gone, this gives false.
+/// Sets the title of a chat; its position in the list stays. A title set by the user is never replaced by an
+/// automatic one. Returns false then, and if the chat is deleted.
 pub async fn rename(tx: &mut Tx, owner: UserId, chat: ChatId, title: &str, by_user: bool) -> Result<bool, StoreError> {
     let title = storable_text(title, "the title")?;
     let Some(mut settings) = lock_for_update(tx, owner, chat).await? else { return Ok(false) };
@@ -205,7 +206,7 @@ pub async fn rename(tx: &mut Tx, owner: UserId, chat: ChatId, title: &str, by_us
     Ok(true)
 }
 
-/// Sets what the chat asks of models. False when it is gone.
+/// Sets the model parameters of a chat. Returns false if it is deleted.
 pub async fn set_params(tx: &mut Tx, owner: UserId, chat: ChatId, params: &ModelParams) -> Result<bool, StoreError> {
     let Some(mut settings) = lock_for_update(tx, owner, chat).await? else { return Ok(false) };
     settings.params = params.clone();
@@ -215,7 +216,7 @@ pub async fn set_params(tx: &mut Tx, owner: UserId, chat: ChatId, params: &Model
     Ok(true)
 }
 
-/// Sets the system prompt. False when the chat is gone.
+/// Sets the system prompt. Returns false if the chat is deleted.
 pub async fn set_system_prompt(tx: &mut Tx, owner: UserId, chat: ChatId, text: &str) -> Result<bool, StoreError> {
     let text = storable_text(text, "the system prompt")?;
     let changed = in_tx!(tx, |conn| {
@@ -225,7 +226,7 @@ pub async fn set_system_prompt(tx: &mut Tx, owner: UserId, chat: ChatId, text: &
     Ok(changed > 0)
 }
 
-/// Pins a chat since a moment, or no longer. False when it is gone.
+/// Pins a chat since a moment, or unpins it. Returns false if it is deleted.
 pub async fn set_pinned(
     tx: &mut Tx,
     owner: UserId,
@@ -235,7 +236,7 @@ pub async fn set_pinned(
     set_since(tx, SET_PINNED, owner, chat, since).await
 }
 
-/// Puts a chat into the archive since a moment, or takes it out. False when it is gone.
+/// Archives a chat since a moment, or removes it from the archive. Returns false if it is deleted.
 pub async fn set_archived(
     tx: &mut Tx,
     owner: UserId,
@@ -259,8 +260,8 @@ async fn set_since(
     Ok(changed > 0)
 }
 
-/// Remembers where the reader is. False when the chat is gone or has no such turn. The chat is held first: on PostgreSQL
-/// a statement that waits for the chat's row looks at the turns as they were before it waited.
+/// Stores the reader's position. Returns false if the chat is deleted or has no such turn. The chat is locked first:
+/// on PostgreSQL a statement that waits for the chat's row sees the turns as they were before the wait.
 pub async fn set_last_viewed(tx: &mut Tx, owner: UserId, chat: ChatId, turn: TurnId) -> Result<bool, StoreError> {
     if lock_for_update(tx, owner, chat).await?.is_none() {
         return Ok(false);
@@ -272,7 +273,7 @@ pub async fn set_last_viewed(tx: &mut Tx, owner: UserId, chat: ChatId, turn: Tur
     Ok(changed > 0)
 }
 
-/// Sets the branch that a chat opens with, of a chat that the caller has found by its owner.
+/// Sets the default branch of a chat that the caller has found by its owner.
 pub async fn set_default_branch(tx: &mut Tx, chat: ChatId, branch: BranchId) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(SET_DEFAULT_BRANCH).bind(chat.uuid()).bind(branch.uuid()).execute(conn).await?;
@@ -280,8 +281,8 @@ pub async fn set_default_branch(tx: &mut Tx, chat: ChatId, branch: BranchId) -> 
     Ok(())
 }
 
-/// Takes the next turn's place in the chat, and with it holds the chat's row until the transaction ends: whoever adds
-/// turns to one chat does so one after the other. `None` when the chat is gone.
+/// Allocates the position of the next turn, and locks the chat row until the transaction ends, which serializes all
+/// writers that add turns to a chat. `None` if the chat is deleted.
 pub async fn allocate_ord(
     tx: &mut Tx,
     owner: UserId,
@@ -294,8 +295,8 @@ pub async fn allocate_ord(
     }))
 }
 
-/// As [`allocate_ord`], for a turn that was said elsewhere and then: the chat stays in the archive, and where it is in the
-/// list.
+/// Works like [`allocate_ord`], for an imported turn: the chat stays in the archive, and keeps its position in the
+/// list unless the turn is newer.
 pub async fn allocate_ord_for_import(
     tx: &mut Tx,
     owner: UserId,
@@ -308,8 +309,8 @@ pub async fn allocate_ord_for_import(
     }))
 }
 
-/// Holds the chat's row until the transaction ends, and gives its settings; `None` when the chat is gone. What is read
-/// of the chat after this stays as it is until then, because whoever adds to it or deletes from it holds it first.
+/// Locks the chat's row until the transaction ends, and returns its settings; `None` if the chat is deleted. Reads of
+/// the chat after this are stable until then, because every writer that adds or deletes turns takes this lock first.
 pub async fn lock_for_update(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatSettings>, StoreError> {
     let settings: Option<Lossy<Json<ChatSettings>>> = in_tx!(tx, |conn| {
         sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?

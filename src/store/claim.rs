@@ -1,10 +1,10 @@
-//! The claim: one process alone drives the replies of a database, because two would end each other's at their start. In a
-//! file the lock of the data directory says so. On PostgreSQL it is an advisory lock, which lives as long as one
-//! connection, and an epoch in the database, which rises with every claim.
+//! The claim (a lease): one process alone drives the replies of a database, because two would end each other's
+//! replies at their start. For SQLite, the lock file of the data directory is the claim. For PostgreSQL it is an
+//! advisory lock, which lives as long as one connection, and an epoch in the database, which rises with every claim.
 //!
-//! The lock keeps others out; the epoch is the fencing token. A connection may break without this process noticing, and
-//! another one may claim the database in between. So [`Claim::watch`] probes the connection and takes a lost lock again,
-//! writes wait meanwhile ([`ClaimGate`]), and what drives replies checks the epoch in its transactions ([`Db::fence`]).
+//! The lock keeps others out; the epoch is the fencing token. A connection may break without this process noticing,
+//! and another process may claim the database in between. So [`Claim::watch`] probes the connection and regains a lost
+//! lock, writes wait meanwhile ([`ClaimGate`]), and transactions that drive replies check the epoch ([`Db::fence`]).
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub use gate::{ClaimGate, ClaimState};
 /// The key of the advisory lock.
 const SERVING_LOCK: i64 = 0x7475_726e_7365_7276;
 const TRY_LOCK: &str = "SELECT pg_try_advisory_lock($1)";
-/// The session that has the lock, and what it calls itself. A key of 64 bits is shown in two halves.
+/// The session that holds the lock, and its application name. PostgreSQL shows a 64-bit key in two halves.
 const HOLDER: &str = "SELECT l.pid, COALESCE(a.application_name, '') FROM pg_locks l \
     LEFT JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
@@ -33,20 +33,21 @@ const HOLDER: &str = "SELECT l.pid, COALESCE(a.application_name, '') FROM pg_loc
 const TERMINATE: &str = "SELECT pg_terminate_backend($1)";
 const RAISE: &str = "UPDATE serving_claim SET epoch = epoch + 1 WHERE id = 1 RETURNING epoch";
 const EPOCH: &str = "SELECT epoch FROM serving_claim WHERE id = 1";
-/// Holds the epoch until the transaction ends: the next claim waits for it.
+/// Locks the epoch until the transaction ends: the next claim waits for it.
 const IS_EPOCH: &str = "SELECT epoch FROM serving_claim WHERE id = 1 AND epoch = $1 FOR SHARE";
-/// Until the end of the transaction, by itself and with the epoch, which spares the journal a question.
+/// Sets the lock timeout of the transaction, alone or together with the epoch check, which saves the journal a round
+/// trip.
 const BOUND_LOCK_WAITS: &str = "SELECT set_config('lock_timeout', $1, true)";
 const IS_EPOCH_WITHIN: &str = "SELECT epoch, set_config('lock_timeout', $2, true) FROM serving_claim \
     WHERE id = 1 AND epoch = $1 FOR SHARE";
-/// The pause between two attempts at a lost lock, and how long one may take to connect.
+/// The pause between attempts to regain a lost lock, and the connect timeout of one.
 const TRY_AGAIN: Duration = Duration::from_millis(200);
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long a start waits for the session of a process that was killed: a server with much to do ends it late.
+/// The time that a start waits for the session of a killed process: a busy server ends it late.
 const LET_GO: Duration = Duration::from_secs(3);
 
 impl Db {
-    /// How this process stands to the database.
+    /// Returns the claim state of this process.
     pub fn claim_state(&self) -> ClaimState {
         match self {
             Self::Sqlite { .. } => ClaimState::Unclaimed,
@@ -54,8 +55,8 @@ impl Db {
         }
     }
 
-    /// Makes sure that no other process claims the database before this transaction ends. For transactions that drive
-    /// replies, as their first statement.
+    /// Fences the transaction: no other process can claim the database before it ends. Transactions that drive
+    /// replies call this as their first statement.
     ///
     /// # Errors
     /// `InUse` when another process has claimed it.
@@ -66,8 +67,8 @@ impl Db {
         claim.verify_epoch(found)
     }
 
-    /// The same, and from here on the transaction waits for rows that others hold at most as long as `lock_wait` says. A
-    /// file has no locks on rows.
+    /// Works like [`Self::fence`], and bounds the wait for row locks of others in this transaction to `lock_wait`.
+    /// SQLite has no row locks.
     ///
     /// # Errors
     /// As [`Self::fence`].
@@ -88,38 +89,38 @@ impl Db {
 #[derive(Debug)]
 pub struct Claim(Option<LockHolder>);
 
-/// The connection that has the lock; nobody else uses it.
+/// The connection that holds the lock; it is used for nothing else.
 #[derive(Debug)]
 struct LockHolder {
     conn: PgConnection,
     options: PgConnectOptions,
     limits: TimeLimits,
     gate: ClaimGate,
-    /// What the sessions of this process call themselves that hold, or held, the lock.
+    /// The application name of the sessions of this process that hold, or held, the lock.
     name: String,
     epoch: i64,
 }
 
-/// What an attempt at a lost lock found.
+/// The result of an attempt to regain a lost lock.
 enum RegainAttempt {
     Regained(PgConnection),
-    /// Another process claims the database, or did since.
+    /// Another process holds the claim, or held it meanwhile.
     Taken,
-    /// A session of ours that the server believes to be alive had the lock.
+    /// A dead session of this process, which the server believes to be alive, held the lock.
     Retry,
 }
 
 impl Claim {
-    /// Takes the lock. An empty database has it, too, so this comes before migrating. `boot` tells the sessions of this
-    /// process from those of others. A process that was killed may have it still for a moment, until the server has
-    /// noticed.
+    /// Acquires the lock. It works on an empty database too, so this comes before migrating. `boot` distinguishes the
+    /// sessions of this process from those of others. A killed process may hold the lock for a moment, until the
+    /// server notices.
     ///
     /// # Errors
     /// `InUse` when another process has it.
     pub async fn acquire(db: &Db, boot: BootId) -> Result<Self, StoreError> {
         let Db::Postgres { writer, limits, claim, .. } = db else { return Ok(Self(None)) };
         let name = format!("turnleaf serving {}", boot.uuid().simple());
-        // The epoch may be held for a while by a transaction whose client is gone.
+        // The epoch row may be locked for a while by a transaction whose client is gone.
         let options = PgConnectOptions::clone(&writer.connect_options()).application_name(&name);
         let options = options.options([("lock_timeout", 0)]);
         let mut conn = connect(&options).await?;
@@ -133,7 +134,7 @@ impl Claim {
         Ok(Self(Some(LockHolder { conn, options, limits: *limits, gate: claim.clone(), name, epoch: 0 })))
     }
 
-    /// Raises the epoch, once the schema is there: from now on nothing of an earlier process can be stored.
+    /// Raises the epoch after migrating: from now on no write of an earlier process can be stored.
     pub async fn start_epoch(&mut self) -> Result<(), StoreError> {
         let Some(holder) = &mut self.0 else { return Ok(()) };
         holder.epoch = sqlx::query_scalar(RAISE).fetch_one(&mut holder.conn).await?;
@@ -141,22 +142,22 @@ impl Claim {
         Ok(())
     }
 
-    /// Keeps the claim: probes its connection, and takes the lock again when that is lost. Returns when another process has
-    /// the database; never in a file.
+    /// Watches the claim: probes its connection, and regains the lock when the connection is lost. Returns when
+    /// another process has claimed the database; never for SQLite.
     pub async fn watch(&mut self) {
         let Some(holder) = &mut self.0 else { return std::future::pending().await };
         let gate = holder.gate.clone();
         tokio::select! {
             () = holder.watch_connection() => {}
-            // The fence of a transaction notices it, too.
+            // The fence of a transaction may notice the loss first.
             _ = gate.wait_until(|state| *state == ClaimState::Taken) => {}
         }
     }
 
-    /// Gives the claim back.
+    /// Releases the claim.
     pub async fn release(self) {
         if let Some(holder) = self.0 {
-            // The lock ends with the connection, however that ends.
+            // The lock ends with the connection, whether it is closed cleanly or not.
             let _ = with_deadline(Some(holder.limits.probe), holder.conn.close()).await;
         }
     }
@@ -167,19 +168,19 @@ impl LockHolder {
         loop {
             tokio::time::sleep(self.limits.probe_every).await;
             let Err(error) = is_alive(&mut self.conn, self.limits.probe).await else { continue };
-            tracing::warn!(%error, "the connection that holds the claim of the database is lost");
+            tracing::warn!(%error, "lost the connection that holds the database lease");
             self.gate.set(ClaimState::Lost(self.epoch));
             if !self.regain().await {
-                tracing::error!("another process has claimed the database");
+                tracing::error!("another process holds the database lease");
                 self.gate.set(ClaimState::Taken);
                 return;
             }
-            tracing::info!("the claim of the database is held again; nobody else had it");
+            tracing::info!("the database lease is held again; no other process had it");
             self.gate.set(ClaimState::Held(self.epoch));
         }
     }
 
-    /// Tries until the lock is taken again; false when another process had it in between.
+    /// Retries until the lock is regained; returns false if another process had it meanwhile.
     async fn regain(&mut self) -> bool {
         loop {
             match self.try_regain().await {
@@ -189,7 +190,7 @@ impl LockHolder {
                 }
                 Ok(RegainAttempt::Taken) => return false,
                 Ok(RegainAttempt::Retry) => {}
-                Err(error) => tracing::debug!(%error, "the claim of the database cannot be taken again yet"),
+                Err(error) => tracing::debug!(%error, "the database lease cannot be acquired yet"),
             }
             tokio::time::sleep(TRY_AGAIN).await;
         }
@@ -205,7 +206,8 @@ impl LockHolder {
         let holder = sqlx::query_as(HOLDER).bind(SERVING_LOCK).fetch_optional(&mut conn);
         let holder: Option<(i32, String)> = with_deadline(limit, holder).await?;
         match holder {
-            // The server has not noticed that the connection is dead. As long as its session had the lock, nobody else did.
+            // The server has not noticed that the connection is dead. As long as its session held the lock, no other
+            // process did.
             Some((session, name)) if name == self.name => {
                 with_deadline(limit, sqlx::query(TERMINATE).bind(session).execute(&mut conn)).await?;
                 Ok(RegainAttempt::Retry)

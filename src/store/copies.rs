@@ -1,6 +1,6 @@
-//! Copies of paths: rows are copied inside the database, so that their text never comes up here, but for signatures. The caller brings the
-//! new ids. A copied call keeps its bytes, which the next request is made of, and loses its request, its counts and its
-//! cost: it was not made again.
+//! Copies of paths. Rows are copied inside the database, so that their text never passes through this process, except
+//! for signatures. The caller supplies the new ids. A copied generation keeps its raw bytes, from which the next
+//! request is built, and loses its request, its token counts and its cost, because it was not made again.
 
 use sqlx::QueryBuilder;
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use turnleaf_domain::{
 sql! {
     TURNS = concat!(up_from_leaf!(), "SELECT t.id, t.branch_id, t.exchange_id, t.role, t.status \
         FROM path JOIN turns t ON t.id = path.id ORDER BY path.step DESC");
-    /// A signature names its block in its content.
+    /// The content of a signature contains the id of its block.
     BLOCKS = concat!(up_from_leaf!(), "SELECT b.id, b.turn_id, b.seq, b.parent_block_id, b.generation_id, \
         CASE WHEN b.block_type = 'thinking_signature' THEN b.content END FROM path JOIN turn_blocks b ON b.turn_id = path.id ORDER BY path.step DESC, b.seq");
     GENERATIONS = concat!(up_from_leaf!(), "SELECT g.id, g.turn_id \
@@ -48,7 +48,7 @@ const COPY_GENERATIONS: &str = ") INSERT INTO generations (id, turn_id, step, pr
 const FROM_GENERATIONS: &str = ", g.raw_response, g.raw_sha256, g.raw_bytes, g.raw_kind, \
     g.raw_complete, g.api, g.status, g.stop_reason, g.error, g.first_token_at, g.started_at, g.ended_at, ";
 const END_GENERATIONS: &str = " FROM m JOIN generations g ON g.id = m.old_id";
-/// Of a copy nobody asks what was sent: the requests are those of the other chat.
+/// The requests of copied calls stay with the original chat.
 const COPY_REQUESTS: &str = ") INSERT INTO generation_requests (generation_id, body, manifest) SELECT m.new_id, ";
 const OF_BLOCKS: &str = "WITH m (old_id, new_id, turn_id, parent_id, generation_id, chat_seq, old_for, new_for) AS (";
 const COPY_BLOCKS: &str = ") INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, \
@@ -69,7 +69,7 @@ pub struct PathSkeleton {
     pub turns: Vec<BareTurn>,
     pub blocks: Vec<BareBlock>,
     pub generations: Vec<(GenerationId, TurnId)>,
-    /// With the message of each, which may be missing.
+    /// Exchanges with their user turn, which may be missing.
     pub exchanges: Vec<(ExchangeId, Option<TurnId>)>,
 }
 
@@ -89,15 +89,15 @@ pub struct BareBlock {
     pub seq: u64,
     pub parent_block_id: Option<BlockId>,
     pub generation_id: Option<GenerationId>,
-    /// The block that a signature is for.
+    /// The block to which a signature belongs.
     pub attaches_to: Option<BlockId>,
 }
 
-/// What becomes of each row, in the order of the path.
+/// The copies of all rows, in the order of the path.
 #[derive(Debug, Clone, Default)]
 pub struct CopyPlan {
     pub exchanges: Vec<CopiedExchange>,
-    /// The n-th turn gets the n-th place in the chat, from 1: the copy is one chain.
+    /// The n-th turn gets position n in the chat, from 1: the copy is one chain.
     pub turns: Vec<CopiedTurn>,
     /// Old id, new id, new turn.
     pub generations: Vec<(GenerationId, GenerationId, TurnId)>,
@@ -130,7 +130,7 @@ pub struct CopiedBlock {
     pub parent_block_id: Option<BlockId>,
     pub generation_id: Option<GenerationId>,
     pub chat_seq: i64,
-    /// Old id, new id of the block that a signature is for.
+    /// Old and new id of the block to which a signature belongs.
     pub attaches_to: Option<(BlockId, BlockId)>,
 }
 
@@ -153,7 +153,7 @@ impl BareTurnRow {
     }
 }
 
-/// The path that ends at this leaf, without its text. Empty when the owner has no such turn.
+/// Returns the path that ends at this leaf, without its text. Empty if the owner has no such turn.
 pub async fn path_skeleton(db: &Db, owner: UserId, leaf: TurnId) -> Result<PathSkeleton, StoreError> {
     macro_rules! fetch_rows {
         ($pool:expr, $text:expr) => {
@@ -194,8 +194,8 @@ pub async fn path_skeleton(db: &Db, owner: UserId, leaf: TurnId) -> Result<PathS
     })
 }
 
-/// Copies rows that the caller has found by their owner into a chat of the same owner, which has its branches already
-/// and no turns.
+/// Copies rows that the caller has found by their owner into a chat of the same owner, which already has its branches
+/// but no turns.
 pub async fn copy(tx: &mut Tx, chat: ChatId, copies: &CopyPlan) -> Result<(), StoreError> {
     let chat = chat.uuid();
     let next_ord = i64::try_from(copies.turns.len()).unwrap_or(i64::MAX).saturating_add(1);

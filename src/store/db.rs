@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::postgres_tx::PostgresTx;
 use crate::time_limits::{TimeLimits, with_deadline};
 
-/// Runs the same body on either database's reading pool, each time with the driver's own types.
+/// Runs the same body on the reader pool of either database, compiled once per driver.
 macro_rules! with_pool {
     ($db:expr, |$pool:ident| $body:expr) => {
         match $db {
@@ -22,7 +22,7 @@ macro_rules! with_pool {
     };
 }
 
-/// Runs the same body on either database's connection in a transaction.
+/// Runs the same body on the connection of a transaction of either database.
 macro_rules! in_tx {
     ($tx:expr, |$conn:ident| $body:expr) => {
         match $tx {
@@ -38,8 +38,8 @@ macro_rules! in_tx {
     };
 }
 
-/// From a leaf ($2) of this owner ($1) towards the root, at most $3 turns: `path` with each turn's `step` from the leaf.
-/// For what is read of every turn of a path; a part of one is `turns::span`'s.
+/// The path from a leaf ($2) of this owner ($1) towards the root, at most $3 turns, with each turn's `step` from the
+/// leaf. It is for queries over whole paths; `turns::span` reads parts of one.
 macro_rules! up_from_leaf {
     () => {
         "WITH RECURSIVE path (id, prev_turn_id, step) AS ( \
@@ -51,8 +51,8 @@ macro_rules! up_from_leaf {
     };
 }
 
-/// The sum of a column of counts, without those that can be none: a damaged row, or a provider that counts nonsense, does
-/// not make a sum that no column holds, which both databases refuse. The bound is `limits::PLAUSIBLE_COUNT`.
+/// The sum of a column of counts, without implausible ones: a damaged row, or nonsense from a provider, must not
+/// overflow the sum, which both databases refuse. The bound is `limits::PLAUSIBLE_COUNT`.
 macro_rules! bounded_sum {
     ($column:literal) => {
         concat!("SUM(CASE WHEN ", $column, " BETWEEN 0 AND 1000000000000 THEN ", $column, " END)")
@@ -70,8 +70,8 @@ macro_rules! newest_turn_of {
     };
 }
 
-/// The statements of one file: a constant each, and the table from which the tests prepare them. A beginning that a
-/// list of ids or of rows completes stands here when it can be prepared without it.
+/// The SQL statements of one file: a constant each, and the table from which tests prepare them. A prefix that a list
+/// of ids or rows completes is included if it can be prepared without the list.
 macro_rules! sql {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)*) => {
         $($(#[$doc])* const $name: &str = $text;)*
@@ -90,7 +90,7 @@ pub enum Db {
     Postgres { writer: PgPool, readers: PgPool, limits: TimeLimits, claim: ClaimGate },
 }
 
-/// A transaction. Dropped without [`Tx::commit`], it is rolled back.
+/// A transaction. Dropping it without [`Tx::commit`] rolls it back.
 #[derive(Debug)]
 pub enum Tx {
     Sqlite(Transaction<'static, Sqlite>),
@@ -98,12 +98,11 @@ pub enum Tx {
 }
 
 impl Db {
-    /// Begins a writing transaction. On SQLite it holds the write lock from the start, so no later statement of it can
+    /// Starts a write transaction. On SQLite it holds the write lock from the start, so no later statement of it can
     /// find the database busy.
     ///
     /// # Errors
-    /// `Busy` while the claim of this process is lost (see [`crate::claim`]), `InUse` once another process
-    /// has it.
+    /// `Busy` while the claim of this process is lost (see [`crate::claim`]), `InUse` once another process has it.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
         Ok(match self {
             Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
@@ -115,7 +114,7 @@ impl Db {
         })
     }
 
-    /// Begins reading: all statements in it see the same moment.
+    /// Starts a read-only snapshot transaction: all statements in it see the same state.
     pub async fn snapshot(&self) -> Result<Tx, StoreError> {
         Ok(match self {
             Self::Sqlite { readers, .. } => Tx::Sqlite(readers.begin().await?),
@@ -126,7 +125,7 @@ impl Db {
         })
     }
 
-    /// How long one attempt at a write that is tried again may take, where anything bounds it.
+    /// Returns the time limit of one attempt at a retried write, if the database has one.
     pub fn attempt_limit(&self) -> Option<Duration> {
         match self {
             Self::Sqlite { .. } => None,
@@ -134,7 +133,7 @@ impl Db {
         }
     }
 
-    /// The database's file, where it is one.
+    /// Returns the database file, if it is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Sqlite { path, .. } => Some(path),
@@ -142,7 +141,7 @@ impl Db {
         }
     }
 
-    /// Waits for running work and closes all connections. PostgreSQL's are not waited for longer than for a new one.
+    /// Waits for running work and closes all connections. For PostgreSQL the wait is bounded by the acquire timeout.
     pub async fn close(&self) {
         match self {
             Self::Sqlite { writer, readers, .. } => {
@@ -154,7 +153,7 @@ impl Db {
                     readers.close().await;
                     writer.close().await;
                 };
-                // A connection that died while it was released never says that it is free.
+                // A connection that died while it was released never becomes free.
                 if tokio::time::timeout(limits.acquire, closed).await.is_err() {
                     tracing::warn!("a connection to the database does not end");
                 }
@@ -164,10 +163,12 @@ impl Db {
 }
 
 impl Tx {
-    /// Makes everything in the transaction durable, or nothing. A commit whose acknowledgement is lost is asked after.
+    /// Commits the transaction atomically. If the acknowledgement of a commit is lost, a commit outcome query
+    /// determines whether it was stored.
     ///
     /// # Errors
-    /// `Unacknowledged` when nobody could be asked in time; every other error means that nothing was stored.
+    /// `Unacknowledged` when the outcome could not be determined in time; every other error means that nothing was
+    /// stored.
     pub async fn commit(self) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(tx) => Ok(tx.commit().await?),
@@ -178,7 +179,7 @@ impl Tx {
         }
     }
 
-    /// The same for a caller that waits much longer for the outcome, because something follows from it.
+    /// Works like [`Self::commit`], with a longer wait for the outcome, for callers that depend on it.
     pub async fn commit_with_timeout(self, patience: Duration) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(tx) => Ok(tx.commit().await?),
@@ -186,7 +187,8 @@ impl Tx {
         }
     }
 
-    /// The same for writes that are idempotent: the caller repeats them, and need not know what became of this attempt.
+    /// Works like [`Self::commit`], for idempotent writes: the caller repeats them and does not need the outcome of
+    /// this attempt.
     pub async fn commit_idempotent(self) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(tx) => Ok(tx.commit().await?),
@@ -194,23 +196,24 @@ impl Tx {
         }
     }
 
-    /// Makes a mark: what comes behind it can be undone by itself.
+    /// Creates a savepoint.
     pub async fn savepoint(&mut self) -> Result<(), StoreError> {
         self.execute("SAVEPOINT mark").await
     }
 
-    /// Undoes what came behind the mark, also where a statement of it failed; the mark goes, too.
+    /// Rolls back to the savepoint, also after a failed statement, and releases it.
     pub async fn rollback_to_savepoint(&mut self) -> Result<(), StoreError> {
         self.execute("ROLLBACK TO SAVEPOINT mark").await?;
         self.release_savepoint().await
     }
 
-    /// Takes the mark away: what came behind it is a part of the transaction like the rest.
+    /// Releases the savepoint: the changes since then become part of the transaction.
     pub async fn release_savepoint(&mut self) -> Result<(), StoreError> {
         self.execute("RELEASE SAVEPOINT mark").await
     }
 
-    /// Ends a mark: keeps the change behind it, or undoes it where it failed as `is_tolerated` says, and gives that failure.
+    /// Ends the savepoint: keeps the change, or rolls it back if it failed with an error that `is_tolerated`, which
+    /// is returned.
     ///
     /// # Errors
     /// Every other failure of the change.
@@ -231,7 +234,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Undoes everything in the transaction.
+    /// Rolls back the transaction.
     pub async fn rollback(self) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(tx) => tx.rollback().await?,

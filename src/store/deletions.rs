@@ -1,12 +1,12 @@
-//! Deletions: what was deleted together, as Trash lists it (domain.md I13). What a deletion takes is in [`mark`], how it
-//! comes back in [`restore`], how it goes for ever in [`purge`].
+//! Deletions: what was deleted together, as Trash lists it (`docs/reference/domain.md I13`). [`soft_deletion`]
+//! deletes, [`restore`] restores, [`purge`] deletes permanently.
 //!
 //! The rules, which make a restored deletion exactly what it was:
-//! * A deletion takes turns with everything below them, and the branches that have no turn left by it or that leave a
-//!   turn it took. It never takes what an earlier deletion took.
-//! * The head of a branch is always its last turn that is not deleted. Nothing is appended to a branch that has deleted
-//!   turns ([`has_deleted_turns`]): it would stand where they stood.
-//! * What hangs on something that a later deletion took comes back after that.
+//! * A deletion takes turns with everything below them, and the branches that it leaves without turns or that fork
+//!   from a deleted turn. It never takes what an earlier deletion took.
+//! * The head of a branch is always its last turn that is not deleted. Nothing is appended to a branch that has
+//!   deleted turns ([`has_deleted_turns`]), because it would take their positions.
+//! * A deletion whose parent was taken by a later deletion can only be restored after that one.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -45,7 +45,7 @@ macro_rules! columns {
 
 sql! {
     FIND = concat!(columns!(), " AND d.id = $2");
-    /// Ids are made in the order of time.
+    /// Ids are ordered by time.
     LIST = concat!(columns!(), " AND d.id < $2 ORDER BY d.id DESC LIMIT $3");
     OF_CHAT = "SELECT deletion_id FROM chats WHERE owner_id = $1 AND id = $2 AND deletion_id IS NOT NULL";
     OF_BRANCH = "SELECT b.deletion_id FROM branches b JOIN chats c ON c.id = b.chat_id \
@@ -74,14 +74,14 @@ pub struct Deletion {
     pub id: DeletionId,
     pub chat_id: ChatId,
     pub kind: DeletionKind,
-    /// The title of the chat, the name of the branch, the first words of the turn; of a prune those of the turn that was
-    /// kept. As they were then.
+    /// The title of the chat, the name of the branch, or the first words of the turn, at the time of the deletion;
+    /// for a prune, those of the turn that was kept.
     pub title: String,
-    /// As it is now.
+    /// The current title.
     pub chat_title: String,
-    /// The chat was deleted later, by itself: it has to come back first.
+    /// True if the chat was deleted later, by itself: it has to be restored first.
     pub chat_is_deleted: bool,
-    /// Of the turn, where it is one.
+    /// The role of the turn, for a deleted turn.
     pub role: Option<Role>,
     pub turns: u64,
     pub branches: u64,
@@ -90,12 +90,12 @@ pub struct Deletion {
 }
 
 impl Deletion {
-    /// The turn that was deleted, or that a prune kept.
+    /// Returns the turn that was deleted, or that a prune kept.
     pub fn root_turn(&self) -> Option<TurnId> {
         matches!(self.kind, DeletionKind::Turn | DeletionKind::Prune).then(|| self.root.into())
     }
 
-    /// The branch that was deleted.
+    /// Returns the branch that was deleted.
     pub fn root_branch(&self) -> Option<BranchId> {
         (self.kind == DeletionKind::Branch).then(|| self.root.into())
     }
@@ -135,7 +135,7 @@ impl DeletionRow {
     }
 }
 
-/// A deletion of this owner that can come back.
+/// Returns a deletion of this owner that can be restored.
 pub async fn find(db: &Db, owner: UserId, deletion: DeletionId) -> Result<Option<Deletion>, StoreError> {
     let row: Option<DeletionRow> = with_pool!(db, |pool| {
         sqlx::query_as(FIND).bind(owner.uuid()).bind(deletion.uuid()).fetch_optional(pool).await?
@@ -143,7 +143,7 @@ pub async fn find(db: &Db, owner: UserId, deletion: DeletionId) -> Result<Option
     row.map(DeletionRow::into_deletion).transpose()
 }
 
-/// What can come back, newest first, older than `before` where given.
+/// Returns the deletions that can be restored, newest first, older than `before` if given.
 pub async fn list(db: &Db, owner: UserId, before: Option<DeletionId>, limit: u32) -> Result<Vec<Deletion>, StoreError> {
     let before = before.map_or(Uuid::max(), DeletionId::uuid);
     let rows: Vec<Readable<DeletionRow>> = with_pool!(db, |pool| {
@@ -152,7 +152,7 @@ pub async fn list(db: &Db, owner: UserId, before: Option<DeletionId>, limit: u32
     Ok(keep_decoded(keep_readable(rows, "deletions").into_iter().map(DeletionRow::into_deletion), "deletions"))
 }
 
-/// What a deletion can be asked for by.
+/// A deleted item, by which its deletion can be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletedItem {
     Chat(ChatId),
@@ -160,7 +160,7 @@ pub enum DeletedItem {
     Turn(TurnId),
 }
 
-/// The deletion that took this thing of the owner's.
+/// Returns the deletion that took this item of the owner.
 pub async fn find_by_target(db: &Db, owner: UserId, thing: DeletedItem) -> Result<Option<DeletionId>, StoreError> {
     let (text, id) = match thing {
         DeletedItem::Chat(id) => (OF_CHAT, id.uuid()),
@@ -172,15 +172,15 @@ pub async fn find_by_target(db: &Db, owner: UserId, thing: DeletedItem) -> Resul
     Ok(found.map(DeletionId::from))
 }
 
-/// Whether turns of this branch are in Trash. Then nothing is appended to it. Of a branch that the caller has found by
-/// its owner.
+/// Returns whether turns of this branch are in Trash; if so, nothing may be appended to it. The caller has found the
+/// branch by its owner.
 pub async fn has_deleted_turns(tx: &mut Tx, branch: BranchId) -> Result<bool, StoreError> {
     let found: Option<Uuid> =
         in_tx!(tx, |conn| sqlx::query_scalar(DELETED_OF_BRANCH).bind(branch.uuid()).fetch_optional(conn).await?);
     Ok(found.is_some())
 }
 
-/// How many turns go with this one, itself included; 0 when the owner has no such turn.
+/// Returns the number of turns that are deleted with this one, itself included; 0 if the owner has no such turn.
 pub async fn count_below(db: &Db, owner: UserId, turn: TurnId) -> Result<u64, StoreError> {
     let count: i64 = with_pool!(db, |pool| {
         sqlx::query_scalar(COUNT_BELOW).bind(owner.uuid()).bind(turn.uuid()).fetch_one(pool).await?
@@ -188,8 +188,8 @@ pub async fn count_below(db: &Db, owner: UserId, turn: TurnId) -> Result<u64, St
     Ok(to_unsigned(count))
 }
 
-/// The nearest turn on the way up from one that may be deleted, itself included, that is not: `Some(None)` when all of
-/// them are. `None` when this chat of the owner has no such turn, deleted or not.
+/// Returns the nearest turn that is not deleted, on the way up from this one, itself included: `Some(None)` if all
+/// are deleted. `None` if this chat of the owner has no such turn, deleted or not.
 pub async fn nearest_remaining(
     db: &Db,
     owner: UserId,

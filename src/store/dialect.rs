@@ -1,5 +1,5 @@
-//! The only place where the two databases genuinely differ: how they are locked for a migration, backed up and
-//! checked from below.
+//! Database dialects: the only place where the two databases genuinely differ, in locking for migrations, backup and
+//! integrity checks.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,14 +10,14 @@ use sqlx::sqlite::SqliteConnection;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 
-/// Any number, the same for all processes that migrate.
+/// An arbitrary number that all migrating processes share.
 const MIGRATION_LOCK: i64 = 0x7475_726e_6c65_6166;
 
-/// Lets one process migrate at a time, until the transaction ends. On SQLite the write lock says so already. A migration
-/// takes the time it takes.
+/// Lets one process migrate at a time, until the transaction ends. On SQLite the write lock does so already. The time
+/// limits of the connection are lifted for a migration.
 ///
-/// On PostgreSQL references are looked at after each statement: what is left to be looked at in the end keeps a table
-/// whose rows an earlier file has changed from being altered by a later one.
+/// On PostgreSQL, constraints are checked after each statement: pending checks would keep a table whose rows an
+/// earlier file has changed from being altered by a later one.
 pub(super) async fn lock_for_migration(tx: &mut Tx) -> Result<(), StoreError> {
     if let Tx::Postgres(tx) = tx {
         for lifted in ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"] {
@@ -29,7 +29,7 @@ pub(super) async fn lock_for_migration(tx: &mut Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether the table is there, so that a query for it would not fail.
+/// Returns whether the table exists.
 pub(super) async fn has_table(db: &Db, table: &str) -> Result<bool, StoreError> {
     let found: Option<i64> = match db {
         Db::Sqlite { writer, .. } => {
@@ -48,8 +48,9 @@ pub(super) async fn has_table(db: &Db, table: &str) -> Result<bool, StoreError> 
     Ok(found.is_some())
 }
 
-/// Writes a consistent copy of a SQLite database to `file`, which must not exist; work goes on meanwhile. PostgreSQL
-/// has `pg_dump`, so there it is refused. Until the copy is whole and on the disk it has another name.
+/// Writes a consistent copy of a SQLite database to `file`, which must not exist, while the database stays in use.
+/// For PostgreSQL this is refused, because it has `pg_dump`. The copy has a temporary name until it is complete and
+/// synced.
 ///
 /// # Errors
 /// `NoFile` on PostgreSQL; `Full` when the disk is.
@@ -64,7 +65,7 @@ pub async fn backup(db: &Db, file: &Path) -> Result<(), StoreError> {
     let name = unfinished.to_str().ok_or(StoreError::NoFile)?;
     remove(&unfinished)?;
     let copied = sqlx::query("VACUUM INTO $1").bind(name).execute(writer).await;
-    // SQLite leaves that to whoever wants the copy.
+    // SQLite does not sync the copy.
     let kept = copied.map_err(StoreError::from).and_then(|_| {
         let synced = File::open(&unfinished).and_then(|copy| copy.sync_all());
         synced.and_then(|()| fs::rename(&unfinished, file)).map_err(backup_error)
@@ -89,8 +90,8 @@ fn backup_error(error: std::io::Error) -> StoreError {
     }
 }
 
-/// Asks the database itself whether its pages and indices are sound; what it says otherwise comes back as sentences.
-/// PostgreSQL checks its pages when it reads them.
+/// Checks pages and indices of SQLite and returns the problems as sentences. PostgreSQL checks its pages when it
+/// reads them.
 pub async fn check_integrity(db: &Db) -> Result<Vec<String>, StoreError> {
     let Db::Sqlite { readers, .. } = db else { return Ok(Vec::new()) };
     let mut conn = readers.acquire().await?;
@@ -107,37 +108,38 @@ pub async fn check_integrity(db: &Db) -> Result<Vec<String>, StoreError> {
         *counts.entry((table, parent)).or_default() += 1;
     }
     said.extend(counts.into_iter().map(|((table, parent), count)| match count {
-        1 => format!("a row of {table} refers to a row of {parent} that is not there"),
-        many => format!("{many} rows of {table} refer to rows of {parent} that are not there"),
+        1 => format!("a row of {table} refers to a missing row of {parent}"),
+        many => format!("{many} rows of {table} refer to missing rows of {parent}"),
     }));
     Ok(said)
 }
 
-/// FTS5 checks its index by the structure that this connection read last, which others may have changed since: it would
-/// take a merged segment for a lost one. A search reads the structure again, if need be; the caller's savepoint keeps it.
+/// Checks the pages after a search, because FTS5 checks its index by the structure that this connection read last,
+/// which others may have changed since: it would take a merged segment for a lost one. A search rereads the
+/// structure; the caller's savepoint keeps it.
 async fn check_pages(conn: &mut SqliteConnection) -> Result<Vec<String>, sqlx::Error> {
     const SEARCH: &str = "SELECT CAST(COUNT(*) AS BIGINT) FROM search_words WHERE search_words MATCH 'a'";
     const IS_THERE: &str = "SELECT name FROM sqlite_schema WHERE name = 'search_words'";
     let is_there: Option<String> = sqlx::query_scalar(IS_THERE).fetch_optional(&mut *conn).await?;
     if is_there.is_some() {
-        // What it says of damage, the check says better.
+        // An error here is ignored, because the check reports damage better.
         let _ = sqlx::query_scalar::<_, i64>(SEARCH).fetch_one(&mut *conn).await;
     }
     sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *conn).await
 }
 
-/// Refuses a damaged database before anything is served from it: the quick form of [`check_integrity`].
+/// Refuses a damaged database before anything is served from it, by the quick form of [`check_integrity`].
 ///
 /// # Errors
-/// `Damaged`, with SQLite's first words about it.
+/// `Damaged`, with SQLite's first message.
 pub async fn quick_check(db: &Db) -> Result<(), StoreError> {
     let Db::Sqlite { writer, .. } = db else { return Ok(()) };
     let said: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(writer).await?;
     if said == "ok" { Ok(()) } else { Err(StoreError::Damaged(said)) }
 }
 
-/// Gives the pages of deleted rows back to the file system, a bounded number at a time, and says how many are left.
-/// PostgreSQL has autovacuum.
+/// Returns free pages to the file system, a bounded number at a time; returns the number of pages left. PostgreSQL
+/// has autovacuum.
 pub async fn reclaim_free_pages(db: &Db) -> Result<u64, StoreError> {
     let Db::Sqlite { writer, .. } = db else { return Ok(0) };
     sqlx::query("PRAGMA incremental_vacuum(1000)").execute(writer).await?;
@@ -145,7 +147,7 @@ pub async fn reclaim_free_pages(db: &Db) -> Result<u64, StoreError> {
     Ok(left.unsigned_abs())
 }
 
-/// The stored bytes of a column, whatever its type and whatever stands in it, as an expression.
+/// Returns an expression for the stored bytes of a column, whatever its type and content.
 pub(super) fn column_bytes_expr(db: &Db, column: &str) -> String {
     match db {
         Db::Sqlite { .. } => format!("CAST({column} AS BLOB)"),
@@ -153,7 +155,7 @@ pub(super) fn column_bytes_expr(db: &Db, column: &str) -> String {
     }
 }
 
-/// A bound text as a value of a JSON column, as an expression. All other texts are bound as they are.
+/// Returns an expression that casts a bound text to a JSON column. All other texts are bound directly.
 pub(super) fn json_expr(db: &Db, placeholder: &str) -> String {
     match db {
         Db::Sqlite { .. } => placeholder.to_owned(),
@@ -161,7 +163,7 @@ pub(super) fn json_expr(db: &Db, placeholder: &str) -> String {
     }
 }
 
-/// The columns of a table that are stored, not computed.
+/// Returns the columns of a table that are stored, not computed.
 pub(super) async fn stored_columns(db: &Db, table: &str) -> Result<Vec<String>, StoreError> {
     const SQLITE: &str = "SELECT name FROM pragma_table_xinfo($1) WHERE hidden = 0";
     const POSTGRES: &str = "SELECT CAST(column_name AS TEXT) FROM information_schema.columns \
@@ -172,16 +174,16 @@ pub(super) async fn stored_columns(db: &Db, table: &str) -> Result<Vec<String>, 
     })
 }
 
-/// Whether deleting a row of a file takes along, or refuses for, the rows that refer to it. PostgreSQL always does.
+/// Turns foreign key enforcement of SQLite on or off. PostgreSQL always enforces them.
 pub(super) async fn set_foreign_keys(db: &Db, is_on: bool) -> Result<(), StoreError> {
     let Db::Sqlite { writer, .. } = db else { return Ok(()) };
     let text = if is_on { "PRAGMA foreign_keys = ON" } else { "PRAGMA foreign_keys = OFF" };
-    // The pool has one connection.
+    // The writer pool has one connection, so this applies to all writes.
     sqlx::query(text).execute(writer).await?;
     Ok(())
 }
 
-/// No id, as an expression with the type of one.
+/// Returns an expression for a null id, with the type of an id.
 pub(super) fn null_id_expr(db: &Db) -> &'static str {
     match db {
         Db::Sqlite { .. } => "NULL",

@@ -1,6 +1,6 @@
-//! Documents: a title and versions that never change. Each version is named by its time, which rises strictly within a
-//! document (domain.md C19). Reading is here; [`write`] makes and changes them, [`purge`] ends them, and [`index`] is
-//! where search learns of either.
+//! Documents: a title and immutable versions. Each version is identified by its time, which rises strictly within a
+//! document (`docs/reference/domain.md C19`). This module reads; [`write`] creates and changes documents, [`purge`]
+//! deletes them permanently, and [`index`] updates the search index.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -27,7 +27,7 @@ pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static 
     ]
 }
 
-/// The chats in which a message that is not deleted names the document `d`.
+/// The number of chats in which a message that is not deleted references the document `d`.
 macro_rules! used_in {
     () => {
         "(SELECT COUNT(DISTINCT b.chat_id) FROM block_documents r JOIN turn_blocks b ON b.id = r.block_id \
@@ -58,7 +58,7 @@ sql! {
     VERSIONS = "SELECT v.version_timestamp, v.origin, v.mime, v.byte_count, v.char_count, v.line_count, v.notes \
         FROM document_versions v JOIN documents d ON d.id = v.document_id \
         WHERE d.owner_id = $1 AND d.id = $2 ORDER BY v.version_timestamp DESC LIMIT $3";
-    /// A document in Trash has no text for anybody.
+    /// The text of a document in Trash is not served.
     VERSION = "SELECT v.version_timestamp, v.origin, v.mime, v.byte_count, v.char_count, v.line_count, v.notes \
         FROM document_versions v JOIN documents d ON d.id = v.document_id \
         WHERE d.owner_id = $1 AND d.id = $2 AND v.version_timestamp = $3 AND d.deleted_at IS NULL";
@@ -72,22 +72,22 @@ sql! {
         ORDER BY c.updated_at DESC, c.id DESC LIMIT $3";
 }
 
-/// A document as lists show it.
+/// A document as a list entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     pub id: DocumentId,
     pub title: String,
-    /// What it was made from: a media type.
+    /// The media type of its source.
     pub kind: String,
-    /// Rises with every change.
+    /// The revision, which rises with every change.
     pub rev: i64,
     pub created_at: DateTime<Utc>,
     pub updated_at: DateTime<Utc>,
-    /// In Trash since then.
+    /// The time at which it was moved to Trash.
     pub deleted_at: Option<DateTime<Utc>>,
-    /// In how many chats a message that is not deleted names it.
+    /// The number of chats in which a message that is not deleted references it.
     pub used_in: u64,
-    /// The newest.
+    /// The newest version.
     pub version: StoredDocumentVersion,
 }
 
@@ -95,14 +95,14 @@ pub struct Document {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDocumentVersion {
     pub version_timestamp: DateTime<Utc>,
-    /// The sha256 of the file that it was read from, where it was.
+    /// The sha256 of the file from which it was converted, if any.
     pub origin: Option<String>,
     pub mime: String,
     pub byte_count: u64,
-    /// Unicode scalar values, in which selections count.
+    /// The number of Unicode scalar values, the unit of selections.
     pub char_count: u64,
     pub line_count: u64,
-    /// What reading the file has to say, for people.
+    /// Notes about the conversion of the file, for people.
     pub notes: Vec<String>,
 }
 
@@ -126,7 +126,7 @@ impl VersionRow {
             byte_count: to_unsigned(self.byte_count),
             char_count: to_unsigned(self.char_count),
             line_count: to_unsigned(self.line_count),
-            // Notes of a newer version of Turnleaf are no reason to hide a document.
+            // Unknown notes of a newer version of Turnleaf must not hide a document.
             notes: serde_json::from_str(&self.notes).unwrap_or_default(),
         }
     }
@@ -162,15 +162,15 @@ impl DocumentRow {
     }
 }
 
-/// A document of this owner, also one in Trash.
+/// Returns a document of this owner, including Trash.
 pub async fn find(db: &Db, owner: UserId, id: DocumentId) -> Result<Option<Document>, StoreError> {
     let row: Option<DocumentRow> =
         with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(id.uuid()).fetch_optional(pool).await?);
     Ok(row.map(DocumentRow::into_document))
 }
 
-/// The documents that are not in Trash, those that changed last first, behind this one of them and only with this in
-/// their titles where given.
+/// Returns the documents that are not in Trash, most recently changed first, after `behind` if given, and only those
+/// whose title matches.
 pub async fn list(
     db: &Db,
     owner: UserId,
@@ -178,11 +178,11 @@ pub async fn list(
     title: Option<&TextMatcher>,
     limit: u32,
 ) -> Result<Vec<Document>, StoreError> {
-    // Later than any.
+    // Later than any document.
     let newest = (DateTime::from_timestamp(253_402_300_799, 0).unwrap_or_default(), DocumentId::from(Uuid::max()));
     let (mut at, mut id) = behind.unwrap_or(newest);
     let pattern = contains_pattern(title.map_or("", TextMatcher::prefilter_literal), is_case_ambiguous);
-    // The database's idea of case is its own: of titles it lets through too many, of which all are looked at.
+    // Case folding of the database differs: the SQL filter is a superset, so every title is matched again here.
     let some = if title.is_some() { limit.max(limits::PAGE_MAX) } else { limit };
     let mut documents = Vec::new();
     loop {
@@ -205,7 +205,7 @@ pub async fn list(
     }
 }
 
-/// Those in Trash, the last one first.
+/// Returns the documents in Trash, the last deleted first.
 pub async fn list_deleted(db: &Db, owner: UserId, limit: u32) -> Result<Vec<Document>, StoreError> {
     let rows: Vec<Readable<DocumentRow>> = with_pool!(db, |pool| {
         sqlx::query_as(DELETED).bind(owner.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
@@ -213,7 +213,7 @@ pub async fn list_deleted(db: &Db, owner: UserId, limit: u32) -> Result<Vec<Docu
     Ok(readable::keep_readable(rows, "documents").into_iter().map(DocumentRow::into_document).collect())
 }
 
-/// The versions of a document, the newest first.
+/// Returns the versions of a document, the newest first.
 pub async fn versions(
     db: &Db,
     owner: UserId,
@@ -227,7 +227,7 @@ pub async fn versions(
     Ok(readable::keep_readable(rows, "document_versions").into_iter().map(VersionRow::into_version).collect())
 }
 
-/// One version, of a document that is not in Trash.
+/// Returns one version of a document that is not in Trash.
 pub async fn version(
     db: &Db,
     owner: UserId,
@@ -240,7 +240,7 @@ pub async fn version(
     Ok(row.map(VersionRow::into_version))
 }
 
-/// The text of a version, of a document that is not in Trash. U+FFFD stands for bytes of it that are no text.
+/// Returns the text of a version of a document that is not in Trash. U+FFFD replaces invalid bytes.
 pub async fn content(
     db: &Db,
     owner: UserId,
@@ -257,14 +257,14 @@ pub async fn content(
     Ok(text)
 }
 
-/// Whether its owner typed all of a document: it is there, and no version of it was read from a file.
+/// Returns whether the owner typed the whole document: it exists, and no version of it was converted from a file.
 pub async fn is_written_by_owner(db: &Db, owner: UserId, id: DocumentId) -> Result<bool, StoreError> {
     let (versions, from_files): (i64, i64) =
         with_pool!(db, |pool| sqlx::query_as(FROM_FILES).bind(owner.uuid()).bind(id.uuid()).fetch_one(pool).await?);
     Ok(versions > 0 && from_files == 0)
 }
 
-/// The chats with a message that names it, those that changed last first: id and title.
+/// Returns the chats with a message that references it, most recently changed first: id and title.
 pub async fn list_referencing_chats(
     db: &Db,
     owner: UserId,

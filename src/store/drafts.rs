@@ -1,5 +1,5 @@
-//! Drafts: what is typed and not sent, per chat and one for the chat that does not exist yet. Each has a revision, so
-//! that of two tabs the later knows that it writes over something it has not seen.
+//! Drafts: unsent text, one per chat and one for the new chat. Each has a revision (optimistic concurrency), so that
+//! of two tabs the later one notices that it would overwrite a version it has not seen.
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
@@ -19,10 +19,10 @@ sql! {
     FIND_OF_CHAT = "SELECT text, provider, model, thinking, attachments, rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
     FIND_OF_NEW_CHAT = "SELECT text, provider, model, thinking, attachments, rev FROM drafts \
         WHERE owner_id = $1 AND chat_id IS NULL";
-    /// Pages ask every few seconds, and a draft may be long.
+    /// Only the revision is read, because pages poll every few seconds and a draft may be long.
     REV_OF_CHAT = "SELECT rev FROM drafts WHERE owner_id = $1 AND chat_id = $2";
     REV_OF_NEW_CHAT = "SELECT rev FROM drafts WHERE owner_id = $1 AND chat_id IS NULL";
-    /// Nothing is inserted for a chat that is not the owner's.
+    /// Nothing is inserted for a chat of another owner.
     INSERT_OF_CHAT = "INSERT INTO drafts (owner_id, chat_id, text, provider, model, thinking, attachments, rev, updated_at) \
         SELECT c.owner_id, c.id, $3, $4, $5, $6, COALESCE($7, '[]'), CAST(1 AS BIGINT), $8 FROM chats c \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL \
@@ -45,9 +45,9 @@ pub struct Draft {
     pub text: String,
     pub lock: Option<ModelLock>,
     pub thinking: Option<Thinking>,
-    /// The blocks of the message beside its text. Stored with nothing, those that are stored stay.
+    /// The attachments of the message. Saving `None` keeps the stored ones.
     pub attachments: Option<Vec<Attachment>>,
-    /// Rises with every save; 0 before the first.
+    /// The revision: it rises with every save; 0 before the first.
     pub rev: i64,
 }
 
@@ -62,7 +62,7 @@ struct DraftRow {
 }
 
 impl DraftRow {
-    /// A value that cannot be read is as if it were not set: the rest of the draft and its chat are worth more.
+    /// Unreadable values count as unset, so that the rest of the draft and its chat stay usable.
     fn into_draft(self, chat: Option<ChatId>) -> Draft {
         let id = chat.map_or_else(Uuid::nil, ChatId::uuid);
         let provider = self.provider.unwrap_or_default(TABLE, "provider", id);
@@ -72,14 +72,14 @@ impl DraftRow {
             text: self.text.unwrap_or_default(TABLE, "text", id),
             lock: provider.zip(model).map(|(provider, model)| ModelLock { provider, model }),
             thinking: self.thinking.unwrap_or_default(TABLE, "thinking", id).map(|Json(thinking)| thinking),
-            // What a newer version attached is not worth losing the words for.
+            // Attachments of a newer version must not cost the text.
             attachments: Some(serde_json::from_str(&attachments).unwrap_or_default()),
             rev: self.rev,
         }
     }
 }
 
-/// The revision alone of the draft of a chat, or of the new chat; 0 where there is none.
+/// Returns only the revision of the draft of a chat, or of the new chat; 0 if there is none.
 pub async fn rev(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<i64, StoreError> {
     let rev: Option<i64> = match chat {
         Some(chat) => with_pool!(db, |pool| {
@@ -92,7 +92,7 @@ pub async fn rev(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<i64, St
     Ok(rev.unwrap_or(0))
 }
 
-/// The draft of a chat, or of the new chat.
+/// Returns the draft of a chat, or of the new chat.
 pub async fn find(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<Option<Draft>, StoreError> {
     let row: Option<Readable<DraftRow>> = match chat {
         Some(chat) => with_pool!(db, |pool| {
@@ -103,8 +103,8 @@ pub async fn find(db: &Db, owner: UserId, chat: Option<ChatId>) -> Result<Option
     Ok(keep_readable(row.into_iter().collect(), TABLE).pop().map(|row| row.into_draft(chat)))
 }
 
-/// Saves a draft whose `rev` is the one it was made from, and gives the new revision. `None`: somebody saved another
-/// one meanwhile, or the chat is gone; nothing was changed.
+/// Saves a draft by compare-and-swap of its `rev`, and returns the new revision. `None` if another revision was saved
+/// meanwhile or the chat is deleted; nothing is changed then.
 pub async fn put(
     tx: &mut Tx,
     owner: UserId,
@@ -119,7 +119,7 @@ pub async fn put(
     let attachments = draft.attachments.as_ref();
     let attachments = attachments.map(|attached| to_json(attached, "drafts", "attachments")).transpose()?;
     let chat = chat.map(ChatId::uuid);
-    // What a statement begins with is its own; what it stores comes after that, in one order.
+    // Each statement has its own leading parameters; the stored values follow in one order.
     macro_rules! save {
         ($statement:expr, $($of:expr),*) => {
             in_tx!(tx, |conn| {
@@ -137,8 +137,8 @@ pub async fn put(
     })
 }
 
-/// Empties a draft that was sent. Its revision rises, also where nothing was ever saved, so that neither another tab's
-/// late save of the sent text nor a browser's copy of it brings it back.
+/// Clears a draft that was sent. Its revision rises even if nothing was ever saved, so that neither a late save of
+/// another tab nor a browser's copy restores the sent text.
 pub async fn clear(tx: &mut Tx, owner: UserId, chat: Option<ChatId>, now: DateTime<Utc>) -> Result<(), StoreError> {
     let cleared = match chat {
         Some(chat) => in_tx!(&mut *tx, |conn| {

@@ -1,4 +1,4 @@
-//! What can go wrong with the store, by what the caller has to do about it.
+//! Store errors, classified by what the caller has to do about them.
 
 use std::path::PathBuf;
 
@@ -7,60 +7,61 @@ use sqlx::sqlite::SqliteError;
 
 use turnleaf_domain::TurnId;
 
-/// A failure of the store. Not found is not one: it is `Ok(None)`.
+/// A failure of the store. A missing row is not one: it is `Ok(None)`.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A row with this key exists; for a client's request id that means: answer with the earlier result.
-    #[error("a row with this key exists already")]
+    /// A row with this key exists; for an idempotency key the caller returns the earlier result.
+    #[error("a row with this key already exists")]
     NotUnique,
-    /// A stored value does not parse: written by a newer version or by something else.
+    /// A stored value does not parse: it was written by a newer version or by something else.
     #[error("{table}.{column} of {id} cannot be read: {reason}")]
     Inconsistent { table: &'static str, column: &'static str, id: String, reason: String },
-    /// A row that the caller saw a moment ago is gone or has moved on.
-    #[error("{0} is gone")]
+    /// A row that the caller just saw is deleted or has changed.
+    #[error("{0} no longer exists")]
     Gone(&'static str),
-    /// What something new was to hang on was deleted by another tab at the same moment.
+    /// The parent of a new row was deleted concurrently.
     #[error("{0} was deleted")]
     Deleted(&'static str),
-    /// PostgreSQL cannot store NUL in text and SQLite could, so both refuse it. Text is cleaned where it comes in.
+    /// The text contains NUL, which PostgreSQL cannot store; SQLite refuses it too, for equal behavior. Text is
+    /// cleaned at the boundary.
     #[error("{0} contains a NUL character")]
     Nul(&'static str),
-    /// No space left. Reads go on; writes work again when there is space (507).
+    /// The disk is full. Reads still work; writes work again when there is space (507).
     #[error("the disk of the database is full")]
     Full,
-    /// Locked, out of connections, restarting or deadlocked: trying again may work (503).
+    /// The database is locked, out of connections, restarting or deadlocked: a retry may work (503).
     #[error("the database is busy: {0}")]
     Busy(String),
-    /// No memory for it: said of a server that has none left, and of one value that is too large (503).
+    /// The database is out of memory, or one value is too large for it (503).
     #[error("the database has no memory for this: {0}")]
     NoMemory(String),
-    /// The connection was lost during a commit, and nobody could be asked what became of it: it may be stored (503).
-    #[error("whether the change was stored is not known: {0}")]
+    /// The connection was lost during a commit, and its outcome could not be determined: it may be stored (503).
+    #[error("the change may not have been stored: {0}")]
     Unacknowledged(String),
-    /// Pages that are not a database's (exit 74). Never repaired silently.
+    /// Pages are damaged (exit 74). They are never repaired silently.
     #[error("the database is damaged: {0}; restore a backup or copy the file before you try to repair it")]
     Damaged(String),
     /// Another process drives the replies of this database (exit 75).
-    #[error("another Turnleaf uses this database")]
+    #[error("another Turnleaf server is using this database")]
     InUse,
     /// The database was written by a newer Turnleaf.
     #[error(
-        "the database has schema version {database}, but this Turnleaf knows only up to {binary}; \
-         start the newer Turnleaf again or restore the backup made before the upgrade"
+        "the database has schema version {database}, but this version of Turnleaf only supports up to {binary}; \
+            start the newer version again or restore the backup made before the upgrade"
     )]
     NewerSchema { database: i64, binary: i64 },
-    /// A migration that was applied is not the one this binary has, or one failed half-way.
+    /// An applied migration differs from the one in this binary, or a migration failed half-way.
     #[error("the schema cannot be migrated: {0}")]
     Migration(String),
-    /// The backup before a migration could not be made, so nothing was migrated.
+    /// The backup before a migration failed, so nothing was migrated.
     #[error("could not write the backup {path}: {reason}")]
     Backup { path: PathBuf, reason: String },
-    #[error("`{0}` is not a database this program knows: use sqlite://PATH or postgres://…")]
+    #[error("`{0}` is not a supported database URL: use sqlite://PATH or postgres://…")]
     UnknownScheme(String),
-    /// A database in memory would forget every chat, and one on a server has no file to copy.
-    #[error("this needs a SQLite database in a file")]
+    /// An in-memory database would lose every chat, and a server database has no file to copy.
+    #[error("this requires a SQLite database file")]
     NoFile,
-    /// Turns of a path do not hang on each other: rows that something else has changed. `fsck` names them.
+    /// The turns of a path are not connected: something else has changed the rows. `fsck` names them.
     #[error("the path to turn {0} is broken")]
     BrokenPath(TurnId),
     #[error(transparent)]
@@ -68,32 +69,32 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// A row whose value the driver cannot decode; which table it is of, the driver does not know.
+    /// Returns the error for a value that the driver cannot decode; the driver does not know its table.
     fn unreadable(column: &str, reason: &dyn std::fmt::Display) -> Self {
         let reason = if column.is_empty() { reason.to_string() } else { format!("{column}: {reason}") };
         Self::Inconsistent { table: "a row", column: "a value", id: String::new(), reason }
     }
 
-    /// Whether the same call may work in a moment.
+    /// Returns whether a retry of the same call may work soon.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::Busy(_) | Self::NoMemory(_) | Self::Unacknowledged(_))
     }
 
-    /// Whether a value cannot be stored, or what it names is not there, while the database itself is well.
+    /// Returns whether a value cannot be stored, or a referenced row is missing, while the database itself works.
     pub fn is_value_error(&self) -> bool {
         match self {
             Self::NotUnique | Self::Gone(_) | Self::Deleted(_) | Self::Nul(_) => true,
             Self::Driver(sqlx::Error::Database(said)) => {
                 let is_of_kind = said.is_check_violation() || said.is_foreign_key_violation();
-                // PostgreSQL's class of errors in data.
+                // Class 22 of PostgreSQL: data exceptions.
                 is_of_kind || said.code().is_some_and(|code| code.len() == 5 && code.starts_with("22"))
             }
             _ => false,
         }
     }
 
-    /// Whether the database, being well, refuses what is to be stored for what it is: a value, or its size. Other rows of
-    /// this key are not meant.
+    /// Returns whether a working database refuses a write because of its value or size. Conflicts with other rows of
+    /// the same key are not included.
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::NotUnique => false,
@@ -105,19 +106,20 @@ impl StoreError {
         }
     }
 
-    /// Whether what looks busy may be a refusal, which no later attempt gets past, where the database stores other things.
+    /// Returns whether an apparently busy error may be a refusal, which no retry gets past, if the database stores
+    /// other writes.
     pub fn may_be_refusal(&self) -> bool {
         matches!(self, Self::NoMemory(_)) || self.is_refusal() || matches!(self, Self::Inconsistent { .. })
     }
 
-    /// Whether the database as a whole does not do what is asked, as when it cannot read its file. Else the fault is of
-    /// the rows that were read or written, and the same call may work on others.
+    /// Returns whether the database as a whole fails, for example because it cannot read its file. Otherwise the
+    /// fault is in the rows that were read or written, and the same call may work on others.
     pub fn is_database_wide(&self) -> bool {
         let is_of_rows = matches!(self, Self::NotUnique | Self::Inconsistent { .. } | Self::BrokenPath(_));
         !is_of_rows && !self.is_refusal()
     }
 
-    /// Whether the data itself is broken (exit 74).
+    /// Returns whether the data itself is damaged (exit 74).
     pub fn is_damaged(&self) -> bool {
         matches!(self, Self::Damaged(_))
     }
@@ -127,11 +129,11 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         let sqlx::Error::Database(said) = &error else {
             return match error {
-                sqlx::Error::PoolTimedOut => Self::Busy("no connection became free".into()),
-                // Turnleaf is stopping.
+                sqlx::Error::PoolTimedOut => Self::Busy("no connection became available".into()),
+                // The server is stopping.
                 sqlx::Error::PoolClosed => Self::Busy("the database is closed".into()),
                 sqlx::Error::Io(why) if why.kind() == std::io::ErrorKind::StorageFull => Self::Full,
-                // PostgreSQL went away, perhaps in the middle of an answer; the pool connects again.
+                // The connection to PostgreSQL broke, perhaps during a response; the pool reconnects.
                 sqlx::Error::Io(why) => Self::Busy(why.to_string()),
                 sqlx::Error::Protocol(why) => Self::Busy(why),
                 sqlx::Error::Tls(why) => Self::Busy(why.to_string()),
@@ -165,7 +167,7 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Whether a later attempt may find a PostgreSQL that does what this one could not.
+/// Returns whether this PostgreSQL code is transient.
 fn is_busy_code(code: &str) -> bool {
     // connection_exception, transaction_rollback (deadlocks, serialization failures)
     matches!(code.get(..2), Some("08" | "40"))
@@ -178,13 +180,13 @@ fn is_busy_code(code: &str) -> bool {
         || matches!(code, "57014" | "57P01" | "57P02" | "57P03" | "57P05")
 }
 
-/// Whether a database says by this code that it does not take a value or a statement of this size.
+/// Returns whether this code refuses a value or a statement for its content or size.
 fn is_refusal_code(code: &str) -> bool {
     match code.parse::<u32>() {
-        // SQLite's codes are short numbers, with the primary one in the low byte.
+        // SQLite codes are short numbers, with the primary code in the low byte.
         Ok(number) if code.len() < 5 => matches!(number & 0xff, SQLITE_TOOBIG | SQLITE_CONSTRAINT | SQLITE_MISMATCH),
-        // integrity_constraint_violation, program_limit_exceeded; internal_error, which is also said of memory that is
-        // asked for at once and of a size that is never given.
+        // integrity_constraint_violation, program_limit_exceeded; internal_error, which PostgreSQL also reports for
+        // an oversized memory allocation.
         _ => matches!(code.get(..2), Some("23" | "54")) || code == "XX000",
     }
 }
@@ -198,7 +200,7 @@ const SQLITE_CORRUPT: u32 = 11;
 const SQLITE_FULL: u32 = 13;
 const SQLITE_NOTADB: u32 = 26;
 
-/// SQLite's primary result code: the low byte of the extended one.
+/// Returns SQLite's primary result code: the low byte of the extended one.
 fn sqlite_primary(error: &SqliteError) -> u32 {
     use sqlx::error::DatabaseError;
     error.code().and_then(|code| code.parse::<u32>().ok()).map_or(0, |code| code & 0xff)

@@ -1,4 +1,5 @@
-//! Exchanges: one user message and one reply, and the client's request that made them (domain.md I14).
+//! Exchanges: one user message and one reply, with the idempotency key of the request that created them
+//! (`docs/reference/domain.md I14`).
 
 use std::collections::HashMap;
 
@@ -25,17 +26,17 @@ sql! {
         WHERE e.owner_id = $1 AND e.client_request_id = $2";
     REPLY = "SELECT t.id FROM turns t JOIN exchanges e ON e.id = t.exchange_id \
         WHERE e.owner_id = $1 AND e.id = $2 AND t.role = 'assistant' AND t.deleted_at IS NULL";
-    /// Followed by a list of turn ids. `CROSS` says to SQLite where to begin: with the turns. By itself it begins with all
-    /// exchanges of the owner, for each page of a chat.
+    /// A list of turn ids follows. `CROSS` makes SQLite start with the turns; otherwise it would scan all exchanges
+    /// of the owner for each page of a chat.
     OF_TURNS = "SELECT t.id AS turn_id, e.id, e.chat_id, e.branch_id, e.user_turn_id, e.kind, e.is_thinking_mode, \
         e.params, e.not_sent, e.client_request_id, e.created_at FROM turns t CROSS JOIN exchanges e ";
 }
 
-/// What a request id was used for.
+/// The earlier request with an idempotency key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownRequest {
     pub exchange: Exchange,
-    /// Of the request's content, as the caller computed it: a different one means that the id was reused.
+    /// The hash of the request's content, as the caller computed it: a different hash means that the key was reused.
     pub request_hash: Vec<u8>,
     pub assistant_turn_id: Option<TurnId>,
 }
@@ -57,7 +58,8 @@ struct ExchangeRow {
 }
 
 impl ExchangeRow {
-    /// The exchange, unless what it cannot be without is unreadable. What else is wrong goes into `damages`.
+    /// Returns the exchange, unless a required value is unreadable. Other unreadable values are recorded in
+    /// `damages`.
     fn into_exchange(self, damages: &mut Vec<Damage>) -> Result<Exchange, StoreError> {
         let mut row = RowReader { table: TABLE, id: self.id, damages };
         Ok(Exchange {
@@ -100,7 +102,7 @@ struct TurnExchangeRow {
 /// Stores a new exchange. Its user turn may be inserted later in the same transaction.
 ///
 /// # Errors
-/// `NotUnique` when the owner has used the request id before: answer with [`find_by_request`].
+/// `NotUnique` when the owner has used the idempotency key before: the caller returns [`find_by_request`].
 pub async fn insert(
     tx: &mut Tx,
     owner: UserId,
@@ -128,7 +130,7 @@ pub async fn insert(
     Ok(())
 }
 
-/// An exchange of this owner.
+/// Returns an exchange of this owner.
 pub async fn find(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<Option<Exchange>, StoreError> {
     let row: Option<ExchangeRow> = with_pool!(db, |pool| sqlx::query_as(FIND)
         .bind(owner.uuid())
@@ -138,7 +140,7 @@ pub async fn find(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<Option
     row.map(ExchangeRow::into_exchange_and_log).transpose()
 }
 
-/// What this owner's request id was used for, whatever became of it since.
+/// Returns the request that used this idempotency key of the owner, also if its turns were deleted since.
 pub async fn find_by_request(
     db: &Db,
     owner: UserId,
@@ -155,7 +157,7 @@ pub async fn find_by_request(
     }))
 }
 
-/// The reply of an exchange of this owner, unless it is deleted.
+/// Returns the reply of an exchange of this owner, unless it is deleted.
 pub async fn find_reply(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<Option<TurnId>, StoreError> {
     let id: Option<Uuid> = with_pool!(db, |pool| sqlx::query_scalar(REPLY)
         .bind(owner.uuid())
@@ -165,7 +167,7 @@ pub async fn find_reply(db: &Db, owner: UserId, exchange: ExchangeId) -> Result<
     Ok(id.map(TurnId::from))
 }
 
-/// The exchanges that these turns of this owner belong to, by turn; with them whether a reply is in thinking mode.
+/// Returns the exchanges of these turns of this owner, by turn; they include whether a reply is in thinking mode.
 pub async fn list_by_turns(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMap<TurnId, Exchange>, StoreError> {
     let mut damages = Vec::new();
     let found = list_by_turns_with_damages(db, owner, turns, &mut damages).await?;
@@ -173,7 +175,7 @@ pub async fn list_by_turns(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<H
     Ok(found)
 }
 
-/// As [`list_by_turns`], with the values of those exchanges that cannot be read. One of which nothing can be is missing.
+/// Works like [`list_by_turns`], and records unreadable values. An unreadable exchange is missing.
 pub async fn list_by_turns_with_damages(
     db: &Db,
     owner: UserId,

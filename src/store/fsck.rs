@@ -1,9 +1,10 @@
-//! The checker: every invariant of the model that rows can break, looked for in the whole database. It changes nothing;
-//! [`repair`] does.
+//! The checker (`fsck`): looks for violations of every invariant of the model in the whole database. It changes
+//! nothing; [`repair`] does.
 //!
-//! Values that cannot be read are [`values`]'. What one statement can say is a rule ([`tree`], [`references`]); what needs
-//! the model's own code is done turn by turn ([`journal`]) and body by body ([`bodies`]). Not here: whether blocks are what the provider's decoder makes of the
-//! raw bytes (I9), because decoders are another room's.
+//! [`values`] finds unreadable values. Invariants that one SQL statement can check are rules ([`tree`],
+//! [`references`]); those that need the model's own code are checked turn by turn ([`journal`]) and body by body
+//! ([`bodies`]). Whether blocks equal the decoded raw bytes (I9) is not checked here, because decoders belong to
+//! another crate.
 
 use uuid::Uuid;
 
@@ -42,7 +43,7 @@ pub(super) fn statements() -> impl Iterator<Item = (&'static str, &'static [(&'s
     checks.into_iter().chain(repair::statements())
 }
 
-/// Checks everything, and gives what is wrong; nothing means that all is well.
+/// Checks everything, and returns the findings; none means a sound database.
 ///
 /// # Errors
 /// Those of reading: a database too damaged to be read cannot be checked row by row.

@@ -1,4 +1,5 @@
-//! Generations: single calls of a provider. What was sent is in [`requests`], and the response's bytes are in [`raw`].
+//! Generations: single provider calls. Their requests are in [`requests`], the raw bytes of their responses in
+//! [`raw`].
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -59,7 +60,7 @@ sql! {
     CLOSE_OTHERS = "UPDATE generations SET status = $2, ended_at = $3 WHERE turn_id = $1 AND status = 'running'";
 }
 
-/// How far a generation is.
+/// The status of a provider call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GenerationStatus {
@@ -69,7 +70,7 @@ pub enum GenerationStatus {
     Error,
 }
 
-/// What the raw bytes of a response are.
+/// The format of the raw bytes of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RawKind {
@@ -77,7 +78,7 @@ pub enum RawKind {
     Chunks,
     StreamAndResponse,
     Response,
-    /// Not kept.
+    /// The bytes are not kept.
     None,
 }
 
@@ -86,32 +87,32 @@ pub enum RawKind {
 pub struct NewGeneration {
     pub id: GenerationId,
     pub turn_id: TurnId,
-    /// Place among the turn's generations, from 0.
+    /// The position among the turn's generations, from 0.
     pub step: u32,
     pub provider: String,
-    /// The API that the provider is asked in, as configurations name it.
+    /// The API of the provider, as configurations name it.
     pub api: String,
     pub model_requested: String,
-    /// What is sent, and which turns went into it and how, and which parameters did not
+    /// The request with its manifest, which records how each turn was sent and which parameters were dropped
     /// ([`turnleaf_domain::context::RequestManifest`]).
     pub request: StoredRequest,
     pub raw_kind: RawKind,
     pub started_at: DateTime<Utc>,
 }
 
-/// How a provider call ended.
+/// The end of a provider call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerationEnd {
     pub id: GenerationId,
-    /// Not `Running`.
+    /// Never `Running`.
     pub status: GenerationStatus,
-    /// Whether the response came to its own end; only then may it be replayed to its model.
+    /// True if the response is complete; only then may it be replayed to its model.
     pub raw_complete: bool,
     pub model_returned: Option<String>,
-    /// In the provider's word.
+    /// The provider's own word for it.
     pub stop_reason: Option<String>,
     pub usage: Usage,
-    /// `None` where it is unknown.
+    /// `None` if it is unknown.
     pub charge: Option<Charge>,
     pub error: Option<Failure>,
     pub first_token_at: Option<DateTime<Utc>>,
@@ -128,7 +129,7 @@ pub struct Generation {
     pub model_requested: String,
     pub model_returned: Option<String>,
     pub request_manifest: Value,
-    /// sha256 and length in bytes of the response as it came; null while it arrives and when it is not kept.
+    /// The sha256 and the length in bytes of the raw response; null while it arrives and if it is not kept.
     pub raw_sha256: Option<Vec<u8>>,
     pub raw_bytes: Option<u64>,
     pub raw_kind: RawKind,
@@ -136,10 +137,10 @@ pub struct Generation {
     pub status: GenerationStatus,
     pub stop_reason: Option<String>,
     pub usage: Usage,
-    /// Millionths of a US dollar; null where it is unknown.
+    /// The cost in millionths of a US dollar; null if it is unknown.
     pub cost_micros: Option<u64>,
     pub cost_basis: Option<CostBasis>,
-    /// The price list that the cost was computed with.
+    /// The price list with which the cost was computed.
     pub price_version: Option<String>,
     pub error: Option<Failure>,
     pub first_token_at: Option<DateTime<Utc>>,
@@ -209,7 +210,7 @@ impl GenerationRow {
     }
 }
 
-/// Manifests were once the list of turns alone.
+/// Normalizes manifests of older versions, which were only the list of turns.
 fn with_parts(manifest: Value) -> Value {
     match manifest {
         Value::Null => json!({}),
@@ -218,11 +219,11 @@ fn with_parts(manifest: Value) -> Value {
     }
 }
 
-/// Stores a provider call before it is made. Idempotent: a call that is stored already is left as it is, because the
-/// acknowledgement of an earlier commit may have been lost.
+/// Stores a provider call before it is made. Idempotent: a stored call is left unchanged, because the acknowledgement
+/// of an earlier commit may have been lost.
 ///
 /// # Errors
-/// `NotUnique` when the turn has another call of this step: two writers believe that they own it.
+/// `NotUnique` when the turn has another call with this step: two writers believe that they own it.
 pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> {
     let (id, turn, step) = (new.id.uuid(), new.turn_id.uuid(), i64::from(new.step));
     let stored = in_tx!(&mut *tx, |conn| {
@@ -245,15 +246,15 @@ pub async fn insert(tx: &mut Tx, new: &NewGeneration) -> Result<(), StoreError> 
         }
         stored
     });
-    // The request was stored in the same transaction as its call.
+    // An existing call has its request, which was stored in the same transaction.
     if stored == 0 { Ok(()) } else { requests::insert(tx, new.id, &new.request).await }
 }
 
-/// Ends a generation and packs its raw bytes if they are few; the others are left for [`raw::pack`], so that a large
-/// body never holds up the writer. False when it had another end already; the same end again is no other one, because
-/// the acknowledgement of an earlier commit may have been lost.
+/// Ends a generation and packs its raw bytes if they are small; larger ones are left for [`raw::pack`], so that they
+/// never hold up the writer. Returns false if it had another end already. Idempotent: repeating the same end
+/// succeeds, because the acknowledgement of an earlier commit may have been lost.
 pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError> {
-    // An ending is never refused for what was said.
+    // Strings of the provider are cleaned, so that they never make the ending fail.
     let stop_reason = end.stop_reason.as_deref().map(|text| text.replace('\0', "\u{2400}"));
     let model_returned = end.model_returned.as_deref().map(|text| text.replace('\0', "\u{2400}"));
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(end.usage).counts();
@@ -283,7 +284,7 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
         raw::pack_if_small(tx, end.id).await?;
         return Ok(true);
     }
-    // Pieces of a repeated write would lie beside the body that they were packed into.
+    // Pieces of a repeated write would remain next to the packed body.
     raw::drop_packed_pieces(tx, end.id).await?;
     let same: Option<Uuid> = in_tx!(tx, |conn| {
         let query = sqlx::query_scalar(IS_OVER).bind(end.id.uuid()).bind(to_word(end.status)).bind(end.ended_at);
@@ -292,21 +293,21 @@ pub async fn finish(tx: &mut Tx, end: &GenerationEnd) -> Result<bool, StoreError
     Ok(same.is_some())
 }
 
-/// The generations of this owner's turn, by step.
+/// Returns the generations of this owner's turn, by step.
 pub async fn list(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<Generation>, StoreError> {
     let rows: Vec<Readable<GenerationRow>> =
         with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
     Ok(keep_decoded(keep_readable(rows, TABLE).into_iter().map(GenerationRow::into_generation), TABLE))
 }
 
-/// The names alone of a turn's generations, in the order of the steps.
+/// Returns only the ids of a turn's generations, by step.
 pub async fn list_ids(db: &Db, owner: UserId, turn: TurnId) -> Result<Vec<GenerationId>, StoreError> {
     let ids: Vec<Uuid> =
         with_pool!(db, |pool| sqlx::query_scalar(IDS).bind(owner.uuid()).bind(turn.uuid()).fetch_all(pool).await?);
     Ok(ids.into_iter().map(GenerationId::from).collect())
 }
 
-/// One generation in a chat of this owner.
+/// Returns one generation in a chat of this owner.
 pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Generation>, StoreError> {
     let row: Option<GenerationRow> = with_pool!(db, |pool| {
         sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?
@@ -314,7 +315,7 @@ pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Op
     row.map(GenerationRow::into_generation).transpose()
 }
 
-/// A provider call that is not over: what its end needs of it.
+/// An unfinished provider call, with the values that its end needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningGeneration {
     pub id: GenerationId,
@@ -322,8 +323,8 @@ pub struct RunningGeneration {
     pub first_token_at: Option<DateTime<Utc>>,
 }
 
-/// The provider calls of a turn that are not over, as far as their rows can be read: what the sweep at the start has to
-/// end. Those without a readable name are left to [`close_remaining`].
+/// Returns the unfinished provider calls of a turn, as far as their rows are readable, for the sweep at the start.
+/// Those with an unreadable id are left to [`close_remaining`].
 pub async fn list_running(db: &Db, turn: TurnId) -> Result<Vec<RunningGeneration>, StoreError> {
     type Row = (Uuid, Lossy<Option<String>>, Lossy<Option<DateTime<Utc>>>);
     let rows: Vec<Readable<Row>> =
@@ -336,7 +337,7 @@ pub async fn list_running(db: &Db, turn: TurnId) -> Result<Vec<RunningGeneration
     Ok(keep_readable(rows, TABLE).into_iter().map(read).collect())
 }
 
-/// Ends what still runs of a turn that is over, without looking at it.
+/// Ends all generations of a finished turn that are still running, without reading them.
 pub async fn close_remaining(
     tx: &mut Tx,
     turn: TurnId,

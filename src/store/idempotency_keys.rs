@@ -1,5 +1,5 @@
-//! Requests that made something, by the name that their client gave them, so that a repeated one makes nothing again.
-//! What made an exchange is known from that, too, for as long as it is there.
+//! Idempotency keys of create requests: a repeated request creates nothing again. Requests that created an exchange
+//! are also known from that, for as long as it exists.
 
 use chrono::{DateTime, Utc};
 
@@ -14,19 +14,20 @@ sql! {
     FORGET = "DELETE FROM requests WHERE created_at < $1";
 }
 
-/// A request as it is remembered.
+/// A remembered request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyRecord {
-    /// What the client called it.
+    /// The idempotency key.
     pub client_request_id: String,
-    /// The hash of what it asked.
+    /// The hash of the request.
     pub hash: Vec<u8>,
-    /// The id of what it makes, in the spelling of its kind.
+    /// The id of the created resource, as text.
     pub created_id: String,
 }
 
-/// Takes the request's name for what this transaction is about to make. `Some` is the request that had it before:
-/// then nothing may be made. On PostgreSQL this waits for a transaction that took the same name and is not over.
+/// Claims the idempotency key for the resource that this transaction is about to create. `Some` is the earlier
+/// request with this key: then nothing may be created. On PostgreSQL this waits for an open transaction that claimed
+/// the same key.
 pub async fn claim(
     tx: &mut Tx,
     owner: UserId,
@@ -52,7 +53,7 @@ pub async fn claim(
     })
 }
 
-/// What took this name, of this owner, as far as it is remembered.
+/// Returns the remembered request with this key, of this owner.
 pub async fn find(db: &Db, owner: UserId, client_request_id: &str) -> Result<Option<IdempotencyRecord>, StoreError> {
     let found: Option<(Vec<u8>, String)> = with_pool!(db, |pool| {
         sqlx::query_as(FIND).bind(owner.uuid()).bind(client_request_id).fetch_optional(pool).await?
@@ -64,7 +65,7 @@ pub async fn find(db: &Db, owner: UserId, client_request_id: &str) -> Result<Opt
     }))
 }
 
-/// Forgets what was asked before this moment, of all owners.
+/// Deletes requests before this moment, of all owners.
 pub async fn delete_old(tx: &mut Tx, before: DateTime<Utc>) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(FORGET).bind(before).execute(conn).await?;

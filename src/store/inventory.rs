@@ -1,4 +1,4 @@
-//! All that a person has here, to be counted and deleted.
+//! Inventory of an owner's data, to count and to delete it.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -20,23 +20,23 @@ sql! {
     DOOM_HIDDEN = "UPDATE deletions SET purging_since = $2 WHERE owner_id = $1 AND purging_since > $2";
 }
 
-/// How much there is, what is in Trash included.
+/// Counts of an owner's data, including Trash.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct InventoryCounts {
     pub chats: u64,
     pub documents: u64,
-    /// Files and images that were brought.
+    /// Uploaded files and images.
     pub files: u64,
 }
 
-/// Counts what an owner has.
+/// Counts the data of an owner.
 pub async fn count(db: &Db, owner: UserId) -> Result<InventoryCounts, StoreError> {
     let (chats, documents, files): (i64, i64, i64) =
         with_pool!(db, |pool| sqlx::query_as(COUNTS).bind(owner.uuid()).fetch_one(pool).await?);
     Ok(InventoryCounts { chats: to_unsigned(chats), documents: to_unsigned(documents), files: to_unsigned(files) })
 }
 
-/// Some of an owner's chats that are not in Trash; none when there is none.
+/// Returns some of an owner's chats that are not in Trash; empty if there are none.
 pub async fn list_chats(db: &Db, owner: UserId, most: u32) -> Result<Vec<ChatId>, StoreError> {
     let ids: Vec<Uuid> = with_pool!(db, |pool| {
         sqlx::query_scalar(CHATS).bind(owner.uuid()).bind(i64::from(most)).fetch_all(pool).await?
@@ -44,7 +44,7 @@ pub async fn list_chats(db: &Db, owner: UserId, most: u32) -> Result<Vec<ChatId>
     Ok(ids.into_iter().map(ChatId::from).collect())
 }
 
-/// The same of documents.
+/// Returns some of an owner's documents that are not in Trash; empty if there are none.
 pub async fn list_documents(db: &Db, owner: UserId, most: u32) -> Result<Vec<DocumentId>, StoreError> {
     let ids: Vec<Uuid> = with_pool!(db, |pool| {
         sqlx::query_scalar(DOCUMENTS).bind(owner.uuid()).bind(i64::from(most)).fetch_all(pool).await?
@@ -52,12 +52,12 @@ pub async fn list_documents(db: &Db, owner: UserId, most: u32) -> Result<Vec<Doc
     Ok(ids.into_iter().map(DocumentId::from).collect())
 }
 
-/// Forgets what an owner brought and under which name. The bytes go when nothing names them any more.
+/// Deletes the upload records of an owner. The bytes are purged once nothing references them.
 pub async fn delete_uploads(tx: &mut Tx, owner: UserId) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query(FORGET_UPLOADS).bind(owner.uuid()).execute(conn).await?.rows_affected()))
 }
 
-/// From now on what an owner has that came in only in part goes for ever; nothing spares it any more. Gives how much.
+/// Schedules the purge of an owner's incomplete imports; their leases can no longer be renewed. Returns their number.
 pub async fn schedule_purge_of_hidden(tx: &mut Tx, owner: UserId, now: DateTime<Utc>) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| {
         sqlx::query(DOOM_HIDDEN).bind(owner.uuid()).bind(now).execute(conn).await?.rows_affected()

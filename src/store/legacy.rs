@@ -1,6 +1,6 @@
-//! Databases of the programs from before, which chats are taken in from: opened for reading only, and read as one
-//! statement, so that all of it is of one moment and no more than a few rows are held. What the rows mean is
-//! `turnleaf_interchange::legacy`'s.
+//! Databases of predecessor programs, from which chats are imported: opened read-only and read by one statement, so
+//! that the rows are one snapshot and only a few are held in memory. `turnleaf_interchange::legacy` interprets the
+//! rows.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -19,28 +19,28 @@ use turnleaf_platform::config::database::DatabaseUrl;
 
 mod query;
 
-/// Rows on their way: each may be large.
+/// The number of prefetched rows, each of which may be large.
 const ROWS_AHEAD: usize = 4;
-/// How every SQLite file begins.
+/// The first bytes of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Where a database is.
+/// The location of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LegacySource {
-    /// A file of SQLite.
+    /// A SQLite file.
     File(PathBuf),
-    /// A server of PostgreSQL.
+    /// A PostgreSQL server.
     Server(DatabaseUrl),
 }
 
-/// A database that is read from, and never written to.
+/// A database that is read and never written.
 #[derive(Debug)]
 pub enum LegacyDatabase {
     Sqlite(SqliteConnection),
     Postgres(PgConnection),
 }
 
-/// Whether a file is a database of SQLite.
+/// Returns whether a file is a SQLite database.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -55,10 +55,10 @@ fn read_header(file: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 impl LegacyDatabase {
-    /// Opens a database and begins to look at one moment of it.
+    /// Opens a database and starts a snapshot.
     ///
     /// # Errors
-    /// When it is not there or is none.
+    /// If it does not exist or is not a database.
     pub async fn open(source: &LegacySource) -> Result<Self, StoreError> {
         match source {
             LegacySource::File(file) => Self::open_file(file).await,
@@ -82,8 +82,8 @@ impl LegacyDatabase {
             .filename(file)
             .create_if_missing(false)
             .read_only(true)
-            // Whoever opens a write-ahead log makes files beside the database. Without a log everything is in the file,
-            // and nobody has it open.
+            // Opening a write-ahead log creates files next to the database. Without a log everything is in the file,
+            // and no process has it open.
             .immutable(start.get(18) == Some(&2) && !has_log(file)?)
             .row_buffer_size(ROWS_AHEAD)
             .pragma("query_only", "ON")
@@ -94,7 +94,7 @@ impl LegacyDatabase {
         Ok(Self::Sqlite(conn))
     }
 
-    /// All tables with their columns.
+    /// Returns all tables with their columns.
     pub async fn tables(&mut self) -> Result<Vec<(String, Vec<String>)>, StoreError> {
         let columns: Vec<(String, String)> = match self {
             Self::Sqlite(conn) => sqlx::query_as(query::SQLITE_TABLES).fetch_all(conn).await?,
@@ -110,7 +110,7 @@ impl LegacyDatabase {
         Ok(tables)
     }
 
-    /// The rows of all these tables, those of one conversation together, its own first.
+    /// Returns the rows of all these tables, grouped by conversation, its own row first.
     pub fn rows<'c>(&'c mut self, tables: &[LegacyTable]) -> BoxStream<'c, Result<LegacyRow, StoreError>> {
         match self {
             Self::Sqlite(conn) => {
@@ -126,7 +126,7 @@ impl LegacyDatabase {
         }
     }
 
-    /// Ends looking.
+    /// Closes the connection.
     pub async fn close(self) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(conn) => conn.close().await?,
@@ -136,7 +136,7 @@ impl LegacyDatabase {
     }
 }
 
-/// Whether a write-ahead log stands beside a database.
+/// Returns whether the database has a write-ahead log.
 fn has_log(file: &Path) -> Result<bool, StoreError> {
     let mut log = file.as_os_str().to_owned();
     log.push("-wal");
@@ -147,7 +147,7 @@ fn has_log(file: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// One row. Texts are taken as bytes: what is in them need not be UTF-8.
+/// Reads one row. Texts are read as bytes, because they may not be UTF-8.
 fn read<R>(row: &R) -> Result<LegacyRow, StoreError>
 where
     R: sqlx::Row,

@@ -1,12 +1,12 @@
-//! The store: the only room with SQL. SQLite and PostgreSQL with one text per query.
+//! The store: the only crate with SQL. SQLite and PostgreSQL share one text per query.
 //!
-//! Reads take `&Db`, writes take `&mut Tx`, so that a caller composes several writes into one commit. Not found is
-//! `Ok(None)`. A read that serves a person takes the owner and filters by it in SQL. The store mints no id and reads no
-//! clock: callers bring both. Not for rules of the model: they are `turnleaf_domain`'s.
+//! Reads take `&Db`, writes take `&mut Tx`, so that a caller composes several writes into one commit. A missing row
+//! is `Ok(None)`. A read on behalf of a person takes the owner and filters by it in SQL. The store mints no ids and
+//! reads no clock: callers supply both. Rules of the model are in `turnleaf_domain`.
 //!
-//! In reading order: [`db`] (connections, transactions, the macros), `pools` (opening), [`dialect`] (the only place where
-//! the databases differ, with `pools` and with `postgres_tx`, [`time_limits`] and [`claim`], which only PostgreSQL needs),
-//! [`migrate`], [`error`], then one file per group of tables, and [`fsck`], which checks them all.
+//! In reading order: [`db`] (connections, transactions, the macros), `pools` (opening), [`dialect`] (the only place
+//! where the databases differ, with `pools` and with `postgres_tx`, [`time_limits`] and [`claim`], which only
+//! PostgreSQL needs), [`migrate`], [`error`], then one file per group of tables, and [`fsck`], which checks them all.
 
 #[macro_use]
 pub mod db;
@@ -60,7 +60,7 @@ pub use db::{Db, Tx};
 pub use error::StoreError;
 pub use time_limits::TimeLimits;
 
-/// Every statement of the room as (file, name, text), for the test that prepares them all on both databases.
+/// Returns every statement of the crate as (file, name, text), for the test that prepares them all on both databases.
 pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
     let files: [(&str, &[(&str, &str)]); _] = [
         ("archive", archive::STATEMENTS),

@@ -1,6 +1,6 @@
-//! Patterns of `LIKE ... ESCAPE '!'` for words that somebody typed.
+//! Patterns of `LIKE ... ESCAPE '!'` for text that a person typed.
 
-/// A pattern for texts that have this part somewhere, letter for letter but for those that stand for any one.
+/// Returns a pattern for texts that contain this part; letters for which `is_any` holds become wildcards.
 pub(super) fn contains_pattern(part: &str, is_any: impl Fn(char) -> bool) -> String {
     let mut pattern = String::with_capacity(part.len() + 2);
     pattern.push('%');
@@ -8,7 +8,7 @@ pub(super) fn contains_pattern(part: &str, is_any: impl Fn(char) -> bool) -> Str
         match letter {
             any if is_any(any) => pattern.push('_'),
             '%' | '_' | '!' => pattern.extend(['!', letter]),
-            // As stored text has it.
+            // Stored text has this replacement for NUL.
             '\0' => pattern.push('\u{2400}'),
             _ => pattern.push(letter),
         }

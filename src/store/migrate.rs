@@ -1,5 +1,5 @@
-//! Brings the schema up to this binary's version, all pending files in one transaction, after a backup of an existing
-//! SQLite file. Refuses a database that a newer binary has written.
+//! Migrations: bring the schema to this binary's version, all pending files in one transaction, after a backup of an
+//! existing SQLite file. A database of a newer binary is refused.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -12,8 +12,8 @@ use crate::dialect;
 use crate::error::StoreError;
 
 static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
-/// Its own lock would belong to the connection: after a failure nobody could migrate before that is closed. Ours belongs
-/// to the transaction.
+/// The migrator's own lock would belong to the connection and block migrations after a failure until that is closed.
+/// Ours belongs to the transaction.
 static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| {
     let mut migrator = sqlx::migrate!("../../migrations/postgres");
     migrator.set_locking(false);
@@ -22,26 +22,26 @@ static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| {
 
 const APPLIED: &str = "SELECT MAX(version) FROM _sqlx_migrations";
 
-/// What a migration did, or would do.
+/// A migration that was applied, or is pending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Migration {
-    /// The version found; `None` for a new database.
+    /// The version of the database; `None` for a new one.
     pub from: Option<i64>,
     /// The version of this binary.
     pub to: i64,
-    /// The backup that was made, where there was something to lose.
+    /// The backup that was made, if the database existed.
     pub backup: Option<PathBuf>,
 }
 
 impl Migration {
-    /// Whether the database was not at this binary's version.
+    /// Returns whether the database is not at this binary's version.
     pub fn is_pending(&self) -> bool {
         self.from != Some(self.to)
     }
 }
 
 impl Db {
-    /// What [`Db::migrate`] would do.
+    /// Returns what [`Db::migrate`] would do.
     ///
     /// # Errors
     /// `NewerSchema` when the database is ahead of this binary.
@@ -54,15 +54,15 @@ impl Db {
         }
     }
 
-    /// Applies what is pending. Before that, an existing SQLite file is copied to `<name>.backup-<version>-<time>` in
-    /// `backup_dir`, or beside itself.
+    /// Applies pending migrations. Before that, an existing SQLite file is copied to `<name>.backup-<version>-<time>`
+    /// in `backup_dir`, or next to itself.
     ///
     /// # Errors
-    /// `NewerSchema`, `Backup` and `Migration`; in each case the database is as it was.
+    /// `NewerSchema`, `Backup` and `Migration`; in each case the database is unchanged.
     pub async fn migrate(&self, backup_dir: Option<&Path>, now: DateTime<Utc>) -> Result<Migration, StoreError> {
         let mut done = self.plan_migration().await?;
         if !done.is_pending() {
-            // The applied files must still be the ones this binary has.
+            // The applied files are still compared with those of this binary.
             return self.apply().await.map(|()| done);
         }
         if let (Some(version), Some(path)) = (done.from, self.path()) {

@@ -1,4 +1,4 @@
-//! Opening a database: its pools of connections, and what each connection is told before anything is asked of it.
+//! Connection pools: opens a database and configures its connections.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -14,34 +14,34 @@ use crate::error::StoreError;
 use crate::postgres_tx::{is_alive, is_alive_and_writable};
 use crate::time_limits::TimeLimits;
 
-/// How long a statement waits for another process's lock on the file.
+/// The time that a statement waits for another process's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);
-/// How long a task waits for a connection.
+/// The time that a task waits for a connection.
 const ACQUIRE: Duration = Duration::from_secs(10);
-/// Readers of a SQLite file; each is a thread.
+/// The readers of a SQLite file; each is a thread.
 const SQLITE_READERS: u32 = 4;
 const POSTGRES_WRITERS: u32 = 8;
 const POSTGRES_READERS: u32 = 8;
-/// More than the room has statements, so that each is prepared once per connection.
+/// The statement cache of a connection, larger than the number of statements, so that each is prepared once.
 const STATEMENTS: usize = 256;
-/// Pages that the writer keeps in memory, bytes: those that five hundred growing replies touch again and again.
+/// The page cache of the writer in bytes, enough for the pages that five hundred growing replies touch repeatedly.
 const WRITER_CACHE: u32 = 8 << 20;
-/// The write-ahead log is copied into the file after so many pages of 4 KiB. A page that changes with every commit is
-/// copied once for all of them.
+/// The checkpoint interval of the write-ahead log, in pages of 4 KiB. A page that changes with every commit is copied
+/// once per checkpoint.
 const CHECKPOINT_PAGES: u32 = 4_000;
-/// The write-ahead log is cut back to this after a checkpoint.
+/// The size to which the write-ahead log is truncated after a checkpoint.
 const WAL_BYTES: u32 = 64 << 20;
 impl Db {
-    /// Opens the database that a URL names: `sqlite://path` (made if missing) or `postgres://…`.
+    /// Opens the database of a URL: `sqlite://path` (created if missing) or `postgres://…`.
     ///
     /// # Errors
-    /// `UnknownScheme` for anything else, so that a misspelt URL never becomes a new empty SQLite file; `Damaged` when
-    /// the file is no database; driver errors when it cannot be reached.
+    /// `UnknownScheme` for anything else, so that a misspelt URL never becomes a new empty SQLite file; `Damaged`
+    /// when the file is not a database; driver errors when it cannot be reached.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         Self::open_with_limits(url, TimeLimits::COMMAND).await
     }
 
-    /// The same with time limits of its own, which a file does not need.
+    /// Works like [`Self::open`], with other time limits, which apply to PostgreSQL only.
     pub async fn open_with_limits(url: &str, limits: TimeLimits) -> Result<Self, StoreError> {
         let scheme = url.split(':').next().unwrap_or_default();
         match scheme {
@@ -51,7 +51,7 @@ impl Db {
         }
     }
 
-    /// Opens a SQLite file (made if missing) whose path may hold characters that a URL would have to escape.
+    /// Opens a SQLite file (created if missing) whose path may hold characters that a URL would have to escape.
     pub async fn open_file(path: &Path) -> Result<Self, StoreError> {
         open_sqlite(SqliteConnectOptions::new().filename(path)).await
     }
@@ -77,29 +77,30 @@ async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db, StoreError> {
         .busy_timeout(BUSY)
         .statement_cache_capacity(STATEMENTS)
         .pragma("journal_size_limit", WAL_BYTES.to_string());
-    // Both are kept in the file. Setting them takes the write lock, which a reader that joins later must not need.
+    // Both of the next settings are stored in the file. Setting them takes the write lock, which a reader that
+    // connects later must not need.
     let mut writing = options
         .clone()
         .create_if_missing(true)
         .journal_mode(SqliteJournalMode::Wal)
-        // What a statement of many rows would undo by itself is kept in memory, not in a file of its own.
+        // Statement journals stay in memory instead of temporary files.
         .pragma("temp_store", "MEMORY")
         .pragma("cache_size", format!("-{}", WRITER_CACHE >> 10))
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string());
     if is_new {
         writing = writing.auto_vacuum(SqliteAutoVacuum::Incremental);
     }
-    // A file's connection cannot go stale, so it is neither tested nor renewed.
+    // A connection to a file cannot go stale, so it is neither tested nor renewed.
     let pool = SqlitePoolOptions::new()
         .acquire_timeout(ACQUIRE)
         .test_before_acquire(false)
         .idle_timeout(None)
         .max_lifetime(None);
-    // A full disk makes SQLite end a transaction by itself. The driver's own rollback then fails and the connection
-    // would believe for ever that it is in a transaction, so such a one is replaced.
+    // A full disk makes SQLite end a transaction by itself. The driver's own rollback then fails, and the connection
+    // would stay in a transaction permanently, so it is replaced.
     let writer = pool.clone().max_connections(1).after_release(|conn, _| {
         Box::pin(async move {
-            // The rollback is queued; the answer to this comes after it.
+            // The rollback is queued; the ping is answered after it.
             conn.ping().await?;
             Ok(!conn.is_in_transaction())
         })
@@ -115,7 +116,7 @@ async fn open_postgres(url: &str, limits: TimeLimits) -> Result<Db, StoreError> 
         .options([("timezone", "UTC")])
         .statement_cache_capacity(STATEMENTS);
     let options = limits.apply(options);
-    // The driver's own tests of a connection have no deadline; ours come before them and have one.
+    // The driver's own test of a connection has no deadline, so these with a deadline replace it.
     let pool = PgPoolOptions::new().acquire_timeout(limits.acquire).test_before_acquire(false);
     let pool = pool.after_release(move |conn, _| Box::pin(is_alive(conn, limits.probe)));
     let writer = pool.clone().max_connections(POSTGRES_WRITERS);

@@ -1,5 +1,5 @@
-//! A transaction of PostgreSQL. A connection that breaks during COMMIT leaves its outcome open: the server may have stored
-//! everything without being able to say so. Another connection then asks for the outcome by the transaction's number.
+//! PostgreSQL transactions with a commit outcome query. A connection that breaks during COMMIT leaves the outcome
+//! open: the server may have stored everything. Another connection then queries the outcome by the transaction id.
 
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -11,12 +11,12 @@ use tokio::time::Instant;
 use crate::error::StoreError;
 use crate::time_limits::{BoundedConnection, BoundedPool, TimeLimits, with_deadline};
 
-/// Null where the transaction has written nothing.
+/// Null if the transaction has written nothing.
 const NUMBER: &str = "SELECT txid_current_if_assigned()";
-/// Null where the transaction is too old for the server to know.
+/// Null if the transaction is too old for the server to know.
 const OUTCOME: &str = "SELECT txid_status($1)";
 const IS_READ_ONLY: &str = "SELECT current_setting('transaction_read_only') = 'on'";
-/// The pause between two questions.
+/// The pause between two outcome queries.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 
 /// An open transaction.
@@ -24,7 +24,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(50);
 pub struct PostgresTx {
     tx: Transaction<'static, Postgres>,
     limits: TimeLimits,
-    /// Where the outcome of a commit is asked for; none for a transaction that only reads.
+    /// The pool for outcome queries; none for a read-only transaction.
     pool: Option<PgPool>,
 }
 
@@ -55,7 +55,7 @@ impl PostgresTx {
         self.limits
     }
 
-    /// The connection, whose statements have a deadline.
+    /// Returns the connection with a deadline on its statements.
     pub(super) fn bounded(&mut self) -> BoundedConnection<'_> {
         BoundedConnection { connection: &mut self.tx, limit: self.limits.response_deadline() }
     }
@@ -68,7 +68,7 @@ impl PostgresTx {
         Ok(with_deadline(self.limits.response_deadline(), self.tx.commit()).await?)
     }
 
-    /// Commits; asks for the outcome as long as `patience` says where the acknowledgement is lost.
+    /// Commits; if the acknowledgement is lost, queries the outcome for at most `patience`.
     pub(super) async fn commit(mut self, patience: Duration) -> Result<(), StoreError> {
         let Some(pool) = self.pool.take() else { return self.commit_idempotent().await };
         let number: Option<i64> = sqlx::query_scalar(NUMBER).fetch_one(&mut self.bounded()).await?;
@@ -84,7 +84,7 @@ impl PostgresTx {
     }
 }
 
-/// What became of a transaction whose commit failed with `said`.
+/// Queries the outcome of a transaction whose commit failed with `said`.
 async fn ask_outcome(
     pool: &PgPool,
     limits: TimeLimits,
@@ -102,7 +102,7 @@ async fn ask_outcome(
                 return Ok(());
             }
             Ok(Some(outcome)) if outcome == "aborted" => return Err(said),
-            // The server has not noticed yet that its client is gone, or waits for a standby.
+            // The server has not noticed that its client is gone, or waits for a standby.
             Ok(Some(_)) => said.to_string(),
             Ok(None) => return Err(StoreError::Unacknowledged(said.to_string())),
             Err(error) if error.is_busy() => error.to_string(),
@@ -115,13 +115,14 @@ async fn ask_outcome(
     }
 }
 
-/// Whether a connection answers in time; an error makes the pool close it at once. Also what the pool does with a released
-/// connection, so that a dead one does not keep its place for ever.
+/// Returns whether a connection answers in time; an error makes the pool close it at once. The pool also tests
+/// released connections, so that a dead one does not keep its slot.
 pub(super) async fn is_alive(conn: &mut PgConnection, limit: Duration) -> Result<bool, Error> {
     with_deadline(Some(limit), conn.ping()).await.map(|()| true)
 }
 
-/// The same for a connection that will write. After a failover its server may be a standby: then the pool connects anew.
+/// Works like [`is_alive`], for a connection that will write. After a failover its server may be a standby: then the
+/// pool reconnects.
 pub(super) async fn is_alive_and_writable(conn: &mut PgConnection, limit: Duration) -> Result<bool, Error> {
     let is_read_only = sqlx::query_scalar::<_, bool>(IS_READ_ONLY).fetch_one(conn);
     Ok(!with_deadline(Some(limit), is_read_only).await?)

@@ -1,4 +1,5 @@
-//! Provider connections that people made in the settings. The key lies sealed in its row; opening it is not the store's.
+//! Provider connections that people created in the settings. The API key is stored encrypted; the store does not
+//! decrypt it.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -23,18 +24,18 @@ sql! {
     DELETE = "DELETE FROM providers WHERE owner_id = $1 AND id = $2";
 }
 
-/// One connection.
+/// A stored provider connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredProvider {
     pub id: ProviderId,
     pub owner_id: UserId,
-    /// What locks name. Never changes.
+    /// The name in locks. It never changes.
     pub slug: String,
     pub name: String,
-    /// The API it speaks, by its name in configurations.
+    /// The API of the provider, by its name in configurations.
     pub kind: String,
     pub base_url: String,
-    /// The key and the values of extra headers, sealed.
+    /// The API key and the values of extra headers, encrypted.
     pub sealed_key: Option<String>,
     pub settings: ProviderSettings,
     pub is_enabled: bool,
@@ -42,24 +43,24 @@ pub struct StoredProvider {
     pub updated_at: DateTime<Utc>,
 }
 
-/// What of a connection is no secret and needs no column.
+/// Settings of a connection that are not secret and need no column of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProviderSettings {
     pub dialect: String,
-    /// Models to offer without asking.
+    /// Models that are offered without querying the provider.
     pub models: Vec<String>,
     pub default_model: Option<String>,
     pub hidden_models: Vec<String>,
     pub local_network: bool,
     pub keeps_responses: bool,
-    /// `Patience`, as far as it is not as usual.
+    /// The retry policy, as far as it differs from the default.
     pub retries: Option<u32>,
     pub silence_seconds: Option<u32>,
     pub has_key: bool,
-    /// The last characters of the key, for its owner to tell it by.
+    /// The last characters of the key, by which its owner recognizes it.
     pub key_ends_in: Option<String>,
-    /// Names of extra headers; their values are sealed.
+    /// Names of extra headers; their values are encrypted.
     pub header_names: Vec<String>,
 }
 
@@ -90,7 +91,7 @@ impl TryFrom<ProviderRow> for StoredProvider {
             name: row.name,
             kind: row.kind,
             base_url: row.base_url.unwrap_or_default(),
-            sealed_key: sealed_key.map_err(|_| inconsistent("providers", "sealed_key", row.id, "it is no text"))?,
+            sealed_key: sealed_key.map_err(|_| inconsistent("providers", "sealed_key", row.id, "it is not text"))?,
             settings: row.settings.0,
             is_enabled: row.is_enabled,
             created_at: row.created_at,
@@ -102,7 +103,7 @@ impl TryFrom<ProviderRow> for StoredProvider {
 /// Stores a new connection.
 ///
 /// # Errors
-/// `NotUnique` when the owner has one of this slug.
+/// `NotUnique` when the owner has one with this slug.
 pub async fn insert(tx: &mut Tx, provider: &StoredProvider) -> Result<(), StoreError> {
     let name = storable_text(&provider.name, "the name")?;
     in_tx!(tx, |conn| {
@@ -124,21 +125,21 @@ pub async fn insert(tx: &mut Tx, provider: &StoredProvider) -> Result<(), StoreE
     Ok(())
 }
 
-/// The connections of an owner, oldest first.
+/// Returns the connections of an owner, oldest first.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredProvider>, StoreError> {
     let rows: Vec<Readable<ProviderRow>> =
         with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
     Ok(keep_decoded(keep_readable(rows, "providers").into_iter().map(StoredProvider::try_from), "providers"))
 }
 
-/// The owner's connection of this slug.
+/// Returns the owner's connection with this slug.
 pub async fn find(db: &Db, owner: UserId, slug: &str) -> Result<Option<StoredProvider>, StoreError> {
     let row: Option<ProviderRow> =
         with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(slug).fetch_optional(pool).await?);
     row.map(StoredProvider::try_from).transpose()
 }
 
-/// Writes a connection as it is now, but for its slug and its beginning. False when the owner has none of this id.
+/// Updates a connection, except for its slug and its creation time. Returns false if the owner has none with this id.
 pub async fn update(tx: &mut Tx, provider: &StoredProvider) -> Result<bool, StoreError> {
     let name = storable_text(&provider.name, "the name")?;
     let changed = in_tx!(tx, |conn| {
@@ -157,7 +158,7 @@ pub async fn update(tx: &mut Tx, provider: &StoredProvider) -> Result<bool, Stor
     Ok(changed > 0)
 }
 
-/// Deletes a connection with its key. False when the owner has none of this id.
+/// Deletes a connection with its key. Returns false if the owner has none with this id.
 pub async fn delete(tx: &mut Tx, owner: UserId, id: ProviderId) -> Result<bool, StoreError> {
     let deleted = in_tx!(tx, |conn| {
         sqlx::query(DELETE).bind(owner.uuid()).bind(id.uuid()).execute(conn).await?.rows_affected()

@@ -1,5 +1,5 @@
-//! Reading rows that may be damaged: a row or a value that cannot be decoded is found by itself and does not take along
-//! what stands beside it. What is wrong is a [`Damage`]: readers log it and go on, `fsck` reports it.
+//! Reading of damaged rows: a row or a value that cannot be decoded is isolated and does not affect its neighbours.
+//! Each is a [`Damage`], which readers log before they continue, and `fsck` reports.
 
 use std::borrow::Cow;
 
@@ -18,12 +18,12 @@ use turnleaf_domain::{Block, Content, TurnId, json_bounds, limits, notice};
 pub struct Damage {
     pub table: &'static str,
     pub column: &'static str,
-    /// Of the row, as far as it is known.
+    /// The id of the row, as far as it is known.
     pub id: String,
     pub reason: String,
 }
 
-/// In place of a column, where nothing of a row can be read.
+/// Stands for the column if a whole row is unreadable.
 pub(super) const WHOLE_ROW: &str = "whole row";
 
 impl Damage {
@@ -35,7 +35,7 @@ impl Damage {
         Self { table, column: WHOLE_ROW, id: id.to_string(), reason }
     }
 
-    /// What is wrong, in plain words without those of a decoder, which may quote the stored value.
+    /// Describes the damage in plain words, without those of a decoder, which may quote the stored value.
     pub fn text(&self) -> String {
         match self.column {
             WHOLE_ROW => "its row cannot be read".to_owned(),
@@ -44,7 +44,7 @@ impl Damage {
     }
 }
 
-/// A row decoded by itself: an error stays in it instead of ending the query.
+/// A row that is decoded in isolation: an error stays in it instead of ending the query.
 pub(super) struct Readable<T>(Result<T, sqlx::Error>);
 
 impl<'r, R: Row, T: FromRow<'r, R>> FromRow<'r, R> for Readable<T> {
@@ -53,13 +53,13 @@ impl<'r, R: Row, T: FromRow<'r, R>> FromRow<'r, R> for Readable<T> {
     }
 }
 
-/// The rows that can be read, in their order; the others are logged and left out.
+/// Returns the readable rows, in order; the others are logged and omitted.
 pub(super) fn keep_readable<T>(rows: Vec<Readable<T>>, table: &'static str) -> Vec<T> {
     let read = |Readable(row): Readable<T>| row.inspect_err(|error| log_row(table, error)).ok();
     rows.into_iter().filter_map(read).collect()
 }
 
-/// As [`readable`], and the others are damages; `id` says of them what is known.
+/// Works like [`keep_readable`], and records the others as damages; `id` describes them.
 pub(super) fn keep_readable_with_damages<T>(
     rows: Vec<Readable<T>>,
     table: &'static str,
@@ -76,7 +76,7 @@ pub(super) fn keep_readable_with_damages<T>(
     read
 }
 
-/// As [`readable`], and why the others cannot be read.
+/// Works like [`keep_readable`], and returns the errors of the others.
 pub(super) fn split_readable<T>(rows: Vec<Readable<T>>) -> (Vec<T>, Vec<sqlx::Error>) {
     let (mut read, mut errors) = (Vec::with_capacity(rows.len()), Vec::new());
     for Readable(row) in rows {
@@ -88,7 +88,7 @@ pub(super) fn split_readable<T>(rows: Vec<Readable<T>>) -> (Vec<T>, Vec<sqlx::Er
     (read, errors)
 }
 
-/// As [`readable`], of rows that belong to a turn: those that cannot be read are damages of it.
+/// Works like [`keep_readable_with_damages`], for rows that belong to a turn.
 pub(super) fn keep_readable_of_turn<T>(
     rows: Vec<Readable<T>>,
     table: &'static str,
@@ -98,7 +98,7 @@ pub(super) fn keep_readable_of_turn<T>(
     keep_readable_with_damages(rows, table, format_args!("turn {turn}"), damages)
 }
 
-/// What was read, or nothing where it is damaged, which is noted.
+/// Returns the value, or none if it is damaged, which is recorded.
 ///
 /// # Errors
 /// All others than [`StoreError::Inconsistent`].
@@ -112,7 +112,7 @@ pub(super) fn ok_or_note<T>(read: Result<T, StoreError>, damages: &mut Vec<Damag
     }
 }
 
-/// Rows whose values have been read one by one: as [`readable`], for the step behind the decoding.
+/// Works like [`keep_readable`], for rows whose values were decoded one by one.
 pub(super) fn keep_decoded<T, E: std::fmt::Display>(
     rows: impl IntoIterator<Item = Result<T, E>>,
     table: &'static str,
@@ -120,7 +120,7 @@ pub(super) fn keep_decoded<T, E: std::fmt::Display>(
     rows.into_iter().filter_map(|row| row.inspect_err(|error| log_row(table, error)).ok()).collect()
 }
 
-/// What was read, or nothing where it is damaged, which is logged.
+/// Returns the value, or none if it is damaged, which is logged.
 ///
 /// # Errors
 /// All others than [`StoreError::Inconsistent`].
@@ -139,7 +139,7 @@ fn log_row(table: &'static str, error: &dyn std::fmt::Display) {
     tracing::error!(table, error, "a row cannot be read and is left out; `turnleaf fsck` names it");
 }
 
-/// The words of a decoder without what they quote: that may be stored text, which is for no log.
+/// Removes quotes from the message of a decoder: they may be stored text, which must not be logged.
 fn without_quotes(reason: &str) -> String {
     let cut = |text: String, quote: char| match (text.find(quote), text.rfind(quote)) {
         (Some(first), Some(last)) if first < last => format!("{}{quote}…{}", &text[..first], &text[last..]),
@@ -148,22 +148,22 @@ fn without_quotes(reason: &str) -> String {
     cut(cut(reason.to_owned(), '"'), '`')
 }
 
-/// A column decoded by itself.
+/// A column that is decoded in isolation.
 #[derive(Debug)]
 pub(super) struct Lossy<T>(Result<T, String>);
 
 impl<T> Lossy<T> {
-    /// The value, or why it cannot be read.
+    /// Returns the value, or the reason why it cannot be read.
     pub(super) fn into_result(self) -> Result<T, String> {
         self.0
     }
 
-    /// The value, if it can be read.
+    /// Returns the value, if it can be read.
     pub(super) fn get(&self) -> Option<&T> {
         self.0.as_ref().ok()
     }
 
-    /// The value, or the default of its type in its place, which is logged.
+    /// Returns the value, or the default of its type, which is logged.
     pub(super) fn unwrap_or_default(self, table: &'static str, column: &'static str, id: Uuid) -> T
     where
         T: Default,
@@ -171,7 +171,7 @@ impl<T> Lossy<T> {
         self.unwrap_or_log(table, column, id, T::default)
     }
 
-    /// The value, or another in its place, which is logged.
+    /// Returns the value, or a replacement, which is logged.
     pub(super) fn unwrap_or_log(
         self,
         table: &'static str,
@@ -186,7 +186,7 @@ impl<T> Lossy<T> {
     }
 }
 
-/// Of a column that a statement leaves out.
+/// The default serves columns that a statement leaves out.
 impl<T: Default> Default for Lossy<T> {
     fn default() -> Self {
         Self(Ok(T::default()))
@@ -207,13 +207,13 @@ impl<DB: Database, T: Type<DB>> Type<DB> for Lossy<T> {
         T::type_info()
     }
 
-    /// Decoding looks at the type: a value of another one is found by itself, too.
+    /// Decoding checks the type instead, so that a value of another type is isolated, too.
     fn compatible(_: &DB::TypeInfo) -> bool {
         true
     }
 }
 
-/// Text of which every letter is read that is one: U+FFFD stands for other bytes, as in a repair.
+/// Text of which all valid parts are read: U+FFFD replaces other bytes, as in a repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SalvagedText {
     text: String,
@@ -248,7 +248,7 @@ where
     }
 }
 
-/// Reads the values of one row and notes what cannot be read.
+/// Reads the values of one row and records those that cannot be read.
 pub(super) struct RowReader<'d> {
     pub table: &'static str,
     pub id: Uuid,
@@ -256,58 +256,59 @@ pub(super) struct RowReader<'d> {
 }
 
 impl RowReader<'_> {
-    /// Notes that a value cannot be read.
+    /// Records that a value cannot be read.
     pub(super) fn note(&mut self, column: &'static str, reason: impl ToString) {
         let (table, id) = (self.table, self.id.to_string());
         self.damages.push(Damage { table, column, id, reason: reason.to_string() });
     }
 
-    /// The value of a column, if it can be read.
+    /// Returns the value of a column, if it can be read.
     pub(super) fn value<T>(&mut self, column: &'static str, value: Lossy<T>) -> Option<T> {
         value.0.inspect_err(|reason| self.note(column, reason)).ok()
     }
 
-    /// The text of a column with its unreadable bytes replaced, which is noted.
+    /// Returns the text of a column with its invalid bytes replaced, which is recorded.
     pub(super) fn text(&mut self, column: &'static str, value: SalvagedText) -> String {
         if value.is_damaged {
-            self.note(column, "bytes of it are no text");
+            self.note(column, "some of its bytes are not text");
         }
         value.text
     }
 
-    /// The stored word of a field-less enum.
+    /// Parses the stored word of a field-less enum.
     pub(super) fn word<T: DeserializeOwned>(&mut self, column: &'static str, word: String) -> Option<T> {
         serde_json::from_value(Value::String(word)).inspect_err(|error| self.note(column, error)).ok()
     }
 
-    /// JSON of a column. What is nested deeper than readers go is read with its depths as strings, and noted.
+    /// Parses JSON of a column. JSON beyond the nesting bound is read with its deep parts as strings, which is
+    /// recorded.
     pub(super) fn json<T: DeserializeOwned>(&mut self, column: &'static str, text: &str) -> Option<T> {
         let bounded = json_bounds::bounded_text(text, limits::JSON_TEXT_DEPTH);
         if let Cow::Owned(_) = bounded {
-            // Some could still be read here, and not within an answer or an archive.
+            // Some of it could be read here, but not inside a response or an archive.
             self.note(column, "it is nested deeper than readers go");
         }
         serde_json::from_str(&bounded).inspect_err(|error| self.note(column, error)).ok()
     }
 
-    /// A moment; where it cannot be read, the one in the row's id, which is made of it.
+    /// Returns a time; if it cannot be read, the one in the row's id, which is derived from it.
     pub(super) fn moment(&mut self, column: &'static str, at: Lossy<DateTime<Utc>>) -> DateTime<Utc> {
         self.value(column, at).unwrap_or_else(|| time_of_id(self.id))
     }
 }
 
-/// When an id was made (UUIDv7); the beginning of time for others.
+/// Returns the creation time of an id (UUIDv7); the epoch for others.
 pub(super) fn time_of_id(id: Uuid) -> DateTime<Utc> {
     let made = id.get_timestamp().map(|made| made.to_unix());
     made.and_then(|(seconds, nanos)| DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)).unwrap_or_default()
 }
 
-/// The code of a notice that stands for what cannot be read.
+/// The code of the notice that replaces unreadable content.
 const DAMAGED: &str = "damaged";
-/// Bytes of an unreadable value that its notice carries.
+/// The number of bytes of an unreadable value that its notice contains.
 const SHOWN_BYTES: usize = 64 << 10;
 
-/// Stands for content that cannot be read, with the stored text as far as it is text.
+/// Returns a placeholder for unreadable content, with the stored value as far as it is text.
 pub(super) fn placeholder(damages: &[Damage], stored: Option<&str>) -> Content {
     let mut fields = Map::new();
     let mut set = |key: &str, value: Value| fields.insert(key.to_owned(), value);
@@ -325,7 +326,8 @@ pub(super) fn placeholder(damages: &[Damage], stored: Option<&str>) -> Content {
     Content::Other(fields)
 }
 
-/// Whether content stands for what cannot be read. It is shown, and is not written over what it stands for.
+/// Returns whether content is a placeholder for an unreadable value. Placeholders are displayed, but never written
+/// over the value.
 pub fn is_placeholder(content: &Content) -> bool {
     match content {
         Content::Other(fields) => notice::is_notice(content) && fields.get("kind").is_some_and(|kind| kind == DAMAGED),
@@ -333,13 +335,13 @@ pub fn is_placeholder(content: &Content) -> bool {
     }
 }
 
-/// Whether a block is the notice behind a turn's blocks that a part of it is missing. The sweep stores it with the turn's
-/// end, because what is written then stands behind it.
+/// Returns whether a block is the notice at the end of a turn that a part is missing. The sweep stores it with the
+/// turn's end, so that later blocks follow it.
 pub fn is_damage_note(block: &Block, turn: TurnId) -> bool {
     block.id.uuid() == turn.uuid()
 }
 
-/// Says in the log what of a turn cannot be read.
+/// Logs damages.
 pub fn log_damages(damages: &[Damage]) {
     for Damage { table, column, id, reason } in damages {
         let reason = without_quotes(reason);

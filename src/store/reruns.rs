@@ -1,5 +1,5 @@
-//! Grafts: plans of messages to ask again, and how far they are. A step is recorded in the transaction of its exchange,
-//! conditional on the step before it, so that no message is asked twice.
+//! Reruns ("grafts" in tables): plans of messages to ask again, and their progress. A step is recorded in the
+//! transaction of its exchange by compare-and-swap, so that no message is asked twice.
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
@@ -39,7 +39,7 @@ sql! {
         WHERE id = $1 AND status = $2";
 }
 
-/// How a graft comes to stand.
+/// A status change of a rerun.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RerunStatusChange {
     Running,
@@ -48,7 +48,7 @@ pub enum RerunStatusChange {
     Cancelled,
 }
 
-/// Where a step takes a graft.
+/// The state of a rerun after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RerunAdvance {
     pub asked: u32,
@@ -103,7 +103,7 @@ struct OwnedRerunRow {
     owner_id: Uuid,
 }
 
-/// Stores a new graft, whose branch is stored already.
+/// Stores a new rerun, whose branch is stored already.
 pub async fn insert(tx: &mut Tx, owner: UserId, graft: &Rerun) -> Result<(), StoreError> {
     let detail = graft.detail.as_deref().map(|text| storable_text(text, "the reason")).transpose()?;
     in_tx!(tx, |conn| {
@@ -129,14 +129,14 @@ pub async fn insert(tx: &mut Tx, owner: UserId, graft: &Rerun) -> Result<(), Sto
     Ok(())
 }
 
-/// A graft of this owner whose chat and branch are not deleted.
+/// Returns a rerun of this owner whose chat and branch are not deleted.
 pub async fn find(db: &Db, owner: UserId, graft: RerunId) -> Result<Option<Rerun>, StoreError> {
     let row: Option<RerunRow> =
         with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(graft.uuid()).fetch_optional(pool).await?);
     row.map(RerunRow::into_rerun).transpose()
 }
 
-/// The grafts of a chat, newest first.
+/// Returns the reruns of a chat, newest first.
 pub async fn list(db: &Db, owner: UserId, chat: ChatId, limit: u32) -> Result<Vec<Rerun>, StoreError> {
     let rows: Vec<Readable<RerunRow>> = with_pool!(db, |pool| {
         sqlx::query_as(LIST).bind(owner.uuid()).bind(chat.uuid()).bind(i64::from(limit)).fetch_all(pool).await?
@@ -144,15 +144,15 @@ pub async fn list(db: &Db, owner: UserId, chat: ChatId, limit: u32) -> Result<Ve
     Ok(keep_decoded(keep_readable(rows, "grafts").into_iter().map(RerunRow::into_rerun), "grafts"))
 }
 
-/// Every graft that runs, of all owners, oldest first: what nobody drives when the server starts.
+/// Returns every running rerun, of all owners, oldest first, to resume them when the server starts.
 pub async fn list_running(db: &Db) -> Result<Vec<(UserId, Rerun)>, StoreError> {
     let rows: Vec<Readable<OwnedRerunRow>> = with_pool!(db, |pool| sqlx::query_as(RUNNING).fetch_all(pool).await?);
     let owned = |row: OwnedRerunRow| Ok::<_, StoreError>((row.owner_id.into(), row.graft.into_rerun()?));
     Ok(keep_decoded(keep_readable(rows, "grafts").into_iter().map(owned), "grafts"))
 }
 
-/// Records a step of `seen`, in the transaction of its exchange. False when the graft is elsewhere by now: then the
-/// transaction must not be committed. The caller has found the graft by its owner.
+/// Records a step by compare-and-swap from `seen`, in the transaction of its exchange. Returns false if the rerun has
+/// changed meanwhile: then the transaction must not be committed. The caller has found the rerun by its owner.
 pub async fn advance(tx: &mut Tx, seen: &Rerun, to: RerunAdvance, now: DateTime<Utc>) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
         sqlx::query(ADVANCE)
@@ -171,8 +171,8 @@ pub async fn advance(tx: &mut Tx, seen: &Rerun, to: RerunAdvance, now: DateTime<
     Ok(changed > 0)
 }
 
-/// Brings a graft from one status to another. False when it has another one by now. The caller has found it by its
-/// owner.
+/// Changes the status of a rerun by compare-and-swap. Returns false if it has another status by now. The caller has
+/// found it by its owner.
 pub async fn set_status(
     tx: &mut Tx,
     graft: RerunId,

@@ -1,4 +1,5 @@
-//! What rows of several tables share: words of enums, JSON whose text matters, numbers that cannot be negative.
+//! Helpers for rows of several tables: words of enums, JSON whose exact text matters, numbers that cannot be
+//! negative.
 
 use std::borrow::Cow;
 
@@ -9,16 +10,16 @@ use serde_json::Value;
 use crate::error::StoreError;
 use turnleaf_domain::{Usage, json_bounds, limits};
 
-/// The stored word of a field-less enum: the one it has in JSON.
+/// Returns the stored word of a field-less enum, which is its JSON string.
 pub(super) fn to_word<T: Serialize>(value: T) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,
-        // Unreachable for the field-less enums this is for; the column's CHECK refuses what it would give.
+        // Unreachable for field-less enums; the column's CHECK refuses other values.
         other => other.map(|value| value.to_string()).unwrap_or_default(),
     }
 }
 
-/// Reads such a word back.
+/// Parses a stored word.
 pub(super) fn parse_word<T: DeserializeOwned>(
     word: String,
     table: &'static str,
@@ -28,7 +29,8 @@ pub(super) fn parse_word<T: DeserializeOwned>(
     serde_json::from_value(Value::String(word)).map_err(|why| inconsistent(table, column, id, why))
 }
 
-/// JSON as text that comes back byte for byte. What no reader could follow is stored as a string of its JSON.
+/// Encodes JSON whose text is preserved byte for byte. Parts beyond the nesting bound are stored as strings of their
+/// JSON.
 pub(super) fn to_json<T: Serialize>(
     value: &T,
     table: &'static str,
@@ -41,7 +43,7 @@ pub(super) fn to_json<T: Serialize>(
     }
 }
 
-/// Reads such text back.
+/// Parses stored JSON.
 pub(super) fn from_json<T: DeserializeOwned>(
     text: &str,
     table: &'static str,
@@ -51,7 +53,7 @@ pub(super) fn from_json<T: DeserializeOwned>(
     serde_json::from_str(text).map_err(|why| inconsistent(table, column, id, why))
 }
 
-/// A stored value that cannot be read.
+/// Returns the error for an unreadable stored value.
 pub(super) fn inconsistent(
     table: &'static str,
     column: &'static str,
@@ -61,12 +63,13 @@ pub(super) fn inconsistent(
     StoreError::Inconsistent { table, column, id: id.to_string(), reason: why.to_string() }
 }
 
-/// Text that both databases can store; `what` names it in the refusal.
+/// Checks that both databases can store a text; `what` names it in the error.
 pub(super) fn storable_text<'a>(text: &'a str, what: &'static str) -> Result<&'a str, StoreError> {
     if text.contains('\0') { Err(StoreError::Nul(what)) } else { Ok(text) }
 }
 
-/// What a turn says, as its row has it: PostgreSQL stores no NUL, and an ending is never refused for what was said.
+/// Returns the text of a turn for its row. NUL is replaced, because PostgreSQL cannot store it and an ending must
+/// never be refused for its content.
 pub(super) fn content_text_column(text: &str) -> String {
     text.replace('\0', "\u{2400}")
 }
@@ -83,7 +86,7 @@ pub(super) struct UsageRow {
 
 impl From<UsageRow> for Usage {
     fn from(row: UsageRow) -> Self {
-        // The columns' CHECKs keep them from being negative.
+        // The CHECK constraints keep them from being negative.
         let count = |n: Option<i64>| n.map(i64::unsigned_abs);
         Self {
             input_tokens: count(row.input_tokens),
@@ -108,19 +111,19 @@ impl From<Usage> for UsageRow {
     }
 }
 
-/// The counts in the order of the columns, for binding.
+/// Orders the counts like the columns, for binding.
 impl UsageRow {
     pub(super) fn counts(self) -> [Option<i64>; 5] {
         [self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_tokens, self.reasoning_tokens]
     }
 }
 
-/// A row count or place from a column that a CHECK keeps at 0 or above.
+/// Converts a count or position from a column that a CHECK keeps at 0 or above.
 pub(super) fn to_unsigned(n: i64) -> u64 {
     n.max(0).unsigned_abs()
 }
 
-/// A count or place for a BIGINT column. What does not fit is beyond every row, so the largest value serves.
+/// Converts a count or position for a BIGINT column, saturating, because larger values are beyond every row.
 pub(super) fn to_bigint(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }

@@ -1,14 +1,14 @@
-//! Searching everything that was said and written: titles of chats, turns of all branches, documents. One interface over
-//! SQLite's FTS5 and PostgreSQL's full text, which differ in [`words`] alone.
+//! Search over titles of chats, turns of all branches, and documents: one interface over SQLite's FTS5 and
+//! PostgreSQL's full text, which differ only in [`word_index`].
 //!
-//! What a query finds is one rule, [`query`]'s, of text as [`fold`] sees it. The index holds [`keys`], which every text
-//! that the rule finds has, and some that it does not find; so candidates come from the index, newest first, and each is
-//! looked at. What is found is ordered by that rule's points, within the newest candidates, on both databases alike.
+//! One rule in [`query`] decides what matches, on text normalized by [`fold`]. The index holds [`keys`], which every
+//! matching text has, and some others; so candidates come from the index, newest first, and each is verified. Matches
+//! are ranked by that rule's score within the newest candidates, on both databases alike.
 //!
-//! In reading order: [`fold`], [`keys`], [`parts`], [`query`], [`excerpt`], [`index`] (writing), [`catch_up`] (rows that are older
-//! than the index), [`words`], [`look`] (finding), [`cursor`] (where a page ended), [`hits`] (what is shown of what was found).
-//! Deleted things are left out when they are looked at; what is deleted for ever leaves the index by triggers, in the
-//! same transaction, whoever deletes it.
+//! In reading order: [`fold`], [`keys`], [`parts`], [`query`], [`excerpt`], [`index`] (writing), [`backfill`] (rows
+//! that are older than the index), [`word_index`], [`retrieval`] (finding), [`cursor`] (pagination), [`hits`] (the
+//! displayed data of matches). Deleted items are excluded when candidates are verified; permanently deleted ones
+//! leave the index by triggers, in the same transaction.
 
 pub mod backfill;
 pub mod cursor;

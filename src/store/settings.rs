@@ -1,4 +1,4 @@
-//! Settings of a person: JSON values by name.
+//! Settings of a person: JSON values by key.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -13,14 +13,14 @@ sql! {
     FIND = "SELECT value FROM settings WHERE owner_id = $1 AND key = $2";
     PUT = "INSERT INTO settings (owner_id, key, value, updated_at) VALUES ($1, $2, $3, $4) \
         ON CONFLICT (owner_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at";
-    /// Changes nothing of what is set, but holds the row until the transaction ends, and makes it where there is none.
+    /// Changes no value, but locks the row until the transaction ends, and creates it if there is none.
     HOLD = "INSERT INTO settings (owner_id, key, value, updated_at) VALUES ($1, $2, $3, $4) \
         ON CONFLICT (owner_id, key) DO UPDATE SET updated_at = settings.updated_at RETURNING value";
 }
 
 const TABLE: &str = "settings";
 
-/// One setting. Null, which stands for one that cannot be read, too, is none.
+/// Returns one setting. Null counts as unset, and so does an unreadable value.
 pub async fn find(db: &Db, owner: UserId, key: &str) -> Result<Option<Value>, StoreError> {
     let value: Option<Lossy<Json<Value>>> =
         with_pool!(db, |pool| sqlx::query_scalar(FIND).bind(owner.uuid()).bind(key).fetch_optional(pool).await?);
@@ -29,7 +29,7 @@ pub async fn find(db: &Db, owner: UserId, key: &str) -> Result<Option<Value>, St
         .filter(|value| !value.is_null()))
 }
 
-/// Sets one setting, whatever it was.
+/// Sets one setting unconditionally.
 pub async fn put(tx: &mut Tx, owner: UserId, key: &str, value: &Value, now: DateTime<Utc>) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(PUT).bind(owner.uuid()).bind(key).bind(Json(value)).bind(now).execute(conn).await?;
@@ -37,8 +37,7 @@ pub async fn put(tx: &mut Tx, owner: UserId, key: &str, value: &Value, now: Date
     Ok(())
 }
 
-/// Holds one setting until the transaction ends, and gives it: whoever changes a part of it holds it before reading. Null
-/// where it was never set.
+/// Locks one setting until the transaction ends, and returns it, for a read-modify-write. Null if it was never set.
 pub async fn lock_for_update(tx: &mut Tx, owner: UserId, key: &str, now: DateTime<Utc>) -> Result<Value, StoreError> {
     let value: Lossy<Json<Value>> = in_tx!(tx, |conn| {
         let query = sqlx::query_scalar(HOLD).bind(owner.uuid()).bind(key).bind(Json(Value::Null)).bind(now);

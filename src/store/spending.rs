@@ -1,7 +1,7 @@
-//! What was spent: tokens and money of a turn, and of everything in a period by day, model, provider, chat or branch.
+//! Spending: tokens and cost of a turn, and of everything in a period by day, model, provider, chat or branch.
 //!
-//! What was paid stays paid: generations of deleted turns and chats count until they are purged. A chat that is deleted
-//! has no name here any more, but its sums do.
+//! Spending is never undone: generations of deleted turns and chats count until they are purged. A deleted chat is no
+//! longer named, but its sums are included.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -31,8 +31,8 @@ macro_rules! token_sums {
     };
 }
 
-/// Sums over the generations that are over, of this owner ($1), that began from $2 on and before $3. `$keys` are the
-/// columns that tell the sums apart, `$which` says what else must hold.
+/// Sums over the finished generations of this owner ($1) that started from $2 on and before $3. `$keys` are the
+/// grouping columns, `$which` is a further condition.
 macro_rules! sums {
     ($keys:literal, $joins:literal, $which:literal, $group:literal) => {
         concat!(
@@ -61,7 +61,7 @@ macro_rules! sums {
 sql! {
     TURN_USAGE = concat!("SELECT ", token_sums!(), " FROM generations g WHERE g.turn_id = $1");
     TURN_CHARGES = "SELECT cost_micros, cost_basis, price_version FROM generations WHERE turn_id = $1 ORDER BY step";
-    // A time is text in SQLite and becomes the same text in PostgreSQL, as far as the day.
+    // A time is text in SQLite, and casts to the same text in PostgreSQL, up to the day.
     BY_DAY = sums!("SUBSTR(CAST(g.started_at AS TEXT), 1, 10) AS day", "", "", "1");
     BY_MODEL = sums!("g.provider AS provider, COALESCE(g.model_returned, g.model_requested) AS model", "", "", "1, 2");
     BY_PROVIDER = sums!("g.provider AS provider", "", "", "1");
@@ -71,12 +71,12 @@ sql! {
         " AND c.id = $4 AND c.deleted_at IS NULL", "1, 2");
 }
 
-/// What the sums are told apart by.
+/// The grouping of sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpendingGrouping {
     /// The day on which the provider was called, in UTC.
     Day,
-    /// Provider and model, by the name under which it answered.
+    /// Provider and model, by the model name in the response.
     Model,
     Provider,
     Chat,
@@ -84,10 +84,10 @@ pub enum SpendingGrouping {
     Branch(ChatId),
 }
 
-/// One sum. Of the fields before `generations`, those of the grouping are set.
+/// A sum of usage and cost. Of the fields before `generations`, those of the grouping are set.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct SpendingSum {
-    /// `YYYY-MM-DD`
+    /// The day, as `YYYY-MM-DD`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,22 +103,22 @@ pub struct SpendingSum {
     pub branch_id: Option<BranchId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch_name: Option<String>,
-    /// Calls of a provider.
+    /// The number of provider calls.
     pub generations: u64,
     #[serde(flatten)]
     pub usage: Usage,
-    /// Calls of which the tokens read or the tokens written are unknown: the sums of tokens lack them.
+    /// The number of calls with unknown input or output tokens, which the token sums lack.
     pub unknown_token_generations: u64,
-    /// Millionths of a US dollar: the sum of what is known; null where nothing is.
+    /// The sum of known costs in millionths of a US dollar; null if none is known.
     pub cost_micros: Option<u64>,
-    /// Calls of which the cost is unknown: the sum of costs lacks them.
+    /// The number of calls with unknown cost, which the cost lacks.
     pub unknown_cost_generations: u64,
-    /// Calls of which the cost was computed from a price list.
+    /// The number of calls whose cost was computed from a price list.
     pub estimated_generations: u64,
 }
 
 impl SpendingSum {
-    /// Adds up sums that have nothing in common.
+    /// Adds up disjoint sums.
     pub fn total(sums: &[Self]) -> Self {
         sums.iter().fold(Self::default(), |total, sum| Self {
             generations: total.generations + sum.generations,
@@ -161,7 +161,7 @@ struct SumRow {
 }
 
 impl From<SumRow> for SpendingSum {
-    /// A label that cannot be read is left out: what was spent under it counts all the same.
+    /// An unreadable label is omitted; its spending still counts.
     fn from(row: SumRow) -> Self {
         let of_chat = |id: &Lossy<Option<Uuid>>| id.get().copied().flatten().unwrap_or_default();
         let (chat, branch) = (of_chat(&row.chat_id), of_chat(&row.branch_id));
@@ -183,8 +183,8 @@ impl From<SumRow> for SpendingSum {
     }
 }
 
-/// The sums of this owner over the calls that began from `from` on and before `to`, in the order of what tells them
-/// apart.
+/// Returns the sums of this owner over the calls that started from `from` on and before `to`, ordered by their
+/// grouping.
 pub async fn sums(
     db: &Db,
     owner: UserId,
@@ -223,7 +223,7 @@ impl ChargeRow {
     }
 }
 
-/// What a turn's generations used, as far as they said, and what they cost together (domain.md I11).
+/// Returns the known usage and the cost of a turn's generations (`docs/reference/domain.md I11`).
 pub async fn turn_usage_and_cost(db: &Db, turn: TurnId) -> Result<(Usage, Option<Cost>), StoreError> {
     let (usage, rows): (UsageRow, Vec<Readable<ChargeRow>>) = with_pool!(db, |pool| {
         let usage = sqlx::query_as(TURN_USAGE).bind(turn.uuid()).fetch_one(pool).await?;

@@ -1,8 +1,9 @@
-//! Bytes that a person keeps, for the quota: chats with everything that belongs to them, and files and documents.
+//! Stored bytes of a person, for the quota: chats with everything that belongs to them, files, and documents.
 //!
-//! A turn is counted once, after its end, into `turns.stored_bytes`; the sum of a person is an index scan. Whatever changes
-//! the rows of an ended turn clears its number (`invalidate_turn_size`). The journal and arriving pieces of bodies are temporary and are
-//! summed as they are. Indexes and the overhead of rows are not counted, and deleted things are until they are purged.
+//! A turn is counted once, after its end, into `turns.stored_bytes`; the sum of a person is an index scan. Every
+//! change to the rows of an ended turn invalidates its count (`invalidate_turn_size`). The journal and arriving
+//! pieces of bodies are temporary and are summed directly. Indexes and row overhead are not counted; deleted items
+//! are, until they are purged.
 
 use uuid::Uuid;
 
@@ -12,7 +13,7 @@ use crate::readable::{Readable, keep_readable};
 use crate::rows::to_unsigned;
 use turnleaf_domain::{TurnId, UserId};
 
-/// The bytes of turn `t` without what is temporary.
+/// The bytes of turn `t` without temporary data.
 macro_rules! bytes_of_turn {
     () => {
         "CAST(octet_length(t.content_text) + COALESCE(octet_length(CAST(t.error AS TEXT)), 0) \
@@ -26,8 +27,8 @@ macro_rules! bytes_of_turn {
 }
 pub(super) use bytes_of_turn;
 
-/// Locks turns that are to be counted: what changes meanwhile is seen by the count, or clears it afterwards. `$locking`
-/// ends the choice of the rows.
+/// Locks turns for counting: a concurrent change is either included in the count or invalidates it afterwards.
+/// `$locking` ends the selection of the rows.
 macro_rules! reserve_turns {
     ($locking:literal) => {
         concat!(
@@ -39,8 +40,8 @@ macro_rules! reserve_turns {
     };
 }
 
-/// On PostgreSQL a count waits for no row while it holds others, so that it cannot deadlock with a transaction that takes
-/// them in another order. What is locked is counted the next time. SQLite has one writer and no locks of rows.
+/// On PostgreSQL a count never waits for a row while it holds others, so that it cannot deadlock with a transaction
+/// that locks them in another order. Locked rows are counted the next time. SQLite has one writer and no row locks.
 const RESERVE_UNLOCKED: &str = reserve_turns!(" FOR UPDATE SKIP LOCKED");
 
 sql! {
@@ -58,7 +59,7 @@ sql! {
     PIECES = "SELECT CAST(COALESCE(SUM(octet_length(k.bytes)), 0) AS BIGINT) FROM generation_chunks k \
         JOIN generations g ON g.id = k.generation_id JOIN turns t ON t.id = g.turn_id \
         JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1";
-    /// A blob counts once, under whatever name and form its owner has it.
+    /// A blob counts once per owner, whatever its names and forms.
     FILES = concat!("SELECT CAST(COALESCE(", bounded_sum!("b.byte_count"), ", 0) AS BIGINT) FROM blobs b WHERE b.sha256 IN ( \
         SELECT u.sha256 FROM uploads u WHERE u.owner_id = $1 \
         UNION SELECT f.is_in FROM uploads u JOIN blob_forms f ON f.sha256 = u.sha256 WHERE u.owner_id = $1 \
@@ -69,12 +70,12 @@ sql! {
         JOIN documents d ON d.id = v.document_id WHERE d.owner_id = $1");
 }
 
-/// Turns that are counted in one transaction: others wait for the writer meanwhile.
+/// The number of turns that are counted per transaction, during which other writes wait.
 const TURNS_AT_A_TIME: i64 = 200;
-/// Turns that a measurement adds up because they are not counted yet.
+/// The number of uncounted turns that a measurement adds up.
 const UNCOUNTED_TURNS: i64 = 2_000;
 
-/// What a person keeps, in bytes.
+/// The bytes that a person stores.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoredBytes {
     /// Chats: messages, replies, requests, raw bodies and journals.
@@ -91,14 +92,14 @@ impl StoredBytes {
     }
 }
 
-/// Counts some turns that ended; false when none are left.
+/// Counts a batch of ended turns; returns false when none are left.
 pub async fn count_pending_turns(db: &Db) -> Result<bool, StoreError> {
     let mut tx = db.begin().await?;
     let reserve = if matches!(tx, Tx::Postgres(_)) { RESERVE_UNLOCKED } else { RESERVE };
     let is_more = in_tx!(&mut tx, |conn| {
         let turns: Vec<Readable<(Uuid,)>> = sqlx::query_as(reserve).bind(TURNS_AT_A_TIME).fetch_all(&mut *conn).await?;
         let is_more = !turns.is_empty();
-        // One whose id cannot be read is locked, and with that counted as nothing.
+        // A turn with an unreadable id is locked, and so counts as 0 bytes.
         for (turn,) in keep_readable(turns, "turns") {
             sqlx::query(COUNT).bind(turn).execute(&mut *conn).await?;
         }
@@ -108,7 +109,7 @@ pub async fn count_pending_turns(db: &Db) -> Result<bool, StoreError> {
     Ok(is_more)
 }
 
-/// Forgets the number of a turn, whose rows change after its end.
+/// Invalidates the size of an ended turn whose rows change.
 pub async fn invalidate_turn_size(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(RECOUNT).bind(turn.uuid()).execute(conn).await?;
@@ -116,7 +117,7 @@ pub async fn invalidate_turn_size(tx: &mut Tx, turn: TurnId) -> Result<(), Store
     Ok(())
 }
 
-/// The same of the turn that a call belongs to.
+/// Invalidates the size of the turn that a call belongs to.
 pub(super) async fn invalidate_turn_size_of_call(tx: &mut Tx, generation: Uuid) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(RECOUNT_OF_CALL).bind(generation).execute(conn).await?;
@@ -124,7 +125,8 @@ pub(super) async fn invalidate_turn_size_of_call(tx: &mut Tx, generation: Uuid) 
     Ok(())
 }
 
-/// Measures what a person keeps. Right after an upgrade, while turns of before are still being counted, it is too low.
+/// Measures the bytes that a person stores. Right after an upgrade, while older turns are still being counted, the
+/// result is too low.
 pub async fn measure(db: &Db, owner: UserId) -> Result<StoredBytes, StoreError> {
     let owner = owner.uuid();
     let sum = |text: &'static str| async move {

@@ -1,5 +1,5 @@
-//! Time limits of PostgreSQL. The server keeps some of them by itself; deadlines of our own are for a connection that is
-//! dead without an error, on which the server's answer never arrives. A file needs none: its driver bounds every wait.
+//! Time limits of PostgreSQL. The server enforces some of them; deadlines of our own cover a connection that is dead
+//! without an error, on which no response ever arrives. SQLite needs none, because its driver bounds every wait.
 
 use std::time::Duration;
 
@@ -12,25 +12,25 @@ use sqlx::{Describe, Either, Error, Execute, Executor, PgPool, SqlStr};
 /// All limits of one open database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimits {
-    /// How long a task waits for a connection, and a write for the claim.
+    /// The wait of a task for a connection, and of a write for the claim.
     pub acquire: Duration,
-    /// How long a connection may take to show that it is alive.
+    /// The time that a connection may take to show that it is alive.
     pub probe: Duration,
-    /// How often the connection that holds the claim is probed.
+    /// The interval at which the connection that holds the claim is probed.
     pub probe_every: Duration,
-    /// How long a statement may take; `None` for commands, which migrate, check and export everything.
+    /// The time that a statement may take; `None` for commands, which migrate, check and export everything.
     pub statement: Option<Duration>,
-    /// How long one attempt of the journal may take, from the connection to the commit.
+    /// The time of one attempt of the journal, from the connection to the commit.
     pub attempt: Duration,
-    /// How long the outcome of a commit is asked for whose acknowledgement was lost.
+    /// The time for which the outcome of an unacknowledged commit is queried.
     pub outcome: Duration,
 }
 
-/// How long a statement waits for a row or table that another transaction holds.
+/// The time that a statement waits for a row or table lock.
 const LOCK: Duration = Duration::from_secs(10);
-/// How long a transaction may do nothing: what it holds is free then, also where its client is unreachable.
+/// The time that a transaction may be idle: its locks are released then, even if its client is unreachable.
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(60);
-/// The server's probes of a silent client: a machine that is gone holds nothing for longer than 25 s.
+/// Keepalive of the server: the locks of a dead machine are released within 25 s.
 const KEEPALIVE: [(&str, &str); 4] = [
     ("tcp_keepalives_idle", "10"),
     ("tcp_keepalives_interval", "5"),
@@ -39,7 +39,7 @@ const KEEPALIVE: [(&str, &str); 4] = [
 ];
 
 impl TimeLimits {
-    /// Of a command: nothing limits what it does, but a dead connection is noticed.
+    /// The limits of a command: its work is unlimited, but a dead connection is noticed.
     pub const COMMAND: Self = Self {
         acquire: Duration::from_secs(10),
         probe: Duration::from_secs(2),
@@ -48,10 +48,10 @@ impl TimeLimits {
         attempt: Duration::from_secs(15),
         outcome: Duration::from_secs(10),
     };
-    /// Of a server.
+    /// The limits of a server.
     pub const SERVING: Self = Self { statement: Some(Duration::from_secs(60)), ..Self::COMMAND };
 
-    /// What the server is asked to keep.
+    /// Adds the limits that the server enforces.
     pub(super) fn apply(&self, options: PgConnectOptions) -> PgConnectOptions {
         let options = options.options(KEEPALIVE);
         let Some(statement) = self.statement else { return options };
@@ -63,23 +63,23 @@ impl TimeLimits {
         ])
     }
 
-    /// The pool, whose statements have a deadline.
+    /// Returns the pool with a deadline on its statements.
     pub(crate) fn bounded<'p>(&self, pool: &'p PgPool) -> BoundedPool<'p> {
         BoundedPool { pool, limit: self.response_deadline() }
     }
 
-    /// When a statement without an answer is given up: later than the server would have given it up.
+    /// Returns the deadline of a response, later than the server's own statement timeout.
     pub(super) fn response_deadline(&self) -> Option<Duration> {
         self.statement.map(|statement| statement + self.probe)
     }
 }
 
-/// The error of a deadline that passed; the store calls it busy, like any lost connection.
+/// Returns the error of a passed deadline; the store treats it as busy, like any lost connection.
 pub(super) fn deadline_error() -> Error {
-    Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not answer in time"))
+    Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not respond in time"))
 }
 
-/// The work, given up after the limit.
+/// Runs the work with a deadline.
 pub(super) async fn with_deadline<T>(
     limit: Option<Duration>,
     work: impl Future<Output = Result<T, Error>>,
@@ -90,7 +90,7 @@ pub(super) async fn with_deadline<T>(
     }
 }
 
-/// Items, each of which may take so long.
+/// Applies a deadline to each item of a stream.
 fn each_with_deadline<'e, T: Send + 'e>(
     limit: Option<Duration>,
     items: BoxStream<'e, Result<T, Error>>,
@@ -100,7 +100,7 @@ fn each_with_deadline<'e, T: Send + 'e>(
         let mut items = items?;
         match tokio::time::timeout(limit, items.next()).await {
             Ok(item) => item.map(|item| (item, Some(items))),
-            // What is left of the answer is given up with the connection.
+            // The rest of the response is dropped with the connection.
             Err(_) => Some((Err(deadline_error()), None)),
         }
     };
@@ -121,7 +121,7 @@ pub(crate) struct BoundedConnection<'x> {
     pub limit: Option<Duration>,
 }
 
-/// Both are executors by way of what they bound.
+/// Both execute through the wrapped executor.
 macro_rules! bounded_executor {
     (|$self:ident| $executor:expr) => {
         type Database = Postgres;

@@ -1,5 +1,6 @@
-//! What each server of tools offered last, whoever configured it: offered to models while it is down, and shown in
-//! settings. All of it is text of a stranger, bounded and cleaned before it comes here.
+//! Tool listings: the last known tools of each server, whether from the settings or the configuration. They are
+//! offered to models while the server is down, and shown in settings. The text is untrusted, and is bounded and
+//! cleaned before it is stored.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ pub struct ListedTool {
     pub hints: Vec<String>,
 }
 
-/// What one server offered last.
+/// The last known tools of one server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolListing {
     pub server: String,
@@ -39,8 +40,8 @@ pub struct ToolListing {
     pub listed_at: DateTime<Utc>,
 }
 
-/// Keeps what a server offers now, in the place of what it offered before. The tools go in and come out letter for
-/// letter, which the type of the column on PostgreSQL would not do by itself: answers hold for the hash of a schema.
+/// Replaces the listing of a server. The tools are stored byte for byte, which the column type of PostgreSQL would
+/// not do by itself, because approvals refer to the hash of a schema.
 pub async fn put(
     tx: &mut Tx,
     owner: UserId,
@@ -57,7 +58,7 @@ pub async fn put(
 
 type ListingRow = (Uuid, String, Json<String>, DateTime<Utc>);
 
-/// What the servers of an owner offered last, by the names of the servers.
+/// Returns the listings of an owner's servers, by server name.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<ToolListing>, StoreError> {
     let rows: Vec<Readable<ListingRow>> =
         with_pool!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?);
@@ -65,11 +66,11 @@ pub async fn list(db: &Db, owner: UserId) -> Result<Vec<ToolListing>, StoreError
         let tools = from_json(&tools, "tool_listings", "tools", owner)?;
         Ok::<_, StoreError>(ToolListing { server, tools, listed_at })
     };
-    // It is asked for anew when its server is there.
+    // An unreadable listing is fetched again when its server is up.
     Ok(keep_decoded(keep_readable(rows, "tool_listings").into_iter().map(listing), "tool_listings"))
 }
 
-/// Forgets what a server offered.
+/// Deletes the listing of a server.
 pub async fn delete(tx: &mut Tx, owner: UserId, server: &str) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(DELETE).bind(owner.uuid()).bind(server).execute(conn).await?;

@@ -1,4 +1,5 @@
-//! Answers about tools that last: in one chat, or in all of them; of a tool that reaches other hosts, for one host.
+//! Tool policies: lasting approvals and refusals, for one chat or all chats; for a tool that reaches other hosts, for
+//! one host.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -31,18 +32,18 @@ sql! {
     DELETE_OF_SERVER = "DELETE FROM tool_policies WHERE owner_id = $1 AND server = $2";
 }
 
-/// An answer that lasts.
+/// A lasting policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPolicy {
-    /// The chat it holds in; `None` is all of them.
+    /// The chat in which it applies; `None` means all of them.
     pub chat: Option<ChatId>,
-    /// Empty for what Turnleaf runs itself.
+    /// Empty for built-in tools.
     pub server: String,
     pub tool: String,
-    /// The host it holds for, of a tool that is asked about for each host; `None` is the tool as a whole.
+    /// The host to which it applies, for a tool that is approved per host; `None` means the tool as a whole.
     pub host: Option<String>,
     pub policy: ToolApprovalPolicy,
-    /// The schema that was seen; `None` means any.
+    /// The hash of the schema that was approved; `None` means any.
     pub schema_hash: Option<String>,
 }
 
@@ -54,7 +55,7 @@ fn read((chat, server, tool, scope, policy, schema_hash): Row) -> Result<StoredP
     Ok(StoredPolicy { chat: chat.map(ChatId::from), server, tool, host, policy, schema_hash })
 }
 
-/// Keeps an answer, in the place of the one before about the same tool, host and chat.
+/// Stores a policy and replaces the earlier one for the same tool, host and chat.
 pub async fn put(tx: &mut Tx, owner: UserId, said: &StoredPolicy, now: DateTime<Utc>) -> Result<(), StoreError> {
     let tool = storable_text(&said.tool, "the tool")?;
     let scope = storable_text(said.host.as_deref().unwrap_or_default(), "the host")?;
@@ -76,8 +77,8 @@ pub async fn put(tx: &mut Tx, owner: UserId, said: &StoredPolicy, now: DateTime<
     Ok(())
 }
 
-/// The policies of a tool: of this chat, and of all chats; for every host. A row that cannot be read counts as a
-/// no to the tool: it may have been one, and another row must not run the call in its place.
+/// Returns the policies of a tool: of this chat, and of all chats; for every host. An unreadable row counts as a
+/// refusal (fail closed): it may have been one, and another row must not allow the call instead.
 pub async fn list_for_tool(
     db: &Db,
     owner: UserId,
@@ -106,14 +107,14 @@ pub async fn list_for_tool(
     Ok(policies)
 }
 
-/// Everything that an owner said about tools.
+/// Returns all tool policies of an owner.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredPolicy>, StoreError> {
     let rows: Vec<Readable<Row>> =
         with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
     Ok(keep_decoded(keep_readable(rows, "tool_policies").into_iter().map(read), "tool_policies"))
 }
 
-/// Takes back what was said about a tool in single chats and about single hosts.
+/// Deletes the policies of a tool for single chats and single hosts.
 pub async fn delete_grants(tx: &mut Tx, owner: UserId, server: &str, tool: &str) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(DELETE_GRANTS).bind(owner.uuid()).bind(server).bind(tool).execute(conn).await?;
@@ -121,7 +122,7 @@ pub async fn delete_grants(tx: &mut Tx, owner: UserId, server: &str, tool: &str)
     Ok(())
 }
 
-/// Takes back what was said about a tool and a host, in all chats and in single ones.
+/// Deletes the policies of a tool and a host, for all chats and for single ones.
 pub async fn delete_of_host(
     tx: &mut Tx,
     owner: UserId,
@@ -136,7 +137,7 @@ pub async fn delete_of_host(
     Ok(())
 }
 
-/// Takes back what was said about a tool, or about a tool and a host, in this chat.
+/// Deletes the policies of a tool, or of a tool and a host, in this chat.
 pub async fn delete_in_chat(
     tx: &mut Tx,
     owner: UserId,
@@ -150,7 +151,7 @@ pub async fn delete_in_chat(
     Ok(())
 }
 
-/// Takes back all that was said about the tools of a server.
+/// Deletes all policies of the tools of a server.
 pub async fn delete_of_server(tx: &mut Tx, owner: UserId, server: &str) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         sqlx::query(DELETE_OF_SERVER).bind(owner.uuid()).bind(server).execute(conn).await?;

@@ -1,5 +1,5 @@
-//! Servers of tools that people connected, reached over HTTP. The values of headers lie sealed in the row; opening them is
-//! not the store's. Servers that are programs stand in the configuration file alone and have no row.
+//! Tool servers that people connected, reached over HTTP. The values of headers are stored encrypted; the store does
+//! not decrypt them. Servers that are local programs are only in the configuration file and have no row.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -24,16 +24,16 @@ sql! {
     DELETE = "DELETE FROM tool_servers WHERE owner_id = $1 AND id = $2";
 }
 
-/// One server.
+/// A stored tool server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredToolServer {
     pub id: ToolServerId,
     pub owner_id: UserId,
-    /// What its tools are named after. Never changes.
+    /// The prefix of its tool names. It never changes.
     pub slug: String,
     pub name: String,
     pub url: String,
-    /// The values of its headers, sealed.
+    /// The values of its headers, encrypted.
     pub sealed_headers: Option<String>,
     pub settings: ToolServerSettings,
     pub is_enabled: bool,
@@ -41,11 +41,11 @@ pub struct StoredToolServer {
     pub updated_at: DateTime<Utc>,
 }
 
-/// What of a server is no secret and needs no column.
+/// Settings of a server that are not secret and need no column of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolServerSettings {
-    /// Names of its headers; their values are sealed.
+    /// Names of its headers; their values are encrypted.
     pub header_names: Vec<String>,
     pub local_network: bool,
 }
@@ -76,7 +76,7 @@ impl TryFrom<ServerRow> for StoredToolServer {
             name: row.name,
             url: row.url,
             sealed_headers: sealed
-                .map_err(|_| inconsistent("tool_servers", "sealed_headers", row.id, "it is no text"))?,
+                .map_err(|_| inconsistent("tool_servers", "sealed_headers", row.id, "it is not text"))?,
             settings: row.settings.0,
             is_enabled: row.is_enabled,
             created_at: row.created_at,
@@ -88,7 +88,7 @@ impl TryFrom<ServerRow> for StoredToolServer {
 /// Stores a new server.
 ///
 /// # Errors
-/// `NotUnique` when the owner has one of this slug.
+/// `NotUnique` when the owner has one with this slug.
 pub async fn insert(tx: &mut Tx, server: &StoredToolServer) -> Result<(), StoreError> {
     let name = storable_text(&server.name, "the name")?;
     in_tx!(tx, |conn| {
@@ -109,21 +109,21 @@ pub async fn insert(tx: &mut Tx, server: &StoredToolServer) -> Result<(), StoreE
     Ok(())
 }
 
-/// The servers of an owner, oldest first.
+/// Returns the servers of an owner, oldest first.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<StoredToolServer>, StoreError> {
     let rows: Vec<Readable<ServerRow>> =
         with_pool!(db, |pool| sqlx::query_as(LIST).bind(owner.uuid()).fetch_all(pool).await?);
     Ok(keep_decoded(keep_readable(rows, "tool_servers").into_iter().map(StoredToolServer::try_from), "tool_servers"))
 }
 
-/// The owner's server of this slug.
+/// Returns the owner's server with this slug.
 pub async fn find(db: &Db, owner: UserId, slug: &str) -> Result<Option<StoredToolServer>, StoreError> {
     let row: Option<ServerRow> =
         with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(slug).fetch_optional(pool).await?);
     row.map(StoredToolServer::try_from).transpose()
 }
 
-/// Writes a server as it is now, but for its slug and its beginning. False when the owner has none of this id.
+/// Updates a server, except for its slug and its creation time. Returns false if the owner has none with this id.
 pub async fn update(tx: &mut Tx, server: &StoredToolServer) -> Result<bool, StoreError> {
     let name = storable_text(&server.name, "the name")?;
     let changed = in_tx!(tx, |conn| {
@@ -141,7 +141,7 @@ pub async fn update(tx: &mut Tx, server: &StoredToolServer) -> Result<bool, Stor
     Ok(changed > 0)
 }
 
-/// Deletes a server with its headers. False when the owner has none of this id.
+/// Deletes a server with its headers. Returns false if the owner has none with this id.
 pub async fn delete(tx: &mut Tx, owner: UserId, id: ToolServerId) -> Result<bool, StoreError> {
     let deleted = in_tx!(tx, |conn| {
         sqlx::query(DELETE).bind(owner.uuid()).bind(id.uuid()).execute(conn).await?.rows_affected()

@@ -1,4 +1,4 @@
-//! How the tools that the configuration file trusts described themselves when they were first seen.
+//! Trusted tools (trust on first use): the descriptions of tools that the configuration file trusts, as first seen.
 
 use uuid::Uuid;
 
@@ -14,8 +14,8 @@ sql! {
     ALL = "SELECT server, tool, schema_hash FROM trusted_tools WHERE owner_id = $1 ORDER BY server, tool";
 }
 
-/// A tool with the hash of its schema and description when it was first seen. What of it cannot be read is empty, which no
-/// server, tool or hash is: nothing is trusted because its row is damaged.
+/// A tool with the hash of its schema and description when it was first seen. Unreadable values are empty, which
+/// matches no server, tool or hash (fail closed): a damaged row trusts nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustedTool {
     pub server: String,
@@ -24,7 +24,7 @@ pub struct TrustedTool {
 }
 
 impl TrustedTool {
-    /// Whether it may be of any tool of this server, because its names cannot be read.
+    /// Returns whether its names are unreadable, so that it may be any tool of this server.
     pub fn is_of_unknown_tool(&self, server: &str) -> bool {
         self.server.is_empty() || (self.server == server && self.tool.is_empty())
     }
@@ -37,7 +37,7 @@ struct TrustedToolRow {
     schema_hash: Lossy<String>,
 }
 
-/// Keeps how a tool describes itself, unless it was seen before.
+/// Pins the description of a tool, unless it was seen before.
 pub async fn pin(tx: &mut Tx, owner: UserId, seen: &TrustedTool) -> Result<(), StoreError> {
     let tool = storable_text(&seen.tool, "the tool")?;
     in_tx!(tx, |conn| {
@@ -47,7 +47,7 @@ pub async fn pin(tx: &mut Tx, owner: UserId, seen: &TrustedTool) -> Result<(), S
     Ok(())
 }
 
-/// All that were seen.
+/// Returns all pinned tools.
 pub async fn list(db: &Db, owner: UserId) -> Result<Vec<TrustedTool>, StoreError> {
     let rows: Vec<Readable<TrustedToolRow>> =
         with_pool!(db, |pool| sqlx::query_as(ALL).bind(owner.uuid()).fetch_all(pool).await?);

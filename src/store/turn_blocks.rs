@@ -1,5 +1,5 @@
-//! Blocks as rows. `content` is the block's tagged JSON as text, on both databases: JSONB would reorder the keys of
-//! tool arguments and rewrite their numbers, and a reloaded reply must equal the live one byte for byte.
+//! Block rows. `content` is the block's tagged JSON as text, on both databases: JSONB would reorder the keys of tool
+//! arguments and rewrite their numbers, and a reloaded reply must equal the live one byte for byte.
 
 use std::collections::HashMap;
 
@@ -17,33 +17,33 @@ use turnleaf_domain::block::{LAST_BLOCK_SEQ, chat_seq};
 use turnleaf_domain::{Author, Block, BlockId, BlockState, ChatId, GenerationId, Turn, TurnId, UserId};
 
 const TABLE: &str = "turn_blocks";
-/// Followed by rows of values.
+/// Rows of values follow.
 const INSERT: &str = "INSERT INTO turn_blocks (id, turn_id, chat_id, seq, chat_seq, block_type, author, state, content, \
     parent_block_id, generation_id, metadata, created_at, updated_at) ";
-/// Blocks are append-only: only these change once a block exists (domain.md I6).
+/// Blocks are append-only: only these columns change once a block exists (`docs/reference/domain.md I6`).
 const OR_UPDATE: &str = " ON CONFLICT (id) DO UPDATE SET state = excluded.state, content = excluded.content, \
     metadata = excluded.metadata, updated_at = excluded.updated_at";
 
 sql! {
     OF_TURN = "SELECT id, turn_id, seq, chat_seq, author, state, content, parent_block_id, generation_id, metadata, \
         created_at FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
-    /// By the turn and by its places in the chat: either name of a row may be damaged.
+    /// By the turn and by its positions in the chat, because either value of a row may be damaged.
     PLACES = "SELECT id, seq, chat_seq, state FROM turn_blocks \
         WHERE turn_id = $1 OR (chat_id = $2 AND chat_seq BETWEEN $3 AND $4)";
     CLOSE_OPEN = "UPDATE turn_blocks SET state = $2, updated_at = $3 WHERE turn_id = $1 AND state = $4";
     RESULTS_OF = "SELECT COUNT(*) FROM turn_blocks b JOIN turns t ON t.id = b.turn_id \
         WHERE b.parent_block_id = $1 AND b.block_type = 'tool_result' AND t.deleted_at IS NULL";
-    /// Followed by the condition of a path's spans, and then by their order.
+    /// The condition of a path's spans and their order follow.
     ON_PATH = "SELECT b.id, b.turn_id, b.seq, b.chat_seq, b.author, b.state, b.content, b.parent_block_id, \
         b.generation_id, b.metadata, b.created_at FROM turns t CROSS JOIN chats c \
         JOIN turn_blocks b ON b.turn_id = t.id ";
-    /// Followed by the condition of a path's spans. How long a text is, SQLite knows without reading it.
+    /// The condition of a path's spans follows. SQLite knows the length of a text without reading it.
     BYTES_ON_PATH = "SELECT t.depth, CAST(OCTET_LENGTH(b.content) AS BIGINT) FROM turns t \
         CROSS JOIN chats c JOIN turn_blocks b ON b.turn_id = t.id ";
     COUNT_ON_PATH = "SELECT COUNT(*) FROM turns t CROSS JOIN chats c JOIN turn_blocks b ON b.turn_id = t.id ";
 }
 
-/// A block to store, with where it belongs.
+/// A block to store, with its turn and chat.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockUpsert<'a> {
     pub chat_id: ChatId,
@@ -67,7 +67,8 @@ pub(crate) struct BlockRow {
 }
 
 impl BlockRow {
-    /// The block as far as it can be read: a notice stands for content that cannot. What is wrong goes into `damages`.
+    /// Returns the block as far as it can be read, with a placeholder for unreadable content. Unreadable values are
+    /// recorded in `damages`.
     pub(crate) fn into_block(self, damages: &mut Vec<Damage>) -> Block {
         let mut row = RowReader { table: TABLE, id: self.id, damages };
         let seq = u32::try_from(self.seq).unwrap_or_else(|why| {
@@ -98,8 +99,8 @@ impl BlockRow {
     }
 }
 
-/// Stores blocks as they are now: new ones are added, known ones get their new state, content and metadata. Of several
-/// states of one block the last counts.
+/// Upserts blocks: new ones are added, known ones get their new state, content and metadata. Of several states of one
+/// block the last is stored.
 pub async fn upsert(tx: &mut Tx, blocks: &[BlockUpsert<'_>], now: DateTime<Utc>) -> Result<(), StoreError> {
     // One statement must not touch a row twice.
     let last: HashMap<BlockId, usize> = blocks.iter().enumerate().map(|(at, of)| (of.block.id, at)).collect();
@@ -137,20 +138,21 @@ pub async fn upsert(tx: &mut Tx, blocks: &[BlockUpsert<'_>], now: DateTime<Utc>)
     Ok(())
 }
 
-/// A row of a block, by what tells it from others.
+/// The position of a block's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredBlockPosition {
-    /// `None` where it cannot be read.
+    /// `None` if it cannot be read.
     pub id: Option<BlockId>,
-    /// `None` where it is no place of a block.
+    /// `None` if it is not a valid position.
     pub seq: Option<u32>,
-    /// The same by its place in the chat, which says otherwise where one of them is damaged.
+    /// The position by `chat_seq`, which differs from `seq` if one of them is damaged.
     pub seq_in_chat: Option<u32>,
-    /// Whether its content is there for good.
+    /// True if its content is final.
     pub is_finished: bool,
 }
 
-/// The rows of a turn's blocks, readable or not: where another block can be stored, and what must stay as it is.
+/// Returns the rows of a turn's blocks, readable or not: they determine where another block can be stored, and which
+/// must not change.
 pub async fn stored_positions(tx: &mut Tx, turn: &Turn) -> Result<Vec<StoredBlockPosition>, StoreError> {
     type Row = (Lossy<Uuid>, Lossy<i64>, Lossy<i64>, Lossy<String>);
     let rows: Vec<Row> = in_tx!(tx, |conn| {
@@ -169,7 +171,7 @@ pub async fn stored_positions(tx: &mut Tx, turn: &Turn) -> Result<Vec<StoredBloc
     Ok(rows.into_iter().map(place).collect())
 }
 
-/// Closes what is still open of a turn that is over, without looking at it.
+/// Closes the open blocks of a finished turn without reading them.
 pub async fn close_open_blocks(tx: &mut Tx, turn: TurnId, now: DateTime<Utc>) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         let query = sqlx::query(CLOSE_OPEN).bind(turn.uuid()).bind(to_word(BlockState::Aborted)).bind(now);
@@ -178,13 +180,13 @@ pub async fn close_open_blocks(tx: &mut Tx, turn: TurnId, now: DateTime<Utc>) ->
     Ok(())
 }
 
-/// How many results a call has in turns that are not deleted, of a chat that the caller holds.
+/// Returns the number of results of a call in turns that are not deleted. The caller has locked the chat.
 pub async fn count_results(tx: &mut Tx, call: BlockId) -> Result<i64, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query_scalar(RESULTS_OF).bind(call.uuid()).fetch_one(conn).await?))
 }
 
-/// The stored blocks of a turn, in order, with what of them cannot be read. While the turn runs they lag behind the
-/// journal.
+/// Returns the stored blocks of a turn, in order, and records unreadable values. While the turn runs they lag behind
+/// the journal.
 pub(super) async fn list_of_turn(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Vec<Block>, StoreError> {
     let rows: Vec<Readable<BlockRow>> =
         with_pool!(db, |pool| sqlx::query_as(OF_TURN).bind(turn.uuid()).fetch_all(pool).await?);
@@ -194,7 +196,7 @@ pub(super) async fn list_of_turn(db: &Db, turn: TurnId, damages: &mut Vec<Damage
         .collect())
 }
 
-/// The stored blocks of the turns in these spans of a path, in their order, with the turns that they belong to.
+/// Returns the stored blocks of the turns in these spans of a path, in order, with their turns.
 pub(super) async fn list_on_path(
     tx: &mut Tx,
     owner: UserId,
@@ -203,7 +205,7 @@ pub(super) async fn list_on_path(
     slice_on_path(tx, owner, spans, 0, i64::MAX).await
 }
 
-/// How many stored blocks the turns in these spans have.
+/// Returns the number of stored blocks of the turns in these spans.
 pub async fn count_on_path(tx: &mut Tx, owner: UserId, spans: &[PathSpan]) -> Result<i64, StoreError> {
     let mut count = 0;
     for portion in span::span_portions(spans) {
@@ -212,7 +214,7 @@ pub async fn count_on_path(tx: &mut Tx, owner: UserId, spans: &[PathSpan]) -> Re
     Ok(count)
 }
 
-/// How many bytes of stored blocks the turns in these spans hold, by their depths; those without blocks are missing.
+/// Returns the bytes of stored blocks of the turns in these spans, by depth; turns without blocks are missing.
 pub async fn bytes_on_path(tx: &mut Tx, owner: UserId, spans: &[PathSpan]) -> Result<HashMap<i64, u64>, StoreError> {
     let mut bytes = HashMap::new();
     for portion in span::span_portions(spans) {
@@ -228,7 +230,7 @@ pub async fn bytes_on_path(tx: &mut Tx, owner: UserId, spans: &[PathSpan]) -> Re
     Ok(bytes)
 }
 
-/// As [`on_path`], but at most `limit` blocks behind the first `skip`.
+/// Works like [`list_on_path`], but skips `skip` blocks and returns at most `limit`.
 pub async fn slice_on_path(
     tx: &mut Tx,
     owner: UserId,

@@ -1,4 +1,4 @@
-//! The journal: the numbered events of each turn, as text that is served as it was written.
+//! The journal table: the numbered events of each turn, as text that is served exactly as it was written.
 
 use chrono::{DateTime, Utc};
 use serde_json::Map;
@@ -11,9 +11,9 @@ use crate::rows::{to_bigint, to_unsigned};
 use turnleaf_domain::{Event, TurnId, UserId};
 
 const TABLE: &str = "turn_events";
-/// Followed by rows of values and [`IGNORE_CONFLICTS`].
+/// Rows of values and [`IGNORE_CONFLICTS`] follow.
 const INSERT: &str = "INSERT INTO turn_events (turn_id, seq, event) ";
-/// The caller compares what was not inserted: a repeated write finds its own rows, another writer's differ.
+/// The caller compares rows that were not inserted: a repeated write finds its own, another writer's differ.
 pub(super) const IGNORE_CONFLICTS: &str = " ON CONFLICT DO NOTHING";
 
 sql! {
@@ -23,13 +23,13 @@ sql! {
     UP_TO = "SELECT seq, event FROM turn_events WHERE turn_id = $1 AND seq <= $2 ORDER BY seq";
     STORED = "SELECT event FROM turn_events WHERE turn_id = $1 AND seq = $2";
     LAST_SEQ = "SELECT MAX(seq) FROM turn_events WHERE turn_id = $1";
-    /// Begins with the events, of which few are kept, and not with the turns, of which all are.
+    /// The query starts with the events, of which few are kept, and not with the turns, of which all are.
     DELETE_OLD = "DELETE FROM turn_events WHERE turn_id IN (SELECT e.turn_id \
         FROM (SELECT DISTINCT turn_id FROM turn_events) e CROSS JOIN turns t \
         WHERE t.id = e.turn_id AND t.completed_at < $1 LIMIT $2)";
 }
 
-/// An event to append: its JSON is stored byte for byte.
+/// An event to append; its JSON is stored byte for byte.
 #[derive(Debug, Clone, Copy)]
 pub struct EventRow<'a> {
     pub turn_id: TurnId,
@@ -37,11 +37,11 @@ pub struct EventRow<'a> {
     pub event: &'a str,
 }
 
-/// How many rows one statement inserts. A few fixed sizes keep the prepared statements few; the largest stays below the
-/// databases' bounds on parameters.
+/// The numbers of rows per insert. A few fixed sizes keep the number of prepared statements low; the largest stays
+/// below the parameter limits of the databases.
 const CHUNKS: [usize; 5] = [256, 64, 16, 4, 1];
 
-/// Cuts rows into slices of the fixed sizes, in order.
+/// Splits rows into slices of the fixed sizes, in order.
 pub(super) fn fixed_chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     std::iter::from_fn(move || {
         let size = CHUNKS.into_iter().find(|size| *size <= rows.len())?;
@@ -51,11 +51,11 @@ pub(super) fn fixed_chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     })
 }
 
-/// Appends events of any number of turns. Idempotent: an event that is stored already with the same bytes is left as it
-/// is, because the acknowledgement of an earlier commit may have been lost.
+/// Appends events of any number of turns. Idempotent: an event that is stored already with the same bytes is left
+/// unchanged, because the acknowledgement of an earlier commit may have been lost.
 ///
 /// # Errors
-/// `NotUnique` when a turn has another event of this number: two writers believe that they own it.
+/// `NotUnique` when a turn has another event with this number: two writers believe that they own it.
 pub async fn append(tx: &mut Tx, events: &[EventRow<'_>]) -> Result<(), StoreError> {
     in_tx!(tx, |conn| {
         for chunk in fixed_chunks(events) {
@@ -79,7 +79,7 @@ pub async fn append(tx: &mut Tx, events: &[EventRow<'_>]) -> Result<(), StoreErr
     Ok(())
 }
 
-/// The events of this owner's turn after a number, at most `limit`.
+/// Returns the events of this owner's turn after a number, at most `limit`.
 pub async fn list_after(
     db: &Db,
     owner: UserId,
@@ -96,33 +96,33 @@ pub async fn list_after(
             .fetch_all(pool)
             .await?
     });
-    // What is no text is no JSON either.
+    // An empty string, which is no JSON, replaces unreadable text.
     let text = |event: Lossy<String>| event.unwrap_or_log(TABLE, "event", turn.uuid(), String::new);
     Ok(rows.into_iter().map(|(seq, event)| (to_unsigned(seq), text(event))).collect())
 }
 
-/// Whether a follower can read this line of a journal as what its type says.
+/// Returns whether this journal line parses as an event with the shape of its type.
 pub fn is_readable(event: &str) -> bool {
     serde_json::from_str::<Event>(event).is_ok_and(|event| !event.is_malformed())
 }
 
-/// The number of a turn's newest event; 0 when there is none, which is also so after [`delete_old`].
+/// Returns the number of a turn's newest event; 0 if there is none, for example after [`delete_old`].
 pub async fn last_seq(db: &Db, turn: TurnId) -> Result<u64, StoreError> {
     let last: Option<i64> =
         with_pool!(db, |pool| sqlx::query_scalar(LAST_SEQ).bind(turn.uuid()).fetch_one(pool).await?);
     Ok(last.map_or(0, to_unsigned))
 }
 
-/// Deletes the journals of turns that were over before `before`, at most `limit` turns at a time, and gives the number
-/// of events deleted: 0 means that none are left. The blocks remain; a follower with an old cursor gets a snapshot.
+/// Deletes the journals of turns that ended before `before`, at most `limit` turns at a time, and returns the number
+/// of deleted events: 0 means that none are left. The blocks remain; a follower with an old cursor gets a snapshot.
 pub async fn delete_old(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| {
         sqlx::query(DELETE_OLD).bind(before).bind(i64::from(limit)).execute(conn).await?.rows_affected()
     }))
 }
 
-/// The parsed events of a turn up to a number, for folding. One that cannot be read is there as an event that says
-/// nothing, so that those behind it keep their places; one whose number cannot be read is missing.
+/// Returns the parsed events of a turn up to a number, for folding. An unreadable event is replaced by one without
+/// effect, so that later ones keep their numbers; one with an unreadable number is missing.
 pub(super) async fn parse_up_to(
     db: &Db,
     turn: TurnId,

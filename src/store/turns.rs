@@ -1,6 +1,6 @@
-//! Turns: writing them. A running turn moves only through [`progress`] and [`finish`], both conditional on it not being
-//! over, so that exactly one writer ends it (domain.md 4.8). Reading is in [`read`], where on a path in [`span`], looking
-//! for words in [`find`], the shape of the tree in [`tree`].
+//! Writes of turns. A running turn changes only through [`record_progress`] and [`finish`], both conditional on it
+//! being unfinished, so that exactly one writer ends it (`docs/reference/domain.md 4.8`). [`read`] reads turns,
+//! [`span`] locates them on a path, [`text_search`] searches their text, [`tree`] has the shape of the tree.
 
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
@@ -49,7 +49,7 @@ sql! {
     PROGRESS = "UPDATE turns SET status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
         started_at = COALESCE(started_at, $6) \
         WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
-    /// Only a reply runs: a role that is damaged does not keep one from ending.
+    /// Only replies run, so the role is rewritten: a damaged role does not keep a reply from ending.
     FINISH = "UPDATE turns SET role = 'assistant', status = $2, last_event_seq = $3, provider_used = $4, model_used = $5, \
         started_at = COALESCE(started_at, $6), completed_at = $7, error = $8, content_text = $9, input_tokens = $10, \
         output_tokens = $11, cache_read_tokens = $12, cache_write_tokens = $13, reasoning_tokens = $14, \
@@ -57,37 +57,38 @@ sql! {
         WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
 }
 
-/// How far a running turn is, as of the events committed with it.
+/// The progress of a running turn, as of the events in the same commit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnProgress {
     pub turn_id: TurnId,
-    /// Not a terminal one: those are [`finish`]'s.
+    /// Never a terminal status: [`finish`] writes those.
     pub status: TurnStatus,
-    /// The newest event in the same transaction. What a reader folds ends here.
+    /// The newest event in the same transaction, at which readers stop folding.
     pub last_event_seq: u64,
     pub provider_used: Option<String>,
     pub model_used: Option<String>,
     pub started_at: Option<DateTime<Utc>>,
 }
 
-/// Whether the turn is there and not deleted, for a transaction that holds its chat: no deletion comes between.
+/// Returns whether the turn exists and is not deleted. The transaction has locked the chat, so no deletion comes
+/// between.
 pub(crate) async fn is_live(tx: &mut Tx, turn: TurnId) -> Result<bool, StoreError> {
     let found: Option<Uuid> =
         in_tx!(tx, |conn| sqlx::query_scalar(LIVE).bind(turn.uuid()).fetch_optional(conn).await?);
     Ok(found.is_some())
 }
 
-/// Whether the turn was deleted, for a transaction that holds its chat. One that is not there yet was not.
+/// Returns whether the turn was deleted; false if it does not exist yet. The transaction has locked the chat.
 pub(crate) async fn is_deleted(tx: &mut Tx, turn: TurnId) -> Result<bool, StoreError> {
     let found: Option<Uuid> =
         in_tx!(tx, |conn| sqlx::query_scalar(DELETED).bind(turn.uuid()).fetch_optional(conn).await?);
     Ok(found.is_some())
 }
 
-/// Stores a new turn with its blocks. The caller holds the chat, by having taken the turn's place in it.
+/// Stores a new turn with its blocks. The caller has locked the chat by allocating the turn's position in it.
 ///
 /// # Errors
-/// `DeletionSummary` when the turn before it was deleted meanwhile.
+/// `Deleted` when the turn before it was deleted meanwhile.
 pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     if let Some(prev) = turn.prev_turn_id
         && !is_live(tx, prev).await?
@@ -134,7 +135,8 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     if says_something { search::index::index_turn(tx, turn.id).await } else { Ok(()) }
 }
 
-/// Records how far a running turn is. False when it is over already; then the caller lost the race and stops.
+/// Records the progress of a running turn. Returns false if the turn is finished already; then the caller lost the
+/// race and stops.
 pub async fn record_progress(tx: &mut Tx, progress: &TurnProgress) -> Result<bool, StoreError> {
     if progress.status.is_terminal() {
         return Err(inconsistent("turns", "status", progress.turn_id, "a turn ends by `finish`"));
@@ -154,7 +156,7 @@ pub async fn record_progress(tx: &mut Tx, progress: &TurnProgress) -> Result<boo
     Ok(changed > 0)
 }
 
-/// Nothing but an ending ends a turn.
+/// Checks that a turn has an ending.
 fn check_ended(turn: &Turn) -> Result<(), StoreError> {
     if turn.status.is_terminal() && turn.completed_at.is_some() {
         return Ok(());
@@ -162,9 +164,10 @@ fn check_ended(turn: &Turn) -> Result<(), StoreError> {
     Err(inconsistent("turns", "status", turn.id, "only a turn at its end can be finished"))
 }
 
-/// Ends a turn as `turn` says: status, usage, cost, error, text, newest event, times. Its blocks are stored by
-/// [`turn_blocks::upsert`] in the same transaction. False when it had another ending already: the first one wins. The
-/// same ending again is no other one, because the acknowledgement of an earlier commit may have been lost.
+/// Ends a turn with the values of `turn`: status, usage, cost, error, text, newest event, times. Its blocks are
+/// stored by [`turn_blocks::upsert`] in the same transaction. Returns false if it had another ending already: the
+/// first one wins. Idempotent: repeating the same ending succeeds, because the acknowledgement of an earlier commit
+/// may have been lost.
 ///
 /// # Errors
 /// `Inconsistent` when `turn` is not at its end.

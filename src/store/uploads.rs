@@ -1,5 +1,5 @@
-//! Uploads: bytes that a person brought, under the name that they came with. An upload keeps its blob until a message, a
-//! document or a draft names that, and for a day where nothing does.
+//! Uploads: files of a person, under their original names. An upload keeps its blob until a message, a document or a
+//! draft references it, and for a day if none does.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -13,11 +13,11 @@ sql! {
     AGAIN = "UPDATE uploads SET created_at = $4 WHERE owner_id = $1 AND sha256 = $2 AND name = $3";
     INSERT = "INSERT INTO uploads (id, owner_id, sha256, name, kind, width, height, created_at) \
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    /// The newest name, with what is known of the blob.
+    /// The newest name, with the type and the size of the blob.
     FIND = "SELECT u.name, u.kind, u.width, u.height, b.mime, b.byte_count FROM uploads u \
         JOIN blobs b ON b.sha256 = u.sha256 WHERE u.owner_id = $1 AND u.sha256 = $2 \
         ORDER BY u.created_at DESC, u.id DESC LIMIT 1";
-    /// What a person has here: files with their forms, and the texts of documents. A blob counts once.
+    /// The bytes of a person's files with their forms, and of the texts of documents. A blob counts once.
     USED = concat!("SELECT CAST(COALESCE((SELECT ", bounded_sum!("b.byte_count"), " FROM blobs b WHERE b.sha256 IN ( \
             SELECT u.sha256 FROM uploads u WHERE u.owner_id = $1 \
             UNION SELECT f.is_in FROM uploads u JOIN blob_forms f ON f.sha256 = u.sha256 WHERE u.owner_id = $1 \
@@ -25,7 +25,8 @@ sql! {
                 WHERE d.owner_id = $1)), 0) \
         + COALESCE((SELECT ", bounded_sum!("v.byte_count"), " FROM document_versions v JOIN documents d ON d.id = v.document_id \
             WHERE d.owner_id = $1), 0) AS BIGINT)");
-    /// Uploads whose blob nothing else names, not even as a form of what is named. Drafts name theirs in JSON.
+    /// Uploads whose blob nothing else references, not even as a form of a referenced image. Drafts reference theirs
+    /// in JSON.
     FORGET = "DELETE FROM uploads WHERE id IN (SELECT u.id FROM uploads u WHERE u.created_at < $1 \
         AND NOT EXISTS (SELECT 1 FROM block_blobs r WHERE r.sha256 = u.sha256) \
         AND NOT EXISTS (SELECT 1 FROM document_versions v WHERE v.origin = u.sha256) \
@@ -34,13 +35,13 @@ sql! {
         ORDER BY u.created_at LIMIT $2)";
 }
 
-/// What an upload is for.
+/// The purpose of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UploadKind {
-    /// Shown, and sent to models that see.
+    /// An image, which is shown and sent to models with image input.
     Image,
-    /// Kept as it is; documents are made of it.
+    /// A file, which is kept unchanged; documents are converted from it.
     File,
 }
 
@@ -52,11 +53,11 @@ pub struct NewUpload<'a> {
     pub sha256: &'a str,
     pub name: &'a str,
     pub kind: UploadKind,
-    /// Of an image, in pixels.
+    /// The size of an image, in pixels.
     pub size: Option<(u32, u32)>,
 }
 
-/// An upload as it is known later.
+/// A stored upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
     pub name: String,
@@ -76,7 +77,7 @@ struct UploadRow {
     byte_count: i64,
 }
 
-/// Remembers an upload. The same file under the same name is the same upload, from now on.
+/// Stores an upload. Uploading the same file under the same name again refreshes the earlier upload.
 pub async fn put(tx: &mut Tx, upload: &NewUpload<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {
     let name = storable_text(upload.name, "the name of a file")?;
     let (width, height) = upload.size.unzip();
@@ -99,7 +100,7 @@ pub async fn put(tx: &mut Tx, upload: &NewUpload<'_>, now: DateTime<Utc>) -> Res
     Ok(())
 }
 
-/// The newest upload of these bytes by this owner.
+/// Returns the newest upload of these bytes by this owner.
 pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<Upload>, StoreError> {
     let row: Option<UploadRow> =
         with_pool!(db, |pool| sqlx::query_as(FIND).bind(owner.uuid()).bind(sha256).fetch_optional(pool).await?);
@@ -114,13 +115,13 @@ pub async fn find(db: &Db, owner: UserId, sha256: &str) -> Result<Option<Upload>
     }))
 }
 
-/// How many bytes of files and documents a person has.
+/// Returns the bytes of a person's files and documents.
 pub async fn used_bytes(db: &Db, owner: UserId) -> Result<u64, StoreError> {
     let used: i64 = with_pool!(db, |pool| sqlx::query_scalar(USED).bind(owner.uuid()).fetch_one(pool).await?);
     Ok(to_unsigned(used))
 }
 
-/// Forgets uploads from before this moment that came to nothing, at most `limit`; gives how many.
+/// Deletes unused uploads from before this moment, at most `limit`; returns their number.
 pub async fn delete_unused(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| {
         sqlx::query(FORGET).bind(before).bind(i64::from(limit)).execute(conn).await?.rows_affected()

@@ -13,7 +13,7 @@ sql! {
     LOCAL_OWNER = "SELECT id FROM users WHERE is_local_owner = $1";
 }
 
-/// The owner of everything on a server without accounts; made with this id when there is none yet.
+/// Returns the owner of everything on a server without accounts; creates it with this id if there is none yet.
 pub async fn ensure_local_owner(tx: &mut Tx, id: UserId, now: DateTime<Utc>) -> Result<UserId, StoreError> {
     let owner: Uuid = in_tx!(tx, |conn| {
         sqlx::query(INSERT_LOCAL_OWNER).bind(id.uuid()).bind(true).bind(now).execute(&mut *conn).await?;

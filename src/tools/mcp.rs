@@ -59,7 +59,7 @@ const UNREAD: usize = 64;
 
 impl McpServers {
     pub fn new() -> Self {
-        // Without a path there is no guard program; starting a server then fails with that message.
+        // Without a path there is no guard program; starting a program then reports that error.
         Self::with_guard(std::env::current_exe().unwrap_or_default(), McpTimeouts::default(), Arc::new(SystemClock))
     }
 
@@ -77,7 +77,7 @@ impl McpServers {
         }))
     }
 
-    /// Starts a server, or restarts it with another configuration and cancels its running calls. Returns at once
+    /// Starts a server, or restarts it with another configuration and ends its running calls. Returns at once
     /// without waiting for the start.
     pub fn put(&self, key: McpServerKey, config: McpServerConfig) {
         if let Some(before) = self.start(key, config) {
@@ -183,7 +183,7 @@ impl McpServers {
     ) -> RunningCall {
         match self.find(key) {
             Some(server) => call::start(server, tool.to_owned(), arguments),
-            None => RunningCall::from_result(text_result(CallOutcome::Unavailable, "this server is not there")),
+            None => RunningCall::from_result(text_result(CallOutcome::Unavailable, "this server is not connected")),
         }
     }
 

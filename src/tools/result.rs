@@ -17,7 +17,7 @@ pub use sanitizer::{decode_lossy, strip_escapes};
 
 pub use turnleaf_providers::pictures::detect_image_type;
 
-/// How a call ended.
+/// The outcome of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallOutcome {
     Done,
@@ -197,7 +197,7 @@ impl ResultBlobs {
         let is_many = self.files.len() >= limits::TOOL_IMAGES || self.bytes + bytes.len() > limits::TOOL_BLOB_BYTES;
         let size = bytes.len();
         if is_many && (!is_image || self.bytes + size > limits::TOOL_BLOB_BYTES) {
-            return Some(format!("[{mime} of {size} bytes: left out, because the result is too large]"));
+            return Some(format!("[{mime}, {size} bytes: omitted because the result is too large]"));
         }
         let blob = self.keep(&mime, bytes);
         if is_image {

@@ -44,7 +44,7 @@ pub enum KeyScope {
     Page,
     /// On a focused turn, never in a text field.
     Turn,
-    /// Where quotable text is read: on a document's page and among the turns of a chat.
+    /// In quotable text: on a document's page and among the turns of a chat.
     Reading,
 }
 

@@ -1,4 +1,4 @@
-//! Models as the options of a form: under the names of their providers, each with the value that stands for it.
+//! Models as the options of a form, grouped by provider, each with its form value.
 
 use leptos::prelude::*;
 
@@ -7,17 +7,17 @@ use crate::domain::provider::Model;
 use crate::ui::erased::view;
 use crate::ui::messages;
 
-/// The value of a model in the form: the provider's id holds no slash, so the first one ends it.
+/// Returns the form value of a model. The provider's id contains no slash, so the first one ends it.
 pub fn model_value(lock: &ModelLock) -> String {
     format!("{}/{}", lock.provider, lock.model)
 }
 
-/// Reads `model_value` back.
+/// Parses the result of `model_value`.
 pub fn parse_model_value(value: &str) -> Option<ModelLock> {
     value.split_once('/').map(|(provider, model)| ModelLock::new(provider, model))
 }
 
-/// Every model, under the names of their providers.
+/// Renders all models as options, grouped by provider.
 pub fn model_option_views(models: Vec<Model>, chosen: Option<ModelLock>) -> AnyView {
     group_by_provider(models)
         .into_iter()
@@ -35,7 +35,7 @@ pub fn model_option_views(models: Vec<Model>, chosen: Option<ModelLock>) -> AnyV
         .into_any()
 }
 
-/// Models in their order, gathered under their providers' names.
+/// Groups models by provider in their order.
 pub fn group_by_provider(models: Vec<Model>) -> Vec<(String, Vec<Model>)> {
     let mut groups: Vec<(String, Vec<Model>)> = Vec::new();
     for model in models {

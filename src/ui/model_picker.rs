@@ -1,5 +1,5 @@
-//! Choosing one of many models: a field that looks through them, and below it the models under their providers' names,
-//! those that answered lately first. Few models are offered by a select, which needs no looking, and without script all.
+//! The model picker: a search field, and below it the models grouped by provider, recently used ones first. Short
+//! lists use a select, which needs no search, and without script all lists do.
 
 use std::collections::HashSet;
 
@@ -16,28 +16,28 @@ use crate::ui::messages;
 use crate::ui::messages::model_picker as said;
 use crate::ui::model_options::group_by_provider;
 
-/// More models than these are looked through.
+/// The largest number of models that a select offers.
 const MANY: usize = 12;
-/// As many are shown at once: who sees more types on.
+/// The maximum number of models shown at once; more typing narrows them.
 const SHOWN: usize = 100;
-/// As many of those that answered lately come first.
+/// The number of recently used models that come first.
 const LATELY: usize = 4;
 /// The list's id.
 const LIST: &str = "model-rows";
 
-/// Whether these are too many for a select.
+/// Returns whether there are too many models for a select.
 pub fn needs_picker(models: &[Model]) -> bool {
     models.len() > MANY
 }
 
-/// A model with the heading that it stands under.
+/// A model with the heading of its group.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
     heading: String,
     model: Model,
 }
 
-/// The models that have every word that is typed, each once, and how many more there are.
+/// Returns the models that contain every typed word, each once, and the number of further ones.
 fn rows(models: &[Model], typed: &str) -> (Vec<Row>, usize) {
     let typed = to_lowercase(typed);
     let fits = |model: &&Model| {
@@ -62,7 +62,7 @@ fn rows(models: &[Model], typed: &str) -> (Vec<Row>, usize) {
     (rows, more)
 }
 
-/// The field and its list. `chosen` is marked, and pointed at until something is typed.
+/// The search field and its list. `chosen` is marked, and is the active option until something is typed.
 #[component]
 pub fn ModelPicker(models: Vec<Model>, chosen: Option<ModelLock>, on_pick: Callback<ModelLock>) -> impl IntoView {
     let typed = RwSignal::new(String::new());
@@ -133,11 +133,11 @@ fn option(row: &Row, place: usize, at: Memo<usize>, is_chosen: bool, on_pick: Ca
     let Row { heading, model } = row;
     let lock = model.lock.clone();
     let name = messages::model_name(model);
-    // The provider's own name for it, where people have another.
+    // The provider's own name of the model, where its display name differs.
     let own_name = (name != model.lock.model && !model.is_demo).then(|| model.lock.model.clone());
     let about = model.description.clone().or(own_name);
     let provider = (*heading != model.provider_name).then(|| model.provider_name.clone());
-    // The focus stays in the field, whatever is pressed here.
+    // The focus stays in the field, whatever is clicked here.
     let hold = |event: MouseEvent| event.prevent_default();
     view! {
         <div

@@ -1,4 +1,4 @@
-//! The screens, one file each.
+//! The screens of the application, one file each.
 
 pub mod chat;
 pub mod first_run;
@@ -16,12 +16,11 @@ pub use chat::ChatPageView;
 pub use home::HomePage;
 pub use not_found::NotFoundPage;
 
-/// The host and the port that a page was asked for under. The server puts it into the context; a browser knows it.
+/// The host and port that a page was requested under. The server provides it as context; a browser knows it.
 #[derive(Debug, Clone)]
 pub struct RequestHost(pub String);
 
-/// How a page tells the server the status of its answer. The server puts it into the context; in the browser there is
-/// none and nothing to tell.
+/// Sets the HTTP status of a page. The server provides it as context; in the browser there is none.
 #[derive(Clone)]
 pub struct PageStatus(Arc<dyn Fn(u16) + Send + Sync>);
 
@@ -32,7 +31,7 @@ impl PageStatus {
     }
 }
 
-/// Answers with this HTTP status, if the page is being rendered on the server.
+/// Sets the HTTP status, if the page is being rendered on the server.
 pub fn set_status(code: u16) {
     if let Some(PageStatus(set)) = use_context() {
         set(code);

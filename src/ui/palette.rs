@@ -1,6 +1,6 @@
-//! The palette (ux.md 4.7): one field that finds chats, messages of all branches, documents, commands and settings. Here
-//! is what the rest of the page knows of it: that it can be opened. What it is made of is below [`body`], which is drawn
-//! only while it is open.
+//! The palette (docs/reference/ux.md 4.7): one field that finds chats, messages of all branches, documents, commands
+//! and settings. The rest of the page only needs to know that it can be opened; its content is below [`body`], which
+//! is rendered only while it is open.
 
 pub mod body;
 pub mod choices;
@@ -17,7 +17,7 @@ use crate::ui::kit::Icon;
 use crate::ui::kit::link::is_same_tab_click;
 use crate::ui::messages;
 
-/// Whether it is open; in context.
+/// The open state of the palette, provided as context.
 #[derive(Clone, Copy)]
 pub struct Palette {
     pub is_open: RwSignal<bool>,
@@ -25,12 +25,12 @@ pub struct Palette {
     pub lists_shortcuts: RwSignal<bool>,
 }
 
-/// Puts a closed palette into the context.
+/// Provides a closed palette as context.
 pub fn provide_palette() {
     provide_context(Palette { is_open: RwSignal::new(false), lists_shortcuts: RwSignal::new(false) });
 }
 
-/// "Search": opens the palette; without script, a page that does the same.
+/// The link "Search": opens the palette; without script, a page that does the same.
 #[component]
 pub fn SearchLink() -> impl IntoView {
     let palette = use_context::<Palette>();

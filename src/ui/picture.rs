@@ -1,5 +1,5 @@
-//! A picture of the chat in full, above the page. Pictures are links to themselves, wherever they are drawn; here the
-//! click on one is taken.
+//! The picture viewer: shows a picture of the chat in full above the page. Pictures are links to themselves
+//! everywhere; this module handles their clicks.
 
 use leptos::ev::{self, MouseEvent};
 use leptos::html;
@@ -12,11 +12,11 @@ use crate::ui::kit::dialog::DialogRegions;
 use crate::ui::messages;
 use crate::ui::messages::attachments as said;
 
-/// The dialog. Esc, the button and a click beside the picture close it; the focus goes back to the picture.
+/// The dialog. Esc, the button and a click beside the picture close it; the focus returns to the picture.
 #[component]
 pub fn PictureDialog() -> impl IntoView {
     let node = NodeRef::<html::Dialog>::new();
-    // Its address and what it says.
+    // The address and the alternative text.
     let shown = RwSignal::new(None::<(String, String)>);
     effect(move || {
         let clicked = window_event_listener(ev::click, move |event: MouseEvent| {
@@ -42,7 +42,7 @@ pub fn PictureDialog() -> impl IntoView {
             node_ref=node
             aria-label=said::whole_picture()
             on:click=close
-            // Its word comes a task after the end: another picture may be open by then.
+            // The `close` event arrives a task after the end: another picture may be open by then.
             on:close=move |_| if !node.get_untracked().is_some_and(|node| dialog::is_open(&node)) { shown.set(None) }
         >
             <button type="button" class="button" on:click=close>

@@ -1,5 +1,5 @@
-//! What a person chose for the look and the ways of the page. It is kept in cookies, so that the server draws the page
-//! right at once and nothing flashes. On the page it is in attributes of `<html>`, for the style sheets.
+//! A person's display preferences. They are kept in cookies, so that the server renders the page correctly at once
+//! and nothing flashes. On the page they are attributes of `<html>`, for the style sheets.
 
 pub mod setting;
 
@@ -10,40 +10,40 @@ use crate::ui::keymap::Keymap;
 use crate::ui::kit::installable::frame_colours;
 pub use setting::{PreferenceSetting, current_value};
 
-/// The cookie that says how many minutes the clock of the browser is before that of UTC.
+/// The cookie with the browser's UTC offset in minutes.
 pub const ZONE_COOKIE: &str = "turnleaf_zone";
 
-/// The cookie that keeps the keys that are not the usual ones.
+/// The cookie with the changed keyboard shortcuts.
 pub const KEYS_COOKIE: &str = "turnleaf_keys";
 
-/// How long a browser keeps what was chosen, in seconds: a year.
+/// The lifetime of the cookies in seconds: a year.
 pub const KEPT_SECONDS: u32 = 365 * 24 * 60 * 60;
 
-/// The choices, as the server found them in the request and as the page starts with them. In context.
+/// The preferences as the server found them in the request and as the page starts with them. Provided as context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Preferences {
-    /// By place in [`Setting::ALL`] the place in its values.
+    /// For each index of [`PreferenceSetting::ALL`], the index of the chosen value.
     chosen: [u8; PreferenceSetting::ALL.len()],
     keys: Keymap,
 }
 
 impl Preferences {
-    /// What is chosen.
+    /// Returns the chosen value.
     pub fn get(self, setting: PreferenceSetting) -> &'static str {
         setting.values()[usize::from(self.chosen[setting as usize])]
     }
 
-    /// Whether this is chosen.
+    /// Returns whether this value is chosen.
     pub fn is_chosen(self, setting: PreferenceSetting, value: &str) -> bool {
         self.get(setting) == value
     }
 
-    /// What `<html>` says of it: nothing where it is as usual.
+    /// Returns the attribute of `<html>`; none for the default.
     pub fn root_attribute(self, setting: PreferenceSetting) -> Option<&'static str> {
         Some(self.get(setting)).filter(|value| *value != setting.values()[0])
     }
 
-    /// The same with another choice; an unknown value is the usual one.
+    /// Returns the preferences with another choice; an unknown value becomes the default.
     #[must_use]
     pub fn with_choice(mut self, setting: PreferenceSetting, value: &str) -> Self {
         let at = setting.values().iter().position(|known| *known == value).unwrap_or(0);
@@ -51,23 +51,23 @@ impl Preferences {
         self
     }
 
-    /// The keys of the commands.
+    /// Returns the keyboard shortcuts.
     pub fn keys(&self) -> &Keymap {
         &self.keys
     }
 
-    /// What `<html>` says of the keys: nothing where they are the usual ones.
+    /// Returns the attribute of `<html>` for the shortcuts; none for the defaults.
     pub fn keys_attribute(&self) -> Option<String> {
         Some(self.keys.to_stored()).filter(|kept| !kept.is_empty())
     }
 
-    /// From the text of a `Cookie` header; what is missing or unknown has its default.
+    /// Parses a `Cookie` header; missing and unknown values become the default.
     pub fn from_cookies(header: &str) -> Self {
         let keys = cookie_value(header, KEYS_COOKIE).map(Keymap::from_stored).unwrap_or_default();
         Self { keys, ..Self::from_values(|setting| cookie_value(header, &setting.cookie()).map(str::to_owned)) }
     }
 
-    /// As the server wrote them on the page that the browser shows.
+    /// Reads the preferences from the server-rendered page in the browser.
     pub fn from_page() -> Self {
         let keys = Keymap::from_page();
         Self { keys, ..Self::from_values(|setting| document::root_attribute(&format!("data-{}", setting.name()))) }
@@ -80,7 +80,7 @@ impl Preferences {
         })
     }
 
-    /// Shows this choice on the page and keeps it for the next one.
+    /// Applies this choice to the page and stores it for the next one.
     pub fn apply(self, setting: PreferenceSetting) {
         document::set_root_attribute(&format!("data-{}", setting.name()), self.get(setting));
         if setting == PreferenceSetting::Theme {
@@ -90,13 +90,13 @@ impl Preferences {
     }
 }
 
-/// Chooses on the page that is shown.
+/// Changes a preference on the current page.
 pub fn choose(preferences: RwSignal<Preferences>, setting: PreferenceSetting, value: &str) {
     preferences.update(|chosen| *chosen = chosen.with_choice(setting, value));
     preferences.get_untracked().apply(setting);
 }
 
-/// The value of a cookie in the text of a `Cookie` header.
+/// Returns the value of a cookie in a `Cookie` header.
 pub fn cookie_value<'h>(header: &'h str, name: &str) -> Option<&'h str> {
     let mut pairs = header.split(';').filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value)

@@ -1,4 +1,4 @@
-//! The document around the application: what the server writes before and after `<body>`.
+//! The document around the application: what the server renders before and after `<body>`.
 
 use leptos::config::LeptosOptions;
 use leptos::nonce::use_nonce;
@@ -14,22 +14,22 @@ use crate::ui::locale::locale;
 use crate::ui::preferences::{PreferenceSetting, Preferences};
 use crate::ui::startup_script::{StartupCall, startup_script};
 
-/// Where the program of the page does not start although scripts run, a page with a running reply loads itself again as one
-/// without script does, at the address that is written there for it ([`crate::ui::escape::FollowWithoutScript`]). Not while
-/// something stands in the form that would be lost, and not where the server does not answer: what is there is readable.
-/// The style shows forms and the line that says so at once. Before hydration nothing else can reject; a part that does not
-/// come is told by the mark on the root.
+/// The fallback of a page whose program does not start although scripts run: a page with a running reply reloads
+/// itself as one without script does, at the address that is written there for it
+/// ([`crate::ui::escape::FollowWithoutScript`]). It does not reload while a form contains input that would be lost,
+/// nor where the server does not respond: the current content is readable. The style shows forms and the notice at
+/// once. Before hydration nothing else can reject; a failed code part is marked on the root.
 const FOLLOW: &str = r#"{let armed=false;const all=what=>[...document.querySelectorAll(what)],chosen=()=>all("select").map(box=>box.value).join(),arm=()=>{if(armed||document.documentElement.hasAttribute("data-hydrated"))return;armed=true;document.documentElement.dataset.basic="";const before=chosen(),again=()=>setTimeout(async()=>{const there=document.querySelector("noscript")?.textContent.match(/url=([^"]+)/);if(!there||document.documentElement.hasAttribute("data-hydrated"))return;const is_free=chosen()===before&&!all("textarea").some(box=>box.value!==box.defaultValue)&&!all("input[type=file]").some(box=>box.files.length);if(is_free&&await fetch(there[1]).then(page=>page.ok,()=>false))location.replace(there[1]);else again()},4000);again()};addEventListener("unhandledrejection",arm);new MutationObserver(arm).observe(document.documentElement,{attributeFilter:["data-basic"]})}"#;
 
-/// The whole page, for the server to render. Expects the request's [`Preferences`] and the nonce in context.
+/// The whole page, for the server to render. Expects the request's [`Preferences`] and the nonce as context.
 ///
-/// The style sheet is a plain link and not `leptos_meta`'s, so that it comes first and blocks: a page is never seen
+/// The style sheet is a plain link and not `leptos_meta`'s, so that it comes first and blocks: a page is never shown
 /// without its style. `options.site_pkg_dir` carries the version of the assets.
 pub fn shell(options: LeptosOptions) -> impl IntoView {
     let preferences = use_context::<Preferences>().unwrap_or_default();
     let package = format!("/{}", options.site_pkg_dir);
     let style = format!("{package}/{}.css", options.output_name);
-    // Hydration waits for it.
+    // Hydration waits for this code part.
     let part = use_context::<RequestUrl>().and_then(|url| code_part_for(url.as_ref()));
     view! {
         <!DOCTYPE html>
@@ -62,7 +62,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
             </head>
             <body>
                 <App/>
-                // Behind what is hydrated, which begins with the first node of the body.
+                // After the hydrated content, which begins with the first node of the body.
                 {icon_sprite()}
             </body>
         </html>

@@ -1,5 +1,5 @@
-//! The keys that work everywhere on the page (ux.md 11), and the dialog that lists them. Keys of the message box are the
-//! composer's, keys of a turn are the transcript's.
+//! The global keyboard shortcuts (docs/reference/ux.md 11), and the dialog that lists them. Keys of the message box
+//! belong to the composer, keys of a turn to the transcript.
 
 use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
@@ -20,12 +20,12 @@ use crate::ui::transcript::approval_prompt::PROMPT_SELECTOR;
 use crate::ui::transcript::focus_entry::{self, PathEndLoader, run_at_path_end};
 use crate::ui::tree::panel::TreePanel;
 
-/// The parts of the page that F6 goes through, in reading order.
-/// What waits for the person is a part of the transcript, and the one that is nearest to the message box.
+/// The regions that F6 cycles through, in reading order. An approval question is part of the transcript, and the one
+/// that is nearest to the message box.
 const REGIONS: [&str; 5] = ["#sidebar", TRANSCRIPT, "form.composer", PROMPT_SELECTOR, "#panel"];
 const TRANSCRIPT: &str = "#transcript";
 
-/// Listens for the keys and holds the dialog that lists them. Draws nothing until it is asked for.
+/// Listens for the keys and holds the dialog that lists them. Renders nothing until it is opened.
 #[component]
 pub fn Shortcuts() -> impl IntoView {
     let Palette { is_open: searching, lists_shortcuts: listed } = expect_context();
@@ -37,7 +37,7 @@ pub fn Shortcuts() -> impl IntoView {
     let end = use_context::<PathEndLoader>();
     effect(move || {
         let navigate = navigate.clone();
-        // False where it is not for here: then the key is whose it was.
+        // Returns false where the command does not apply: then the key keeps its other meaning.
         let act = move |asked: KeyCommand| {
             match asked {
                 KeyCommand::Search => {
@@ -70,7 +70,7 @@ pub fn Shortcuts() -> impl IntoView {
             let in_text = focus::is_in_text_field();
             let is_done = match keymap::command_on_page(KeyScope::Page, press, in_text) {
                 Some(command) => act(command),
-                // In a field it is the field's own, unless there is nothing in it to be undone.
+                // In a field, Ctrl+Z belongs to the field, unless it contains nothing to undo.
                 None if press.command && !press.shift && !press.alt && matches!(press.key, "z" | "Z") => {
                     match (in_text, focus::is_in_empty_message_box()) {
                         (false, _) => {
@@ -104,20 +104,20 @@ pub fn Shortcuts() -> impl IntoView {
     }
 }
 
-/// The way into a part that has one of its own.
+/// Moves the focus into a region that has an entry point of its own.
 fn focus_region(region: &str) -> bool {
     region == TRANSCRIPT && focus_entry::focus_read_turn()
 }
 
 type Draw = fn() -> AnyView;
 
-/// The code of the list.
+/// Loads the code part of the list.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<Draw, NotFetched> {
     Ok(shortcut_rows)
 }
 
-/// The keys and what they do: those of the commands as they are now, then those that stay as they are.
+/// Renders the list: the configurable shortcuts as they are now, then the fixed keys.
 pub fn shortcut_rows() -> AnyView {
     let row = |keys: Vec<String>, does: &'static str| {
         view! {
@@ -136,7 +136,7 @@ pub fn shortcut_rows() -> AnyView {
     view! { <dl class="keys">{rows}</dl> }
 }
 
-/// Copies the code block that is lowest on the page.
+/// Copies the last code block of the page.
 fn copy_last_code(announcer: Announcer) -> bool {
     match clipboard::last_code_block() {
         Some(code) => clipboard::copy(code, move |copied| {

@@ -1,5 +1,5 @@
-//! The navigation "Chats": a column where there is room, a rail with a drawer where there is less, a drawer on a phone.
-//! The drawer is a popover, so it opens without script too.
+//! The sidebar "Chats": a column where there is room, a rail with a drawer where there is less, a drawer on a phone.
+//! The drawer is a popover, so it also opens without script.
 
 pub mod chat_list;
 pub mod rename_dialog;
@@ -23,7 +23,7 @@ use crate::ui::sidebar::theme_menu::ThemeMenu;
 /// The id of the drawer; buttons name it in `popovertarget`.
 pub const DRAWER: &str = "chats";
 
-/// Shows or hides the column (Ctrl+B) and remembers it; where there is no room for one, the drawer, for now.
+/// Toggles the column (Ctrl+B) and stores the choice; where there is no room for a column, toggles the drawer.
 pub fn toggle_sidebar(preferences: RwSignal<Preferences>) {
     if !media::is_wide() {
         return dialog::toggle_popover(DRAWER);
@@ -33,7 +33,7 @@ pub fn toggle_sidebar(preferences: RwSignal<Preferences>) {
     choose(preferences, PreferenceSetting::Sidebar, other);
 }
 
-/// The navigation and the dialogs that belong to it.
+/// The sidebar and its dialogs.
 #[component]
 pub fn Sidebar() -> impl IntoView {
     view! {
@@ -65,7 +65,7 @@ pub fn Sidebar() -> impl IntoView {
     }
 }
 
-/// What stands below the list: the theme, the last notes, and the pages that are about no chat.
+/// The footer of the sidebar: the theme, the recent toasts, and links to the pages outside of chats.
 #[component]
 pub fn DrawerFoot() -> impl IntoView {
     view! {
@@ -80,7 +80,7 @@ pub fn DrawerFoot() -> impl IntoView {
     }
 }
 
-/// Opens the drawer from a page's header, and the column again where it was hidden.
+/// The button in a page's header that opens the drawer, or shows the hidden column.
 #[component]
 pub fn SidebarButton() -> impl IntoView {
     let preferences = expect_context::<RwSignal<Preferences>>();
@@ -100,7 +100,7 @@ pub fn SidebarButton() -> impl IntoView {
     }
 }
 
-/// Hides the column.
+/// The button that hides the column.
 #[component]
 pub fn HideSidebarButton() -> impl IntoView {
     let preferences = expect_context::<RwSignal<Preferences>>();
@@ -109,7 +109,7 @@ pub fn HideSidebarButton() -> impl IntoView {
             toggle_sidebar(preferences);
         }
     };
-    // The keys are the reader's own, which the server does not draw.
+    // The shortcut is the reader's own, which the server does not render.
     let keys = RwSignal::new(None::<String>);
     effect(move || keys.set(Some(keymap::key_hint(KeyCommand::Sidebar)).filter(|keys| !keys.is_empty())));
     view! {
@@ -120,7 +120,7 @@ pub fn HideSidebarButton() -> impl IntoView {
     }
 }
 
-/// Leads to the new chat.
+/// The link to the new chat.
 #[component]
 pub fn NewChatLink() -> impl IntoView {
     view! {

@@ -1,6 +1,6 @@
-//! A chat as a page that stands alone: one file, read without this server and without script. The same components draw it
-//! that draw the application's page, with the same style; while they do, they ask here ([`standalone`]) what is with the
-//! page, and leave out what only a server or a script could answer: buttons, forms, ways to other pages.
+//! Standalone export: a chat as one HTML file, readable without this server and without script. The application's own
+//! components render it with the same style; they ask here ([`standalone_context`]) whether the page is standalone,
+//! and omit what only a server or a script could answer: buttons, forms, links to other pages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ mod page;
 pub use import_note::{damage_note, import_note};
 pub use page::StandalonePage;
 
-/// What a page has that stands alone.
+/// The content that a standalone page includes.
 #[derive(Debug, Clone)]
 pub struct StandaloneContext(Arc<StandaloneContent>);
 
@@ -35,34 +35,35 @@ impl StandaloneContext {
         Self(Arc::new(StandaloneContent { pictures, parts }))
     }
 
-    /// The picture at one of this server's addresses.
+    /// Returns the picture at an address of this server.
     pub fn picture(&self, address: &str) -> Option<&str> {
         let (_, hash) = address.rsplit_once('/')?;
         self.0.pictures.get(hash).map(String::as_str)
     }
 
-    /// Whether reasoning is drawn.
+    /// Returns whether reasoning is included.
     pub fn has_reasoning(&self) -> bool {
         self.0.parts.reasoning != ExportDetail::LeftOut
     }
 
-    /// Whether tools are drawn.
+    /// Returns whether tool calls are included.
     pub fn has_tools(&self) -> bool {
         self.0.parts.tools != ExportDetail::LeftOut
     }
 
-    /// Whether tools are open with all that is in them.
+    /// Returns whether tool calls are open with all their details.
     pub fn opens_tools(&self) -> bool {
         self.0.parts.tools == ExportDetail::Full
     }
 }
 
-/// What the page has that is being drawn, if it stands alone. Never in a browser: what hydrates is the application's page.
+/// Returns the context of the page that is being rendered, if it is standalone. None in a browser: only the
+/// application's pages hydrate.
 pub fn standalone_context() -> Option<StandaloneContext> {
     if document::is_in_browser() { None } else { use_context() }
 }
 
-/// Which of its versions a turn is, where there are others.
+/// Returns the version label of a turn, where there are several.
 pub fn version_label(siblings: &[TurnId], id: TurnId) -> Option<String> {
     let (number, count) = version_number(siblings, id).filter(|(_, count)| *count > 1)?;
     Some(words::version(number, count))

@@ -1,24 +1,23 @@
-//! The script that fetches the program of a page and starts it.
+//! The inline script that loads and starts the program of a page.
 
 use leptos::prelude::*;
 
-/// Fetches the program of the page and calls it, once the page was seen: the module is 20 times what is needed for the first
-/// paint, and on a slow network it would take the bandwidth from it. A page that nobody looks at is never painted and does
-/// not wait, and no page waits longer than a second. The parts come at the same time, and not one after the other has told
-/// that it needs the next.
+/// Loads the program and calls it after the first paint: the module is 20 times the size of what that needs, and
+/// would take its bandwidth on a slow network. A hidden page is never painted and does not wait, and no page waits
+/// longer than a second. The files are requested in parallel instead of one after the other has named the next.
 const START: &str = r#"((js,wasm,part,call)=>{let begun=false;const start=()=>{if(begun)return;begun=true;if(part){const ahead=document.createElement("link");ahead.rel="preload";ahead.as="fetch";ahead.type="application/wasm";ahead.crossOrigin="anonymous";ahead.href=part;document.head.append(ahead)}const program=fetch(wasm);program.catch(()=>{});import(js).then(page=>page.default({module_or_path:program}).then(()=>page[call]()))};if(document.visibilityState==="hidden")start();else{document.addEventListener("visibilitychange",start);setTimeout(start,1000);if(self.PerformanceObserver?.supportedEntryTypes?.includes("paint"))new PerformanceObserver(start).observe({type:"paint",buffered:true});else requestAnimationFrame(()=>setTimeout(start))}})"#;
 
-/// What starts a page.
+/// The function that starts a page.
 #[derive(Debug, Clone, Copy)]
 pub enum StartupCall {
-    /// The application takes over the page that the server drew.
+    /// Hydrates the server-rendered application.
     Hydrate,
-    /// A page that works by itself gets what scripts add to it.
+    /// Enhances a server-rendered page that works without script.
     Enhance,
 }
 
-/// The script element for a page whose assets lie under the path `package`, with the first `part` that the page needs beside
-/// the main module. `output_name` is what the files are called.
+/// Renders the script element of a page whose assets are under the path `package`, with the first `part` that the
+/// page needs beside the main module. `output_name` is the base name of the files.
 pub fn startup_script(
     package: &str,
     output_name: &str,

@@ -1,5 +1,6 @@
-//! What the page knows of the path that is on screen: its turns, which stretch of it they are ([`window`]), which of them
-//! are being written, and the server's time. Not for drawing, and not for asking the server: the page brings a callback for that.
+//! State of the path on screen: its turns, the window of the path that they are ([`window`]), the replies that are
+//! being streamed, and the server's time. It neither renders nor requests anything: the page provides a callback for
+//! that.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -33,56 +34,57 @@ pub use reply_run::GrowingItem;
 pub use turn::{FramesOutcome, TurnState};
 pub use window::WindowLoading;
 
-/// Under which names a tab keeps what was opened and closed by hand, for how long, and what it says of what is open.
+/// The key prefix and the lifetime of manually opened and closed disclosures in session storage.
 const TOGGLED: &str = "turnleaf.open.";
 const REMEMBERED: Duration = Duration::from_secs(12 * 60 * 60);
 const OPEN: &str = "open";
 
-/// The turns on screen, root first, the end of their path, and the replies that are followed while they are written. One
-/// for a chat's page; cheap to copy.
+/// The turns on screen, root first, the leaf of their path, and the followed replies. One for a chat's page; cheap to
+/// copy.
 #[derive(Clone, Copy)]
 pub struct ChatState {
-    /// The turns on screen: a stretch of the path.
+    /// The turns on screen: a window of the path.
     path: RwSignal<Vec<TurnState>>,
-    /// The hosts to which links of its replies lead at once.
+    /// The hosts to which links of the replies lead without confirmation.
     known_hosts: Memo<KnownHosts>,
     /// Whether the path has turns before those.
     has_older: RwSignal<bool>,
-    /// The path's last turn, where those on screen do not reach it.
+    /// The path's last turn, where the window does not reach it.
     beyond: RwSignal<Option<TurnState>>,
     loading: RwSignal<WindowLoading>,
-    /// The server's time by the tick; nothing before the first, so that both sides draw the same at first.
+    /// The server's time, updated by the tick; none before the first tick, so that server and browser render the same
+    /// at first.
     now: RwSignal<Option<DateTime<Utc>>>,
-    /// How far the server's clock is ahead of this device's.
+    /// The offset of the server's clock from this device's.
     skew: StoredValue<TimeDelta>,
     followed: StoredValue<HashMap<TurnId, ReplySubscription>>,
-    /// What the reader opened or closed by hand; nothing else opens or closes it again.
+    /// Disclosures that the reader opened or closed; nothing else toggles them again.
     toggled: StoredValue<HashMap<BlockId, bool>>,
-    /// What is to be said when a turn that was asked for is shown.
+    /// The announcement for the arrival of a requested turn.
     on_arrival: StoredValue<Option<(TurnId, String)>>,
-    /// What is being deleted.
+    /// The turns that are being deleted.
     hidden: StoredValue<Vec<HiddenTurns>>,
-    /// Rises whenever other turns are on screen, or are asked for: an answer to an older question comes too late.
+    /// Incremented whenever other turns are shown or requested: responses to older requests are obsolete.
     moves: StoredValue<u64>,
-    /// Asks the page to load a turn anew and to [`put`](Self::put) it.
+    /// Makes the page reload a turn and [`put_turn`](Self::put_turn) it.
     reload: Callback<TurnId>,
     connection: Option<PageConnection>,
     announcer: Option<Announcer>,
 }
 
-/// What was on screen before a turn was hidden with all that follow it.
+/// The screen before a turn was hidden with all that follow it.
 #[derive(Clone)]
 struct HiddenTurns {
     from: TurnId,
     path: Vec<TurnState>,
     beyond: Option<TurnState>,
-    /// The move to other turns that hid it: after any other the screen is another one.
+    /// The move that hid them: after any other move the screen is another one.
     moves: u64,
 }
 
 impl ChatState {
-    /// The state of a page that shows these turns, a whole path. `reload` loads a turn from the server and puts it here; it is called
-    /// when events of a followed reply are missing.
+    /// Creates the state of a page that shows these turns, a whole path. `reload` loads a turn from the server and
+    /// puts it here; it is called when events of a followed reply are missing.
     pub fn new(turns: Vec<TurnView>, reload: Callback<TurnId>) -> Self {
         let path = RwSignal::new(turns.into_iter().map(TurnState::new).collect());
         let own = history::host().or_else(|| use_context().map(|RequestHost(host)| host));
@@ -105,54 +107,54 @@ impl ChatState {
         }
     }
 
-    /// The turns on screen, root first.
+    /// Returns the turns on screen, root first.
     pub fn turns(self) -> Vec<TurnState> {
         self.path.get()
     }
 
-    /// The hosts to which links of the replies on screen lead at once: those in the person's messages on screen, and
-    /// this server.
+    /// Returns the hosts to which links of the replies on screen lead without confirmation: those in the person's
+    /// messages on screen, and this server.
     pub fn known_hosts(self) -> Memo<KnownHosts> {
         self.known_hosts
     }
 
-    /// The state of a turn on screen.
+    /// Returns the state of a turn on screen.
     pub fn find(self, id: TurnId) -> Option<TurnState> {
         self.path.with(|path| path.iter().find(|turn| turn.id() == id).cloned())
     }
 
-    /// The path's last turn, on screen or not.
+    /// Returns the path's last turn, on screen or not.
     pub fn leaf(self) -> Option<TurnState> {
         self.beyond.get().or_else(|| self.path.with(|path| path.last().cloned()))
     }
 
-    /// The path's last turn at this moment; nothing when the page is gone.
+    /// Returns the path's last turn, untracked; none when the page is gone.
     pub fn leaf_id(self) -> Option<TurnId> {
         self.last_turn().map(|turn| turn.id())
     }
 
-    /// The reply of the path that is being written, if one is.
+    /// Returns the running reply of the path, if there is one.
     pub fn running_reply(self) -> Option<TurnId> {
         self.known_turns().iter().rev().find(|turn| turn.is_running()).map(TurnState::id)
     }
 
-    /// Whether a reply of the path waits for the person.
+    /// Returns whether a reply of the path waits for the person.
     pub fn needs_you(self) -> bool {
         self.known_turns().iter().any(|turn| turn.with(|view| pending_user_input(&view.turn).is_some()))
     }
 
-    /// How many tokens of context the newest reply that said so filled.
+    /// Returns the context tokens of the newest reply that reported them.
     pub fn context_used(self) -> Option<u64> {
         self.known_turns().iter().rev().find_map(|turn| turn.with(|view| view.turn.context_tokens))
     }
 
-    /// Takes a turn that was deleted off the screen, with all that follow it. Gives the last that is left.
+    /// Removes a deleted turn from the screen, with all that follow it. Returns the last remaining turn.
     pub fn remove_from(self, from: TurnId) -> Option<TurnId> {
-        // The reader may have left meanwhile.
+        // The page may be gone by now.
         let mut path = self.path.try_get_untracked()?;
         if let Some(at) = path.iter().position(|turn| turn.id() == from) {
             path.truncate(at);
-            // The path's end was deleted with what led to it.
+            // The path's end was deleted together with its ancestors.
             self.beyond.set(None);
         }
         let last = path.last().map(|turn| turn.id());
@@ -162,9 +164,9 @@ impl ChatState {
         last
     }
 
-    /// Takes one turn from the server: a turn on screen is brought up to date, one that follows a turn on screen takes
-    /// the place of what followed it. One that follows the path's end is shown with it, wherever the reader was. False
-    /// when the turn has no place on this path.
+    /// Takes one turn from the server: a turn on screen is updated, one that follows a turn on screen replaces what
+    /// followed it. One that follows the path's end is shown with it, wherever the reader was. False when the turn
+    /// has no place on this path.
     pub fn put_turn(self, view: TurnView) -> bool {
         if let Some(known) = self.find_if_alive(view.turn.id) {
             known.replace(view);
@@ -196,32 +198,32 @@ impl ChatState {
         true
     }
 
-    /// Brings a turn on screen up to date. A turn that is not on screen any more stays away.
+    /// Updates a turn on screen. A turn that is no longer on screen is ignored.
     pub fn refresh_turn(self, view: TurnView) {
         if let Some(known) = self.find_if_alive(view.turn.id) {
             known.replace(view);
         }
     }
 
-    /// The server's time, by the second, while something is being written.
+    /// Returns the server's time, by the second, while a reply runs.
     pub fn server_time(self) -> Option<DateTime<Utc>> {
         self.now.get()
     }
 
-    /// Takes the time. Called by the tick.
+    /// Updates the time. Called by the tick.
     pub fn tick(self) {
         let now = clock::current_time().map(|now| now + self.skew.get_value());
         self.now.set(now);
         self.check_followed();
     }
 
-    /// What the reader did with this disclosure by hand.
+    /// Returns the state that the reader chose for this disclosure; none if it was not toggled manually.
     pub fn manual_toggle(self, block: BlockId) -> Option<bool> {
         let here = self.toggled.with_value(|toggled| toggled.get(&block).copied());
         here.or_else(|| Some(local_store::get_in_tab(&format!("{TOGGLED}{block}"))? == OPEN))
     }
 
-    /// Remembers what the reader did with this disclosure by hand, also for when they come back to the chat in this tab.
+    /// Stores a manual toggle of a disclosure, also for a later visit of the chat in this tab.
     pub fn remember_toggle(self, block: BlockId, is_open: bool) {
         local_store::purge_in_tab(TOGGLED, REMEMBERED);
         local_store::put_in_tab(&format!("{TOGGLED}{block}"), if is_open { OPEN } else { "" });
@@ -230,19 +232,19 @@ impl ChatState {
         });
     }
 
-    /// Says something politely to a screen reader.
+    /// Makes a polite announcement.
     pub fn say(self, text: impl Into<String>) {
         if let Some(announcer) = self.announcer {
             announcer.say(text);
         }
     }
 
-    /// Says this when the turn is shown; nothing is shown before the server has answered.
+    /// Schedules an announcement for when the turn is shown, which is after the server's response.
     pub fn say_on_arrival(self, turn: TurnId, text: String) {
         self.on_arrival.set_value(Some((turn, text)));
     }
 
-    /// What the reader asked for is on screen, or could not be shown.
+    /// Makes the scheduled announcement if the requested turn is on screen; drops it if it could not be shown.
     pub fn announce_arrival(self, at: Option<TurnId>) {
         let said = self.on_arrival.try_update_value(Option::take).flatten();
         if let Some((_, text)) = said.filter(|(turn, _)| Some(*turn) == at) {
@@ -250,20 +252,20 @@ impl ChatState {
         }
     }
 
-    /// The turns on screen and the path's end.
+    /// Returns the turns on screen and the path's end.
     fn known_turns(self) -> Vec<TurnState> {
         let mut turns = self.path.get();
         turns.extend(self.beyond.get());
         turns
     }
 
-    /// The path's last turn at this moment, if the page is still there.
+    /// Returns the path's last turn, untracked, if the page still exists.
     fn last_turn(self) -> Option<TurnState> {
         let beyond = self.beyond.try_get_untracked().flatten();
         beyond.or_else(|| self.path.try_with_untracked(|path| path.last().cloned()).flatten())
     }
 
-    /// The turn, if the page and it are still there; timers may ask late.
+    /// Returns the turn, if the page and the turn still exist; timers may call late.
     pub fn find_if_alive(self, id: TurnId) -> Option<TurnState> {
         let shown = self.path.try_with_untracked(|path| path.iter().find(|turn| turn.id() == id).cloned()).flatten();
         shown.or_else(|| self.last_turn().filter(|end| end.id() == id))
@@ -274,7 +276,8 @@ impl ChatState {
     }
 }
 
-/// The hosts that the person named in messages among these turns. What came in with a file may be a stranger's.
+/// Returns the hosts that the person named in messages among these turns. Attached files may come from a stranger and
+/// do not count.
 fn known_hosts(path: &[TurnState], own: Option<String>) -> KnownHosts {
     let mut known = KnownHosts::new(own);
     for turn in path.iter().filter(|turn| turn.role() == Role::User && !is_imported(turn.id().uuid())) {
@@ -289,13 +292,13 @@ fn known_hosts(path: &[TurnState], own: Option<String>) -> KnownHosts {
     known
 }
 
-/// How many versions a turn has and which of them this is, from 1.
+/// Returns the number of this version, from 1, and the number of versions.
 pub fn version_number(siblings: &[TurnId], id: TurnId) -> Option<(usize, usize)> {
     let at = siblings.iter().position(|sibling| *sibling == id)?;
     Some((at + 1, siblings.len()))
 }
 
-/// Whether a turn is one that can be written.
+/// Returns whether a turn is a reply, which can be streamed.
 fn is_reply(role: Role) -> bool {
     role == Role::Assistant
 }

@@ -1,5 +1,5 @@
-//! What tools are asked and what they gave, and what a reply refers to, drawn by the writer that drawn text has too: no
-//! life of its own, nothing interpreted, nothing loaded from elsewhere. The same on the server and in the browser.
+//! Rendering of tool arguments, tool results and sources with the writer of the Markdown renderer: nothing in them is
+//! interpreted or loaded from elsewhere. The same on the server and in the browser.
 
 mod arguments;
 mod hidden_characters;

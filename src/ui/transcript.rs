@@ -1,5 +1,5 @@
-//! The transcript: the turns of a path, one below the other, as they are and as they grow. What is drawn as reasoning,
-//! as a tool or as text is decided by `domain::segment` alone.
+//! The transcript: the turns of a path, in order, finished and streaming. Only `domain::segment` decides what is
+//! rendered as reasoning, as a tool or as text.
 
 use std::time::Duration;
 
@@ -59,21 +59,21 @@ use quote_button::QuoteButton;
 use turn_heading::{LIST_ID, article_id, focus_on_turn, heading_id, turn_of_article};
 use user_turn::UserTurn;
 
-/// The newest turn's id: where the skip link and the forms of a page without script lead.
+/// The newest turn's id: the target of the skip link and of the forms of a page without script.
 pub const LATEST_ID: &str = "latest";
 
-/// The turns of the path on screen. Follows the replies that are being written, and the reader.
+/// Renders the turns of the path on screen. Follows running replies and the scroll position.
 #[component]
 pub fn Transcript(
     state: ChatState,
-    /// Stops a reply; what it has said is kept.
+    /// Stops a reply and keeps its partial text.
     on_stop: Callback<TurnId>,
-    /// Asks for another reply to the same message.
+    /// Requests another reply to the same message.
     on_retry: Callback<TurnId>,
-    /// The turn that the address asks to see.
+    /// The turn that the address names.
     #[prop(optional_no_strip)]
     at: Option<TurnId>,
-    /// Whether the address was opened now; a reload and Back come to what was left.
+    /// Whether this is a new visit; a reload and Back restore the previous position.
     #[prop(optional)]
     is_new_visit: bool,
 ) -> impl IntoView {
@@ -89,12 +89,13 @@ pub fn Transcript(
         open_at(state, at, is_new_visit);
     });
     let on_keydown = move |event: KeyboardEvent| {
-        // The page's own end is the end of what is loaded.
+        // The browser's own End key would lead to the end of the loaded turns.
         if event.key() == "End" && !focus::is_in_text_field() && untrack(move || state.has_more(PathDirection::Newer)) {
             event.prevent_default();
             load_more::go_to_latest(state);
         }
-        // Esc once, when the focus is among the turns, stops a reply (ux.md 8); without one it leads to the message box.
+        // With the focus among the turns, Esc stops a reply at the first press (docs/reference/ux.md 8); without a
+        // running reply it leads to the message box.
         if event.key() == "Escape"
             && !event.default_prevented()
             && !event.is_composing()
@@ -112,7 +113,7 @@ pub fn Transcript(
         }
         turn_keys::on_keydown(&event);
     };
-    // Drawn markdown has no listeners of its own.
+    // Rendered Markdown has no listeners of its own, so clicks are delegated.
     let on_click = move |event: MouseEvent| {
         scroll::anchor_clicked_header(&event);
         if let Some(code) = clipboard::code_of_copy_click(&event) {
@@ -143,12 +144,13 @@ pub fn Transcript(
     }
 }
 
-/// Puts a message that was just sent, or asked again, under the header, with room below it for the reply (S6).
+/// Scrolls a message that was just sent or retried to below the header, with space below it for the reply
+/// (docs/reference/ux.md S6).
 pub fn show_sent(user_turn: TurnId) {
     scroll::scroll_to_sent(&article_id(user_turn));
 }
 
-/// Opens the page where the address says, or where the reader left it, or at its end.
+/// Opens the page at the position of the address, at the reader's last position, or at its end.
 fn open_at(state: ChatState, at: Option<TurnId>, is_new_visit: bool) {
     let Some((chat, _, leaf)) = state.edge(PathDirection::Newer) else { return };
     let at = at.filter(|at| state.is_on_screen(*at));
@@ -157,7 +159,7 @@ fn open_at(state: ChatState, at: Option<TurnId>, is_new_visit: bool) {
     }
     // A link to the newest turn leads there; later its address is only that of the path.
     let as_left = at.is_none() || !is_new_visit;
-    // Where the reader was may be far from what the page came with.
+    // The last position may be far from the turns that the page came with.
     scroll::restore_position(LIST_ID, &format!("place:{chat}"), as_left, move |id, opening| {
         match turn_of_article(&id) {
             Some(turn) => load_more::bring_turn(state, turn, move |_| scroll::resume_restoration(opening)),
@@ -169,8 +171,9 @@ fn open_at(state: ChatState, at: Option<TurnId>, is_new_visit: bool) {
     }
 }
 
-/// Shows the turn that the address asks for, unless the page keeps a place for it already: under the header, and the
-/// newest as its end. Who chose it in the panel goes on there, and who has begun to write since goes on writing.
+/// Scrolls to the turn that the address names, unless the page already restores a position: to below the header, or
+/// to the end for the newest. A reader who chose it in the tree panel keeps the focus there, and one who has begun to
+/// write stays in the box.
 pub fn reveal_turn(state: ChatState, at: TurnId, writes: bool) {
     request_animation_frame(move || {
         if scroll::is_anchoring() {
@@ -193,7 +196,7 @@ pub fn reveal_turn(state: ChatState, at: TurnId, writes: bool) {
     });
 }
 
-/// A turn in its place of the list.
+/// A turn in its row of the list.
 #[component]
 fn TurnRow(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
     let id = turn.id();
@@ -211,7 +214,7 @@ fn TurnRow(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> imp
     }
 }
 
-/// Follows what is being written, ticks while it is, and tries again when the reader or the network asks.
+/// Follows the running replies, ticks while there are any, and retries when the reader or the network asks for it.
 fn follow_replies(state: ChatState) {
     effect(move || state.follow_running());
     let is_running = Memo::new(move |_| state.running_reply().is_some());

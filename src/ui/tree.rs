@@ -1,6 +1,6 @@
-//! The tree map of a chat: an outline of rows that come ready from the server, a filter, and the card of the turn that
-//! is looked at. The same parts make the panel beside a chat and the page of its own. Everything is also a link or a
-//! form, so the page works without script.
+//! The tree of a chat: an outline of rows that the server prepares, a filter, and the card of the selected turn. The
+//! same components make the panel beside a chat and the tree page. Everything is also a link or a form, so the page
+//! works without script.
 
 mod card;
 mod keys;
@@ -27,10 +27,10 @@ pub use crate::ui::tree::state::TreeState;
 #[component]
 pub fn TreeMap(
     state: TreeState,
-    /// The end of the path that is read; the rows follow it.
+    /// The end of the current path; the rows follow it.
     #[prop(into)]
     leaf: Signal<Option<TurnId>>,
-    /// Rises when the chat has other turns than before.
+    /// Incremented when the turns of the chat change.
     #[prop(into)]
     changes: Signal<u64>,
 ) -> impl IntoView {
@@ -66,7 +66,7 @@ pub fn TreeMap(
         row_key,
         move |row| draw_row(state, chat, row),
     );
-    // One turn has one card, as long as it is looked at: what is typed in it must not go when the tree is loaded again.
+    // Keyed by the turn, so that input in its card survives reloads of the tree.
     let card = keyed_rows(
         move || state.card.get().into_iter().collect(),
         |card: &TreeCard| card.turn.as_u128(),
@@ -98,7 +98,7 @@ pub fn TreeMap(
     }
 }
 
-/// The words that rows must have.
+/// The filter by words.
 #[component]
 fn TreeFilter(words: RwSignal<String>) -> impl IntoView {
     let input_method = InputMethod::default();
@@ -122,7 +122,7 @@ fn TreeFilter(words: RwSignal<String>) -> impl IntoView {
     }
 }
 
-/// How much the tree has, and the way to see all of it again.
+/// The size of the tree, and the link that clears the filter.
 #[component]
 fn TreeSummary(state: TreeState, words: RwSignal<String>, clear_to: String) -> impl IntoView {
     let summary = move || {
@@ -146,7 +146,7 @@ fn TreeSummary(state: TreeState, words: RwSignal<String>, clear_to: String) -> i
     }
 }
 
-/// Why the tree could not be loaded, and the way to try again.
+/// The problem of a failed load, with a retry button.
 #[component]
 fn LoadProblem(state: TreeState) -> impl IntoView {
     live_view(move || {
@@ -160,7 +160,7 @@ fn LoadProblem(state: TreeState) -> impl IntoView {
     })
 }
 
-/// What a tree without turns or branches says of itself.
+/// The hint for a tree without turns or branches.
 #[component]
 fn EmptyHint(state: TreeState) -> impl IntoView {
     live_view(move || {
@@ -173,7 +173,7 @@ fn EmptyHint(state: TreeState) -> impl IntoView {
     })
 }
 
-/// The way to the rows that are not on screen; nothing where there are none.
+/// The link to rows that are not on screen; nothing where there are none.
 #[component]
 fn TreePageLink(state: TreeState, is_on: bool) -> impl IntoView {
     live_view(move || {

@@ -1,4 +1,4 @@
-//! Loops with Turnleaf's own tools through each API: calls that run, fail, are declined, stopped or handed to the client.
+//! Loops with Built-in tools through each API: calls that run, fail, are declined, stopped or handed to the client.
 //! Every request that follows is accepted.
 
 use std::sync::Arc;

@@ -32,7 +32,7 @@ const DAMAGES: [&str; 18] = [
     "UPDATE turns SET branch_id = CAST(branch_id AS TEXT) WHERE id = {turn}",
     "UPDATE turn_blocks SET generation_id = CAST(generation_id AS TEXT) WHERE turn_id = {turn}",
     "UPDATE turn_blocks SET seq = 'first' WHERE turn_id = {turn}",
-    // The index of the search, for all of them.
+    // The search index, for all of them.
     "UPDATE search_words_data SET block = X'ffff' WHERE id = 10",
 ];
 

@@ -596,7 +596,7 @@ async fn forms_match_api() {
     assert_eq!(api.post_form("/forms/tools/default", &[("on", "files/*")]).await, saved);
     let off = api.post_form("/forms/tools/change", &[("id", "files"), ("switch", "off")]).await;
     assert_eq!(off.1, "/settings/tools?done=saved&id=files");
-    assert!(api.get_page("/settings/tools").await.contains("It is switched off."));
+    assert!(api.get_page("/settings/tools").await.contains("Disabled."));
 
     api.post_form("/forms/tools/change", &[("id", "files"), ("switch", "on")]).await;
     let chat = api.create_chat().await;

@@ -205,7 +205,7 @@ async fn chat_keeps_its_choice_and_branch_gets_other_tools() {
     }
 }
 
-/// A message of this text, and a result of a tool in it.
+/// A message of this text, and a tool result in it.
 async fn create_message(db: &Db, (chat, branch): (&Chat, &Branch), text: &str, call: Option<BlockId>) -> Turn {
     let mut turn = turn(branch, next_id(), None, 1, Role::User);
     turn.blocks = vec![block(&turn, 0, Author::User, BlockState::Done, Content::text(text))];

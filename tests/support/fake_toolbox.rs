@@ -33,7 +33,7 @@ pub enum ToolBehavior {
     Hangs,
     /// Says how far it is, then waits for the test.
     Progress(&'static str, Arc<Notify>),
-    /// Was offered, and is not there any more.
+    /// Was offered, and is no longer available.
     Missing,
     /// Gives bytes that stand in no row.
     ReturnsBlob(&'static [u8]),

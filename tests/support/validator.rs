@@ -287,7 +287,7 @@ impl Inner {
     fn answer(&mut self, asked: &ProviderRequest, bytes: &[u8]) -> Response {
         let Some(protocol) = protocol_of(asked) else {
             self.record_violation(asked, "", bytes, "nothing is served here".into());
-            return refused(404, &serde_json::json!({"error": {"message": "Not found"}}));
+            return refused(404, &serde_json::json!({"error": {"message": "No matches"}}));
         };
         let model = protocol.model(asked).to_owned();
         let whole = protocol.expand_request(asked, &self.memory);

@@ -1,35 +1,35 @@
-//! What a page says above the composer.
+//! The notices above the composer.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::domain::ModelLock;
 use crate::domain::json_reader::{JsonMembers, deserialize_members, unknown_variant};
 
-/// Something the page says above the composer.
+/// A notice above the composer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ComposerNotice {
-    /// No provider is configured; only the demo answers. With the ways to connect one.
+    /// No provider is configured, so only the demo answers. Lists the ways to connect one.
     NothingConfigured { ways: Vec<ConnectionOption> },
-    /// A local server answers at this address, and its models, if it has any, can be chosen. For who begins.
+    /// A local server was found at this address; its models, if it has any, can be selected. Shown to new users.
     FoundLocally { name: String, address: String, has_models: bool },
-    /// The branch's model cannot be used any more; the chat can only go on in a new branch.
+    /// The branch's model is no longer available; the chat can continue only on a new branch.
     ModelUnavailable { lock: ModelLock },
 }
 
-/// A way to connect a provider: what is known of it before its key is.
+/// A way to connect a provider: the data known before its API key.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectionOption {
-    /// The name of its form on the page "Providers".
+    /// The id of its form on the page "Providers".
     pub id: String,
-    /// Empty where nothing is known.
+    /// Empty if unknown, like the following fields.
     pub name: String,
     pub api: String,
     pub dialect: String,
     pub base_url: String,
-    /// It runs beside this server and asks for no key.
+    /// True if it runs next to this server and needs no key.
     pub local_network: bool,
-    /// Where its owner gets a key.
+    /// The page where users get a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys_at: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What the tree map shows: rows that are ready to be drawn, and the card of the turn that is looked at.
+//! View models of the tree map: rows ready to render, and the card of the selected turn.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,61 +6,61 @@ use serde::{Deserialize, Serialize};
 use crate::domain::tree::outline::TurnMark;
 use crate::domain::{Branch, ChatId, Role, TurnId};
 
-/// What of a chat's tree is asked for.
+/// A request for a part of a chat's tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreePageQuery {
     pub chat_id: ChatId,
-    /// A turn of the path that is read; without it the path that the chat opens with.
+    /// A turn of the current path; if absent, of the chat's default path.
     pub at: Option<TurnId>,
-    /// The turn that is looked at.
+    /// The selected turn.
     pub on: Option<TurnId>,
-    /// Rows opened and closed by hand.
+    /// The rows that were opened and closed manually.
     pub open: Vec<TurnId>,
     pub shut: Vec<TurnId>,
-    /// Only turns that say these words, and the way to them.
+    /// A filter: only turns with these words and their ancestors.
     pub words: String,
-    /// The first row, where not all of them fit.
+    /// The first row, if not all fit.
     pub from: Option<usize>,
 }
 
 impl TreePageQuery {
-    /// The tree as it opens; `at` is a turn of the path that is read.
+    /// Returns the query for the initial tree; `at` is a turn of the current path.
     pub fn new(chat_id: ChatId, at: Option<TurnId>) -> Self {
         Self { chat_id, at, on: None, open: Vec::new(), shut: Vec::new(), words: String::new(), from: None }
     }
 }
 
-/// A part of a chat's tree in rows.
+/// A part of a chat's tree as rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TreePage {
     pub title: String,
     pub rows: Vec<TreeRow>,
-    /// Rows that are not among `rows`, before and after them.
+    /// The number of rows before and after `rows`.
     pub before: usize,
     pub after: usize,
     pub turns: usize,
     pub leaves: usize,
-    /// How many turns a filter found.
+    /// The number of turns that match the filter.
     pub hits: Option<usize>,
-    /// The end of the path that is read.
+    /// The end of the current path.
     pub leaf: Option<TurnId>,
     pub card: Option<TreeCard>,
 }
 
-/// One row. Fields that say nothing do not travel.
+/// One row. Default values are not serialized.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TreeRow {
-    /// The turn it stands for; of folded turns the first one.
+    /// The turn of the row; for folded turns, the first.
     pub turn: TurnId,
     pub role: Role,
-    /// Its first words; empty for a turn without text, and for folded ones.
+    /// Its first words; empty for a turn without text and for folded turns.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub words: String,
-    /// From 1.
+    /// The level, from 1.
     pub level: usize,
-    /// Which of its siblings this is, from 1, and of how many.
+    /// Its number among its siblings, from 1, and their count.
     pub place: (usize, usize),
-    /// How many turns are folded into this row.
+    /// The number of turns folded into this row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,19 +74,19 @@ pub struct TreeRow {
     /// The label of the branch that begins here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The model, where it is another one than before.
+    /// The model, if it differs from the one before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_on_path: bool,
-    /// Whether the path that is read ends here.
+    /// True if the current path ends here.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_leaf: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_hit: bool,
 }
 
-/// A turn that is looked at in the tree, and what can be done with it.
+/// The selected turn of the tree, with the data for its actions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TreeCard {
     pub chat_id: ChatId,
@@ -97,16 +97,16 @@ pub struct TreeCard {
     /// The beginning of its text.
     pub text: String,
     pub branch: Branch,
-    /// The branch's model as people call it.
+    /// The display name of the branch's model.
     pub model: String,
-    /// Turns below it, and how many ends they have.
+    /// The number of turns below it, and of their leaves.
     pub below: usize,
     pub ends: usize,
-    /// Turns that are neither below it nor on the way to it.
+    /// The number of turns that are neither below it nor its ancestors.
     pub others: usize,
-    /// Where choosing it leads.
+    /// The leaf that selecting it leads to.
     pub leaf: TurnId,
-    /// The end of the path that is read, when that is another one.
+    /// The end of the current path, if it differs.
     pub current: Option<TurnId>,
     pub is_on_path: bool,
 }

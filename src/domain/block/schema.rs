@@ -1,4 +1,4 @@
-//! What a block holds as a schema, for the description of the HTTP API.
+//! The JSON schema of block contents for the OpenAPI document.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,8 @@ use super::Content;
 impl utoipa::ToSchema for Content {}
 
 impl utoipa::PartialSchema for Content {
-    /// Written by hand: the last kind is told from the others by what it is not.
+    /// Builds the schema by hand, because a derive cannot express the last variant: every object whose type is none
+    /// of the known ones.
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
         let kind = |name: &str, fields: Value, needed: &[&str]| {
             let mut all = json!({ "type": { "type": "string", "enum": [name] } });
@@ -66,7 +67,7 @@ impl utoipa::PartialSchema for Content {
             "required": ["type"],
         });
         let all: Vec<Value> = known.into_iter().chain([other]).collect();
-        // What is written here is a schema.
+        // The literal above is a valid schema, so the default is never used.
         serde_json::from_value(json!({ "oneOf": all })).unwrap_or_default()
     }
 }

@@ -1,29 +1,29 @@
-//! Under which heading of the list a chat stands: pinned, or by the day on which it changed last, where its reader is.
+//! The headings of the chat list: pinned, or the day of the last change in the reader's time zone.
 
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-/// A heading of the list of chats, in its order.
+/// A heading of the chat list, in list order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "u32", into = "u32")]
 pub enum ChatListHeading {
     Pinned,
     Today,
     Yesterday,
-    /// The seven days before yesterday's evening, and the thirty.
+    /// The days 2 to 7 before today; `Month` has the days 8 to 30.
     Week,
     Month,
-    /// A month, from 1, of a year.
+    /// A year and a month, from 1.
     YearMonth(u32, u32),
 }
 
 impl ChatListHeading {
-    /// Of a chat that changed last at this moment, for a reader whose clock is so many minutes before that of UTC.
+    /// Returns the heading of a chat that last changed at `changed`, for a reader whose UTC offset is `minutes`.
     pub fn from_change_time(changed: DateTime<Utc>, now: DateTime<Utc>, minutes: i32) -> Self {
         let day = |moment: DateTime<Utc>| (moment + TimeDelta::minutes(minutes.into())).date_naive();
         let changed = day(changed);
         match (day(now) - changed).num_days() {
-            // A clock may have been put back meanwhile.
+            // A change may be in the future after the server's clock was set back.
             ..=0 => Self::Today,
             1 => Self::Yesterday,
             2..=7 => Self::Week,
@@ -33,7 +33,7 @@ impl ChatListHeading {
     }
 }
 
-/// As it goes to the page: small, and of months `YYYYMM`.
+/// Encodes the heading as a small number for the page; months become `YYYYMM`.
 impl From<ChatListHeading> for u32 {
     fn from(heading: ChatListHeading) -> Self {
         match heading {
@@ -75,7 +75,7 @@ mod tests {
             ("2026-03-01T01:00:00Z", 0, ChatListHeading::Today),
             ("2026-03-01T00:00:00Z", 0, ChatListHeading::Today),
             ("2026-02-28T23:59:59Z", 0, ChatListHeading::Yesterday),
-            // It is still the 28th of February in New York, and the afternoon of the 1st in Kiritimati.
+            // At this moment it is still February 28 in New York, and the afternoon of March 1 in Kiritimati.
             ("2026-02-28T23:59:59Z", -300, ChatListHeading::Today),
             ("2026-02-28T04:59:59Z", -300, ChatListHeading::Yesterday),
             ("2026-02-28T10:00:00Z", 840, ChatListHeading::Today),

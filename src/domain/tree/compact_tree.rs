@@ -1,25 +1,25 @@
-//! The shape of a tree in as few characters as JSON allows: places in the chat instead of ids, and of each turn only how
-//! far back its predecessor is (domain.md C17). Two thousand bytes for a thousand turns.
+//! The compact format of a tree: positions in the chat instead of ids, and for each turn the distance to its parent
+//! (`docs/reference/domain.md C17`). A thousand turns take about two thousand bytes.
 
 use serde::{Deserialize, Serialize};
 
-/// In the place of a turn that is not there: a deleted one.
+/// The value for a deleted turn.
 const NOBODY: i64 = -1;
 
-/// A chat's tree by the places (`ord`) of its turns.
+/// A chat's tree by the positions (`ord`) of its turns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CompactTree {
-    /// The chat's revision that this is of.
+    /// The revision of the chat.
     pub rev: i64,
-    /// The place of the first turn; null for a chat without turns.
+    /// The position of the first turn. Null for a chat without turns.
     pub root_ord: Option<i64>,
-    /// For the turn at `root_ord`, the next one and so on: how much smaller the place of its predecessor is. 0 where it
-    /// has none, -1 where there is no turn.
+    /// For each position from `root_ord`: the distance to the parent's position. 0 for a root, -1 if there is no
+    /// turn.
     pub prev: Vec<i64>,
 }
 
 impl CompactTree {
-    /// Out of (place, place of the predecessor), by place.
+    /// Builds the format from pairs of position and parent position, by position.
     pub fn new(rev: i64, turns: impl IntoIterator<Item = (i64, Option<i64>)>) -> Self {
         let mut compact = Self { rev, root_ord: None, prev: Vec::new() };
         let mut next = 0;
@@ -35,7 +35,7 @@ impl CompactTree {
         compact
     }
 
-    /// What it was made of.
+    /// Returns the pairs that the format was built from.
     pub fn turns(&self) -> impl Iterator<Item = (i64, Option<i64>)> + '_ {
         let places = self.root_ord.unwrap_or_default()..;
         let turns = places.zip(&self.prev).filter(|(_, back)| **back != NOBODY);

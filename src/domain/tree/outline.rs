@@ -1,8 +1,8 @@
-//! The outline of a chat's tree: what is linear is folded into one row, and only forks make levels. From a light sketch
-//! of every turn; not for their texts, and not for drawing: rows and places come out, whoever shows them draws.
+//! The outline of a chat's tree: linear chains are collapsed into one row, and only forks add levels. It is built
+//! from a sketch of every turn and yields rows and positions; rendering belongs to its callers.
 //!
-//! A run is a chain of turns from a root or a fork to the next fork or to a leaf. Its first turn is a row; below that
-//! come the rest of the run, folded where it is long, and the runs that leave its last turn.
+//! A run is a chain of turns from a root or a fork to the next fork or to a leaf. Its first turn is a row; below it
+//! are the rest of the run, folded if long, and the runs that leave its last turn.
 
 pub mod drawing;
 pub mod rows;
@@ -16,9 +16,9 @@ use super::{TurnNode, TurnTree};
 use crate::id::{BranchId, TurnId};
 use crate::turn::TurnStatus;
 
-/// Characters of a turn's first words.
+/// The most characters of a turn's first words.
 pub const WORDS_CHARS: usize = 60;
-/// One turn, as far as the outline says something about it.
+/// The facts about one turn that the outline uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnSketch {
     pub node: TurnNode,
@@ -28,7 +28,7 @@ pub struct TurnSketch {
     pub created_at: DateTime<Utc>,
 }
 
-/// What is notable about a turn, or about turns that are not shown; the more urgent is the greater.
+/// The notable status of a turn or of hidden turns; the more urgent is the greater.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnMark {
@@ -52,23 +52,23 @@ impl TurnMark {
 
 #[derive(Debug, Default)]
 struct OutlineRun {
-    /// Places of its turns; never empty.
+    /// The indices of its turns; never empty.
     turns: Vec<usize>,
     parent: Option<usize>,
     children: Vec<usize>,
-    /// Turns in the runs below.
+    /// The number of turns in the runs below.
     below: usize,
-    /// Whether a turn in it or below it is being written.
+    /// True if a turn in it or below it is being generated.
     is_running: bool,
 }
 
-/// A chat's tree with the path that is read.
+/// The tree of a chat with the current path.
 #[derive(Debug, Default)]
 pub struct TreeOutline {
     tree: TurnTree,
-    /// By place.
+    /// The sketches by index.
     sketches: Vec<TurnSketch>,
-    /// A run's parent stands before it.
+    /// The runs; a parent precedes its children.
     runs: Vec<OutlineRun>,
     run_of: Vec<usize>,
     on_path: Vec<bool>,
@@ -76,7 +76,7 @@ pub struct TreeOutline {
 }
 
 impl TreeOutline {
-    /// Builds the outline from sketches in any order; `leaf` is the end of the path that is read.
+    /// Builds the outline from sketches in any order; `leaf` is the end of the current path.
     pub fn new(sketches: impl IntoIterator<Item = TurnSketch>, leaf: Option<TurnId>) -> Self {
         let mut given: Vec<TurnSketch> = sketches.into_iter().collect();
         given.sort_by_key(|sketch| (sketch.node.ord, sketch.node.id));
@@ -125,12 +125,12 @@ impl TreeOutline {
         }
     }
 
-    /// The end of the path that is read.
+    /// Returns the end of the current path.
     pub fn leaf(&self) -> Option<TurnId> {
         self.leaf
     }
 
-    /// All turns, by creation.
+    /// Returns all turns, by creation.
     pub fn sketches(&self) -> &[TurnSketch] {
         &self.sketches
     }
@@ -139,18 +139,18 @@ impl TreeOutline {
         self.tree.places.get(&id).map(|&at| &self.sketches[at])
     }
 
-    /// How many turns nothing continues.
+    /// Returns the number of leaves.
     pub fn leaves(&self) -> usize {
         self.runs.iter().filter(|run| run.children.is_empty()).count()
     }
 
-    /// The oldest other turn that hangs where this one hangs.
+    /// Returns the oldest other sibling of a turn.
     pub fn first_sibling(&self, id: TurnId) -> Option<&TurnSketch> {
         let first = self.tree.siblings(id).into_iter().find(|sibling| *sibling != id)?;
         self.find(first)
     }
 
-    /// How many turns hang below this one, and how many ends they have; a leaf is its own end.
+    /// Returns the number of turns below this one, and the number of their leaves; a leaf counts itself.
     pub fn count_below(&self, id: TurnId) -> (usize, usize) {
         let Some(&at) = self.tree.places.get(&id) else { return (0, 0) };
         let run = &self.runs[self.run_of[at]];
@@ -163,13 +163,14 @@ impl TreeOutline {
         (rest + run.below, ends)
     }
 
-    /// How many turns are neither this one, nor below it, nor on the way to it.
+    /// Returns the number of turns that are neither this one, nor below it, nor its ancestors.
     pub fn count_others(&self, id: TurnId) -> usize {
         let way = self.tree.ancestors_of(id).count();
         self.sketches.len() - way - self.count_below(id).0
     }
 
-    /// Where choosing a turn leads; as [`TurnTree::leaf_below`], along the path that is read where it can.
+    /// Returns the leaf that selecting a turn leads to, along the current path if possible; see
+    /// [`TurnTree::leaf_below`].
     pub fn leaf_below(&self, id: TurnId) -> Option<TurnId> {
         self.tree.leaf_below(id, self.leaf.as_slice())
     }
@@ -178,12 +179,12 @@ impl TreeOutline {
         self.tree.places.get(&id).is_some_and(|&at| self.on_path[at])
     }
 
-    /// Whether the turn begins a branch: what it hangs on belongs to another, or it hangs on nothing.
+    /// Returns true if the turn is a root or belongs to another branch than its parent.
     fn is_new_branch(&self, at: usize) -> bool {
         self.tree.parents[at].is_none_or(|parent| self.sketches[parent].branch != self.sketches[at].branch)
     }
 
-    /// The turn that a turn hangs on.
+    /// Returns the parent of a turn.
     pub fn parent(&self, id: TurnId) -> Option<&TurnSketch> {
         let &at = self.tree.places.get(&id)?;
         self.tree.parents[at].map(|parent| &self.sketches[parent])
@@ -208,7 +209,7 @@ impl TreeOutline {
     }
 }
 
-/// The turns of each branch: how many there are, the first and the last.
+/// Returns the number of turns of each branch, with the first and the last.
 pub fn turns_by_branch(sketches: &[TurnSketch]) -> HashMap<BranchId, (usize, &TurnSketch, &TurnSketch)> {
     let mut branches = HashMap::new();
     for sketch in sketches {

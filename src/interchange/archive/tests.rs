@@ -1,4 +1,4 @@
-//! An archive holds what was written into it.
+//! Tests that an archive round-trips: it yields what was written into it.
 
 use serde_json::json;
 
@@ -86,7 +86,7 @@ fn read_items(bytes: Vec<u8>) -> (CollectedItems, Result<(), ImportError>) {
     (heard, read)
 }
 
-/// There is nothing else among them.
+/// Unwraps items that are all blobs.
 fn blobs(items: Vec<ArchiveItem>) -> Vec<ArchivedBlob> {
     let blob = |item| if let ArchiveItem::Blob(blob) = item { blob } else { panic!("it is no blob") };
     items.into_iter().map(blob).collect()
@@ -122,7 +122,7 @@ fn archive_of_newer_version_is_refused() {
     assert!(matches!(read, Err(ImportError::NewerVersion(3))), "{read:?}");
 }
 
-/// A chat of one message.
+/// Returns a chat of one message.
 fn chat(title: &str) -> ArchivedChat {
     let piece = MessagePiece {
         author: Author::User,
@@ -144,7 +144,7 @@ fn chat(title: &str) -> ArchivedChat {
     };
     let messages = vec![question];
     let conversation = Conversation { title: title.into(), messages, ..Conversation::default() };
-    // Any function of the words will do, as long as other words give another id.
+    // A hash of the words suffices, as long as different words yield different ids.
     let id = |part: &str| {
         let number =
             format!("{title} {part}").bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte));
@@ -155,7 +155,7 @@ fn chat(title: &str) -> ArchivedChat {
     build_chat(&conversation, &soil, &mut |finding| panic!("{finding:?}"))
 }
 
-/// A call of a reply to `chat`, which sends this and names that.
+/// Returns a generation of a reply to `chat` with this request and manifest.
 fn call(number: u8, turn: TurnId, model: &str, request: &[u8], manifest: Value) -> ArchivedGeneration {
     ArchivedGeneration {
         id: fixtures::uuid(100 + u64::from(number)).into(),
@@ -183,7 +183,7 @@ fn call(number: u8, turn: TurnId, model: &str, request: &[u8], manifest: Value) 
     }
 }
 
-/// An archive of one chat with a reply that was made by these calls.
+/// Returns an archive of one chat whose reply has these generations.
 fn archive_with_calls(calls: &[ArchivedGeneration]) -> String {
     let mut of = chat("One");
     let mut reply = of.turns[0].clone();
@@ -203,7 +203,7 @@ fn archive_with_calls(calls: &[ArchivedGeneration]) -> String {
     String::from_utf8(writer.finish().unwrap()).unwrap()
 }
 
-/// The calls of the one chat of an archive, as they are taken out; or the first that is told.
+/// Returns the generations of an archive's single chat, or the first reported issue.
 fn calls_of(text: String) -> Result<Vec<ArchivedGeneration>, String> {
     let (heard, read) = read_items(text.into_bytes());
     read.unwrap();
@@ -227,14 +227,14 @@ fn calls_of(text: String) -> Result<Vec<ArchivedGeneration>, String> {
     Ok(calls)
 }
 
-/// Of a growing chat, by two models, of which one's requests are not text everywhere.
+/// Returns generations of a growing chat by two models; the requests of one contain invalid UTF-8.
 fn calls_of_growing_chat() -> Vec<ArchivedGeneration> {
     let turn = fixtures::uuid(99).into();
     let (mut said, mut named) = ("é".repeat(20_000).into_bytes(), vec![json!("a".repeat(9_000))]);
     let mut calls = Vec::new();
     for number in 0..6 {
         said.extend_from_slice(format!("message {number} ").as_bytes());
-        // An é is cut in the middle: what is its own is no text.
+        // An é is split in the middle, so the delta is not valid UTF-8.
         said.extend_from_slice(&[0xc3, 0xa9 + number]);
         named.push(json!(number));
         let request = [&said[..], b"]}"].concat();
@@ -273,31 +273,25 @@ fn request_delta_without_usable_base_is_reported() {
     let text = archive_with_calls(&calls_of_growing_chat());
     let (first, second, third) = (fixtures::uuid(100), fixtures::uuid(101), fixtures::uuid(102));
     let after = |id: uuid::Uuid| format!("\"after\":{{\"generation\":\"{id}\"");
-    // Of the calls of the first model, the second one's and the third one's.
+    // Replaces the base of the first model's third generation, leaving that of the second.
     let (head, rest) = text.split_at(text.find(&after(first)).unwrap() + 1);
     let third_after = |id| format!("{head}{}", rest.replacen(&after(first), &after(id), 1));
-    let not_whole = "what it is written after is not there whole before it";
+    let not_whole = "its base is missing, incomplete or comes later";
     for (text, why) in [
         (text.replacen(&after(first), &after(fixtures::uuid(77)), 1), format!("generations[2]: {not_whole}")),
         (text.replacen(&after(first), &after(third), 1), format!("generations[2]: {not_whole}")),
         (third_after(third), format!("generations[4]: {not_whole}")),
-        (
-            text.replacen("\"head\":40", "\"head\":4000", 1),
-            "generations: what it is written after is too short for it".to_owned(),
-        ),
-        (
-            text.replacen("},\"turns\":2}", "},\"turns\":3}", 1),
-            "generations: what it is written after names too few turns for it".to_owned(),
-        ),
+        (text.replacen("\"head\":40", "\"head\":4000", 1), "generations: its base is too short".to_owned()),
+        (text.replacen("},\"turns\":2}", "},\"turns\":3}", 1), "generations: its base has too few turns".to_owned()),
         (
             text.replacen("\"head\":40", "\"head\":18446744073709551000,\"more\":40", 1),
-            "generations: the request is too long when it is whole".to_owned(),
+            "generations: the full request is too long".to_owned(),
         ),
     ] {
         let told = calls_of(text).unwrap_err();
         assert!(told.starts_with(&why), "{told}");
     }
-    // Another model's is as good, where it is long enough.
+    // A base of another model is valid, too, if it is long enough.
     assert!(calls_of(third_after(second)).is_ok());
 }
 
@@ -321,7 +315,7 @@ fn request_deltas_stay_within_their_chat_and_older_archive_has_whole_requests() 
     }
     let text = String::from_utf8(writer.finish().unwrap()).unwrap();
     assert_eq!(text.matches("\"after\":").count(), 2 * calls.len() - bases, "none after another chat's");
-    // Version 1: each call as it was made.
+    // Version 1 stores each generation whole.
     let (mut text, whole) = (archive_with_calls(&[]), serde_json::to_string(&calls).unwrap());
     text = text
         .replace("\"version\":2", "\"version\":1")
@@ -340,7 +334,7 @@ fn oversized_request_is_no_base_and_least_recently_used_base_is_evicted() {
     let after = |calls: &[ArchivedGeneration]| archive_with_calls(calls).matches("\"after\":").count();
     let heavy = bounds::DELTA_BASE_BYTES + 1;
     assert_eq!(after(&[of(0, "a", half), of(1, "b-", heavy), of(2, "b-", heavy), of(3, "a", half)]), 1);
-    // The third base pushes out the one that was not used again.
+    // The third base evicts the least recently used one.
     let calls = [
         of(0, "a", half),
         of(1, "b-", half),
@@ -352,7 +346,7 @@ fn oversized_request_is_no_base_and_least_recently_used_base_is_evicted() {
     assert_eq!(after(&calls), 2);
 }
 
-/// An archive of two blobs, two documents and three chats, as it is written.
+/// Returns an archive of two blobs, two documents and three chats.
 fn sample_archive() -> String {
     let mut writer = ArchiveWriter::new(Vec::new(), &ArchiveHead::new(fixtures::time(0))).unwrap();
     for number in ["0", "1"] {
@@ -391,7 +385,7 @@ fn sample_archive() -> String {
     String::from_utf8(writer.finish().unwrap()).unwrap()
 }
 
-/// Its lists in this order, each as it is written there.
+/// Returns the archive with its lists in this order, otherwise unchanged.
 fn with_list_order(archive: &str, order: [&str; 3]) -> String {
     let at = |list: &str| archive.find(&format!("\n\"{list}\":[")).unwrap();
     let (blobs, documents, chats) = (at("blobs"), at("documents"), at("chats"));
@@ -403,7 +397,7 @@ fn with_list_order(archive: &str, order: [&str; 3]) -> String {
     format!("{}{}}}\n", &archive[..blobs], order.map(list).join(","))
 }
 
-/// What came: blobs, documents and chats by the ends of their names; and where something is told of.
+/// Returns the imported blobs, documents and chats by the ends of their names, and the locations of the issues.
 fn read_titles(text: &str) -> (Vec<String>, Vec<String>) {
     let (heard, read) = read_items(text.as_bytes().to_vec());
     read.unwrap();
@@ -433,7 +427,7 @@ fn lists_in_any_order_are_read_in_import_order() {
     }
 }
 
-/// Without some of them.
+/// Returns all names except these.
 fn all_except(left_out: &[&str]) -> Vec<String> {
     ALL.iter().filter(|name| !left_out.contains(name)).map(|name| (*name).to_owned()).collect()
 }
@@ -452,22 +446,19 @@ fn damaged_elements_are_reported_and_rest_is_read() {
     let a_list = second + whole[second..].find("\"exchanges\":[").unwrap() + "\"exchanges\":".len();
     let without = |at: usize| format!("{}{}", &whole[..at], &whole[at + 1..]);
     for (text, missing, told) in [
-        // A list that is none, and one that is no JSON.
+        // A list that is not a list, and one that is invalid JSON.
         (
             broken(documents, "\n\"documents\":null"),
             &["Document 1", "Document 2"] as &[&str],
             "documents: it is no list",
         ),
-        (
-            broken(documents, "\n\"documents\":[}"),
-            &["Document 1", "Document 2"],
-            "documents 1: what follows is not JSON",
-        ),
-        (broken(documents, "\n\"documents\":}"), &["Document 1", "Document 2"], ": what follows is not JSON"),
-        // An element: a sign more, one that is missing, so that the rest seems to lie within a text, or a list open.
-        (broken("\n{\"sha256\":\"1", "\n}{\"sha256\":\"1"), &["1"], "blobs 2: what follows is not JSON"),
+        (broken(documents, "\n\"documents\":[}"), &["Document 1", "Document 2"], "documents 1: the rest is not JSON"),
+        (broken(documents, "\n\"documents\":}"), &["Document 1", "Document 2"], ": the rest is not JSON"),
+        // Damage within an element: an extra character, and missing ones that make the rest look like part of a
+        // string or leave a list open.
+        (broken("\n{\"sha256\":\"1", "\n}{\"sha256\":\"1"), &["1"], "blobs 2: the rest is not JSON"),
         (without(a_quote), &["Two"], "chats 2: "),
-        (without(a_list), &["Two"], "chats 2: what follows is not JSON"),
+        (without(a_list), &["Two"], "chats 2: the rest is not JSON"),
     ] {
         let (came, of) = read_titles(&text);
         assert_eq!(came, all_except(missing), "{told}");
@@ -480,13 +471,13 @@ fn reordered_lists_are_read_when_one_is_damaged() {
     let whole = sample_archive();
     for order in [["chats", "documents", "blobs"], ["chats", "blobs", "documents"], ["documents", "chats", "blobs"]] {
         let turned = with_list_order(&whole, order);
-        // The last list is cut off in its second element.
+        // The last list is truncated within its second element.
         let (last, missing) = if order[2] == "blobs" { ("{\"sha256\":\"1", "1") } else { ("Document 2", "Document 2") };
         let cut = turned.find(last).unwrap() + 3;
         let (some, told) = read_titles(&turned[..cut]);
         assert_eq!(some, all_except(&[missing]), "{order:?}");
-        assert_eq!(told, [format!("{} 2: the file ends within it", order[2])]);
-        // One of the chats, which stand before their turn, has lost the end of a text.
+        assert_eq!(told, [format!("{} 2: the file ends in the middle of it", order[2])]);
+        // One of the chats, which precede their turn, lacks the end of a string.
         let at = turned.find("\"title\":\"Two").unwrap() + "\"title\":\"Two".len();
         let (some, told) = read_titles(&format!("{}{}", &turned[..at], &turned[at + 1..]));
         assert_eq!(some, all_except(&["Two"]), "{order:?}");
@@ -500,7 +491,7 @@ fn reading_archive_damaged_everywhere_terminates() {
     for at in (0..whole.len()).step_by(7) {
         for sign in ["\"", "}", "[", "\\"] {
             if whole.is_char_boundary(at) && at > 200 {
-                // Whatever comes is whole, and nothing breaks down.
+                // Whatever is delivered is complete, and nothing panics.
                 let _ = read_items(format!("{}{sign}{}", &whole[..at], &whole[at..]).into_bytes());
             }
         }
@@ -523,7 +514,7 @@ fn rest_after_too_many_damages_is_skipped_and_reported() {
                 .unwrap();
         }
         let text = String::from_utf8(writer.finish().unwrap()).unwrap();
-        // Behind each but the last is a sign too many.
+        // An extra character follows each element but the last.
         let text = text.replace(",\n{\"sha256\"", "},\n{\"sha256\"");
         let (some, told) = read_titles(&text);
         let is_cut = damages == bounds::DAMAGES;

@@ -1,5 +1,5 @@
-//! Writing an archive piece by piece: nothing longer than one turn, one call or one version of a document is held, but for
-//! the few calls that later ones are written after.
+//! Streaming archive writer: only one turn, generation or document version is in memory, plus the few requests that
+//! serve as delta bases.
 
 use std::io::{self, Write};
 
@@ -10,14 +10,14 @@ use super::{ArchiveHead, ArchivedBlob, ArchivedBranch, ArchivedDocument, Archive
 use crate::domain::tool::ToolChoice;
 use crate::domain::{Chat, Exchange, ImportDifference, ImportOrigin, Turn};
 
-/// Which list is being written.
+/// The list that is being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WritePosition {
-    /// A list of the whole archive, with whether something stands in it.
+    /// A top-level list, and whether it has an element.
     List(ArchiveList, bool),
-    /// The versions of the document that is being written.
+    /// The versions of the current document.
     Versions(bool),
-    /// A list of the chat that is being written.
+    /// A list of the current chat.
     Chat(ChatList, bool),
 }
 
@@ -55,8 +55,8 @@ impl ChatList {
     }
 }
 
-/// Writes an archive. Blobs come first, then documents, then chats, each with its lists in their order: a call out of
-/// order is an error.
+/// Writes an archive. Blobs come first, then documents, then chats, each with its lists in order; a call out of order
+/// is an error.
 #[derive(Debug)]
 pub struct ArchiveWriter<W> {
     out: W,
@@ -66,7 +66,7 @@ pub struct ArchiveWriter<W> {
 }
 
 impl<W: Write> ArchiveWriter<W> {
-    /// Begins an archive.
+    /// Starts an archive.
     pub fn new(mut out: W, head: &ArchiveHead) -> io::Result<Self> {
         let head = serde_json::to_vec(head)?;
         out.write_all(head.strip_suffix(b"}").unwrap_or(&head))?;
@@ -89,11 +89,11 @@ impl<W: Write> ArchiveWriter<W> {
         self.end_document()
     }
 
-    /// Begins a document; more of its versions follow, behind those that it has.
+    /// Starts a document; further versions may follow those that it contains.
     pub fn start_document(&mut self, document: &ArchivedDocument) -> io::Result<()> {
         self.reach_list(ArchiveList::Documents)?;
         self.write_comma()?;
-        // Its versions stand at its end.
+        // The versions are the last member, so the list can stay open.
         let text = serde_json::to_vec(document)?;
         self.out.write_all(text.strip_suffix(b"]}").unwrap_or(&text))?;
         self.at = WritePosition::Versions(!document.versions.is_empty());
@@ -115,7 +115,7 @@ impl<W: Write> ArchiveWriter<W> {
         Ok(())
     }
 
-    /// Begins a chat with where it came from and which tools it offers; its lists follow.
+    /// Starts a chat with its import origin and its tool choice; its lists follow.
     pub fn start_chat(
         &mut self,
         chat: &Chat,
@@ -144,7 +144,7 @@ impl<W: Write> ArchiveWriter<W> {
         self.write_element(turn)
     }
 
-    /// Writes a call: whole, or as what its request has that an earlier one of the chat has not.
+    /// Writes a generation: whole, or as a delta against an earlier one of the chat.
     pub fn write_generation(&mut self, generation: ArchivedGeneration) -> io::Result<()> {
         self.reach_list_of_chat(ChatList::Generations)?;
         self.write_comma()?;
@@ -161,8 +161,8 @@ impl<W: Write> ArchiveWriter<W> {
         self.write_element(branch)
     }
 
-    /// Names what could not be read of the chat that is being written, or of what stands beside the chats. It is written
-    /// at the end of that.
+    /// Sets what could not be read of the current chat, or outside of the chats. It is written at the end of that
+    /// object.
     pub fn set_damaged(&mut self, damaged: Vec<ImportDifference>) {
         self.damaged = damaged;
     }
@@ -187,7 +187,7 @@ impl<W: Write> ArchiveWriter<W> {
         Ok(())
     }
 
-    /// Ends the archive, and gives back what it was written into.
+    /// Ends the archive and returns the underlying writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.reach_list(ArchiveList::Chats)?;
         self.end_list()?;
@@ -196,7 +196,7 @@ impl<W: Write> ArchiveWriter<W> {
         Ok(self.out)
     }
 
-    /// What it is written into, for those who pass on what is there so far.
+    /// Returns the underlying writer, so that callers can drain it while the archive is written.
     pub fn get_mut(&mut self) -> &mut W {
         &mut self.out
     }

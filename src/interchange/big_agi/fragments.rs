@@ -1,4 +1,4 @@
-//! The fragments of a message of big-AGI.
+//! Parses the fragments of a big-AGI message.
 
 use serde_json::{Value, json};
 
@@ -9,14 +9,14 @@ use crate::message_builder::{SOURCE_SAYS_FAILED, attachment_body, call_body, res
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// Adds what the fragments say, in their order. Citations stand beside the text: they come last.
+/// Adds the fragments in order. Citations come last, because they follow the text that they refer to.
 pub(super) fn add(message: &mut ImportedMessage, fragments: &[Value], notes: &mut ConversationNotes) {
     let mut citations: Vec<&Value> = Vec::new();
     for (at, fragment) in fragments.iter().enumerate() {
         let part = fragment.get("part").unwrap_or(&Value::Null);
         match text(part, "pt").unwrap_or_default() {
             "annotations" => citations.extend(list(part, "annotations")),
-            "ph" if at + 1 == fragments.len() => message.add_failure("The reply did not come to its end."),
+            "ph" if at + 1 == fragments.len() => message.add_failure("The reply is incomplete."),
             "ph" => {}
             _ => add_part(message, fragment, part, notes),
         }
@@ -44,7 +44,7 @@ fn add_part(message: &mut ImportedMessage, fragment: &Value, part: &Value, notes
                 message.add_piece(PieceBody::Thinking { text: text.to_owned(), title: None, duration_ms: None });
             }
             if is_hidden || part.get("textSignature").is_some() {
-                notes.add(IssueKind::Lost, &of, "a provider's own proofs of its reasoning are not kept");
+                notes.add(IssueKind::Lost, &of, "reasoning signatures are not imported");
             }
         }
         "tool_invocation" => {
@@ -100,12 +100,12 @@ fn add_part(message: &mut ImportedMessage, fragment: &Value, part: &Value, notes
         }
         other => {
             let word: String = other.chars().filter(|c| c.is_ascii_graphic()).take(40).collect();
-            notes.add(IssueKind::Lost, &of, format!("a part of a kind that is not known was left out ({word})"));
+            notes.add(IssueKind::Lost, &of, format!("a part of an unknown type was skipped ({word})"));
         }
     }
 }
 
-/// The tool that runs what the model wrote as code.
+/// The name of the tool that executes code.
 const CODE: &str = "code_execution";
 
 fn call_id(message: &ImportedMessage, part: &Value) -> String {
@@ -127,7 +127,7 @@ fn image(message: &mut ImportedMessage, fragment: &Value, part: &Value) {
     ));
 }
 
-/// A document that was attached: its text is all of it, unless it was read out of something else.
+/// Adds an attached document: its text is the whole file, unless it was extracted from something else.
 fn document(message: &mut ImportedMessage, fragment: &Value, part: &Value) {
     let meta = part.get("meta").unwrap_or(&Value::Null);
     let name = text(meta, "srcFileName").or_else(|| text(part, "l1Title")).or_else(|| text(fragment, "title"));
@@ -147,7 +147,7 @@ fn document(message: &mut ImportedMessage, fragment: &Value, part: &Value) {
     message.add_piece(PieceBody::Attachment { file });
 }
 
-/// Pages that were cited. Their places are kept where the reply has one text that they can be of.
+/// Returns the cited pages. Their ranges are kept only if the reply has a single text, to which they must refer.
 fn sources(message: &ImportedMessage, citations: &[&Value]) -> Vec<ImportedSource> {
     let mut texts = message.pieces.iter().filter_map(|piece| match &piece.body {
         PieceBody::Text(text) => Some(text),
@@ -177,7 +177,7 @@ fn sources(message: &ImportedMessage, citations: &[&Value]) -> Vec<ImportedSourc
     sources
 }
 
-/// Where each character of a text begins, in UTF-16 units, and where the text ends.
+/// The offset of each character in UTF-16 units, and of the end of the text.
 struct Utf16Offsets(Vec<u64>);
 
 impl Utf16Offsets {
@@ -194,7 +194,7 @@ impl Utf16Offsets {
         Self(begins)
     }
 
-    /// A stretch that is told in units, in Unicode scalar values; `None` where it is not one of the text.
+    /// Converts a range of UTF-16 units to Unicode scalar values; `None` if it is outside of the text.
     fn scalar_range(&self, (start, end): (u64, u64)) -> Option<(u64, u64)> {
         let scalar = |unit: u64| {
             let at = self.0.partition_point(|begin| *begin < unit);

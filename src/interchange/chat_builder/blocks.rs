@@ -1,4 +1,4 @@
-//! The blocks of a turn, from the pieces of a message.
+//! Builds the blocks of a turn from the pieces of a message.
 
 use std::collections::HashMap;
 
@@ -14,20 +14,20 @@ use crate::domain::turn::{Role, Turn};
 use crate::domain::{BlockId, Failure};
 use crate::report::IssueKind;
 
-/// What the blocks of one message are made with.
+/// Inputs for the blocks of one message.
 pub(super) struct TurnBlockBuilder<'m, 's> {
     pub message: &'m ImportedMessage,
-    /// The message's number in its conversation.
+    /// The index of the message in its conversation.
     pub at: usize,
     pub ord: i64,
     pub created_at: DateTime<Utc>,
     pub context: &'s BuildContext<'s>,
-    /// The turns above, the nearest first, whose calls a result may answer.
+    /// The turns above, nearest first; a result may answer their calls.
     pub path: Vec<&'s Turn>,
     pub tell: &'m mut dyn FnMut(IssueKind, String),
 }
 
-/// The first text of a message.
+/// Returns the first non-blank text of a message.
 pub(super) fn first_text(message: &ImportedMessage) -> Option<String> {
     message.pieces.iter().find_map(|piece| match &piece.body {
         PieceBody::Text(text) if !text.trim().is_empty() => Some(text.clone()),
@@ -36,7 +36,7 @@ pub(super) fn first_text(message: &ImportedMessage) -> Option<String> {
 }
 
 impl TurnBlockBuilder<'_, '_> {
-    /// The blocks, and whether a reader sees something of them.
+    /// Returns the blocks, and whether they have visible content.
     pub fn build_blocks(&mut self) -> (Vec<Block>, bool) {
         let message = self.message;
         let answers = result_outcomes(message);
@@ -69,7 +69,7 @@ impl TurnBlockBuilder<'_, '_> {
                     calls.insert(id, block);
                 }
                 (PieceBody::ToolResult { id, .. }, Role::Assistant | Role::User) => {
-                    // A call has one result, and in a reply it is the reply's own.
+                    // A call has one result, and a result in a reply belongs to a call of the same reply.
                     let own = calls.remove(id.as_str());
                     self.add_tool_result(&mut blocks, piece, own);
                 }
@@ -79,7 +79,7 @@ impl TurnBlockBuilder<'_, '_> {
                 (PieceBody::Sources(list), Role::Assistant) => self.add_sources(&mut blocks, piece, list),
                 (body, role) => {
                     let (what, role) = (body_label(body), role.as_str());
-                    (self.tell)(IssueKind::Lost, format!("{what} in a message of the {role} has no place here"));
+                    (self.tell)(IssueKind::Lost, format!("{what} in a message of the {role} cannot be imported"));
                 }
             }
         }
@@ -96,7 +96,8 @@ impl TurnBlockBuilder<'_, '_> {
         (blocks, shows)
     }
 
-    /// A result behind its call: the one of this reply, of the turn above for a client's, else one that is made for it.
+    /// Adds a result to its call: a call of this reply, for a client's result one of the turn above, else a call that
+    /// is created for it.
     fn add_tool_result(&mut self, blocks: &mut Vec<Block>, piece: &MessagePiece, own: Option<BlockId>) {
         let PieceBody::ToolResult { id, name, result, success, metadata } = &piece.body else { return };
         let role = self.message.role;
@@ -104,12 +105,12 @@ impl TurnBlockBuilder<'_, '_> {
         let parent = match (found, role) {
             (Some(call), _) => call,
             (None, Role::User) => {
-                return (self.tell)(IssueKind::Lost, format!("a result of `{name}` answers no call before it"));
+                return (self.tell)(IssueKind::Lost, format!("a result of `{name}` has no earlier tool call"));
             }
             (None, _) => {
                 (self.tell)(
                     IssueKind::PutRight,
-                    format!("the call of the result of `{name}` is missing: one was made"),
+                    format!("the tool call for the result of `{name}` is missing: one was added"),
                 );
                 let (arguments, raw) = self.arguments_above(id);
                 let status = if *success { ToolStatus::Done } else { ToolStatus::Failed };
@@ -131,27 +132,28 @@ impl TurnBlockBuilder<'_, '_> {
         }
     }
 
-    /// What a picture or an attachment became, where the message may have files. `number` is the piece's.
+    /// Adds the stored content of an image or attachment if the role may have files. `number` is the index of the
+    /// piece.
     fn add_file(&mut self, blocks: &mut Vec<Block>, number: usize, piece: &MessagePiece, file: &MessageFile) {
         let Some(content) = self.context.files.get(&(self.at, number)) else { return };
         let content = match (self.message.role, content) {
             (Role::User, _) | (_, Content::Text { .. }) | (Role::Assistant, Content::Image { .. }) => content.clone(),
             (role, _) => {
-                (self.tell)(IssueKind::Lost, format!("a message of the {} has no files", role.as_str()));
+                (self.tell)(IssueKind::Lost, format!("messages of the {} cannot have files", role.as_str()));
                 Content::text(format!("[{}]", file.name))
             }
         };
         let is_document = is_reference(&content);
         self.add(blocks, piece, content);
         if let Some(block) = blocks.last_mut().filter(|_| is_document) {
-            // What its chip says, and what a model is told that it is called.
+            // The title on the attachment chip, which is also the file name for models.
             let title = if file.name.trim().is_empty() { "file" } else { file.name.as_str() };
             let card = AttachmentCard { title: title.to_owned(), ..AttachmentCard::default() };
             block.block_metadata = json!({ CARD_KEY: card });
         }
     }
 
-    /// The pages that a reply names as its sources, in one block.
+    /// Adds the sources of a reply as one block.
     fn add_sources(&mut self, blocks: &mut Vec<Block>, piece: &MessagePiece, list: &[ImportedSource]) {
         let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let given = list.iter().map(|source| SourceInput {
@@ -162,11 +164,11 @@ impl TurnBlockBuilder<'_, '_> {
         });
         match sources::sources_content(given) {
             Some(fields) => drop(self.add(blocks, piece, Content::Other(fields))),
-            None => (self.tell)(IssueKind::Lost, "its sources have no addresses".to_owned()),
+            None => (self.tell)(IssueKind::Lost, "its sources have no URLs".to_owned()),
         }
     }
 
-    /// The sentence of a failure, as a reply that failed here has it.
+    /// Adds the failure sentence that a failed native reply would have.
     pub fn add_failure(&mut self, blocks: &mut Vec<Block>, failure: &Failure) {
         let content = Content::Text { text: failure.message.clone(), is_error: true };
         let piece = MessagePiece { author: Author::Assistant, created_at: None, body: PieceBody::Text(String::new()) };
@@ -196,7 +198,7 @@ impl TurnBlockBuilder<'_, '_> {
         id
     }
 
-    /// A call of this id in the turn right above that nothing there answers.
+    /// Returns the unanswered call with this id in the turn directly above.
     fn open_call_before(&self, wanted: &str) -> Option<BlockId> {
         let before = self.path.first()?;
         let is_answered = |call: BlockId| before.blocks.iter().any(|block| block.parent_block_id == Some(call));
@@ -205,7 +207,7 @@ impl TurnBlockBuilder<'_, '_> {
         before.blocks.iter().rev().filter(is_wanted).map(|block| block.id).find(|call| !is_answered(*call))
     }
 
-    /// What a call of this id in the turns above was called with.
+    /// Returns the arguments of the call with this id in the turns above.
     fn arguments_above(&self, wanted: &str) -> (Value, Option<String>) {
         let mut blocks = self.path.iter().flat_map(|turn| turn.blocks.iter().rev());
         let arguments = blocks.find_map(|block| match &block.content {
@@ -218,7 +220,7 @@ impl TurnBlockBuilder<'_, '_> {
     }
 }
 
-/// Of the answers within a message, by call, whether they went well.
+/// Maps the calls that are answered within a message to their success.
 fn result_outcomes(message: &ImportedMessage) -> HashMap<&str, bool> {
     let answer = |piece| match piece {
         &MessagePiece { body: PieceBody::ToolResult { ref id, success, .. }, .. } => Some((id.as_str(), success)),
@@ -250,8 +252,8 @@ fn body_label(body: &PieceBody) -> &'static str {
     match body {
         PieceBody::Text(_) => "text",
         PieceBody::Thinking { .. } => "reasoning",
-        PieceBody::ToolCall { .. } => "a call of a tool",
-        PieceBody::ToolResult { .. } => "a result of a tool",
+        PieceBody::ToolCall { .. } => "a tool call",
+        PieceBody::ToolResult { .. } => "a tool result",
         PieceBody::Picture { .. } => "a picture",
         PieceBody::Attachment { .. } => "a file",
         PieceBody::Sources(_) => "sources",

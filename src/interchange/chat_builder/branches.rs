@@ -1,4 +1,4 @@
-//! Branches of a chat that comes from elsewhere: one chain each, with one lock.
+//! Assigns the branches of an imported chat: each is one chain with one lock.
 
 use std::collections::HashMap;
 
@@ -9,19 +9,19 @@ use crate::domain::branch::{Branch, ContextPolicy};
 use crate::domain::turn::{Role, Turn};
 use crate::domain::{BranchId, BranchOrigin, Chat, ModelLock, UNKNOWN_MODEL};
 
-/// Which branch each message stands on.
+/// The branch of each message.
 #[derive(Debug, Default)]
 pub(super) struct BranchPlan {
-    /// By message the number of its branch, from 0.
+    /// Maps a message to the index of its branch, from 0.
     pub branch_of: HashMap<usize, usize>,
-    /// By message its lock.
+    /// Maps a message to its lock.
     pub locks: HashMap<usize, ModelLock>,
-    /// By number its messages in order; never empty.
+    /// The messages of each branch in order; never empty.
     chains: Vec<Vec<usize>>,
 }
 
-/// The lock of each message. A question takes that of its first reply, so that an exchange lies on one branch. A reply
-/// that names no model is of the conversation's.
+/// Returns the lock of each message. A question takes that of its first reply, so that an exchange lies on one
+/// branch. A reply that names no model takes that of the conversation.
 fn locks(conversation: &Conversation, kept: &KeptMessages, provider: &str) -> HashMap<usize, ModelLock> {
     let messages = &conversation.messages;
     let own = |at: usize| {
@@ -41,7 +41,7 @@ fn locks(conversation: &Conversation, kept: &KeptMessages, provider: &str) -> Ha
     locks
 }
 
-/// Along a path a branch goes on with the first child of the same lock; every other child begins one.
+/// Plans the branches: the first child with the same lock continues the branch, every other child starts a new one.
 pub(super) fn plan(conversation: &Conversation, kept: &KeptMessages, provider: &str) -> BranchPlan {
     let mut plan = BranchPlan { locks: locks(conversation, kept, provider), ..BranchPlan::default() };
     let mut goes_on: HashMap<usize, usize> = HashMap::new();
@@ -63,8 +63,9 @@ pub(super) fn plan(conversation: &Conversation, kept: &KeptMessages, provider: &
     plan
 }
 
-/// Lets go of the branches that are more than a chat may have, with their messages. Gives the first of these, and how many
-/// there are. What stays hangs on nothing that goes: a branch is numbered behind the one that it leaves.
+/// Drops the branches above the limit with their messages; returns the first dropped message and the number of
+/// dropped branches. No remaining message depends on a dropped one, because a branch has a higher index than its
+/// parent.
 pub(super) fn drop_excess_branches(
     plan: &mut BranchPlan,
     kept: &mut KeptMessages,
@@ -81,7 +82,7 @@ pub(super) fn drop_excess_branches(
     Some((first, count - plan.branch_of.len()))
 }
 
-/// The rows of the branches, in the order of their beginnings.
+/// Returns the branch rows in the order of their first messages.
 pub(super) fn build_branches<'t>(
     plan: &BranchPlan,
     kept: &KeptMessages,
@@ -111,7 +112,7 @@ pub(super) fn build_branches<'t>(
     plan.chains.iter().enumerate().filter_map(row).collect()
 }
 
-/// A lock that the database takes: words that are there, within the bound.
+/// Returns a lock that satisfies the database constraints: names that are not empty and within the bound.
 fn lock(provider: Option<&str>, model: Option<&str>, usual: &str) -> ModelLock {
     let word = |word: Option<&str>, other: &str| {
         let word: String = word.unwrap_or_default().trim().chars().filter(|c| !c.is_control()).take(200).collect();

@@ -1,4 +1,4 @@
-//! What the one who plants a conversation brings to it.
+//! The caller's inputs for building a chat.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use uuid::Uuid;
 
 use crate::domain::{Content, UserId};
 
-/// What a conversation does not say about itself.
+/// Data that a conversation does not contain.
 pub struct BuildContext<'s> {
     /// The owner of the chat.
     pub owner: UserId,
-    /// Where times are missing.
+    /// Used where times are missing.
     pub now: DateTime<Utc>,
-    /// An id for a part of the conversation, the same each time it is asked for the same part.
+    /// Derives an id for a part of the conversation; deterministic.
     pub id: &'s dyn Fn(&str) -> Uuid,
-    /// The provider where a message does not name one, such as `openai`.
+    /// The default provider of messages that name none, such as `openai`.
     pub provider: &'s str,
-    /// What the pictures and attachments became, by message and piece; what is missing here was told already.
+    /// The stored images and attachments, by message and piece; missing ones were already reported.
     pub files: HashMap<(usize, usize), Content>,
 }

@@ -1,5 +1,5 @@
-//! Calls without a result: each gets one, as a reply that was stopped here has them, or its result stands in the message
-//! behind it (domain.md I7).
+//! Adds results to calls without one: a placeholder, as in a stopped native reply, unless the following message
+//! contains the result (docs/reference/domain.md I7).
 
 use std::collections::HashSet;
 
@@ -10,15 +10,18 @@ use crate::domain::BlockId;
 use crate::domain::block::{Author, Block, BlockState, Content, ToolStatus, chat_seq};
 use crate::domain::turn::Turn;
 
-/// What stands in the place of a result that there is none of.
-const NO_RESULT: &str = "The result of this call did not come along when it was imported.";
+/// The text of the placeholder result.
+const NO_RESULT: &str = "The result of this tool call was not in the import.";
+/// The text of placeholders that earlier versions have stored.
+const EARLIER_NO_RESULT: &str = "The result of this call did not come along when it was imported.";
 
-/// Whether the JSON of a content is such a result.
+/// Returns whether the JSON of a content is a placeholder result.
 pub(super) fn is_placeholder_result(content: &Value) -> bool {
-    content["type"] == "tool_result" && content["result"]["error"] == NO_RESULT
+    let error = &content["result"]["error"];
+    content["type"] == "tool_result" && (error == NO_RESULT || error == EARLIER_NO_RESULT)
 }
 
-/// The calls that a message behind their reply answers: a client ran them.
+/// Returns the calls that a later message answers, because a client ran them.
 pub(super) fn calls_answered_by_client(turns: &[Turn]) -> HashSet<BlockId> {
     let results = turns.iter().flat_map(|turn| {
         let own: HashSet<BlockId> = turn.blocks.iter().map(|block| block.id).collect();
@@ -28,7 +31,7 @@ pub(super) fn calls_answered_by_client(turns: &[Turn]) -> HashSet<BlockId> {
     results.collect()
 }
 
-/// Gives each call of a reply that has no result one that says so, and marks those that were handed over.
+/// Adds a placeholder result to each unanswered call of a reply, and marks the calls that a client answered.
 pub(super) fn add_missing_results(
     turn: &mut Turn,
     handed: &HashSet<BlockId>,
@@ -48,7 +51,7 @@ pub(super) fn add_missing_results(
             continue;
         }
         *status = ToolStatus::Cancelled;
-        tell(format!("the call of `{tool_name}` has no result: it is kept as a stopped one"));
+        tell(format!("the tool call `{tool_name}` has no result: imported as stopped"));
         let content = Content::ToolResult {
             tool_use_id: tool_use_id.clone(),
             tool_name: tool_name.clone(),

@@ -1,4 +1,4 @@
-//! The call behind a reply that was made elsewhere: nothing was kept of it but what the source counts.
+//! Builds the generation of an imported reply; only the usage that the source counted is known.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! A chat that went on where it comes from: what its source has said since stands below what is here. Nothing that is
-//! here is changed, and what has no place any more, because what it stands on was deleted, stays behind.
+//! Incremental import: appends what the source has added since the last import. Existing turns are never changed, and
+//! additions whose parent was deleted are left out.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,17 +11,17 @@ use crate::domain::branch::{Branch, ContextPolicy};
 use crate::domain::turn::{Role, Turn};
 use crate::domain::{BlockId, BranchId, BranchOrigin, Exchange, ExchangeId, ModelLock, TurnId, limits};
 
-/// A chat as it is here.
+/// The stored state of a chat.
 #[derive(Debug, Clone, Default)]
 pub struct ExistingChat {
     pub turns: HashMap<TurnId, ExistingTurn>,
-    /// Turns that were here and were deleted: they stay so.
+    /// Deleted turns, which stay deleted.
     pub deleted: HashSet<TurnId>,
-    /// Of each branch its name, its lock and its newest turn.
+    /// Name, lock and newest turn of each branch.
     pub branches: HashMap<BranchId, (String, ModelLock, Option<TurnId>)>,
 }
 
-/// Where a turn stands.
+/// The position of a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct ExistingTurn {
     pub prev_turn_id: Option<TurnId>,
@@ -31,8 +31,8 @@ pub struct ExistingTurn {
     pub created_at: DateTime<Utc>,
 }
 
-/// Of a chat as it grew of its source what is not here, with its place: the places in the chat (`ord`) are whoever's who
-/// stores it. Also how many turns stay behind.
+/// Returns the turns of a freshly built chat that are not stored yet, with their positions, and the number of turns
+/// that are left out. The `ord` is assigned when they are stored.
 pub fn collect_additions(
     grown: &ArchivedChat,
     here: &ExistingChat,
@@ -62,10 +62,10 @@ struct AdditionsBuilder<'g> {
     children: HashMap<Option<TurnId>, usize>,
     names: HashSet<String>,
     heads: HashMap<BranchId, (ModelLock, Option<TurnId>)>,
-    /// Exchanges that are here, and those that are added.
+    /// Existing exchanges, and those that are added.
     begun: HashSet<ExchangeId>,
     opened: HashSet<ExchangeId>,
-    /// Blocks of what is added.
+    /// The blocks of the additions.
     blocks: HashSet<BlockId>,
     added: ArchivedChat,
 }
@@ -98,7 +98,7 @@ impl<'g> AdditionsBuilder<'g> {
         }
     }
 
-    /// Adds a turn where it belongs; none where it has no place.
+    /// Adds a turn at its position; `None` if it has none.
     fn add(&mut self, turn: &Turn, id: &dyn Fn(&str) -> Uuid) -> Option<()> {
         let above = match turn.prev_turn_id {
             Some(above) => Some((above, *self.places.get(&above)?)),
@@ -109,7 +109,7 @@ impl<'g> AdditionsBuilder<'g> {
         if is_full(self.places.len(), limits::TURNS_PER_CHAT) || is_full(siblings, limits::SIBLINGS) {
             return None;
         }
-        // What a message brings for a call of a reply that is here: that call is over.
+        // A result for a call of an existing reply is too late, because that call is finished.
         let own: HashSet<BlockId> = turn.blocks.iter().map(|block| block.id).collect();
         let mut answered = turn.blocks.iter().filter_map(|block| block.parent_block_id);
         if answered.any(|call| !own.contains(&call) && !self.blocks.contains(&call)) {
@@ -138,7 +138,7 @@ impl<'g> AdditionsBuilder<'g> {
         };
         self.heads.insert(turn.branch_id, (lock.clone(), Some(turn.id)));
         let is_reply = turn.role == Role::Assistant;
-        // The exchange of a question that is here stays as it is: mode, branch and reply.
+        // The exchange of an existing question stays unchanged: mode, branch and reply.
         if is_reply && self.begun.contains(&turn.exchange_id) {
             turn.exchange_id = id(&format!("exchange of {}", turn.id)).into();
         }

@@ -1,5 +1,5 @@
-//! Which messages become turns, and in which order: along each path first, so that places rise on every path
-//! (domain.md I5), within the bounds of a chat.
+//! Selects the messages that become turns, within the limits of a chat, and orders them depth first, so that
+//! positions rise on every path (docs/reference/domain.md I5).
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use crate::conversation::ImportedMessage;
 use crate::domain::limits;
 use crate::domain::turn::Role;
 
-/// The messages that are kept.
+/// The selected messages.
 #[derive(Debug, Default)]
 pub(super) struct KeptMessages {
-    /// In the order of their places.
+    /// In the order of their positions.
     pub order: Vec<usize>,
     parents: HashMap<usize, Option<usize>>,
     children: HashMap<Option<usize>, Vec<usize>>,
-    /// The end that was shown last.
+    /// The last displayed leaf.
     pub shown: Option<usize>,
 }
 
@@ -23,12 +23,12 @@ impl KeptMessages {
         self.parents.get(&at).copied().flatten()
     }
 
-    /// What hangs on a message, or stands at the root, in the order of their making.
+    /// Returns the children of a message, or the roots, in the order of their creation.
     pub fn children(&self, at: Option<usize>) -> &[usize] {
         self.children.get(&at).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Lets go of messages, and of what hangs on them, which goes too.
+    /// Drops messages; the caller drops their descendants as well.
     pub fn retain(&mut self, stays: impl Fn(usize) -> bool) {
         self.order.retain(|at| stays(*at));
         self.parents.retain(|at, _| stays(*at));
@@ -37,13 +37,13 @@ impl KeptMessages {
         self.shown = self.shown.filter(|at| stays(*at));
     }
 
-    /// The first reply to a message.
+    /// Returns the first reply to a message.
     pub fn first_reply(&self, question: usize, messages: &[ImportedMessage]) -> Option<usize> {
         self.children(Some(question)).iter().copied().find(|at| messages[*at].role == Role::Assistant)
     }
 }
 
-/// Takes what fits. `left_out` is told of the first message of each part that does not.
+/// Selects the messages within the limits. `left_out` receives the first message of each part above them.
 pub(super) fn select_messages(
     messages: &[ImportedMessage],
     current: Option<usize>,
@@ -56,12 +56,12 @@ pub(super) fn select_messages(
     let most = usize::try_from(limits::SIBLINGS).unwrap_or(usize::MAX);
     let longest = usize::try_from(limits::TURNS_PER_CHAT).unwrap_or(usize::MAX);
     let mut kept = KeptMessages::default();
-    // Along a path, then its siblings: an own stack, because a path may be as long as a chat.
+    // An explicit stack, because a path may be as long as the chat.
     let mut ahead: Vec<usize> = of.get(&None).map(|roots| take_first(roots, most, left_out)).unwrap_or_default();
     ahead.reverse();
     while let Some(at) = ahead.pop() {
         if kept.order.len() == longest {
-            left_out(at, "the chat is longer than Turnleaf keeps: this message and what follows it are left out");
+            left_out(at, "the chat is too long for Turnleaf: this message and those after it are skipped");
             break;
         }
         let parent = messages[at].parent.filter(|parent| *parent < at);
@@ -78,7 +78,7 @@ pub(super) fn select_messages(
 
 fn take_first(siblings: &[usize], most: usize, left_out: &mut dyn FnMut(usize, &str)) -> Vec<usize> {
     for &at in siblings.iter().skip(most) {
-        left_out(at, "there are more versions than Turnleaf keeps: this one and what follows it are left out");
+        left_out(at, "there are too many versions for Turnleaf: this one and those after it are skipped");
     }
     siblings.iter().copied().take(most).collect()
 }

@@ -1,4 +1,4 @@
-//! What grows is a chat as domain.md 4.4 wants it, whatever the conversation was.
+//! Tests that every conversation yields a chat that satisfies docs/reference/domain.md 4.4.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::domain::block::{Author, Block, ToolStatus};
 use crate::domain::{UserId, fixtures};
 
 fn id(key: &str) -> Uuid {
-    // Any function of the words will do, as long as other words give another id.
+    // A hash of the words suffices, as long as different words yield different ids.
     let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
     for byte in key.bytes() {
         hash = (hash ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
@@ -55,7 +55,7 @@ fn build_from_messages(messages: Vec<ImportedMessage>) -> (ArchivedChat, Vec<Imp
     (chat, findings)
 }
 
-/// The rules of the model, and those of what comes from elsewhere.
+/// Checks the invariants of the domain model and those of imports.
 fn check(chat: &ArchivedChat) {
     assert_eq!(crate::archive::check_chat(chat), Ok(()));
     let locks: HashMap<_, _> = chat.branches.iter().map(|of| (of.branch.id, &of.branch.lock)).collect();
@@ -114,7 +114,7 @@ fn versions_become_branches_and_first_reply_shares_exchange_of_its_question() {
         reply(2, Some(0)),
         user(3, Some(1)),
         reply(4, Some(3)),
-        // The first message edited.
+        // The first message was edited.
         user(5, None),
     ]);
     assert_eq!(findings, []);
@@ -129,7 +129,7 @@ fn versions_become_branches_and_first_reply_shares_exchange_of_its_question() {
     assert!(branches.iter().all(|branch| *branch == branches[0]), "one line goes on on one branch");
     assert_eq!(chat.branches.len(), 3);
     assert_eq!(chat.branches[0].branch.name, "main");
-    // Depth first: the whole first line, then the second reply, then the other root.
+    // Depth first: the whole first path, then the second reply, then the other root.
     assert_eq!([0, 1, 3, 4, 2, 5].map(|number| of(number).ord), [1, 2, 3, 4, 5, 6]);
 }
 
@@ -239,7 +239,8 @@ fn out_of_range_texts_and_times_are_clamped() {
     assert!(!chat.turns[0].content_text().contains('\0'));
 }
 
-/// A conversation of messages said at these seconds; when its turns then were, when the chat began, and what was told.
+/// Builds a conversation of messages at these seconds; returns the times of its turns, the start of the chat, and the
+/// issues.
 fn times(conversation: Option<i64>, messages: &[Option<i64>]) -> (Vec<i64>, i64, Vec<String>) {
     let said = |(number, at): (usize, &Option<i64>)| {
         let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
@@ -265,7 +266,7 @@ fn times(conversation: Option<i64>, messages: &[Option<i64>]) -> (Vec<i64>, i64,
 fn message_dates_take_precedence_over_conversation_dates() {
     let moved = "its date is before that of the message above it, or still to come: it was moved";
     let untold: [&str; 0] = [];
-    // Of the conversation none, one after its messages, one that is still to come.
+    // The conversation has no date, one after its messages, or one in the future.
     for conversation in [None, Some(5_000), Some(20_000)] {
         let (turns, begun, told) = times(conversation, &[Some(100), Some(200), None, Some(300)]);
         assert_eq!((turns.as_slice(), begun), ([100, 200, 200, 300].as_slice(), 100));
@@ -274,9 +275,9 @@ fn message_dates_take_precedence_over_conversation_dates() {
     let (turns, begun, told) = times(Some(50), &[None, Some(200)]);
     assert_eq!((turns.as_slice(), begun), ([50, 200].as_slice(), 50));
     assert_eq!(told, untold);
-    // Nothing says when it was: it is now.
+    // Without any date the current time is used.
     assert_eq!(times(None, &[None, None]), (vec![10_000; 2], 10_000, vec![]));
-    // One that cannot be moves itself alone.
+    // An impossible date affects only its own message.
     let (turns, begun, told) = times(None, &[Some(100), Some(20_000), Some(200), Some(150), Some(90)]);
     assert_eq!((turns.as_slice(), begun), ([100, 100, 200, 200, 200].as_slice(), 90));
     assert_eq!(told, [format!("m1 {moved} (3 times)")]);
@@ -318,7 +319,7 @@ fn messages_beyond_chat_limits_are_left_out_and_reported() {
     let long = (0..limits::TURNS_PER_CHAT as usize + 5)
         .map(|number| message(number, number.checked_sub(1), Role::User, vec![text("a")]));
     let (chat, mut findings) = build_from_messages(long.collect());
-    // They are dated later than now, which is told, too.
+    // Issues about their future dates are ignored.
     findings.retain(|finding| finding.kind == IssueKind::LeftOut);
     assert_eq!((chat.turns.len(), findings.len()), (limits::TURNS_PER_CHAT as usize, 1));
 }
@@ -360,7 +361,7 @@ prop_compose! {
     }
 }
 
-/// How a chat stands here.
+/// Returns the stored state of a chat.
 fn existing_chat(chat: &ArchivedChat) -> incremental::ExistingChat {
     let place = |turn: &Turn| incremental::ExistingTurn {
         prev_turn_id: turn.prev_turn_id,
@@ -379,7 +380,7 @@ fn existing_chat(chat: &ArchivedChat) -> incremental::ExistingChat {
     }
 }
 
-/// What is here with what was added to it.
+/// Returns the chat with the additions.
 fn merged(mut chat: ArchivedChat, added: ArchivedChat) -> ArchivedChat {
     for mut turn in added.turns {
         turn.ord = chat.turns.last().map_or(1, |last| last.ord + 1);
@@ -423,7 +424,7 @@ fn new_turns_are_added_below_existing_ones() {
     assert_ne!(of(4).branch_id, main, "a version has a branch of its own");
     assert_ne!(of(5).branch_id, main, "another model, too, from its question on");
     assert_eq!((of(5).branch_id, of(5).exchange_id), (of(6).branch_id, of(6).exchange_id));
-    // What stands on something that was deleted here stays away.
+    // Additions below a deleted turn are left out.
     let mut here = existing_chat(&chat);
     for number in 3..7 {
         here.turns.remove(&of(number).id);
@@ -454,7 +455,7 @@ proptest! {
         let conversation = crate::merge_replies(Conversation { messages, ..Default::default() });
         let chat = build_chat(&conversation, &build_context(HashMap::new()), &mut |_| ());
         check(&chat);
-        // Written and read again it is the same.
+        // Serialization round-trips.
         let text = serde_json::to_string(&chat).unwrap();
         prop_assert_eq!(serde_json::from_str::<ArchivedChat>(&text).map(|mut read| { read.chat.owner_id = chat.chat.owner_id; read }).ok(), Some(chat));
     }
@@ -471,7 +472,7 @@ fn chat_with_too_many_branches_is_cut_and_its_archive_reads_back() {
         let mut reply = message(2 * number + 1, Some(2 * number), Role::Assistant, text());
         (question.created_at, reply.created_at) = (None, None);
         messages.push(question);
-        // Another model each time.
+        // The model alternates.
         reply.model = Some(format!("model {}", number % 2));
         messages.push(reply);
     }

@@ -1,15 +1,16 @@
-//! When the messages of a chat were said: as their source tells it, as far as that can be.
+//! Assigns the times of imported messages: those of the source, as far as they are plausible.
 
 use chrono::{DateTime, Utc};
 
 use crate::conversation::{Conversation, ImportedMessage};
 
-/// The times of one conversation's messages, and which of them had to be moved.
+/// The times of one conversation's messages, and which of them were corrected.
 pub(super) struct MessageTimes {
-    /// The earliest time that the conversation or one of its messages tells; now where none does. Nothing is older.
+    /// The earliest time of the conversation and its messages, or the current time if there is none. Nothing is
+    /// older.
     pub started_at: DateTime<Utc>,
     now: DateTime<Utc>,
-    /// The first message whose date was moved, and how many there are.
+    /// The first message whose date was corrected, and their number.
     moved: Option<(String, u64)>,
 }
 
@@ -21,8 +22,8 @@ impl MessageTimes {
         Self { started_at: begun, now, moved: None }
     }
 
-    /// The time of a message: its own, unless that is still to come or before `above`, the time of the message it
-    /// stands on; then that one's. A child is not older than what it hangs on, whatever the clocks said.
+    /// Returns the time of a message: its own, unless that is in the future or before `above`, the time of its
+    /// parent; then that of the parent. A child is never older than its parent, whatever the source's clocks said.
     pub fn time_of(&mut self, message: &ImportedMessage, above: Option<DateTime<Utc>>) -> DateTime<Utc> {
         let floor = above.unwrap_or(self.started_at);
         let own = time_not_in_future(message.created_at, self.now).filter(|own| *own >= floor);
@@ -32,16 +33,19 @@ impl MessageTimes {
         own.unwrap_or(floor)
     }
 
-    /// A time that the source tells of something's end or change; none where that is still to come.
+    /// Returns an end or update time of the source, unless it is in the future.
     pub fn not_in_future(&self, at: Option<DateTime<Utc>>) -> Option<DateTime<Utc>> {
         time_not_in_future(at, self.now)
     }
 
-    /// What there is to tell: of which message, and the sentence.
+    /// Returns the issue: its message and its text.
     pub fn into_notice(self) -> Option<(String, String)> {
         let (first, times) = self.moved?;
         let more = if times > 1 { format!(" ({times} times)") } else { String::new() };
-        Some((first, format!("its date is before that of the message above it, or still to come: it was moved{more}")))
+        Some((
+            first,
+            format!("its date is before that of the previous message, or in the future: it was adjusted{more}"),
+        ))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The files of an export, by the ids under which messages point at them.
+//! Maps the file ids that messages reference to the entries of an export.
 
 use std::collections::HashMap;
 
@@ -9,25 +9,25 @@ use crate::conversation::{FileBytes, MessageFile};
 use crate::input::Input;
 use crate::media::mime_of;
 
-/// The list of the names that files had before the export gave them its own.
+/// The list of original file names.
 const NAMES: &str = "conversation_asset_file_names.json";
 
-/// Where the bytes of a file id are.
+/// Locations of the files.
 #[derive(Default)]
 pub(crate) struct ExportAssets {
     entries: HashMap<String, String>,
-    /// The name a file had, by its entry's name without folders.
+    /// Original file names by the base names of entries.
     names: HashMap<String, String>,
 }
 
 impl ExportAssets {
-    /// Looks through the names of the archive's entries; a list of names that is missing or broken names nothing.
+    /// Indexes the entries of the archive; a missing or broken list of names is ignored.
     pub(crate) fn from_input(input: &mut Input) -> Self {
         let parts = input.parts();
         let mut assets = Self::default();
         for part in parts.all() {
             if let Some(id) = id_of_entry(part.base_name()) {
-                // The first one: variants of one file come behind it.
+                // The first entry wins, because variants of a file follow it.
                 assets.entries.entry(id.to_owned()).or_insert_with(|| part.name.clone());
             }
         }
@@ -43,8 +43,9 @@ impl ExportAssets {
         assets
     }
 
-    /// The file that a pointer (`file-service://file-…`, `sediment://file_…`) or a bare id means. `name` and `mime` are
-    /// what the message says of it; the archive's list knows better than an entry's made-up name.
+    /// Returns the file of a pointer (`file-service://file-…`, `sediment://file_…`) or a bare id. `name` and `mime`
+    /// come from the message; without a name, the list of the archive is preferred to the generated name of the
+    /// entry.
     pub(crate) fn file(&self, pointer: &str, name: Option<&str>, mime: Option<&str>) -> MessageFile {
         let entry = self.entries.get(pointer_id(pointer));
         let base = entry.map(|entry| entry.rsplit('/').next().unwrap_or_default());
@@ -59,13 +60,13 @@ impl ExportAssets {
     }
 }
 
-/// The id in a pointer.
+/// Returns the id within a pointer.
 pub(crate) fn pointer_id(pointer: &str) -> &str {
     let id = pointer.split_once("://").map_or(pointer, |(_, id)| id);
     &id[..id.find(['?', '#', '/', '.']).unwrap_or(id.len())]
 }
 
-/// The id that an entry's name begins with: `file-` or `file_` and letters and digits, whatever follows.
+/// Returns the id that starts an entry's name: `file-` or `file_`, then letters and digits.
 fn id_of_entry(base: &str) -> Option<&str> {
     let rest = base.strip_prefix("file-").or_else(|| base.strip_prefix("file_"))?;
     let length = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Calls and their answers, and thoughts and their time: what belongs together is joined by the tree alone.
+//! Connects calls with their results, and thoughts with their durations; only the tree relates them.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 use crate::tree::SourceNode;
 
-/// How far up a tree is looked for what belongs to a message.
+/// Number of ancestors that are searched.
 const STEPS: usize = 64;
 
-/// The tool that an assistant's message is for; `None` for the reader.
+/// Returns the tool that an assistant message addresses; `None` if it is for the reader.
 pub(crate) fn recipient(message: &Value) -> Option<&str> {
     let author = message.get("author").and_then(|author| fields::text(author, "role"));
     let kind = message.get("content").and_then(|content| fields::text(content, "content_type"));
@@ -24,7 +24,7 @@ pub(crate) fn recipient(message: &Value) -> Option<&str> {
     (author == Some("assistant") && !is_thought).then_some(recipient)
 }
 
-/// The call that a message to a tool is.
+/// Builds the call from a message to a tool.
 pub(crate) fn call_from_content(id: &str, recipient: &str, content: &Value) -> PieceBody {
     let parts = fields::list(content, "parts").iter().filter_map(Value::as_str);
     let parts = || parts.collect::<Vec<_>>().join("\n");
@@ -38,8 +38,8 @@ pub(crate) fn call_from_content(id: &str, recipient: &str, content: &Value) -> P
     }
 }
 
-/// The id and the name of the call that a tool's message answers: the one right above it, with nothing between them but
-/// what nobody sees. Another answer above means that the call has its answer.
+/// Returns the id and the name of the call that a tool message answers: the nearest one above it, with only invisible
+/// messages between them. Another answer in between means that the call is already answered.
 pub(crate) fn answered_call<'a>(mapping: &'a Map<String, Value>, node: &Value) -> Option<(&'a str, &'a str)> {
     let mut parent = fields::id(node, "parent")?;
     for _ in 0..STEPS {
@@ -61,7 +61,7 @@ pub(crate) fn answered_call<'a>(mapping: &'a Map<String, Value>, node: &Value) -
     None
 }
 
-/// Gives thoughts the time that the recap after them tells.
+/// Sets the durations of thoughts from the recaps that follow them.
 pub(crate) fn set_thinking_durations(
     nodes: &mut [SourceNode],
     mapping: &Map<String, Value>,
@@ -91,13 +91,13 @@ pub(crate) fn set_thinking_durations(
             above = nodes[here].parent.as_ref().and_then(|parent| index.get(parent)).copied();
         }
         if !is_told {
-            let text = "how long the reply was thought over is not kept: the thoughts are not in the export";
+            let text = "the reasoning time is not imported because the reasoning is not in the export";
             notes.add(IssueKind::Lost, &nodes[at].id, text);
         }
     }
 }
 
-/// Whether there was a thought; the time that it has stays.
+/// Sets the duration of the last thought unless it has one; returns whether there is a thought.
 fn set_last_thinking_duration(node: &mut SourceNode, duration: u64) -> bool {
     let pieces = node.message.as_mut().map(|message| message.pieces.as_mut_slice()).unwrap_or_default();
     for piece in pieces.iter_mut().rev() {

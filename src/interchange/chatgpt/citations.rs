@@ -1,9 +1,9 @@
-//! Marks of sources in an answer's text: taken out of the words, kept as sources with the place they stood at.
+//! Extracts the citation marks of a reply's text into sources with their ranges.
 //!
-//! Certain: a `content_references` member has `matched_text`, `start_idx`, `end_idx`, `type`, `alt`, `items` or `sources`;
-//! a mark in the text stands between U+E200 and U+E201; a `citations` member has `start_ix`, `end_ix` and `metadata`;
-//! places count code points of the text as it is stored. Inferred: that a mark stands for the line or the part of it
-//! before it (the export says a place, not a stretch).
+//! Confirmed: a `content_references` member has `matched_text`, `start_idx`, `end_idx`, `type`, `alt`, `items` or
+//! `sources`; a mark in the text stands between U+E200 and U+E201; a `citations` member has `start_ix`, `end_ix` and
+//! `metadata`; offsets count code points of the stored text. Inferred: a mark refers to the preceding line or the
+//! part of it since the last mark (the export contains a position, not a range).
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -17,29 +17,29 @@ use crate::fields;
 const MARK: char = '\u{e200}';
 const MARK_END: char = '\u{e201}';
 
-/// A text without its marks, and what they stood for.
+/// A text without its marks, and their sources.
 pub(crate) struct CitedText {
     pub(crate) text: String,
     pub(crate) sources: Vec<ImportedSource>,
-    /// Marks that stood for something else than a page (a map, a picture search) and say nothing in words.
+    /// Number of marks for something other than pages (a map, an image search) without a text form.
     pub(crate) lost: usize,
 }
 
-/// A stretch of the stored text, in bytes, that is replaced.
+/// A range of the stored text, in bytes, that is replaced.
 struct MarkedRange {
     start: usize,
     end: usize,
     instead: String,
     sources: Vec<ImportedSource>,
-    /// Nothing in the metadata says anything of it.
+    /// No metadata describes the mark.
     is_unknown: bool,
 }
 
-/// What may still be looked through for one message: each of its texts may be compared with each of its sources, and
-/// the bounds of a conversation allow thousands of both.
+/// The search budget of one message. Each text may be compared with each source, and the bounds of a conversation
+/// allow thousands of both.
 pub(crate) struct SearchBudget(Cell<usize>);
 
-/// What it costs to look at a source at all, in bytes.
+/// Fixed cost of examining a source, in bytes.
 const SOURCE_COST: usize = 64;
 
 impl Default for SearchBudget {
@@ -49,7 +49,7 @@ impl Default for SearchBudget {
 }
 
 impl SearchBudget {
-    /// Whether there is room for looking at one more source.
+    /// Returns whether the budget allows one more source.
     pub(crate) fn allows_source(&self) -> bool {
         self.allows_bytes(SOURCE_COST)
     }
@@ -61,7 +61,7 @@ impl SearchBudget {
     }
 }
 
-/// Takes the marks of `metadata` out of a text.
+/// Extracts the marks that `metadata` describes from a text.
 pub(crate) fn extract_citations(text: &str, metadata: &Value, room: &SearchBudget) -> CitedText {
     let references = fields::list(metadata, "content_references");
     let citations = fields::list(metadata, "citations");
@@ -102,7 +102,7 @@ pub(crate) fn extract_citations(text: &str, metadata: &Value, room: &SearchBudge
     CitedText { text, sources, lost: lost + unknown }
 }
 
-/// The bytes at which the text's characters begin.
+/// Byte offsets of the text's characters.
 struct CharOffsets<'t> {
     text: &'t str,
     starts: Vec<usize>,
@@ -114,8 +114,8 @@ impl<'t> CharOffsets<'t> {
         Self { text, starts: text.char_indices().map(|(at, _)| at).chain([text.len()]).collect(), room }
     }
 
-    /// Where a mark stands: at the place that it says, when it stands there; else where its words are, when they are
-    /// marked as such. A place that is wrong never changes other words.
+    /// Finds a mark: at the stated position if it is there, else at its text if that has the form of a mark. A wrong
+    /// position never changes other text.
     fn find(&self, of: &Value, start: &str, end: &str) -> Option<(usize, usize)> {
         let matched = of.get("matched_text").and_then(Value::as_str).unwrap_or_default();
         let place = |name: &str| self.starts.get(usize::try_from(fields::count(of, name)?).ok()?).copied();
@@ -131,7 +131,7 @@ impl<'t> CharOffsets<'t> {
     }
 }
 
-/// The pages that a reference leads to.
+/// Returns the pages of a reference.
 fn sources_of(reference: &Value) -> Vec<ImportedSource> {
     let mut sources = Vec::new();
     for name in ["items", "fallback_items", "sources"] {
@@ -146,7 +146,7 @@ fn sources_of(reference: &Value) -> Vec<ImportedSource> {
     sources
 }
 
-/// A page or a document; `None` where neither an address nor a document's name is said.
+/// Returns a page or a document; `None` if it has neither an address nor a document name.
 pub(crate) fn source_of(of: &Value) -> Option<ImportedSource> {
     let url = fields::text(of, "url").unwrap_or_default();
     let title = fields::first_text(of, &["title", "name"]).unwrap_or_default();
@@ -163,7 +163,7 @@ pub(crate) fn source_of(of: &Value) -> Option<ImportedSource> {
     })
 }
 
-/// The words that stand for a mark. Pages stand in the sources; what else says itself in words does so in `alt`.
+/// Returns the text that replaces a mark. Pages move to the sources; other references have a text form in `alt`.
 fn replacement_text(reference: &Value, sources: &[ImportedSource]) -> String {
     let kind = fields::text(reference, "type").unwrap_or_default();
     if !sources.is_empty() && kind != "url" {
@@ -172,7 +172,7 @@ fn replacement_text(reference: &Value, sources: &[ImportedSource]) -> String {
     fields::first_text(reference, &["alt", "name"]).unwrap_or_default().to_owned()
 }
 
-/// Whether a reader saw something at the mark.
+/// Returns whether the mark was visible to readers.
 fn is_visible(reference: &Value) -> bool {
     let nothing = [
         "hidden",
@@ -186,11 +186,11 @@ fn is_visible(reference: &Value) -> bool {
 }
 
 fn replace_marks(text: &str, mut marks: Vec<MarkedRange>) -> (String, Vec<ImportedSource>, usize) {
-    // Stable: of those that begin at one place, the one that something is said of comes first.
+    // A stable sort: of marks at the same position, the described one comes first.
     marks.sort_by_key(|mark| mark.start);
     let mut out = String::with_capacity(text.len());
     let (mut at, mut chars, mut unknown) = (0, 0, 0);
-    // Where the words begin that the next mark stands for.
+    // Start of the text that the next mark refers to.
     let mut from = 0;
     let mut sources: Vec<ImportedSource> = Vec::new();
     for mark in marks {
@@ -216,9 +216,9 @@ fn replace_marks(text: &str, mut marks: Vec<MarkedRange>) -> (String, Vec<Import
     (out, sources, unknown)
 }
 
-/// Every mark in the text; those that something is said of come before them.
+/// Returns all marks in the text; described ones precede them in the sort.
 fn unknown_marks(text: &str) -> Vec<MarkedRange> {
-    // From behind, so that the next end is known at each beginning.
+    // The scan runs backwards, so that the matching end is known at each start.
     let mut next_end = None;
     let mut marks = Vec::new();
     for (at, sign) in text.rmatch_indices([MARK, MARK_END]) {
@@ -239,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    /// A source's address and stretch.
+    /// Address and range of a source.
     type Found = (String, Option<(u64, u64)>);
 
     fn read(text: &str, metadata: Value) -> (String, Vec<Found>, usize) {
@@ -276,7 +276,7 @@ mod tests {
     fn wrong_citation_position_leaves_text_unchanged() {
         let token = "\u{e200}cite\u{e202}x\u{e201}";
         let table = [
-            // The place is wrong, the words are right.
+            // The position is wrong, the text is right.
             (
                 format!("A{token}B"),
                 json!({"content_references": [{"type": "grouped_webpages", "matched_text": token, "start_idx": 0, "end_idx": 1, "items": [{"url": "https://a"}]}]}),
@@ -293,7 +293,7 @@ mod tests {
                 0,
             ),
             ("x".to_owned(), json!({"content_references": [{"start_idx": -1, "end_idx": "2"}, null, 3]}), "x", 0, 0),
-            // What shows itself in words.
+            // A reference with a text form.
             (
                 format!("See {token}."),
                 json!({"content_references": [{"type": "entity", "matched_text": token, "start_idx": 4, "end_idx": 11, "alt": "Risa"}]}),
@@ -303,7 +303,7 @@ mod tests {
             ),
             (format!("A{token}B"), json!({}), "AB", 0, 1),
             ("A\u{e200}B".to_owned(), json!({}), "AB", 0, 1),
-            // The older form.
+            // The older format.
             (
                 "Warm【3†source】.".to_owned(),
                 json!({"citations": [{"start_ix": 4, "end_ix": 14, "metadata": {"type": "webpage", "title": "T", "url": "https://a", "text": "t"}}]}),

@@ -1,4 +1,4 @@
-//! What one message of ChatGPT holds, by its content type, in our pieces.
+//! Converts the content of a ChatGPT message into pieces, by content type.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::fields;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// Who speaks, as far as it decides what a content is.
+/// The role of a message, as far as it affects its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MessageSpeaker {
     User,
@@ -33,7 +33,7 @@ impl MessageSpeaker {
     }
 }
 
-/// A message's content, while it is read.
+/// The content of a message and its context while it is read.
 pub(crate) struct MessageContent<'a> {
     pub(crate) message: &'a Value,
     pub(crate) content: &'a Value,
@@ -54,11 +54,11 @@ impl MessageContent<'_> {
         MessagePiece { author: self.speaker.author(), created_at: self.created_at, body }
     }
 
-    /// The content as words and files: of everybody but the tools and what is said to them.
+    /// Returns the content as text and files, for all messages except those from and to tools.
     pub(crate) fn pieces(&self, notes: &mut ConversationNotes) -> Vec<MessagePiece> {
         let mut bodies = match self.kind() {
             "thoughts" => self.thoughts(),
-            // Its duration belongs to the thoughts before it; see `calls`.
+            // The duration of a recap belongs to the preceding thoughts; see `calls`.
             "reasoning_recap" => Vec::new(),
             "code" => self.code(),
             _ => self.words(notes),
@@ -79,7 +79,7 @@ impl MessageContent<'_> {
         thoughts.collect()
     }
 
-    /// Code that is said to the reader, as Markdown.
+    /// Returns code for the reader as Markdown.
     fn code(&self) -> Vec<PieceBody> {
         let Some(code) = fields::text(self.content, "text") else { return Vec::new() };
         let language =
@@ -94,7 +94,7 @@ impl MessageContent<'_> {
         vec![PieceBody::Text(format!("{fence}{language}\n{code}\n{fence}"))]
     }
 
-    /// Parts, or the text that other types have under one name or another.
+    /// Returns the parts, or the text that other types store in various members.
     fn words(&self, notes: &mut ConversationNotes) -> Vec<PieceBody> {
         let parts = fields::list(self.content, "parts");
         if parts.is_empty() {
@@ -115,7 +115,7 @@ impl MessageContent<'_> {
         bodies
     }
 
-    /// A text; the places of its sources count in it, so they stand behind it.
+    /// Adds a text followed by its sources, because their ranges count in it.
     fn text(
         &self,
         text: &str,
@@ -132,16 +132,12 @@ impl MessageContent<'_> {
         }
         let read = extract_citations(text, self.metadata, &self.search_budget);
         if read.lost > 0 {
-            notes.add(
-                IssueKind::Lost,
-                self.id,
-                "what stood in the text as a picture (a map, a list of pictures) is not kept",
-            );
+            notes.add(IssueKind::Lost, self.id, "widgets in the text (a map, an image list) are not imported");
         }
         if !read.text.trim().is_empty() {
             bodies.push(PieceBody::Text(read.text));
         }
-        // A second text of the message has the same metadata: its sources are those of the first.
+        // A second text has the same metadata; the sources belong to the first.
         if !read.sources.is_empty()
             && found.is_empty()
             && !bodies.iter().any(|body| matches!(body, PieceBody::Sources(_)))
@@ -174,7 +170,7 @@ impl MessageContent<'_> {
                 None => notes.add(
                     IssueKind::Lost,
                     self.id,
-                    format!("a part of type “{}” is not kept", shortened_word(kind)),
+                    format!("parts of type “{}” are not imported", shortened_word(kind)),
                 ),
             },
         }
@@ -210,7 +206,7 @@ impl MessageContent<'_> {
         fields::list(self.metadata, "attachments").iter()
     }
 
-    /// Files that came with the message and are not among its pictures.
+    /// Returns attached files that are not among the images of the message.
     fn attachments(&self, notes: &mut ConversationNotes) -> Vec<PieceBody> {
         let parts = fields::list(self.content, "parts");
         let shown: HashSet<&str> =
@@ -231,11 +227,11 @@ impl MessageContent<'_> {
 
     fn tell_absent(&self, bytes: &crate::conversation::FileBytes, what: &str, notes: &mut ConversationNotes) {
         if matches!(bytes, crate::conversation::FileBytes::Absent(_)) {
-            notes.add(IssueKind::Lost, self.id, format!("{what} did not come along in the export"));
+            notes.add(IssueKind::Lost, self.id, format!("{what} is not in the export"));
         }
     }
 
-    /// A content that has its words elsewhere than in parts.
+    /// Reads a content that stores its text outside of `parts`.
     fn plain_text(&self, notes: &mut ConversationNotes) -> Vec<PieceBody> {
         let words = fields::first_text(self.content, &["text", "result", "content", "summary", "model_set_context"]);
         let has_parts = self.content.get("parts").is_some();
@@ -245,7 +241,7 @@ impl MessageContent<'_> {
             Some(text) => self.text(text, &mut bodies, &mut found, notes),
             None if has_parts || self.content.is_null() || self.kind() == "text" => {}
             None => {
-                let text = format!("content of type “{}” is not kept", shortened_word(self.kind()));
+                let text = format!("content of type “{}” is not imported", shortened_word(self.kind()));
                 notes.add(IssueKind::Lost, self.id, text);
             }
         }
@@ -257,7 +253,7 @@ impl MessageContent<'_> {
         bodies
     }
 
-    /// What a search brought, each page once.
+    /// Returns the pages of a search result without duplicates.
     fn searched_pages(&self) -> Vec<ImportedSource> {
         let groups = fields::list(self.metadata, "search_result_groups").iter();
         let pages = groups.flat_map(|group| fields::list(group, "entries")).filter_map(source_of);
@@ -267,7 +263,7 @@ impl MessageContent<'_> {
         pages.chain(cite.iter().filter_map(source_of)).filter(|page| known.insert(page.url.clone())).collect()
     }
 
-    /// What a tool answered: its words as the result, its pictures and pages behind it.
+    /// Reads tool output: its text is the result, images and pages follow.
     pub(crate) fn tool_result(&self, notes: &mut ConversationNotes) -> (Value, bool, Vec<PieceBody>) {
         let mut words = Vec::new();
         let mut others = Vec::new();
@@ -295,7 +291,7 @@ impl MessageContent<'_> {
     }
 }
 
-/// A stranger's word, short enough for a sentence.
+/// Shortens a foreign word for use in a sentence.
 pub(crate) fn shortened_word(word: &str) -> String {
     if word.is_empty() { "none".to_owned() } else { word.chars().take(60).collect() }
 }

@@ -1,4 +1,4 @@
-//! What one message of Claude holds, block by block.
+//! Converts the content of a Claude message into pieces, block by block.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,14 +15,14 @@ use crate::media;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// What is known of a message before its pieces are read.
+/// The metadata of a message, read before its pieces.
 pub(crate) struct MessageHead<'m> {
     pub id: &'m str,
     pub role: Role,
     pub created_at: Option<DateTime<Utc>>,
 }
 
-/// A message's pieces: its blocks, or its text where it has none; and its files.
+/// Returns the pieces of a message: its blocks, or its text if it has none, and its files.
 pub(crate) fn pieces(
     message: &Value,
     head: &MessageHead<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn pieces(
     reader.pieces
 }
 
-/// The calls of a conversation so far, with their names. An answer may stand in a message after its call's.
+/// Ids and names of the conversation's calls so far, because a result may be in a later message.
 #[derive(Default)]
 pub(crate) struct CallNames(HashMap<String, String>);
 
@@ -116,22 +116,21 @@ impl Reader<'_> {
                 let id = fields::first_text(block, &["file_uuid", "file_id"]).unwrap_or(name);
                 self.file(name, "", None, id, notes);
             }
-            // Says how much of the model's context is left: nothing that anybody wrote.
+            // It reports the remaining context of the model, which is no content.
             "token_budget" => {}
-            "flag" => {
-                notes.add(IssueKind::Lost, self.id, "a notice of the service on the message (a flag) is not kept")
-            }
+            "flag" => notes.add(IssueKind::Lost, self.id, "a service flag on the message is not imported"),
             kind => match fields::first_text(block, &["text", "content"]) {
                 Some(text) => self.text(text, started),
                 None => {
                     let kind: String = kind.chars().take(60).collect();
-                    notes.add(IssueKind::Lost, self.id, format!("a block of type “{kind}” is not kept"));
+                    notes.add(IssueKind::Lost, self.id, format!("blocks of type “{kind}” are not imported"));
                 }
             },
         }
     }
 
-    /// A result to its call: the one it names, else the first of its name that is open, else one made for it.
+    /// Adds a result to its call: the one that it names, else the first open one with its name, else a call that is
+    /// created for it.
     fn answer(&mut self, at: usize, block: &Value, started: Option<DateTime<Utc>>, notes: &mut ConversationNotes) {
         let named = fields::id(block, "tool_use_id").or_else(|| fields::id(block, "id"));
         let name = fields::text(block, "name");
@@ -191,14 +190,14 @@ impl Reader<'_> {
         let name = fields::first_text(block, &["name", "title"]).or_else(|| fields::text(within, "name"));
         let text = fields::first_text(block, &["text", "body", "content"]).or_else(|| fields::text(within, "text"));
         match (name, text) {
-            (None, None) => notes.add(IssueKind::Lost, self.id, "a document without a name and a text is not kept"),
+            (None, None) => notes.add(IssueKind::Lost, self.id, "documents without a name and text are not imported"),
             (name, text) => self.file(name.unwrap_or("document.txt"), "", text, "", notes),
         }
     }
 
-    /// Attachments, whose text was taken out of them, and files, of which the export has the names.
+    /// Adds attachments, which contain extracted text, and files, of which the export contains only names.
     fn files(&mut self, message: &Value, notes: &mut ConversationNotes) {
-        // One is known by its id; where it or the other one has none, by its name.
+        // Duplicates are found by id, or by name if either file has no id.
         let (mut ids, mut names, mut names_alone) = (HashSet::new(), HashSet::new(), HashSet::new());
         for list in ["attachments", "files", "files_v2"] {
             for given in fields::list(message, list) {
@@ -231,7 +230,7 @@ impl Reader<'_> {
         let is_picture = kind == "image" || mime.starts_with("image/");
         let bytes = match text {
             Some(text) => {
-                notes.add(IssueKind::Lost, self.id, "of a file only the text came along in the export");
+                notes.add(IssueKind::Lost, self.id, "the export only has the text of a file");
                 FileBytes::TextOnly(text.to_owned())
             }
             None => self.entry(if id.is_empty() { name } else { id }, notes),
@@ -246,13 +245,13 @@ impl Reader<'_> {
         self.push(self.author, None, body);
     }
 
-    /// The entry whose name has the file's id in it; exports so far have none.
+    /// Returns the entry whose name contains the file's id; known exports contain none.
     fn entry(&self, id: &str, notes: &mut ConversationNotes) -> FileBytes {
         let is_id = id.len() >= 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
         let entry = self.parts.all().iter().find(|part| is_id && part.name.contains(id));
         entry.map_or_else(
             || {
-                notes.add(IssueKind::Lost, self.id, "a file did not come along in the export");
+                notes.add(IssueKind::Lost, self.id, "a file is not in the export");
                 FileBytes::Absent(id.to_owned())
             },
             |part| FileBytes::Entry(part.name.clone()),
@@ -260,7 +259,7 @@ impl Reader<'_> {
     }
 }
 
-/// The pages that a text cites, with the stretches that they stand for.
+/// Returns the pages that a text cites, with their ranges.
 fn citations(block: &Value, text: &str) -> Vec<ImportedSource> {
     let length = text.chars().count() as u64;
     let cited = fields::list(block, "citations").iter().filter_map(|citation| {
@@ -285,11 +284,11 @@ fn citations(block: &Value, text: &str) -> Vec<ImportedSource> {
     cited.collect()
 }
 
-/// A page that a search brought.
+/// Returns a page of a search result.
 fn knowledge(item: &Value) -> Option<ImportedSource> {
     let url = fields::text(item, "url").filter(|_| fields::text(item, "type") == Some("knowledge"))?;
     let title = fields::text(item, "title").unwrap_or_default().to_owned();
-    // The whole of it stands in the answer.
+    // The whole text is in the result of the call.
     let snippet = fields::text(item, "text").unwrap_or_default().chars().take(500).collect();
     Some(ImportedSource { title, url: url.to_owned(), snippet, cited_range: None })
 }

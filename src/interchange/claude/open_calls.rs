@@ -1,15 +1,15 @@
-//! The calls of a message that no result has answered so far.
+//! The calls of a message that have no result yet.
 
 use std::collections::{HashMap, VecDeque};
 
-/// Calls in their order, found by their id, by their name or as the first, each once.
+/// Calls in order, found once by id, by name or as the first.
 #[derive(Default)]
 pub(super) struct OpenCalls {
-    /// Id and name; none where it was answered.
+    /// Id and name; `None` once it is answered.
     calls: Vec<Option<(String, String)>>,
     by_id: HashMap<String, VecDeque<usize>>,
     by_name: HashMap<String, VecDeque<usize>>,
-    /// Those before it were answered.
+    /// All calls before this index are answered.
     first: usize,
 }
 
@@ -21,7 +21,7 @@ impl OpenCalls {
         self.calls.push(Some((id, name)));
     }
 
-    /// The call that a result answers: the one that it names; else the first of its name; else the first.
+    /// Takes the call that a result answers: the one that it names, else the first with its name, else the first.
     pub fn take(&mut self, id: Option<&str>, name: Option<&str>) -> Option<(String, String)> {
         let places = match (id, name) {
             (Some(id), _) => self.by_id.get_mut(id)?,

@@ -1,13 +1,13 @@
-//! What a commit says of its turn: who wrote it, its first words, and what is to be known of it.
+//! Commit messages: author, subject and trailers of a turn's commit.
 
 use super::object::CommitAuthor;
 use crate::domain::excerpt::first_line;
 use crate::domain::{Content, Role, Turn, TurnStatus};
 
-/// Characters of a commit's first line, as its readers expect it.
+/// Length of the subject line that git tools expect, in characters.
 pub const SUBJECT_CHARS: usize = 72;
 
-/// Who wrote a turn: the person, the system, or the model by its name with the provider's.
+/// Returns the author of a turn: the user, the system, or the model with an address made of the provider's name.
 pub fn author(turn: &Turn) -> CommitAuthor {
     match turn.role {
         Role::User => CommitAuthor::new("User", "user", "User"),
@@ -20,7 +20,7 @@ pub fn author(turn: &Turn) -> CommitAuthor {
     }
 }
 
-/// The first words of what was said, and what is to be known of the turn as git's trailers.
+/// Returns the commit message: the first words of the turn, and its metadata as git trailers.
 pub fn message(turn: &Turn) -> String {
     let said = first_line(&turn.content_text(), SUBJECT_CHARS);
     let error = turn.error.as_ref().map(|error| first_line(&error.message, SUBJECT_CHARS));

@@ -1,4 +1,4 @@
-//! A repository as a folder of the disk: written under a name that nobody looks for, and put in its place when it is whole.
+//! Writes a repository to a folder atomically: under a temporary name, renamed into place when it is complete.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -8,39 +8,39 @@ use std::path::{Path, PathBuf};
 
 use super::sink::RepositorySink;
 
-/// How the folders are called that are being written; sixteen digits follow.
+/// Prefix of temporary folders, followed by sixteen hex digits.
 const TEMPORARY_PREFIX: &str = ".turnleaf-";
-/// How often a name is looked for that nobody has.
+/// Number of attempts to find an unused name.
 const NAME_ATTEMPTS: usize = 8;
 
-/// A folder under way. Let go before its end, nothing is left of it; what a process left that was killed is removed by
-/// the next one that writes there.
+/// A repository folder that is being written. Dropping it before [`Self::finish`] removes it; leftovers of a killed
+/// process are removed by the next export to the same place.
 pub struct RepositoryFolder {
-    /// Where it goes, without links.
+    /// The destination with links resolved.
     path: PathBuf,
-    /// Whether an empty folder is there, which is filled then and not replaced: it may be a disk of its own, or where
-    /// somebody stands.
+    /// Whether an empty destination folder exists. It is filled rather than replaced, because it may be a mount point
+    /// or a working directory.
     is_there: bool,
     made: PathBuf,
-    /// Locked as long as it is written.
+    /// Locked while the folder is written.
     _held: File,
 }
 
 impl RepositoryFolder {
-    /// Begins it, where nothing is yet or an empty folder, also behind a link.
+    /// Creates the temporary folder for a destination that does not exist or is an empty folder, also behind a link.
     ///
     /// # Errors
-    /// `AlreadyExists` where something is in it, or it is a file.
+    /// `AlreadyExists` if the destination is a file or not empty.
     pub fn create(path: &Path) -> io::Result<Self> {
         let (path, above) = match fs::canonicalize(path) {
             Ok(path) => (path, None),
             Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_ok() => {
-                return Err(io::Error::new(ErrorKind::NotFound, "it is a link that leads nowhere"));
+                return Err(io::Error::new(ErrorKind::NotFound, "it is a broken link"));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                // A name that ends with a slash has one without.
+                // Collecting the components removes a trailing slash.
                 let path: PathBuf = path.components().collect();
-                let no_name = || io::Error::new(ErrorKind::InvalidInput, "it does not name a folder");
+                let no_name = || io::Error::new(ErrorKind::InvalidInput, "it is not a folder path");
                 let name = path.file_name().ok_or_else(no_name)?;
                 let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
                 fs::create_dir_all(above)?;
@@ -51,30 +51,30 @@ impl RepositoryFolder {
         };
         let is_there = above.is_none();
         if is_there && !path.is_dir() {
-            return Err(io::Error::new(ErrorKind::AlreadyExists, "it is no folder"));
+            return Err(io::Error::new(ErrorKind::AlreadyExists, "it is not a folder"));
         }
         let within = above.unwrap_or_else(|| path.clone());
         remove_stale(&within);
         if is_there && fs::read_dir(&path)?.next().is_some() {
-            return Err(io::Error::new(ErrorKind::AlreadyExists, "there is something in it"));
+            return Err(io::Error::new(ErrorKind::AlreadyExists, "it is not empty"));
         }
         let (made, held) = create_temporary(&within)?;
         Ok(Self { path, is_there, made, _held: held })
     }
 
-    /// Puts it in its place.
+    /// Moves the repository to its destination.
     pub fn finish(self) -> io::Result<()> {
         if !self.is_there {
             return fs::rename(&self.made, &self.path);
         }
         let names = fs::read_dir(&self.made)?.map(|entry| entry.map(|entry| entry.file_name()));
         let mut names = names.collect::<io::Result<Vec<_>>>()?;
-        // Before this one is there, git sees no repository.
+        // `HEAD` comes last, because git recognizes no repository without it.
         names.sort_by_key(|name| name == "HEAD");
         for (at, name) in names.iter().enumerate() {
             if let Err(error) = move_to(&self.made.join(name), &self.path.join(name)) {
                 for name in &names[..at] {
-                    // What cannot be taken back stays: the first error says why it is no repository.
+                    // Files that cannot be moved back stay; the first error is returned.
                     let _ = fs::rename(self.path.join(name), self.made.join(name));
                 }
                 return Err(error);
@@ -86,7 +86,7 @@ impl RepositoryFolder {
 
 impl Drop for RepositoryFolder {
     fn drop(&mut self) {
-        // Put in its place, it is not here any more, or empty.
+        // After a successful finish the temporary folder is gone or empty.
         let _ = fs::remove_dir_all(&self.made);
     }
 }
@@ -107,35 +107,35 @@ impl RepositorySink for RepositoryFolder {
     }
 }
 
-/// Moves to where nothing is.
+/// Moves a file to a name that must not exist.
 fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     if fs::symlink_metadata(to).is_ok() {
-        return Err(io::Error::new(ErrorKind::AlreadyExists, "something came into it meanwhile"));
+        return Err(io::Error::new(ErrorKind::AlreadyExists, "something was added to it in the meantime"));
     }
     fs::rename(from, to)
 }
 
-/// An empty folder of one's own.
+/// Creates an empty temporary folder and locks it.
 fn create_temporary(within: &Path) -> io::Result<(PathBuf, File)> {
     for _ in 0..NAME_ATTEMPTS {
-        // The keys of a new state are random.
+        // A new `RandomState` has random keys, which makes the name random.
         let path = within.join(format!("{TEMPORARY_PREFIX}{:016x}", RandomState::new().build_hasher().finish()));
         match fs::create_dir(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
             made => made?,
         }
         let held = File::open(&path)?;
-        // Somebody who tidies up may have been faster. Where folders cannot be locked, nobody tidies up.
+        // A concurrent cleanup may have removed the folder. Where folders cannot be locked, no cleanup happens.
         let is_taken = matches!(held.try_lock(), Err(TryLockError::WouldBlock));
         if !is_taken && path.is_dir() {
             return Ok((path, held));
         }
     }
-    Err(io::Error::new(ErrorKind::AlreadyExists, "there is no free name in it"))
+    Err(io::Error::new(ErrorKind::AlreadyExists, "no free name was found in it"))
 }
 
-/// Removes what nobody writes any more: whoever wrote it was killed. What cannot be removed stays, as another user's may:
-/// that is only tidying.
+/// Removes unlocked temporary folders, whose writers were killed. Failures are ignored, for example for folders of
+/// another user, because this is only cleanup.
 fn remove_stale(within: &Path) {
     for entry in fs::read_dir(within).into_iter().flatten().flatten() {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder that is removed with it.
+    /// A folder that is removed on drop.
     struct ParentFolder(PathBuf);
 
     impl ParentFolder {
@@ -258,7 +258,7 @@ mod tests {
         fs::create_dir_all(left.join("objects")).unwrap();
         fs::set_permissions(&left, fs::Permissions::from_mode(0o555)).unwrap();
         let written = write(&above.0.join("chat.git"));
-        // Root may remove it all the same.
+        // Root may remove it nevertheless.
         let _ = fs::set_permissions(&left, fs::Permissions::from_mode(0o755));
         assert_eq!(kind(written), None);
         assert!(above.names().contains(&"chat.git".to_owned()));
@@ -270,12 +270,12 @@ mod tests {
         for name in [".turnleaf-0123456789abcdef", ".turnleaf-mine", ".turnleaf-fedcba9876543210"] {
             fs::create_dir_all(above.0.join(name).join("objects")).unwrap();
         }
-        // Another process is at it.
+        // Another process is writing it.
         let held = File::open(above.0.join(".turnleaf-fedcba9876543210")).unwrap();
         held.lock().unwrap();
         write(&above.0.join("chat.git")).unwrap();
         assert_eq!(above.names(), [".turnleaf-fedcba9876543210", ".turnleaf-mine", "chat.git"]);
-        // An empty folder that has nothing but that in it is empty.
+        // A folder that contains only leftovers counts as empty.
         let inner = above.0.join("chats");
         fs::create_dir_all(inner.join(".turnleaf-0123456789abcdef/objects")).unwrap();
         write(&inner).unwrap();

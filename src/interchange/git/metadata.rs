@@ -1,5 +1,5 @@
-//! What lies beside git's own files, because it changes: names as people gave them, and which provider and model each
-//! branch is locked to.
+//! The metadata file next to git's own files. It holds what may change later, such as titles and branch names, and
+//! the provider and model that each branch is locked to.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -8,10 +8,10 @@ use super::object::ObjectId;
 use crate::domain::{Branch, Chat, ImportDifference, ImportOrigin};
 
 const FORMAT: &str = "turnleaf-git";
-/// Rises when a reader of the version before could not read it any more.
+/// Rises when older readers could no longer read the format.
 const VERSION: u32 = 1;
 
-/// The file.
+/// The content of the file.
 #[derive(Serialize)]
 pub struct RepositoryMetadata<'b> {
     format: &'static str,
@@ -20,7 +20,7 @@ pub struct RepositoryMetadata<'b> {
     branches: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     imported_from: Option<&'b ImportOrigin>,
-    /// What could not be read when it was exported.
+    /// What could not be read during the export.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     damaged: &'b [ImportDifference],
 }

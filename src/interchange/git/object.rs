@@ -1,11 +1,11 @@
-//! What a repository is made of: blobs, trees and commits as the bytes that git hashes.
+//! Git objects: blobs, trees and commits as the bytes that git hashes.
 
 use std::fmt::{self, Write as _};
 
 use chrono::{DateTime, Utc};
 use sha1::{Digest, Sha1};
 
-/// The kinds of objects, with their numbers in a pack.
+/// Object kinds with their numbers in a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectKind {
     Commit = 1,
@@ -23,7 +23,7 @@ impl ObjectKind {
     }
 }
 
-/// The name of an object: the hash of its kind, its length and its bytes.
+/// The id of an object: the SHA-1 of its kind, its length and its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub [u8; 20]);
 
@@ -40,7 +40,7 @@ impl fmt::Display for ObjectId {
     }
 }
 
-/// What stands in a tree.
+/// One entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeEntry {
     pub name: String,
@@ -48,7 +48,7 @@ pub struct TreeEntry {
     pub id: ObjectId,
 }
 
-/// A tree in git's order, in which a folder's name ends with a slash.
+/// Encodes a tree in git's order, which compares folder names with a trailing slash.
 pub fn encode_tree(mut entries: Vec<TreeEntry>) -> Vec<u8> {
     let key = |entry: &TreeEntry| if entry.is_tree { format!("{}/", entry.name) } else { entry.name.clone() };
     entries.sort_by_cached_key(key);
@@ -62,7 +62,7 @@ pub fn encode_tree(mut entries: Vec<TreeEntry>) -> Vec<u8> {
     body
 }
 
-/// Who wrote a turn.
+/// The author of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitAuthor {
     name: String,
@@ -70,9 +70,9 @@ pub struct CommitAuthor {
 }
 
 impl CommitAuthor {
-    /// An author of this name, whose address is made of `at` and leads nowhere.
+    /// Creates an author; the address is derived from `at` in a domain that does not exist.
     pub fn new(name: &str, at: &str, otherwise: &str) -> Self {
-        // Git takes such signs off the ends of names by itself, and an angle ends one.
+        // Git itself strips these characters from names, and angle brackets delimit the address.
         let crust = |c: char| c.is_whitespace() || matches!(c, '.' | ',' | ':' | ';' | '"' | '\'' | '\\');
         let kept: String = name.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>')).collect();
         let name = kept.trim_matches(crust);
@@ -86,12 +86,12 @@ impl CommitAuthor {
     }
 
     fn line(&self, at: DateTime<Utc>) -> String {
-        // Git's times begin in 1970.
+        // Git's timestamps start in 1970.
         format!("{} <{}> {} +0000", self.name, self.mail, at.timestamp().max(0))
     }
 }
 
-/// What a commit says.
+/// The fields of a commit.
 pub struct Commit<'c> {
     pub tree: ObjectId,
     pub parent: Option<ObjectId>,
@@ -109,7 +109,7 @@ impl Commit<'_> {
         }
         let _ = writeln!(body, "author {}", self.author.line(self.written_at));
         let _ = writeln!(body, "committer {}\n", self.author.line(self.committed_at));
-        // A message ends where a zero byte stands.
+        // Git ends a message at a NUL byte.
         body.push_str(&self.message.replace('\0', ""));
         body.into_bytes()
     }

@@ -1,5 +1,5 @@
-//! A pack: all objects in one file, each once, with an index beside it. Objects are packed as they come, into a file that
-//! is read again at the end, so that nothing but their names is held.
+//! Pack files: all objects in one file without duplicates, with an index. Objects are compressed into a spool as they
+//! arrive and copied at the end, so that only their ids are in memory.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,9 +11,9 @@ use sha1::{Digest, Sha1};
 use super::object::{ObjectId, ObjectKind};
 use super::sink::RepositorySink;
 
-/// What stands before the first object: `PACK`, the version, how many there are.
+/// The header: `PACK`, version, number of objects.
 const HEADER_BYTES: usize = 12;
-/// From here on an offset stands in the index's second table.
+/// Offsets from this value on go into the index's 64-bit table.
 const LARGE_OFFSET: u64 = 1 << 31;
 
 struct PackedObject {
@@ -22,7 +22,7 @@ struct PackedObject {
     offset: u64,
 }
 
-/// A pack under way. `S` holds what is packed.
+/// A pack under construction. `S` is the spool of compressed objects.
 pub struct ObjectPack<S> {
     spool: S,
     length: u64,
@@ -35,7 +35,7 @@ impl<S: Read + Write + Seek> ObjectPack<S> {
         Self { spool, length: 0, packed: Vec::new(), known: HashSet::new() }
     }
 
-    /// Packs an object, if it is not there already.
+    /// Adds an object unless it is already in the pack.
     pub fn add(&mut self, kind: ObjectKind, body: &[u8]) -> io::Result<ObjectId> {
         let id = ObjectId::hash_of(kind, body);
         if !self.known.insert(id) {
@@ -74,7 +74,7 @@ impl<S: Read + Write + Seek> ObjectPack<S> {
     }
 }
 
-/// An object's kind and length as they stand before it: four bits of the length, then seven a byte.
+/// Encodes the kind and length before an object: four bits of the length in the first byte, then seven per byte.
 fn object_header(kind: ObjectKind, length: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = length >> 4;
@@ -88,7 +88,7 @@ fn object_header(kind: ObjectKind, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// The index in its second version, of objects in the order of their names.
+/// Encodes the version 2 index; the objects are sorted by id.
 fn encode_index(packed: &[PackedObject], pack: [u8; 20]) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0xff, b't', b'O', b'c', 0, 0, 0, 2];
     for first in 0..=u8::MAX {

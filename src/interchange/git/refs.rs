@@ -1,22 +1,22 @@
-//! The names that branches get: any words become a name that git takes, that every disk takes as a file, and that no
-//! other branch of the chat has.
+//! Branch ref names: any text becomes a name that is valid for git, valid as a file name on every system, and unique
+//! within the chat.
 
 use std::collections::HashSet;
 
-/// Of a name, in bytes: git adds an ending while it changes a branch, and disks take 255.
+/// Maximum length in bytes: git appends a suffix while it updates a ref, and file systems allow 255.
 const MAX_BYTES: usize = 200;
 
-/// Names that were given.
+/// The names in use.
 #[derive(Debug, Default)]
 pub struct BranchRefNames(HashSet<String>);
 
 impl BranchRefNames {
-    /// A name for a branch, the same for the same branches in the same order.
+    /// Assigns a unique name to a branch; deterministic for the same branches in the same order.
     pub fn assign(&mut self, of: &str) -> String {
         let plain = to_ref_name(of);
         let mut name = plain.clone();
         let mut number = 2;
-        // Some disks take capitals for small letters.
+        // Some file systems are case-insensitive.
         while !self.0.insert(name.to_lowercase()) {
             let ending = format!("-{number}");
             name = format!("{}{ending}", cut(&plain, MAX_BYTES - ending.len()));
@@ -26,7 +26,7 @@ impl BranchRefNames {
     }
 }
 
-/// The words as git's rules for references and the names of files allow them (`git check-ref-format`).
+/// Converts text to a valid ref and file name (`git check-ref-format`).
 pub fn to_ref_name(words: &str) -> String {
     let mut name = String::with_capacity(words.len());
     for c in words.chars() {
@@ -39,7 +39,7 @@ pub fn to_ref_name(words: &str) -> String {
             );
         match (is_kept, name.chars().next_back()) {
             (true, _) => name.push(c),
-            // One dot between others says something ("v1.5"), two of them a range of commits.
+            // A single dot between others is kept ("v1.5"); two would be a commit range.
             (false, Some(last)) if c == '.' => {
                 if last != '.' {
                     name.push('.');
@@ -50,13 +50,13 @@ pub fn to_ref_name(words: &str) -> String {
         }
     }
     let mut name = cut(&name, MAX_BYTES).trim_matches(['-', '.']);
-    // Git's own marks for a file that is being changed.
+    // `.lock` is git's suffix for files that are being updated.
     while let Some(before) = strip_lock(name) {
         name = before.trim_matches(['-', '.']);
     }
     match name {
         "" => "branch".to_owned(),
-        // Git would take it for something else.
+        // Git would resolve this name as `HEAD`.
         name if name.eq_ignore_ascii_case("head") => format!("{name}-branch"),
         name => name.to_owned(),
     }
@@ -67,7 +67,7 @@ fn strip_lock(name: &str) -> Option<&str> {
     name.get(at..)?.eq_ignore_ascii_case(".lock").then(|| &name[..at])
 }
 
-/// Characters that show nothing, or turn what stands beside them.
+/// Returns whether a character is invisible or changes the text direction.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

@@ -1,19 +1,19 @@
-//! Where a repository is written: into a folder ([`super::RepositoryFolder`]), or into a ZIP that is passed on as it grows.
+//! Destinations of a repository: a folder ([`super::RepositoryFolder`]), or a streamed ZIP.
 
 use std::io::{self, Read, Write};
 
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, StreamWriter, ZipWriter};
 
-/// Takes files by their paths, which have slashes and lead nowhere else.
+/// Receives files by relative paths with slashes, which never lead outside.
 pub trait RepositorySink {
     fn write_file(&mut self, path: &str, length: u64, content: &mut dyn Read) -> io::Result<()>;
-    /// A folder that may stay empty.
+    /// Creates a folder that may stay empty.
     fn create_folder(&mut self, path: &str) -> io::Result<()>;
 }
 
-/// A ZIP with everything in one folder. What is in it is packed already, or small. Its times are always the same, so that
-/// the same repository is the same file.
+/// A ZIP with everything in one folder. Entries are stored without compression, because they are compressed already
+/// or small. Timestamps are constant, so that the same repository yields the same file.
 pub struct ZipSink<W: Write> {
     zip: ZipWriter<StreamWriter<W>>,
     root: String,
@@ -24,7 +24,7 @@ impl<W: Write> ZipSink<W> {
         Self { zip: ZipWriter::new_stream(out), root: root.to_owned() }
     }
 
-    /// Writes what stands behind the files.
+    /// Writes the ZIP directory.
     pub fn finish(self) -> io::Result<W> {
         Ok(self.zip.finish()?.into_inner())
     }

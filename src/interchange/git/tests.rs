@@ -1,4 +1,4 @@
-//! What is in a repository, without git: the same input gives the same bytes, and a pack has what its index says.
+//! Tests of repositories without git: the output is deterministic, and a pack matches its index.
 
 use std::collections::BTreeMap;
 use std::io::{self, Cursor, Read};
@@ -146,7 +146,7 @@ fn commit_has_author_times_and_message() {
 
 #[test]
 fn object_ids_match_git() {
-    // What `git hash-object` and `git mktree` say.
+    // Expected values from `git hash-object` and `git mktree`.
     assert_eq!(ObjectId::hash_of(ObjectKind::Blob, b"hello\n").to_string(), "ce013625030ba8dba906f756967f9e9ca394464a");
     assert_eq!(
         ObjectId::hash_of(ObjectKind::Tree, &encode_tree(Vec::new())).to_string(),

@@ -1,4 +1,4 @@
-//! Bounds on what comes out of a compressed file.
+//! Enforces bounds on decompressed data.
 
 use std::io::{self, Read};
 
@@ -6,13 +6,13 @@ use crate::bounds;
 use crate::sink::ImportError;
 use turnleaf_domain::byte_size::ByteSize;
 
-/// Reads on until a bound is reached, and says which.
+/// Reads until a bound is exceeded, then fails with that bound.
 pub(crate) struct BoundedReader<'a, R> {
     from: R,
-    /// How many bytes the compressed form has.
+    /// Compressed size in bytes.
     compressed: u64,
     read: u64,
-    /// What came out of the whole input so far.
+    /// Bytes read from the whole input so far.
     total: &'a mut u64,
 }
 
@@ -29,21 +29,21 @@ impl<R: Read> Read for BoundedReader<'_, R> {
         *self.total += read as u64;
         let ratio = self.read / self.compressed.max(1);
         if self.read > bounds::ENTRY_BYTES {
-            Err(LimitExceeded::io_error(format!("unpacked, it is larger than {}", ByteSize(bounds::ENTRY_BYTES))))
+            Err(LimitExceeded::io_error(format!("it is larger than {} when unpacked", ByteSize(bounds::ENTRY_BYTES))))
         } else if *self.total > bounds::TOTAL_BYTES {
             Err(LimitExceeded::io_error(format!(
-                "unpacked, all of it is larger than {}",
+                "everything together is larger than {} when unpacked",
                 ByteSize(bounds::TOTAL_BYTES)
             )))
         } else if self.read > bounds::RATIO_FROM && ratio > bounds::RATIO {
-            Err(LimitExceeded::io_error(format!("it unpacks to more than {} times its size", bounds::RATIO)))
+            Err(LimitExceeded::io_error(format!("it expands to more than {} times its size", bounds::RATIO)))
         } else {
             Ok(read)
         }
     }
 }
 
-/// A bound was reached. Readers in between know only `io::Error`.
+/// A bound was exceeded. It travels within an `io::Error`, because decoders in between know no other type.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct LimitExceeded(String);
@@ -54,7 +54,7 @@ impl LimitExceeded {
     }
 }
 
-/// What an error of reading means for the input: a bound, damage, or that the machine cannot read.
+/// Classifies a read error: an exceeded bound, damage, or an I/O failure.
 pub(crate) fn import_error(error: io::Error) -> ImportError {
     if let Some(LimitExceeded(text)) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
         return ImportError::TooLarge(text.clone());
@@ -62,7 +62,7 @@ pub(crate) fn import_error(error: io::Error) -> ImportError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => ImportError::Damaged("it ends too early".into()),
         io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => ImportError::Damaged(error.to_string()),
-        // Decoders put what they find wrong into errors that are not the system's.
+        // Decoders wrap format errors in custom errors without an OS code.
         _ if error.raw_os_error().is_none() && error.get_ref().is_some() => ImportError::Damaged(error.to_string()),
         _ => ImportError::Io(error),
     }

@@ -1,8 +1,8 @@
-//! The elements of a huge JSON array, cut out one at a time.
+//! Cuts the elements of a huge JSON array out of a stream, one at a time.
 //!
-//! This only counts brackets and skips strings; what an element holds is `serde_json`'s affair. It is not `serde_json`
-//! that cuts, because its streams end at the first element that is wrong in any way (a NaN, a control character, a
-//! bracket too many) and hold an element of any size: here a bad or too large one is passed over, and the next is read.
+//! The cutter only counts brackets and skips strings; `serde_json` parses the elements. `serde_json` cannot do the
+//! cutting, because its streams stop at the first invalid element (a NaN, a control character, an extra bracket) and
+//! hold elements of any size. Here an invalid or oversized element is skipped and the next one is read.
 
 use std::io::{self, BufRead};
 
@@ -10,29 +10,28 @@ use memchr::memchr2;
 
 use crate::bounds;
 
-/// What comes next.
+/// The next item of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ElementStep<'a> {
-    /// One element: as it stands there, not checked.
+    /// One element verbatim, not validated.
     Element(&'a [u8]),
-    /// One element of which there is more than there may be.
+    /// An element that exceeds a bound.
     OverLimit(ElementLimit),
     /// The text ends within an element or a list.
     Truncated,
-    /// Here stands something that is not JSON's; nothing after it is read.
+    /// A byte that is not valid JSON; nothing after it is read.
     NotJson,
 }
 
-/// What there is too much of.
+/// The bound that an element exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ElementLimit {
     Bytes,
     Values,
 }
 
-/// Goes through one text: a top-level array gives its elements; a top-level object gives itself or, where a member of
-/// one of the names `within` is an array, that array's elements. Several values one after the other (JSON lines) are
-/// read like that each.
+/// Iterates over the elements of a text: those of a top-level array; those of an array in a member named `within` of
+/// a top-level object; or the object itself. Consecutive values (JSON lines) are each treated like that.
 pub(crate) struct Elements<'w, R> {
     from: R,
     cutter: Cutter<'w>,
@@ -40,12 +39,12 @@ pub(crate) struct Elements<'w, R> {
 }
 
 impl<'w, R: BufRead> Elements<'w, R> {
-    /// `largest` is the bound of one element, in bytes.
+    /// Creates an iterator; `largest` is the bound of one element in bytes.
     pub(crate) fn new(from: R, within: &'w [&'w str], largest: usize) -> Self {
         Self { from, cutter: Cutter::new(within, largest), is_over: false }
     }
 
-    /// The next element, or `None` at the end.
+    /// Returns the next item, or `None` at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<ElementStep<'_>>> {
         self.cutter.clear();
         while !self.is_over {
@@ -79,7 +78,7 @@ impl<'w, R: BufRead> Elements<'w, R> {
         Ok(None)
     }
 
-    /// What the text was read from.
+    /// Returns the underlying reader.
     pub(crate) fn into_source(self) -> R {
         self.from
     }
@@ -95,9 +94,9 @@ enum Mode {
     /// Before, between and after values.
     #[default]
     Between,
-    /// Within a value that has brackets.
+    /// Within an object or an array.
     Brackets,
-    /// Within an element of a list that has none: a number, a word, a string, or what is no JSON at all.
+    /// Within an element without brackets: a number, a literal, a string, or invalid JSON.
     Bare,
 }
 
@@ -106,19 +105,19 @@ struct Cutter<'w> {
     within: &'w [&'w str],
     largest: usize,
     kept: Vec<u8>,
-    /// How many values the element has so far, by its commas and opened brackets.
+    /// Number of values in the element so far, counted by commas and opening brackets.
     values: usize,
-    /// The element outgrew a bound: it is walked through and not kept.
+    /// The element exceeded this bound; the rest of it is skipped.
     too_much: Option<ElementLimit>,
-    /// The object at the top had a list that was read: what else it has is passed over.
+    /// The top-level object contained a list that was read; its other members are skipped.
     is_holder: bool,
     mode: Mode,
-    /// Brackets that are open, and how many of them stand around the elements.
+    /// Number of open brackets, and of those outside of the elements.
     depth: usize,
     base: usize,
     in_string: bool,
     is_escaped: bool,
-    /// The last string at depth 1 of a top-level object, and whether a colon came after it.
+    /// The last string at depth 1 of a top-level object, and whether a colon followed it.
     key: Vec<u8>,
     has_colon: bool,
 }
@@ -130,7 +129,7 @@ impl<'w> Cutter<'w> {
 
     fn clear(&mut self) {
         self.kept.clear();
-        // One huge conversation does not hold its memory for all that follow.
+        // The buffer shrinks, so that one huge conversation does not hold its memory for the rest of the import.
         self.kept.shrink_to(4 << 20);
         (self.values, self.too_much) = (0, None);
     }
@@ -139,10 +138,10 @@ impl<'w> Cutter<'w> {
         self.depth == 0 && self.mode == Mode::Between
     }
 
-    /// Walks on; gives how much of the chunk is done with, and what ended there.
+    /// Processes a chunk; returns the number of consumed bytes and what ended there.
     fn walk(&mut self, chunk: &[u8]) -> (usize, Option<WalkEnd>) {
         let mut at = 0;
-        // Where the bytes begin that are to be kept when the walk stops.
+        // Start of the bytes to keep when the loop stops.
         let mut from = 0;
         while at < chunk.len() {
             if self.in_string {
@@ -157,7 +156,7 @@ impl<'w> Cutter<'w> {
                         self.depth -= 1;
                         self.base = 0;
                         at += 1;
-                        // The list of a holder ends: the rest of its object follows.
+                        // The list within the top-level object ends; the rest of the object follows.
                         if self.depth > 0 {
                             (self.mode, self.has_colon) = (Mode::Brackets, false);
                             from = at;
@@ -209,7 +208,7 @@ impl<'w> Cutter<'w> {
         (chunk.len(), None)
     }
 
-    /// Takes one byte within a value that has brackets; true where it ends an element.
+    /// Processes one byte within an object or an array; returns whether it ends an element.
     #[inline]
     fn step_in_brackets(&mut self, byte: u8) -> bool {
         match byte {
@@ -248,7 +247,7 @@ impl<'w> Cutter<'w> {
         false
     }
 
-    /// Walks to the end of the string or of the chunk.
+    /// Skips to the end of the string or of the chunk.
     fn walk_string(&mut self, chunk: &[u8], at: usize) -> usize {
         if self.is_escaped {
             self.is_escaped = false;
@@ -267,7 +266,7 @@ impl<'w> Cutter<'w> {
         end + 1
     }
 
-    /// Whether this is between the braces of an object at the top.
+    /// Returns whether the position is directly within a top-level object.
     fn is_top_member(&self) -> bool {
         self.base == 0 && self.depth == 1
     }
@@ -288,7 +287,7 @@ impl<'w> Cutter<'w> {
         }
     }
 
-    /// One more value.
+    /// Counts one more value.
     fn count(&mut self) {
         self.values += 1;
         if self.values > bounds::VALUES && self.too_much.is_none() {

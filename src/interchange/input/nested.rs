@@ -1,19 +1,19 @@
-//! Trees that are written as trees: messages within the `children` of messages, as deep as the conversation is long. No
-//! parser of JSON goes as deep, so the messages are cut out of each other first.
+//! Flattens message trees that are nested JSON: messages within the `children` of messages, as deep as the
+//! conversation is long. JSON parsers limit the depth, so the messages are separated before parsing.
 
 use serde_json::{Map, Value};
 
 use super::repair::{parse, string_end};
 use crate::bounds;
 
-/// The member that says of a message which one of the list it was a child of.
+/// The member that records the index of the parent message in the flat list.
 pub(crate) const PARENT_MEMBER: &str = "(stands on)";
 
-const UNREADABLE: &str = "a message that is not JSON was left out";
-const TOO_MANY: &str = "messages after the most that a conversation may have were left out";
+const UNREADABLE: &str = "a message that is not JSON was skipped";
+const TOO_MANY: &str = "messages beyond the limit of a conversation were skipped";
 
-/// An object whose list `messages` or `messagesTree` nests, with that list flat, in the order in which the messages
-/// begin; and what was put right. `None` where nothing nests, or it is not whole.
+/// Returns the object with its nested list `messages` or `messagesTree` flattened, in the order in which the messages
+/// begin, and the corrections. `None` if nothing is nested or the text is incomplete.
 pub(super) fn flatten(text: &[u8]) -> Option<(Value, Vec<&'static str>)> {
     let cut = split_messages(text)?;
     let mut put_right = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn flatten(text: &[u8]) -> Option<(Value, Vec<&'static str>)> {
     let mut flat = Vec::with_capacity(cut.texts.len());
     let mut texts = cut.texts.into_iter();
     let Some(Value::Object(mut holder)) = read(&texts.next()?.1) else { return None };
-    // Each text is let go of as soon as it is read.
+    // Each text is freed as soon as it is parsed.
     for (parent, text) in texts {
         let mut message = read(&text).unwrap_or_else(|| {
             is_unreadable = true;
@@ -46,8 +46,8 @@ pub(super) fn flatten(text: &[u8]) -> Option<(Value, Vec<&'static str>)> {
     Some((Value::Object(holder), put_right))
 }
 
-/// The texts of the object (first) and of its messages, each with an empty list where others were in it, and with the
-/// place of the message that it stood in, from 0.
+/// The texts of the object (first) and of its messages. Each has an empty list in place of nested messages, and the
+/// index of its parent message, from 0.
 struct SplitMessages {
     texts: Vec<(Option<usize>, Vec<u8>)>,
     /// There were more messages than a conversation may have.
@@ -55,16 +55,16 @@ struct SplitMessages {
 }
 
 enum Frame {
-    /// An object; its place in `texts`.
+    /// An object, by its index in `texts`.
     Object(usize),
-    /// The list in the object of this place.
+    /// The list in the object with this index.
     List(usize),
 }
 
 fn split_messages(text: &[u8]) -> Option<SplitMessages> {
     let mut texts: Vec<(Option<usize>, Vec<u8>)> = Vec::new();
     let mut stack: Vec<Frame> = Vec::new();
-    // Brackets within the innermost object of the stack.
+    // Depth of brackets within the innermost object of the stack.
     let mut inner = 0_usize;
     let mut key: &[u8] = &[];
     let mut awaits_key = false;
@@ -79,7 +79,7 @@ fn split_messages(text: &[u8]) -> Option<SplitMessages> {
                 match byte {
                     b'{' => {
                         is_nested |= *owner > 0;
-                        // The first text is the holder's: it is no message to stand on.
+                        // The first text is the top-level object, which is no parent message.
                         let parent = owner.checked_sub(1);
                         let place = texts.len();
                         if place <= bounds::MESSAGES {
@@ -92,7 +92,7 @@ fn split_messages(text: &[u8]) -> Option<SplitMessages> {
                     }
                     b']' => drop(stack.pop()),
                     b',' | b' ' | b'\t' | b'\r' | b'\n' => {}
-                    // Children that are named, not nested.
+                    // Children that are listed by id are not nested.
                     _ => return None,
                 }
                 continue;
@@ -133,7 +133,7 @@ fn split_messages(text: &[u8]) -> Option<SplitMessages> {
     (stack.is_empty() && is_nested).then_some(SplitMessages { texts, is_cut })
 }
 
-/// Whether the array under this key holds messages.
+/// Returns whether the array under this key holds messages.
 fn is_list(key: &[u8], of: usize) -> bool {
     if of == 0 { matches!(key, b"\"messages\"" | b"\"messagesTree\"") } else { key == b"\"children\"" }
 }

@@ -1,4 +1,4 @@
-//! JSON that `serde_json` refuses and other programs write: put right where what was meant is clear.
+//! Repairs JSON that other programs write and `serde_json` rejects, where the intent is clear.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::bounds;
 use crate::domain::json_bounds::parse_detecting_duplicates;
 
-/// A value, and what was put right to read it: sentences for a report.
+/// Parses a value; also returns the repairs as sentences for the report.
 pub(super) fn parse(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
     match parse_detecting_duplicates(text) {
         Ok((value, is_repeated)) => Ok((value, repeated_name_notes(is_repeated))),
         Err(error) => {
             let (text, mut put_right) = repair(text);
-            // What nothing could be put right in has the first error's place.
+            // Without any repair, the first error has the accurate position.
             if put_right.is_empty() {
                 return Err(error);
             }
@@ -24,17 +24,17 @@ pub(super) fn parse(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_jso
     }
 }
 
-/// What is to be told of a value that parses as it stands.
+/// Returns the notes about a value that parsed without repair.
 pub(super) fn repeated_name_notes(is_repeated: bool) -> Vec<&'static str> {
     is_repeated.then_some(REPEATED).into_iter().collect()
 }
 
-const REPEATED: &str = "a name that stands twice in one object was read as it stands there last";
+const REPEATED: &str = "a key repeated in an object was read with its last value";
 
-const SURROGATE: &str = "halves of characters (lone surrogates) became U+FFFD";
-const CONTROL: &str = "control characters that stood bare in a string were read as what they are";
-const NUMBER: &str = "what is no number in JSON (NaN, Infinity, more than fits) became null";
-const DEEP: &str = "what is nested too deeply became null";
+const SURROGATE: &str = "incomplete characters (lone surrogates) were replaced with U+FFFD";
+const CONTROL: &str = "unescaped control characters in a string were accepted";
+const NUMBER: &str = "values that are not JSON numbers (NaN, Infinity, overflow) were replaced with null";
+const DEEP: &str = "values nested too deeply were replaced with null";
 
 fn repair(text: &[u8]) -> (Vec<u8>, Vec<&'static str>) {
     let mut out = Vec::with_capacity(text.len());
@@ -94,7 +94,7 @@ fn word_end(text: &[u8], at: usize) -> usize {
     text[at..].iter().position(|byte| !is_in(byte)).map_or(text.len(), |length| at + length)
 }
 
-/// Behind the closing quotes of the string that begins at `at`.
+/// Returns the index after the closing quote of the string that begins at `at`.
 pub(super) fn string_end(text: &[u8], at: usize) -> usize {
     let mut is_escaped = false;
     for (offset, byte) in text[at + 1..].iter().enumerate() {
@@ -108,7 +108,7 @@ pub(super) fn string_end(text: &[u8], at: usize) -> usize {
     text.len()
 }
 
-/// Writes a string with what is wrong in it put right.
+/// Writes a string with its faults repaired.
 fn string(token: &[u8], out: &mut Vec<u8>, tell: &mut impl FnMut(&'static str)) {
     let mut at = 0;
     while let Some(&byte) = token.get(at) {
@@ -133,7 +133,7 @@ fn string(token: &[u8], out: &mut Vec<u8>, tell: &mut impl FnMut(&'static str)) 
     }
 }
 
-/// Half of a character, where one is escaped here.
+/// Returns the surrogate code unit that is escaped here, if there is one.
 fn surrogate(token: &[u8], at: usize) -> Option<u16> {
     let digits = token.get(at..at + 6)?.strip_prefix(b"\\u")?;
     let code = u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;

@@ -1,4 +1,4 @@
-//! Files and archives, whole, broken and hostile.
+//! Tests of files and archives: intact, broken and hostile.
 
 use std::io::{Cursor, Read, Write, repeat};
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use crate::formats::{ImportFormat, read};
 use crate::sink::ImportSink;
 use crate::test_support::{open_input, read_all, zip_archive};
 
-/// A conversation with one message.
+/// Returns a conversation with one message.
 fn one(id: &str) -> String {
     format!(
         r#"{{"id":"{id}","mapping":{{"a":{{"message":{{"author":{{"role":"user"}},"content":{{"parts":["{id}"]}}}}}}}}}}"#
@@ -27,7 +27,7 @@ fn ids(bytes: impl Into<Vec<u8>>) -> (Vec<String>, Vec<String>, Result<(), Impor
     (ids, kept.issue_lines(), end)
 }
 
-/// As an archive that was written into a stream: sizes stand behind the entries.
+/// Returns an archive as written to a stream, with the sizes after the entries.
 fn streamed(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new_stream(Vec::new());
     for (name, bytes) in entries {
@@ -135,14 +135,14 @@ fn truncated_archive_yields_entries_before_cut() {
         [("first/conversations.json", b"[]"), ("conversations-000.json", text.as_bytes()), ("picture.png", b"png")];
     for whole in [zip_archive(&entries), streamed(&entries)] {
         let directory = whole.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
-        // The directory is gone: every entry is found.
+        // Without the directory every entry is found by scanning.
         let mut opened = open_input(&whole[..directory]).unwrap();
         assert_eq!(opened.parts().all().len(), 3);
         assert_eq!(opened.read_part("picture.png", 10).unwrap(), b"png");
         let (all, told, end) = ids(&whole[..directory]);
         end.unwrap();
         assert_eq!((all.len(), told.len()), (2_000, 1), "{told:?}");
-        // The cut goes through an entry: what stands before it is read.
+        // The cut goes through an entry; everything before it is read.
         let (some, told, end) = ids(&whole[..directory * 2 / 3]);
         end.unwrap();
         assert!(some.len() > 100 && some.len() < 2_000, "{}", some.len());
@@ -173,7 +173,7 @@ fn truncation_and_flipped_bytes_never_panic() {
 fn entry_that_cannot_be_unpacked_is_left_out() {
     let text = format!("[{}]", one("a"));
     let whole = zip_archive(&[("other.json", text.as_bytes()), ("conversations.json", text.as_bytes())]);
-    // Flags and method of the first entry, in its head and in the directory.
+    // Flags and method of the first entry, in its header and in the directory.
     let directory = whole.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
     for (offset, value, why) in [(6, 1, "it is encrypted"), (8, 12, "it is compressed in a way")] {
         let mut changed = whole.clone();
@@ -196,7 +196,7 @@ fn zip_bombs_stop_at_bounds() {
     assert!(matches!(&end, Err(ImportError::TooLarge(why)) if why.contains("times its size")), "{end:?}");
     assert!(unpacked(bounds::RATIO_FROM / bounds::RATIO * 2).is_ok());
 
-    // An archive that tells of its bomb, beside what is none.
+    // The directory declares one entry as a bomb; the other entry is harmless.
     let mut told_bomb =
         zip_archive(&[("conversations-001.json", b"[ ]"), ("conversations-002.json", one("a").as_bytes())]);
     let directory = told_bomb.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();

@@ -1,4 +1,4 @@
-//! A text's bytes as UTF-8, whatever they were written in.
+//! Decodes text of any encoding into a UTF-8 stream.
 
 use std::io::{self, BufRead, Read};
 
@@ -6,8 +6,8 @@ use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 const CHUNK: usize = 64 << 10;
 
-/// Decodes as it reads: a byte order mark decides, without one it is UTF-8, or UTF-16 where the first character is an
-/// ASCII one. What cannot be decoded becomes U+FFFD, and is told.
+/// Decodes while reading: a byte order mark decides; without one the text is UTF-8, or UTF-16 if its first character
+/// is ASCII. Invalid sequences become U+FFFD and are reported.
 pub(crate) struct DecodedText<R> {
     from: R,
     decoder: Option<Decoder>,
@@ -23,7 +23,7 @@ impl<R: BufRead> DecodedText<R> {
         Self { from, decoder: None, out: vec![0; CHUNK], at: 0, end: 0, is_over: false, has_replacements: false }
     }
 
-    /// Whether something could not be decoded so far.
+    /// Returns whether anything could not be decoded so far.
     pub(crate) fn has_replacements(&self) -> bool {
         self.has_replacements
     }
@@ -46,7 +46,7 @@ impl<R: BufRead> DecodedText<R> {
     }
 }
 
-/// What the text is in when it has no byte order mark; the decoder itself looks for one.
+/// Returns the encoding of a text without a byte order mark; the decoder itself detects a mark.
 fn encoding(start: &[u8]) -> &'static Encoding {
     match start {
         [0, first, ..] if *first != 0 => UTF_16BE,

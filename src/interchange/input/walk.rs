@@ -1,4 +1,4 @@
-//! Going through the conversations of a part, each as one JSON value.
+//! Iterates over the conversations of a part, each parsed into one JSON value.
 
 use serde_json::Value;
 
@@ -12,18 +12,19 @@ use crate::domain::json_bounds::parse_detecting_duplicates;
 use crate::report::{self, ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
 
-/// What `each` hands over: one element, its number from 1 as a place, and the taker that the walk tells its own findings.
+/// The callback for elements. It receives the value, a location with its number from 1, and the sink to which the
+/// iteration reports its own issues.
 pub(crate) type ElementVisitor<'a> =
     &'a mut dyn FnMut(Value, IssueLocation, &mut dyn ImportSink) -> Result<(), ImportError>;
 
 impl Input {
-    /// Hands over the elements of a part's top-level array, or of an array in a member of its top-level object that has
-    /// one of the names `within`, or the object itself where it has none. What cannot be read is told and passed over;
-    /// where the part ends too early or is damaged, that is told, and what came before is good. Gives how many elements
-    /// were there, bad ones too.
+    /// Passes on the elements of a part's top-level array, or of an array in a member named `within` of its top-level
+    /// object, or the object itself if it has none. Unreadable elements are reported and skipped; if the part is
+    /// truncated or damaged, that is reported and the earlier elements stay valid. Returns the number of elements,
+    /// including invalid ones.
     ///
     /// # Errors
-    /// When there is no element before it cannot be read on, when a bound is reached, and what `visit` says.
+    /// Reading stops before any element, a bound is exceeded, or `visit` fails.
     pub(crate) fn for_each_element(
         &mut self,
         part: usize,
@@ -83,7 +84,7 @@ impl Input {
             }
             if count > bounds::CONVERSATIONS {
                 return Err(ImportError::TooLarge(format!(
-                    "there are more than {} conversations",
+                    "more than {} conversations; the rest was skipped",
                     bounds::CONVERSATIONS
                 )));
             }
@@ -96,8 +97,8 @@ impl Input {
     }
 }
 
-/// An element as a value, and what was put right to read it: sentences for a report. What does not parse as it stands may
-/// be a tree that is written as one.
+/// Parses an element; also returns the repairs as sentences for the report. An element that does not parse may be a
+/// nested message tree.
 fn parse_element(text: &[u8]) -> Result<(Value, Vec<&'static str>), serde_json::Error> {
     match parse_detecting_duplicates(text) {
         Ok((value, is_repeated)) => Ok((value, repeated_name_notes(is_repeated))),

@@ -1,5 +1,5 @@
-//! What stands in a zip archive: by its directory, or, where the end of the file is missing, by what stands before each
-//! entry.
+//! Lists the entries of a ZIP archive from its directory, or, if the end of the file is missing, by scanning the
+//! local headers.
 
 use std::io::{BufRead, Read, Seek, SeekFrom};
 
@@ -14,24 +14,24 @@ use super::bounded_reader::import_error;
 use crate::bounds;
 use crate::sink::ImportError;
 
-/// Where an entry's bytes are.
+/// The position of an entry's bytes.
 pub(crate) enum EntryLocation {
-    /// Known to the directory.
+    /// Listed in the directory.
     Listed(Box<OwnedZipFileEntry>),
-    /// Found by walking through the file.
+    /// Found by scanning the file.
     Found { start: u64, compressed: u64, is_deflated: bool },
 }
 
-/// An entry as the archive names it.
+/// An entry as the archive lists it.
 pub(crate) struct InputEntry {
     pub(crate) name: String,
     pub(crate) spot: EntryLocation,
     pub(crate) compressed: u64,
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub(crate) unreadable: Option<&'static str>,
 }
 
-/// The archive's entries without its folders, and whether its directory was there.
+/// Returns the entries without folders, and whether the directory exists.
 pub(crate) fn read_entries(source: &mut (impl BufRead + Seek)) -> Result<(Vec<InputEntry>, bool), ImportError> {
     match entries_from_directory(source) {
         Ok(entries) => Ok((entries, true)),
@@ -61,9 +61,9 @@ fn entries_from_directory(source: &mut (impl BufRead + Seek)) -> Result<Vec<Inpu
         let unreadable = if entry.encrypted() {
             Some("it is encrypted")
         } else if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
-            Some("it is compressed in a way that is not read here")
+            Some("its compression method is not supported")
         } else if is_bomb(entry.compressed_size(), entry.size()) {
-            Some("it says itself that it unpacks to far more than text does")
+            Some("it declares an unpacked size far too large for text")
         } else {
             None
         };
@@ -74,7 +74,7 @@ fn entries_from_directory(source: &mut (impl BufRead + Seek)) -> Result<Vec<Inpu
     Ok(entries)
 }
 
-/// What an entry that lies unpacks to is looked at while it is read.
+/// Checks the declared size; an entry that lies about it is stopped while it is read.
 fn is_bomb(compressed: u64, size: u64) -> bool {
     size > bounds::ENTRY_BYTES || (size > bounds::RATIO_FROM && size / compressed.max(1) > bounds::RATIO)
 }
@@ -87,12 +87,12 @@ fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// The head that stands before each entry, without its four signs: see APPNOTE.TXT 4.3.7.
+/// Length of the local header without its four-byte signature: see APPNOTE.TXT 4.3.7.
 const HEADER_BYTES: usize = 26;
 const SIGNATURE: [u8; 4] = *b"PK\x03\x04";
 
-/// Walks from entry to entry. Deflate says itself where it ends, so that entries whose size stands behind them are
-/// found, too; the last one may be cut.
+/// Scans from entry to entry. A deflate stream marks its own end, so entries whose size follows them are found, too;
+/// the last one may be truncated.
 fn entries_from_scan(source: &mut (impl BufRead + Seek)) -> Result<Vec<InputEntry>, ImportError> {
     source.seek(SeekFrom::Start(0)).map_err(import_error)?;
     let from = source;
@@ -110,12 +110,12 @@ fn entries_from_scan(source: &mut (impl BufRead + Seek)) -> Result<Vec<InputEntr
         } else if is_deflated == Some(true) && !is_encrypted {
             inflate(from, &mut unpacked)?
         } else {
-            // Stored, and its size stands behind it: nothing says where it ends.
+            // Nothing marks the end of a stored entry whose size follows it.
             break;
         };
         let unreadable = match (is_encrypted, is_deflated) {
             (true, _) => Some("it is encrypted"),
-            (_, None) => Some("it is compressed in a way that is not read here"),
+            (_, None) => Some("its compression method is not supported"),
             _ => None,
         };
         let spot = EntryLocation::Found { start, compressed, is_deflated: is_deflated == Some(true) };
@@ -126,13 +126,13 @@ fn entries_from_scan(source: &mut (impl BufRead + Seek)) -> Result<Vec<InputEntr
     Ok(entries)
 }
 
-/// What stands before an entry.
+/// The local header of an entry.
 struct EntryHeader {
     name: String,
     flags: u16,
-    /// `None`: neither deflated nor stored.
+    /// `None` if it is neither deflated nor stored.
     is_deflated: Option<bool>,
-    /// As it stands there, in bytes; not said where a flag says so.
+    /// Compressed size in bytes; not set if a flag says so.
     size: u32,
 }
 
@@ -159,7 +159,7 @@ fn read_header(from: &mut impl BufRead) -> std::io::Result<Option<EntryHeader>> 
     Ok(Some(EntryHeader { name: lossy(&name), flags: two(2), is_deflated, size }))
 }
 
-/// Goes behind the next four signs of an entry: what may stand between entries is small (the sizes behind them).
+/// Skips past the next signature; only a short data descriptor (the sizes) may stand between entries.
 fn find_signature(from: &mut impl BufRead) -> std::io::Result<bool> {
     let mut window = [0; 4];
     for _ in 0..64 {
@@ -188,12 +188,12 @@ fn read_up_to(from: &mut impl Read, into: &mut [u8]) -> std::io::Result<usize> {
     Ok(read)
 }
 
-/// How many of the bytes were there.
+/// Skips bytes and returns how many there were.
 fn skip(from: &mut impl Read, bytes: u64) -> std::io::Result<u64> {
     std::io::copy(&mut from.take(bytes), &mut std::io::sink())
 }
 
-/// Goes behind a deflated entry; gives its size as it stands there.
+/// Skips a deflated entry; returns its compressed size.
 fn inflate(from: &mut impl BufRead, unpacked: &mut u64) -> Result<u64, ImportError> {
     let mut decoder = DeflateDecoder::new(from);
     let mut out = vec![0; 64 << 10];
@@ -201,16 +201,16 @@ fn inflate(from: &mut impl BufRead, unpacked: &mut u64) -> Result<u64, ImportErr
         match decoder.read(&mut out) {
             Ok(0) => return Ok(decoder.total_in()),
             Ok(read) => *unpacked += read as u64,
-            // Cut or damaged: what is before that is still read.
+            // The stream is truncated or damaged; the bytes before that are still readable.
             Err(_) => return Ok(decoder.total_in()),
         }
         if *unpacked > bounds::TOTAL_BYTES {
-            return Err(ImportError::TooLarge("unpacked, the archive is too large".into()));
+            return Err(ImportError::TooLarge("the archive is too large when unpacked".into()));
         }
     }
 }
 
-/// The bytes of an entry.
+/// Opens an entry for reading.
 pub(crate) fn open_entry<'a>(
     source: &'a mut (impl BufRead + Seek),
     spot: &'a EntryLocation,

@@ -1,8 +1,8 @@
-//! The backfill: what was said becomes questions with their replies. It walks by time; each question opens an exchange,
-//! and what follows belongs to it until the next one. A row that names its turn goes with the turn, one that names a
-//! message with the message, whatever the time says. What stands before the first question is a reply to none.
+//! Backfills exchanges: groups messages into questions with their replies. The algorithm walks by time; each question
+//! opens an exchange, and what follows belongs to it until the next question. A row that names its turn or its
+//! message belongs there, whatever its time. Rows before the first question form a reply without a question.
 //!
-//! The mode is the turn's; only where there is no turn it is inferred, from whether the reply has reasoning.
+//! The mode comes from the turn; without a turn it is inferred from whether the reply has reasoning.
 
 mod exchange_messages;
 mod exchanges;
@@ -21,7 +21,7 @@ use crate::unique_ids::UniqueIds;
 use exchange_messages::build_messages;
 use exchanges::{collect_turns, group_exchanges};
 
-/// The rows of a conversation, beside its own.
+/// The rows of a conversation other than its own.
 #[derive(Debug, Default)]
 pub(super) struct ConversationRows {
     pub turns: Vec<LegacyRow>,
@@ -30,7 +30,7 @@ pub(super) struct ConversationRows {
     pub thoughts: Vec<LegacyRow>,
 }
 
-/// The conversation that the rows tell; none, told, where nobody said anything in it.
+/// Builds the conversation from its rows; `None`, with an issue, if it has no content.
 pub(super) fn build_conversation(
     schema: LegacySchema,
     head: &LegacyRow,
@@ -53,11 +53,11 @@ pub(super) fn build_conversation(
     let exchanges = group_exchanges(&timeline, &mut turns, notes);
     for turn in turns.values().filter(|turn| !turn.is_used) {
         counts[LegacyRowKind::Turn.number()].left_out += 1;
-        notes.add(IssueKind::LeftOut, &turn.place, "nothing was said in it");
+        notes.add(IssueKind::LeftOut, &turn.place, "it has no messages");
     }
     let mut messages = build_messages(timeline, exchanges, &turns);
     if messages.is_empty() {
-        notes.add(IssueKind::LeftOut, "", "nothing was said in the conversation");
+        notes.add(IssueKind::LeftOut, "", "the conversation has no messages");
         return None;
     }
     let only_system = messages.iter().all(|message| message.role == Role::System);
@@ -79,7 +79,7 @@ pub(super) fn build_conversation(
     Some(orphan_results::add_missing_calls(conversation, notes))
 }
 
-/// What the conversation is called. A number says nothing outside of its database: when it began is said with it.
+/// Returns the id of the conversation. A number is unique only within its database, so the creation time is appended.
 fn source_id(id: String, head: &LegacyRow, notes: &mut ConversationNotes) -> String {
     if !id.bytes().all(|byte| byte.is_ascii_digit()) {
         return id;
@@ -88,14 +88,14 @@ fn source_id(id: String, head: &LegacyRow, notes: &mut ConversationNotes) -> Str
     format!("{id} of {}", began.trim())
 }
 
-/// What the rows say, in its order.
+/// Builds the timeline of the rows, in order.
 fn build_timeline(
     schema: LegacySchema,
     rows: ConversationRows,
     counts: &mut [RowCount; LegacyRowKind::ALL.len()],
     notes: &mut ConversationNotes,
 ) -> Vec<TimelineEntry> {
-    // In that schema what a tool did hangs on a message, which need not have words of its own.
+    // In that schema tool actions belong to a message, which may have no text.
     let acting: HashSet<String> = match schema {
         LegacySchema::Actions => rows.calls.iter().filter_map(|row| row.id(LegacyField::Message)).collect(),
         LegacySchema::Messages => HashSet::new(),
@@ -110,11 +110,7 @@ fn build_timeline(
             };
             let (id, is_new) = names.assign(entry.id);
             if is_new {
-                notes.add(
-                    IssueKind::PutRight,
-                    &entry.place,
-                    "another one has the same id: this one was given a new one",
-                );
+                notes.add(IssueKind::PutRight, &entry.place, "another one has the same id: this one got a new id");
             }
             entry.id = id;
             timeline.push(entry);

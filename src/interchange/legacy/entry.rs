@@ -1,4 +1,4 @@
-//! What one row says, and the order of what rows say.
+//! Timeline entries: the content of one row, and their order.
 
 use std::collections::HashSet;
 use std::hash::Hash;
@@ -11,25 +11,25 @@ use crate::fields::{SourceDate, as_date};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// A message, a call or a piece of reasoning, in its place in time.
+/// A message, a call or a piece of reasoning in the timeline.
 #[derive(Debug)]
 pub(super) struct TimelineEntry {
-    /// Its id in its table; made new where another row had it before.
+    /// The id in its table; a new one if another row had it before.
     pub id: String,
     pub kind: LegacyRowKind,
-    /// How it is called in findings.
+    /// The name of the row in issues.
     pub place: String,
     pub at: Option<DateTime<Utc>>,
-    /// What the source counts.
+    /// The order column of the source.
     order: Option<i64>,
-    /// The turn and the message that it names.
+    /// The turn and the message that the row names.
     pub turn: Option<String>,
     pub message: Option<String>,
     pub model: Option<String>,
     pub content: EntryContent,
 }
 
-/// What it says.
+/// The content of an entry.
 #[derive(Debug)]
 pub(super) enum EntryContent {
     Question(String),
@@ -38,17 +38,17 @@ pub(super) enum EntryContent {
         failure: FailureSign,
     },
     System(String),
-    /// What a tool brought, as a message.
+    /// Tool output that is stored as a message.
     ToolOutput(String),
     Call(Box<LegacyCall>),
     Thought(String),
 }
 
-/// Whether a text of the assistant is why there is no reply.
+/// Whether an assistant's text is the reason why there is no reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureSign {
     No,
-    /// Its words say so: it is one where nothing else was said.
+    /// The text looks like an error; it counts as one only if nothing else was said.
     ByText,
     Yes,
 }
@@ -58,15 +58,15 @@ pub(super) enum FailureSign {
 pub(super) struct LegacyCall {
     pub name: String,
     pub arguments: Option<Value>,
-    /// None while the tool had not ended.
+    /// `None` while the tool was running.
     pub result: Option<Value>,
     pub success: bool,
     pub metadata: Value,
 }
 
 impl TimelineEntry {
-    /// What a row says; none, told, where that is nothing. A reply without words says something if it is one of those
-    /// `acting`, on which calls hang.
+    /// Builds the entry of a row; `None`, with an issue, if it has no content. An empty reply has content if it is in
+    /// `acting`, the messages that calls belong to.
     pub fn from_row(
         schema: LegacySchema,
         row: &LegacyRow,
@@ -83,9 +83,9 @@ impl TimelineEntry {
             LegacyRowKind::Conversation | LegacyRowKind::Turn => None,
         };
         let Some(said) = said else {
-            // A role that is not known was told.
+            // An unknown role was already reported.
             if row.kind == LegacyRowKind::Thought {
-                notes.add(IssueKind::LeftOut, &place, "there are no words in it");
+                notes.add(IssueKind::LeftOut, &place, "it has no text");
             }
             return None;
         };
@@ -112,17 +112,17 @@ impl TimelineEntry {
     }
 }
 
-/// Puts what was said in its order: by time; what has no time comes last.
+/// Sorts the timeline by time; entries without a time come last.
 pub(super) fn sort(schema: LegacySchema, timeline: &mut [TimelineEntry]) {
     timeline.sort_by_key(|entry| (entry.at.is_none(), entry.at));
     timeline.chunk_by_mut(|one, next| one.at == next.at).for_each(|run| sort_same_time(schema, run));
 }
 
-/// Puts what has the same time in its order. What the source counts decides, if it tells all of it apart. Else it puts
-/// the messages in order, or their ids do where they are numbers; of others, which say nothing, a question comes first.
-/// Reasoning and calls then stand where the source counts them behind the last question; else, in the schema of four
-/// tables, before the text there, because a reply was kept in one go, and in the other behind the text that they hang
-/// on, as does what has no time at all.
+/// Orders entries with equal times. The source's order column decides if it distinguishes all of them. Otherwise it,
+/// or numeric ids, order the messages; without either, questions come first. Reasoning and calls take their position
+/// by the order column after the last question. Without that they precede the text in the schema of four tables,
+/// which stores a reply at once, and follow the text that they belong to in the other schema, as do entries without a
+/// time.
 fn sort_same_time(schema: LegacySchema, run: &mut [TimelineEntry]) {
     if has_distinct_numbers(run, |entry| entry.order) {
         return run.sort_by_key(|entry| entry.order);
@@ -152,13 +152,13 @@ fn sort_same_time(schema: LegacySchema, run: &mut [TimelineEntry]) {
     }
 }
 
-/// Whether each of these says a number, and none says another one's.
+/// Returns whether every entry has a number and all numbers differ.
 fn has_distinct_numbers<N: Eq + Hash>(entries: &[TimelineEntry], number: impl Fn(&TimelineEntry) -> Option<N>) -> bool {
     let mut seen = HashSet::with_capacity(entries.len());
     entries.iter().all(|entry| number(entry).is_some_and(|number| seen.insert(number)))
 }
 
-/// A date of a row; an absurd one is told and left out.
+/// Reads a date of a row; an implausible one is reported and dropped.
 pub(super) fn read_date(
     row: &LegacyRow,
     field: LegacyField,
@@ -167,21 +167,19 @@ pub(super) fn read_date(
 ) -> Option<DateTime<Utc>> {
     let date = row.text(field, notes).map_or(SourceDate::Absent, |text| as_date(&Value::String(text)));
     match (date, field) {
-        (SourceDate::Implausible, _) => {
-            notes.add(IssueKind::PutRight, place, "a date that cannot be right was left out")
-        }
+        (SourceDate::Implausible, _) => notes.add(IssueKind::PutRight, place, "an invalid date was skipped"),
         (SourceDate::Absent, LegacyField::CreatedAt) => notes.add(IssueKind::PutRight, place, "it has no date"),
         _ => {}
     }
     date.valid_time()
 }
 
-/// A name: something that is not blank.
+/// Reads a non-blank name.
 pub(super) fn read_name(row: &LegacyRow, field: LegacyField, notes: &mut ConversationNotes) -> Option<String> {
     row.text(field, notes).map(|name| name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-/// Whether a value says yes; none where it says nothing that is known.
+/// Reads a flag; `None` if the value is unknown.
 pub(super) fn read_flag(row: &LegacyRow, notes: &mut ConversationNotes) -> Option<bool> {
     match row.text(LegacyField::Flag, notes)?.trim().to_lowercase().as_str() {
         "1" | "true" | "t" | "yes" => Some(true),
@@ -203,7 +201,7 @@ fn message(
     let said = match role.trim().to_lowercase().as_str() {
         "user" | "human" => {
             if is_empty {
-                notes.add(IssueKind::PutRight, place, "a question has no content: it is kept empty");
+                notes.add(IssueKind::PutRight, place, "a question has no content: it was imported as empty");
             }
             return Some(EntryContent::Question(text));
         }
@@ -218,7 +216,7 @@ fn message(
         "system" | "developer" => EntryContent::System(text),
         "tool" | "function" => EntryContent::ToolOutput(text),
         _ => {
-            notes.add(IssueKind::LeftOut, place, "its role is not known");
+            notes.add(IssueKind::LeftOut, place, "its role is unknown");
             return None;
         }
     };
@@ -252,7 +250,7 @@ fn call(row: &LegacyRow, notes: &mut ConversationNotes) -> LegacyCall {
     }
 }
 
-/// JSON where it is a list, an object, a text or nothing; else the words as they are. A number stays the text it was.
+/// Parses JSON lists, objects, strings and null; anything else stays text, so that a number keeps its notation.
 fn value(text: String) -> Value {
     match serde_json::from_str(&text) {
         Ok(value @ (Value::Object(_) | Value::Array(_) | Value::String(_) | Value::Null)) => value,

@@ -1,4 +1,4 @@
-//! The rows of one conversation after the other, gathered until it is whole. More than one conversation is never held.
+//! Collects the rows of one conversation after the other; only one conversation is in memory.
 
 use super::backfill::{self, ConversationRows};
 use super::rows::{LegacyRow, RowCount, shortened_id};
@@ -8,19 +8,19 @@ use crate::conversation::Conversation;
 use crate::notes::ConversationNotes;
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
 
-/// A conversation that is whole, and what there is to tell of it.
+/// A complete conversation with its issues.
 #[derive(Debug, Default)]
 pub struct GatheredConversation {
-    /// None where it could not be made, or where there are only rows that belong to none.
+    /// `None` if it could not be built, or if the rows belong to no conversation.
     pub conversation: Option<Conversation>,
-    /// Conversations of the source that were left out.
+    /// Number of the source's conversations that are left out.
     pub left_out: u64,
     pub findings: Vec<ImportIssue>,
-    /// By the number of the kind.
+    /// Row counts by the index of the kind.
     pub counts: [RowCount; LegacyRowKind::ALL.len()],
 }
 
-/// Takes rows and gives conversations.
+/// Receives rows and returns conversations.
 #[derive(Debug)]
 pub struct ConversationGatherer {
     schema: LegacySchema,
@@ -35,7 +35,7 @@ struct RowGroup {
     rows: ConversationRows,
     bytes: usize,
     is_too_large: bool,
-    /// Rows that came and did not stay.
+    /// Counts and issues of dropped rows.
     dropped: GatheredConversation,
     notes: ConversationNotes,
 }
@@ -45,7 +45,7 @@ impl ConversationGatherer {
         Self { schema, group: None }
     }
 
-    /// Takes a row. When it is of another conversation than the one before it, that one is whole.
+    /// Adds a row. Returns the previous conversation if the row belongs to another one.
     pub fn add(&mut self, row: LegacyRow) -> Option<GatheredConversation> {
         let whole = match &self.group {
             Some(group) if group.id != row.conversation => self.finish(),
@@ -55,7 +55,7 @@ impl ConversationGatherer {
         whole
     }
 
-    /// The last conversation.
+    /// Returns the last conversation.
     pub fn finish(&mut self) -> Option<GatheredConversation> {
         self.group.take().map(|group| group.finish(self.schema))
     }
@@ -81,7 +81,7 @@ impl RowGroup {
             return self.set_head(row);
         }
         if self.head.is_none() {
-            return self.drop_row(&row, "its conversation is not there");
+            return self.drop_row(&row, "its conversation is missing");
         }
         let list = match row.kind {
             LegacyRowKind::Turn | LegacyRowKind::Conversation => &mut self.rows.turns,
@@ -90,7 +90,7 @@ impl RowGroup {
             LegacyRowKind::Thought => &mut self.rows.thoughts,
         };
         if list.len() >= bounds::MESSAGES {
-            return self.drop_row(&row, "its conversation has more of them than are read");
+            return self.drop_row(&row, "its conversation has too many of them");
         }
         self.bytes += row.bytes();
         if self.is_too_large {
@@ -98,7 +98,7 @@ impl RowGroup {
         }
         list.push(row);
         if self.bytes > bounds::CONVERSATION_BYTES {
-            // What was gathered is not needed any more.
+            // The rows of an oversized conversation are freed at once.
             (self.is_too_large, self.rows) = (true, ConversationRows::default());
         }
     }

@@ -1,4 +1,4 @@
-//! A row of any of the tables, and how many there are of each kind.
+//! A row of any table, and row counts.
 
 use uuid::Uuid;
 
@@ -7,38 +7,43 @@ use crate::bounds;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// A row of any of the tables.
+/// A row of any table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LegacyRow {
-    /// The conversation it is in; empty where it leads to none. Rows of one conversation come together.
+    /// The conversation of the row; empty if it belongs to none. Rows of one conversation are consecutive.
     pub conversation: String,
     pub kind: LegacyRowKind,
-    /// Its values, in the order of [`Field::ALL`], as the bytes of their text.
+    /// Its values in the order of [`LegacyField::ALL`], as the bytes of their text.
     pub values: [Option<Vec<u8>>; LegacyField::ALL.len()],
 }
 
 impl LegacyRow {
-    /// A value as text: what is no text is put right, what is too long is cut, and both are told.
+    /// Reads a value as text. Invalid text is repaired, a long value is truncated, and both are reported.
     pub(super) fn text(&self, field: LegacyField, notes: &mut ConversationNotes) -> Option<String> {
         let bytes = self.values[field as usize].as_deref()?;
         let cut = &bytes[..bytes.len().min(bounds::CELL_BYTES)];
-        // A character that was cut through is none.
+        // A character at the cut is dropped.
         let cut = match std::str::from_utf8(cut) {
             Err(why) if why.error_len().is_none() && cut.len() < bytes.len() => &cut[..why.valid_up_to()],
             _ => cut,
         };
         if cut.len() < bytes.len() {
-            let text = format!("a value longer than {} bytes was cut", bounds::CELL_BYTES);
+            let text = format!("a value longer than {} bytes was truncated", bounds::CELL_BYTES);
             notes.add(IssueKind::Lost, &self.label(), text);
         }
         let text = String::from_utf8_lossy(cut);
         if matches!(text, std::borrow::Cow::Owned(_)) {
-            notes.add(IssueKind::PutRight, &self.label(), "text that is not UTF-8 was read as far as it is");
+            notes.add(
+                IssueKind::PutRight,
+                &self.label(),
+                "text that is not UTF-8 was read up to the first invalid byte",
+            );
         }
         Some(text.into_owned())
     }
 
-    /// The id of a row, or of the row that it names: a GUID is written the same however the database keeps it.
+    /// Reads the id of a row, or of a row that it names. GUIDs are normalized, because databases store them in
+    /// several forms.
     pub(super) fn id(&self, field: LegacyField) -> Option<String> {
         let text = String::from_utf8_lossy(self.values[field as usize].as_deref()?);
         let text = text.trim();
@@ -46,7 +51,7 @@ impl LegacyRow {
         Some(id).filter(|id| !id.is_empty())
     }
 
-    /// How it is called in findings.
+    /// Returns the name of the row in issues.
     pub(super) fn label(&self) -> String {
         let id = self.id(LegacyField::Id).unwrap_or_default();
         format!("{} {}", self.kind.label(), shortened_id(&id)).trim_end().to_owned()
@@ -57,12 +62,13 @@ impl LegacyRow {
     }
 }
 
-/// An id as it is shown: a strange one may be of any length.
+/// Shortens an id for display, because a foreign id may have any length.
 pub(super) fn shortened_id(id: &str) -> String {
     id.chars().take(80).collect()
 }
 
-/// How many rows of a table were read, and how many of them are not in what came out of it. Each of those is told.
+/// The number of rows that were read from a table, and of those that are left out of the result. Each of the latter
+/// is reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RowCount {
     pub read: u64,

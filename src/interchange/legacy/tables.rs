@@ -1,8 +1,8 @@
-//! Which table of a database is which, and which column says what. The first name of each list is the schema's own.
+//! Maps the tables and columns of a database to the schema. The first name of each list is that of the schema itself.
 
 use super::{LegacyField, LegacyRowKind, LegacySchema};
 
-/// A table of the schema, as it must be or may be.
+/// A table of the schema, required or optional.
 struct KnownTable {
     kind: LegacyRowKind,
     names: &'static [&'static str],
@@ -13,7 +13,7 @@ struct KnownTable {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ColumnNeed {
     Always,
-    /// One of those of the table that are marked so.
+    /// At least one of the columns with this mark is required.
     OneOf,
     Never,
 }
@@ -155,28 +155,28 @@ const ACTIONS: &[KnownTable] = &[
     },
 ];
 
-/// A table of a database that is one of the schema's.
+/// A table of the database that the schema knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LegacyTable {
     pub kind: LegacyRowKind,
-    /// Its name, as the database has it.
+    /// The name in the database.
     pub name: String,
     pub columns: Vec<(LegacyField, String)>,
-    /// Columns that nothing is known of: they are not read.
+    /// Unknown columns, which are not read.
     pub unread: Vec<String>,
 }
 
 impl LegacyTable {
-    /// The column that says this.
+    /// Returns the column of a field.
     pub fn column(&self, field: LegacyField) -> Option<&str> {
         self.columns.iter().find(|(known, _)| *known == field).map(|(_, name)| name.as_str())
     }
 }
 
-/// Why a database is not of the schema.
+/// The reason why a database does not match the schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaMismatch {
-    #[error("there is no table {name}; the tables are: {}", list(there))]
+    #[error("table {name} is missing; the tables are: {}", list(there))]
     Table { name: &'static str, there: Vec<String> },
     #[error("the table {table} has no column {}; its columns are: {}", names.join(" or "), list(there))]
     Column { table: String, names: Vec<&'static str>, there: Vec<String> },
@@ -186,11 +186,11 @@ fn list(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// Finds the tables of a schema among those of a database, each with its columns. Also names the tables that are not
-/// there and may be missing.
+/// Finds the tables of a schema among those of a database, each with its columns. Also returns the optional tables
+/// that are missing.
 ///
 /// # Errors
-/// When a table or a column is missing without which nothing can be read.
+/// A required table or column is missing.
 pub fn find_tables(
     schema: LegacySchema,
     there: &[(String, Vec<String>)],
@@ -208,7 +208,7 @@ pub fn find_tables(
                 let there = there.iter().map(|(name, _)| name.clone()).collect();
                 return Err(SchemaMismatch::Table { name: table.names[0], there });
             }
-            // Turns came last to the schema; a database without them is not lacking.
+            // Turns were added to the schema last, so their absence is normal.
             None if table.kind == LegacyRowKind::Turn => {}
             None => missing.push(table.names[0]),
         }
@@ -240,7 +240,7 @@ impl KnownTable {
     }
 }
 
-/// Whether two names differ in case and underscores only.
+/// Returns whether two names differ only in case and underscores.
 fn is_same(one: &str, other: &str) -> bool {
     let letters = |name: &str| name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect::<String>();
     letters(one) == letters(other)

@@ -1,4 +1,4 @@
-//! The backfill by tables of rows, and by rows made at random: every row is in the result once, or told.
+//! Tests of the backfill with tables of rows and with random rows: every row is in the result once or reported.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::test_support::{CollectingSink, assert_sound, conversation_lines};
 
 const GUID: &str = "0E7C79BF-5710-4530-8000-00000000000A";
 
-/// A row of conversation `1`, with its fields by name.
+/// Returns a row of conversation `1` with these fields.
 fn row(kind: LegacyRowKind, fields: &[(LegacyField, &str)]) -> LegacyRow {
     let mut values: [Option<Vec<u8>>; 16] = std::array::from_fn(|_| None);
     for (field, text) in fields {
@@ -21,7 +21,7 @@ fn row(kind: LegacyRowKind, fields: &[(LegacyField, &str)]) -> LegacyRow {
     LegacyRow { conversation: "1".to_owned(), kind, values }
 }
 
-/// A time of day, in seconds.
+/// Returns a time of day with these seconds.
 fn at(second: u32) -> String {
     format!("2026-02-14 09:00:{second:02}.5000000")
 }
@@ -72,7 +72,7 @@ fn with_field(mut row: LegacyRow, field: LegacyField, text: &str) -> LegacyRow {
     row
 }
 
-/// What is gathered of rows, which come in the order of their kinds.
+/// Collects the rows, sorted by conversation and kind.
 fn gather_rows(schema: LegacySchema, rows: impl IntoIterator<Item = LegacyRow>) -> Vec<GatheredConversation> {
     let mut rows: Vec<LegacyRow> = rows.into_iter().collect();
     rows.sort_by(|one, other| (&one.conversation, one.kind).cmp(&(&other.conversation, other.kind)));
@@ -82,7 +82,7 @@ fn gather_rows(schema: LegacySchema, rows: impl IntoIterator<Item = LegacyRow>) 
     all
 }
 
-/// The one conversation of rows, with what was told.
+/// Returns the single conversation of the rows, and the issues.
 fn gather_one(schema: LegacySchema, rows: impl IntoIterator<Item = LegacyRow>) -> (Conversation, Vec<String>) {
     let mut all = gather_rows(schema, std::iter::once(head()).chain(rows));
     assert_eq!(all.len(), 1);
@@ -137,7 +137,7 @@ fn turn_row_decides_exchange_and_mode() {
         turn("empty", "1", 30),
         turned(message("m1", "user", "First", 10), "A"),
         turned(message("m2", "user", "Second", 20), "B"),
-        // Its clock went wrong: its turn knows better.
+        // Its time is wrong; its turn decides.
         turned(message("m3", "assistant", "Late answer", 40), "A"),
         turned(thought("k1", "In a turn that does not think", 21), "B"),
         turned(message("m4", "assistant", "Answer", 22), "B"),
@@ -157,8 +157,8 @@ fn turn_row_decides_exchange_and_mode() {
     assert_eq!(
         told,
         [
-            "put right: 1 › tool call t1: its turn is not there: it was placed without it",
-            "left out: 1 › turn empty: nothing was said in it",
+            "put right: 1 › tool call t1: its turn is missing: it was placed without it",
+            "left out: 1 › turn empty: it has no messages",
         ]
     );
 }
@@ -184,7 +184,7 @@ fn partly_migrated_database_is_read_by_turns_and_by_time() {
         ]
     );
     assert_eq!(told, [""; 0]);
-    // A turn that only its reply names is its question's; one without a question stands by itself.
+    // A turn that only the reply names belongs to the question; a turn without a question stands alone.
     let rows = [
         turn("A", "1", 10),
         turn("B", "1", 30),
@@ -260,7 +260,7 @@ fn actions_belong_to_their_messages_in_time_order() {
         of(with_field(call("a0", Some("early"), 3), LegacyField::Metadata, "{\"step\":1}"), "q1"),
         message("q2", "USER", "Thanks", 10),
         message("r2", "ASSISTANT", "At your service.", 11),
-        // Later than the next question, and yet of the first reply.
+        // Later than the next question, but it belongs to the first reply.
         of(with_field(call("a3", None, 12), LegacyField::Status, "ERROR"), "r1"),
         of(with_field(call("a4", None, 13), LegacyField::Status, "PENDING"), "gone"),
     ];
@@ -282,7 +282,7 @@ fn actions_belong_to_their_messages_in_time_order() {
     );
     let PieceBody::ToolResult { metadata, .. } = &conversation.messages[1].pieces[1].body else { panic!("a result") };
     assert_eq!(metadata["step"], 1);
-    assert_eq!(told, ["put right: 1 › tool call a4: its message is not there: it was placed by its time"]);
+    assert_eq!(told, ["put right: 1 › tool call a4: its message is missing: it was placed by its time"]);
 }
 
 #[test]
@@ -317,15 +317,15 @@ fn broken_rows_are_reported_and_rest_is_imported() {
     assert_eq!(
         told,
         [
-            "put right: 1 › message m1: another one has the same id: this one was given a new one",
-            "put right: 1 › message latin: text that is not UTF-8 was read as far as it is",
+            "put right: 1 › message m1: another one has the same id: this one got a new id",
+            "put right: 1 › message latin: text that is not UTF-8 was read up to the first invalid byte",
             "lost: 1 › message huge: a value longer than 8388608 bytes was cut",
             "left out: 1 › message null: it has no content",
-            "left out: 1 › message who: its role is not known",
-            "put right: 1 › message old: a date that cannot be right was left out",
+            "left out: 1 › message who: its role is unknown",
+            "put right: 1 › message old: an invalid date was skipped",
             "put right: 1 › message timeless: it has no date",
-            "left out: 1 › think block blank: there are no words in it",
-            "put right: 1 › huge: an answer of a tool had no call: one was made for it",
+            "left out: 1 › think block blank: it has no text",
+            "put right: 1 › huge: a tool result had no tool call: one was added",
         ]
     );
 }
@@ -350,10 +350,10 @@ fn orphans_and_unusable_conversations_are_reported_and_counted() {
     assert_eq!(
         told,
         [
-            vec!["left out: message o1: its conversation is not there (2 times)"],
-            vec!["left out: 0 › message o3: its conversation is not there"],
+            vec!["left out: message o1: its conversation is missing (2 times)"],
+            vec!["left out: 0 › message o3: its conversation is missing"],
             vec!["left out: 1 › conversation 1: another conversation has the same id"],
-            vec!["left out: 2: nothing was said in the conversation"],
+            vec!["left out: 2: the conversation has no messages"],
         ]
     );
     let count = |kind: LegacyRowKind| {
@@ -429,9 +429,9 @@ fn questions_at_same_time_keep_source_order() {
     };
     let expected =
         [r#"0< user: "First?""#, r#"1<0 assistant: "One.""#, r#"2<1 user: "Second?""#, r#"*3<2 assistant: "Two.""#];
-    // The ids are numbers, and count.
+    // Numeric ids define the order.
     assert_eq!(said(rows(["8", "9", "10", "11"])), expected);
-    // There is a column that counts.
+    // The order column defines the order.
     let counted = |rows: Vec<LegacyRow>| -> Vec<LegacyRow> {
         let count = |row: &LegacyRow| match row.values[LegacyField::Text as usize].as_deref() {
             Some(b"First?") => "1",
@@ -446,7 +446,7 @@ fn questions_at_same_time_keep_source_order() {
     };
     assert_eq!(said(counted(rows(["d", "c", "b", "a"]))), expected);
     assert_eq!(said(counted(rows(["11", "10", "9", "8"]))), expected, "the column is asked before the ids");
-    // Reasoning, which is of another table, stands in the last reply unless it is counted, too.
+    // Reasoning from another table belongs to the last reply unless the order column covers it, too.
     let mut with_thought = rows(["8", "9", "10", "11"]);
     with_thought.push(thought("1", "Hm", 1));
     assert_eq!(said(with_thought)[3], r#"*3<2 assistant: thinking "Hm" | "Two.""#);
@@ -457,7 +457,7 @@ fn questions_at_same_time_keep_source_order() {
     }
     with_thought.push(with_field(thought("k", "Hm", 1), LegacyField::Order, "15"));
     assert_eq!(said(with_thought)[1], r#"1<0 assistant: thinking "Hm" | "One.""#);
-    // The reply to what was asked before, and the next question.
+    // The reply to the earlier question, and the next question.
     let late = vec![message("2", "assistant", "One.", 1), message("3", "user", "Second?", 1)];
     let first = message("1", "user", "First?", 0);
     let rows = std::iter::once(first).chain(late);
@@ -489,7 +489,7 @@ fn empty_reply_holds_its_calls() {
     assert_eq!(told, ["left out: 1 › message r2: it has no content"]);
 }
 
-/// Any row of the conversations `0`, `1` and of none, with values that fit and values that do not.
+/// Generates rows of the conversations `0`, `1` and of none, with valid and invalid values.
 fn any_row() -> impl Strategy<Value = LegacyRow> {
     let kind = prop_oneof![
         1 => Just(LegacyRowKind::Conversation),
@@ -522,7 +522,7 @@ fn any_row() -> impl Strategy<Value = LegacyRow> {
     )
 }
 
-/// How often each text stands in a conversation, of questions, replies, failures, reasoning and calls.
+/// Counts the occurrences of each text among questions, replies, failures, reasoning and calls.
 fn text_counts(conversation: &Conversation) -> HashMap<String, usize> {
     let mut said = HashMap::new();
     let mut add = |text: &str| *said.entry(text.to_owned()).or_default() += 1;
@@ -550,8 +550,8 @@ fn text_counts(conversation: &Conversation) -> HashMap<String, usize> {
 }
 
 proptest! {
-    /// Each row's words are its number: they are in the result once, or the row is counted among those that were left
-    /// out, of which there are as many as were told.
+    /// The text of each row is its number: it is in the result once, or the row counts as left out, and as many rows
+    /// were reported.
     #[test]
     fn every_row_is_imported_once_or_reported(
         rows in prop::collection::vec(any_row(), 0..40),

@@ -1,10 +1,10 @@
-//! Pages that a reply rests on, and the marks of them in its text.
+//! Extracts the pages that a reply cites, and their marks in its text.
 //!
-//! A mark is the private character U+E202 (or its escape, written out) with `turn<n><kind><m>` behind it: the m-th
-//! result of a kind that the n-th search brought. U+E203 and U+E204 stand around the marked words, U+E200 and U+E201
-//! around several marks (`client/src/utils/citations.ts`; which kind is which list of results:
-//! `client/src/components/Web/Context.tsx`). Where no words are marked, those of the line before the mark are taken:
-//! inferred from where the product draws it.
+//! A mark is the private character U+E202 (or its literal escape) followed by `turn<n><kind><m>`: the m-th result of
+//! a kind in the n-th search. U+E203 and U+E204 enclose the marked words, U+E200 and U+E201 enclose several marks
+//! (`client/src/utils/citations.ts`; the mapping of kinds to result lists: `client/src/components/Web/Context.tsx`).
+//! Without marked words the range is the text of the line before the mark, inferred from where the product displays
+//! it.
 
 use std::collections::HashMap;
 
@@ -14,20 +14,20 @@ use crate::conversation::ImportedSource;
 use crate::domain::sources::is_web_url;
 use crate::fields::{count, first_text, list};
 
-/// What the searches of a message found.
+/// The search results of a message.
 #[derive(Default)]
 pub(super) struct SearchResults {
-    /// Places in `all`, by search, list and place in it.
+    /// Indexes in `all` by search, list and position in the list.
     by_mark: HashMap<(u64, &'static str, usize), usize>,
     by_page: HashMap<(String, String), usize>,
-    /// Each address once.
+    /// The results without duplicate addresses.
     pub(super) all: Vec<ImportedSource>,
 }
 
 const LISTS: [&str; 3] = ["organic", "topStories", "references"];
 
 impl SearchResults {
-    /// Of a message's attachments.
+    /// Reads the results from the attachments of a message.
     pub(super) fn from_message(message: &Value) -> Self {
         let mut found = Self::default();
         for attachment in list(message, "attachments") {
@@ -44,7 +44,7 @@ impl SearchResults {
         found
     }
 
-    /// Whether an attachment is one of results.
+    /// Returns whether an attachment contains search results.
     pub(super) fn is_search_result(attachment: &Value) -> bool {
         attachment.get("web_search").is_some() || attachment.get("file_search").is_some()
     }
@@ -75,7 +75,7 @@ impl SearchResults {
     }
 }
 
-/// A text without its marks, and what was marked.
+/// Returns the text without its marks, and the cited sources.
 pub(super) fn extract_citations(text: &str, found: &SearchResults) -> (String, Vec<ImportedSource>) {
     let is_marked = |text: &str| text.contains(|c| ('\u{e200}'..='\u{e206}').contains(&c)) || text.contains("\\ue20");
     if !is_marked(text) {
@@ -83,7 +83,7 @@ pub(super) fn extract_citations(text: &str, found: &SearchResults) -> (String, V
     }
     let mut plain = String::with_capacity(text.len());
     let mut sources = Vec::new();
-    // Where the marked words begin and end, and where the line begins, in characters of the plain text.
+    // Start and end of the marked words, and start of the line, in characters of the plain text.
     let (mut span, mut line, mut length) = ((0, 0), 0_u64, 0_u64);
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -114,7 +114,7 @@ pub(super) fn extract_citations(text: &str, found: &SearchResults) -> (String, V
     (plain, sources)
 }
 
-/// A mark that begins here, itself or written out as an escape, and its length in bytes.
+/// Returns the mark at this position, as a character or a literal escape, and its length in bytes.
 fn mark_of(rest: &str, c: char) -> (Option<char>, usize) {
     if ('\u{e200}'..='\u{e206}').contains(&c) {
         return (Some(c), c.len_utf8());
@@ -126,7 +126,7 @@ fn mark_of(rest: &str, c: char) -> (Option<char>, usize) {
     }
 }
 
-/// `turn0search3`: the search, the kind, the place, and the length of it all.
+/// Parses `turn0search3` into the search, the kind, the position, and the length of the whole.
 fn reference(text: &str) -> Option<(u64, &'static str, usize, usize)> {
     const KINDS: [&str; 6] = ["search", "image", "news", "video", "ref", "file"];
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,5 @@
-//! What a message of LibreChat holds: parts in `content`, or a `text` with fences in it; files, quotes, attachments.
+//! Converts the content of a LibreChat message: parts in `content`, or a `text` with fences; files, quotes,
+//! attachments.
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use crate::message_builder::{SOURCE_SAYS_FAILED, as_quote, attachment_body, call
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// Fills in what a message says and how it ended.
+/// Fills in the content and the ending of a message.
 pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut ConversationNotes) {
     let id = message.source_id.clone();
     for file in list(value, "files") {
@@ -19,13 +20,13 @@ pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut Con
     }
     let quotes: Vec<String> = list(value, "quotes").iter().filter_map(Value::as_str).map(as_quote).collect();
     if !quotes.is_empty() {
-        notes.add(IssueKind::PutRight, &id, "quotes beside a message were put before its text");
+        notes.add(IssueKind::PutRight, &id, "quotes attached to a message were placed before its text");
         message.add_text(&quotes.join("\n\n"));
     }
     let parts = list(value, "content");
     let found = SearchResults::from_message(value);
     let mut words = CitedTextWriter { found: &found, has_marks: false };
-    // An error's words stand in its text; the parts are what came before it.
+    // The text of a failed message is the error; its parts are the content before it.
     let is_error = is_set(value, "error");
     let before = message.pieces.len();
     for part in parts.iter().filter(|part| !part.is_null()) {
@@ -37,13 +38,13 @@ pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut Con
             message.add_failure(if whole.is_empty() { SOURCE_SAYS_FAILED } else { whole });
         }
     } else if !message.pieces[before..].iter().any(|piece| matches!(piece.body, PieceBody::Text(_))) {
-        // The parts have no text of their own: it stands beside them.
+        // The parts contain no text, so the separate text is used.
         add_fenced_text(message, whole, &mut words);
     }
     for attachment in list(value, "attachments") {
         add_attachment(message, attachment, notes);
     }
-    // Where no word is marked, what was found is of the whole reply.
+    // Without marked words the results belong to the whole reply.
     if !words.has_marks && !found.all.is_empty() {
         message.add_piece(PieceBody::Sources(found.all.clone()));
     }
@@ -51,11 +52,11 @@ pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut Con
         message.ending = MessageEnding::Cancelled;
     }
     if value.get("feedback").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, &id, "ratings are not kept");
+        notes.add(IssueKind::Lost, &id, "ratings are not imported");
     }
 }
 
-/// The texts of a message, which may be marked with what they rest on.
+/// Adds the texts of a message and extracts their citations.
 struct CitedTextWriter<'a> {
     found: &'a SearchResults,
     has_marks: bool,
@@ -75,7 +76,7 @@ impl CitedTextWriter<'_> {
     }
 }
 
-/// Reasoning in the text itself, as older versions kept it. A fence that is not closed is text.
+/// Splits reasoning out of a text, as older versions stored it. An unclosed fence is ordinary text.
 fn add_fenced_text(message: &mut ImportedMessage, whole: &str, words: &mut CitedTextWriter<'_>) {
     const OPEN: &str = ":::thinking";
     const CLOSE: &str = ":::";
@@ -90,7 +91,7 @@ fn add_fenced_text(message: &mut ImportedMessage, whole: &str, words: &mut Cited
     words.say(message, rest);
 }
 
-/// A string, or an object that has it as its `value`.
+/// Returns a string member, or the `value` of an object member.
 fn text_or_value<'a>(part: &'a Value, name: &str) -> &'a str {
     match part.get(name) {
         Some(Value::String(text)) => text,
@@ -138,15 +139,15 @@ fn add_part(
                 file: MessageFile { mime: mime_of(&name).to_owned(), name, bytes },
             });
         }
-        "agent_update" => notes.add(IssueKind::Lost, &of, "where one agent handed over to the next is not kept"),
-        "summary" => notes.add(IssueKind::Lost, &of, "summaries that the source made of earlier messages are not kept"),
+        "agent_update" => notes.add(IssueKind::Lost, &of, "agent handoffs are not imported"),
+        "summary" => notes.add(IssueKind::Lost, &of, "summaries of earlier messages are not imported"),
         other => {
             let told = text_or_value(part, "text");
             if told.trim().is_empty() {
                 notes.add(
                     IssueKind::Lost,
                     &of,
-                    format!("a part of a kind that is not known was left out ({})", shortened_word(other)),
+                    format!("a part of an unknown type was skipped ({})", shortened_word(other)),
                 );
             } else {
                 words.say(message, told);
@@ -155,13 +156,13 @@ fn add_part(
     }
 }
 
-/// A stranger's word for a sentence.
+/// Shortens a foreign word for use in a sentence.
 fn shortened_word(word: &str) -> String {
     let word: String = word.chars().filter(|c| c.is_ascii_graphic()).take(40).collect();
-    if word.is_empty() { "no kind".to_owned() } else { word }
+    if word.is_empty() { "no type".to_owned() } else { word }
 }
 
-/// A call and, in the same part, what it brought. Empty output is none: it is what a call has while it waits.
+/// Adds a call and its result from the same part. Empty output means that the call was still running.
 fn add_call(message: &mut ImportedMessage, told: &Value, notes: &mut ConversationNotes) {
     let of = message.source_id.clone();
     let call_id = id(told, "id").unwrap_or_else(|| format!("{of}/{}", message.pieces.len()));
@@ -176,7 +177,7 @@ fn add_call(message: &mut ImportedMessage, told: &Value, notes: &mut Conversatio
         }
     };
     let has_code = told.get("code_interpreter").is_some();
-    // Code is no JSON: it is kept as the one argument that it is.
+    // Code is not JSON, so it becomes a single argument.
     let code = arguments.filter(|_| has_code).map(|input| serde_json::json!({ "input": input }));
     message.add_piece(call_body(call_id.clone(), name, code.as_ref().or(arguments)));
     let is_said = |output: &&Value| match output {
@@ -189,15 +190,15 @@ fn add_call(message: &mut ImportedMessage, told: &Value, notes: &mut Conversatio
         message.add_tool_result(&call_id, name, output.clone(), true);
     }
     if text(told, "auth").is_some() {
-        notes.add(IssueKind::Lost, &of, "a tool's sign-in is not kept");
+        notes.add(IssueKind::Lost, &of, "tool sign-ins are not imported");
     }
 }
 
-/// A file that a message names: its bytes are on the server that it was exported from.
+/// Adds a file that a message names; its bytes stayed on the source server.
 fn add_file(message: &mut ImportedMessage, told: &Value, notes: &mut ConversationNotes) {
     let of = message.source_id.clone();
     let Some(place) = first_text(told, &["filepath", "file_id", "filename"]) else {
-        return notes.add(IssueKind::Lost, &of, "a file that has no name was left out");
+        return notes.add(IssueKind::Lost, &of, "a file without a name was skipped");
     };
     let (mut mime, mut bytes) = resolve_address(place);
     let name = text(told, "filename").unwrap_or_default();
@@ -214,13 +215,13 @@ fn add_file(message: &mut ImportedMessage, told: &Value, notes: &mut Conversatio
     message.add_piece(attachment_body(file, text(told, "prompt").unwrap_or_default(), is_picture));
 }
 
-/// What a tool left beside its answer: files. Pages are read elsewhere (see `Found`).
+/// Adds files that a tool attached to its result. Search results are read elsewhere (see `SearchResults`).
 fn add_attachment(message: &mut ImportedMessage, told: &Value, notes: &mut ConversationNotes) {
     let of = message.source_id.clone();
     if first_text(told, &["filepath", "file_id"]).is_some() {
         add_file(message, told, notes);
     } else if !SearchResults::is_search_result(told) {
         let kind = shortened_word(text(told, "type").unwrap_or_default());
-        notes.add(IssueKind::Lost, &of, format!("what a tool showed beside its answer is not kept ({kind})"));
+        notes.add(IssueKind::Lost, &of, format!("extra tool output is not imported ({kind})"));
     }
 }

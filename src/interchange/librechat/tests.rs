@@ -1,4 +1,4 @@
-//! The samples as they must be read, long nested conversations, and samples broken at random.
+//! Tests of the LibreChat reader: the samples, long nested conversations, and random mutations.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::test_support::{
 const BRANCHES: &str = include_str!("../samples/librechat/branches.json");
 const RECURSIVE: &str = include_str!("../samples/librechat/recursive.json");
 
-/// What is read of a file that is known for what it is.
+/// Reads a file after its format was detected.
 fn read(text: &str) -> CollectingSink {
     assert_eq!(detect(&mut open_input(text).unwrap()).unwrap(), Some(ImportFormat::Librechat));
     let (kept, end) = read_all(ImportFormat::Librechat, text);
@@ -21,7 +21,7 @@ fn read(text: &str) -> CollectingSink {
     kept
 }
 
-/// A file with this one message.
+/// Reads a file with this single message.
 fn read_message(mut message: Value) -> CollectingSink {
     message["messageId"] = json!("m");
     read(&json!({"conversationId": "c", "messages": [message]}).to_string())
@@ -50,13 +50,13 @@ fn flat_export_is_read_with_branches() {
     assert_eq!(
         kept.issue_lines(),
         [
-            "put right: sample.json › c0000000-0000-4000-8000-000000000001 › u1: quotes beside a message were put before its text",
+            "put right: sample.json › c0000000-0000-4000-8000-000000000001 › u1: quotes attached to a message were placed before its text",
             "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a1: what a tool showed beside its answer is not kept (memory)",
-            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a1: ratings are not kept",
-            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a4: where one agent handed over to the next is not kept",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a1: ratings are not imported",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a4: agent handoffs are not imported",
             "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a4: a part of a kind that is not known was left out (hologram)",
-            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › u1: a file is named, but it did not come along (4 times)",
-            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › u1: a file did not come along, only the text that was taken out of it",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › u1: a referenced file is not in the export (4 times)",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › u1: a file is not in the export, only its extracted text",
         ]
     );
     let providers: Vec<_> = one.messages.iter().map(|message| message.provider.as_deref()).collect();
@@ -100,12 +100,12 @@ fn archive_of_files_is_read_without_other_entries() {
     assert!(kept.issue_lines().iter().all(|told| told.starts_with("lost") || told.starts_with("put right")));
 }
 
-/// A chain of messages, each within the one before it.
+/// Returns a chain of messages, each nested in the one before it.
 fn nested(length: usize) -> String {
     let mut text = r#"{"conversationId":"c","exportAt":"x","recursive":true,"messages":["#.to_owned();
     for at in 0..length {
         let is_user = at % 2 == 0;
-        // Every tenth has the id of the one before it.
+        // Every tenth message repeats the id of the one before it.
         let id = if at % 10 == 9 { at - 1 } else { at };
         text += &format!(r#"{{"messageId":"m{id}","isCreatedByUser":{is_user},"text":"t{at}","children":["#);
     }
@@ -122,8 +122,7 @@ fn deep_nesting_is_read_like_any_conversation() {
         assert_eq!(message.parent, at.checked_sub(1));
         assert!(matches!(&message.pieces[0].body, PieceBody::Text(text) if *text == format!("t{at}")));
     }
-    let told =
-        "put right: sample.json › c › m8: another message has the same id: this one was given a new one (400 times)";
+    let told = "put right: sample.json › c › m8: another message has the same id: this one got a new id (400 times)";
     assert_eq!(kept.issue_lines(), [told]);
 }
 
@@ -167,7 +166,7 @@ fn texts_of_every_version_are_read() {
 fn message_ending_is_kept() {
     let table = [
         (json!({"error": true, "text": "no"}), MessageEnding::Failed("no".into())),
-        (json!({"error": true}), MessageEnding::Failed("The source says that it failed.".into())),
+        (json!({"error": true}), MessageEnding::Failed("This reply had failed in the source.".into())),
         (json!({"error": true, "content": [{"type": "error", "error": "why"}]}), MessageEnding::Failed("why".into())),
         (json!({"unfinished": true, "text": "half"}), MessageEnding::Cancelled),
         (json!({"unfinished": "yes", "text": "whole"}), MessageEnding::Complete),

@@ -1,4 +1,4 @@
-//! What comes with a message of llama.cpp: files, whole or as text, and what a tool server was asked for.
+//! Reads the extras of a llama.cpp message: files, whole or as text, and content from tool servers.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::message_builder::{attachment_body, resolve_address};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// Adds all that came with a message. Earlier names of the kinds (`imageFile`) and later ones (`IMAGE`) say the same.
+/// Adds all extras of a message. Earlier names of the types (`imageFile`) and later ones (`IMAGE`) are equivalent.
 pub(super) fn add(message: &mut ImportedMessage, value: &Value, notes: &mut ConversationNotes) {
     for extra in list(value, "extra") {
         let of = message.source_id.clone();
@@ -34,7 +34,7 @@ pub(super) fn add(message: &mut ImportedMessage, value: &Value, notes: &mut Conv
                 message.add_piece(PieceBody::Attachment { file });
             }
             "pdfFile" | "PDF" => pdf(message, extra, name),
-            // What a tool server gave: its words, under the name it goes by.
+            // Content of a tool server becomes an attachment under its name.
             "MCP_PROMPT" | "MCP_RESOURCE" => {
                 let name = first_text(extra, &["name", "promptName", "uri"]).unwrap_or_default().to_owned();
                 let mime = text(extra, "mimeType").unwrap_or("text/plain").to_owned();
@@ -45,17 +45,13 @@ pub(super) fn add(message: &mut ImportedMessage, value: &Value, notes: &mut Conv
             }
             other => {
                 let word: String = other.chars().filter(|c| c.is_ascii_graphic()).take(40).collect();
-                notes.add(
-                    IssueKind::Lost,
-                    &of,
-                    format!("an attachment of a kind that is not known was left out ({word})"),
-                );
+                notes.add(IssueKind::Lost, &of, format!("an attachment of an unknown type was skipped ({word})"));
             }
         }
     }
 }
 
-/// A document: itself, else its pages as pictures, else the text that was taken out of it.
+/// Adds a PDF: the file itself, else its pages as images, else the extracted text.
 fn pdf(message: &mut ImportedMessage, extra: &Value, name: &str) {
     let mime = "application/pdf".to_owned();
     let pages = list(extra, "images");

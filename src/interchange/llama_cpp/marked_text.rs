@@ -1,4 +1,4 @@
-//! Texts of earlier versions, which have reasoning and calls in them between marks.
+//! Parses texts of earlier versions, which contain reasoning and calls between marks.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ const ARGUMENTS: (&str, &str) = ("<<<TOOL_ARGS_START>>>", "<<<TOOL_ARGS_END>>>")
 const NAME: (&str, &str) = ("<<<TOOL_NAME:", ">>>");
 const THINK: (&str, &str) = ("<think>", "</think>");
 
-/// Adds a text with what is between the marks in it, in its order. What is not closed goes to the end.
+/// Adds a text and the marked content within it, in order. An unclosed mark extends to the end.
 pub(super) fn add_marked_text(message: &mut ImportedMessage, text: &str) {
     let mut rest = text;
     let start = rest.trim_start();
@@ -37,12 +37,12 @@ pub(super) fn add_marked_text(message: &mut ImportedMessage, text: &str) {
     message.add_text(if is_marked { rest.trim_matches(['\r', '\n']) } else { rest });
 }
 
-/// The first mark and where it is.
+/// Returns the first mark and its position.
 fn next_mark(text: &str) -> Option<((&'static str, &'static str), usize)> {
     [THOUGHT, CALL].into_iter().filter_map(|marks| Some((marks, text.find(marks.0)?))).min_by_key(|(_, at)| *at)
 }
 
-/// A call, its arguments and, behind them, what it brought.
+/// Adds a call with its arguments and the result that follows them.
 fn add_call(message: &mut ImportedMessage, within: &str) {
     let named = within.split_once(NAME.0).and_then(|(_, after)| after.split_once(NAME.1));
     let (name, after) = named.unwrap_or(("tool", within));
@@ -56,7 +56,7 @@ fn add_call(message: &mut ImportedMessage, within: &str) {
     }
 }
 
-/// The names of the tools whose answers were in the text.
+/// Returns the names of the tools whose results are in the text.
 pub(super) fn answered_tools(message: &ImportedMessage) -> HashSet<String> {
     let named = |body: &PieceBody| match body {
         PieceBody::ToolResult { name, .. } => Some(name.clone()),

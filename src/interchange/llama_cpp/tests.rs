@@ -1,4 +1,4 @@
-//! The samples as they must be read, lines that are wrong, and samples broken at random.
+//! Tests of the llama.cpp reader: the samples, invalid lines, and random mutations.
 
 use chrono::TimeDelta;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ use crate::test_support::{
 const SESSION: &str = include_str!("../samples/llama_cpp/session.jsonl");
 const LIST: &str = include_str!("../samples/llama_cpp/list.json");
 
-/// What is read of a file that is known for what it is.
+/// Reads a file after its format was detected.
 fn read(bytes: impl Into<Vec<u8>> + Clone) -> CollectingSink {
     assert_eq!(detect(&mut open_input(bytes.clone()).unwrap()).unwrap(), Some(ImportFormat::LlamaCpp));
     let (kept, end) = read_all(ImportFormat::LlamaCpp, bytes);
@@ -52,7 +52,7 @@ fn lines_are_grouped_into_conversations() {
         kept.issue_lines(),
         [
             "lost: sample.json › s-1 › n2: an attachment of a kind that is not known was left out (HOLOGRAM)",
-            "lost: sample.json › s-1 › n2: a file did not come along, only the text that was taken out of it (2 times)",
+            "lost: sample.json › s-1 › n2: a file is not in the export, only its extracted text (2 times)",
         ]
     );
 }
@@ -83,7 +83,7 @@ fn archive_of_lines_is_read() {
         [("a.jsonl", SESSION.as_bytes()), ("notes.txt", b"ignored"), ("b.jsonl", SESSION.as_bytes())];
     let kept = read(zip_archive(&entries));
     let ids: Vec<&str> = kept.conversations.iter().map(|one| one.source_id.as_str()).collect();
-    // The second file says the same again.
+    // The second file contains the same conversations.
     assert_eq!(ids, ["s-1", "s-2"]);
     assert_eq!(kept.issue_lines().iter().filter(|told| told.contains("was there before")).count(), 2);
 }

@@ -1,4 +1,4 @@
-//! The blocks that are drawn by themselves: texts, errors, images, documents.
+//! Renders blocks outside of reasoning panels: text, errors, images, documents.
 
 use std::io::{self, Write};
 
@@ -9,16 +9,16 @@ use crate::domain::attachment::AttachmentCard;
 use crate::domain::export::ExportDetail;
 use crate::domain::{Block, Content};
 
-/// How a path is written.
+/// Options of the export.
 #[derive(Clone, Copy)]
 pub struct MarkdownOptions<'a> {
     pub reasoning: ExportDetail,
     pub tools: ExportDetail,
-    /// The file of an image, from its sha256 and its MIME type, as it is linked.
+    /// Returns the link of an image from its SHA-256 and its MIME type.
     pub image: &'a dyn Fn(&str, &str) -> String,
 }
 
-/// A block that is drawn by itself: text, an error, an image, a document.
+/// Writes a block: text, an error, an image or a document.
 pub fn write_block(out: &mut impl Write, block: &Block, options: &MarkdownOptions<'_>) -> io::Result<()> {
     let card = || AttachmentCard::from_block(block).unwrap_or_default();
     match &block.content {

@@ -1,5 +1,5 @@
-//! The smallest parts of the Markdown export: code that cannot leave its fence, words that mean nothing but themselves,
-//! and texts that cannot swallow what stands after them.
+//! Escaping for the Markdown export: code that cannot leave its fence, inline text without formatting, and verbatim
+//! text that cannot swallow what follows it.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
 use crate::domain::hidden_text::is_hidden_character;
 
-/// A code block that holds exactly this text, whatever is in it.
+/// Writes a code block that holds exactly this text, whatever it contains.
 pub fn write_code(out: &mut impl Write, language: &str, text: &str) -> io::Result<()> {
     let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
     writeln!(out, "{fence}{language}")?;
@@ -19,13 +19,13 @@ pub fn write_code(out: &mut impl Write, language: &str, text: &str) -> io::Resul
     writeln!(out, "{fence}\n")
 }
 
-/// How often a character stands in a row, at most.
+/// Returns the length of the longest run of a character.
 fn longest_run(text: &str, of: char) -> usize {
     text.split(|c| c != of).map(|run| run.len() / of.len_utf8()).max().unwrap_or(0)
 }
 
-/// A text as it was written, in its own paragraph. Where it leaves a fence or a comment open, that is closed: the text
-/// would take the rest of the file with it.
+/// Writes a text verbatim as its own paragraph. A fence or comment that it leaves open is closed, because it would
+/// swallow the rest of the file.
 pub fn write_verbatim(out: &mut impl Write, text: &str) -> io::Result<()> {
     out.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
@@ -37,16 +37,16 @@ pub fn write_verbatim(out: &mut impl Write, text: &str) -> io::Result<()> {
     writeln!(out)
 }
 
-/// A text as it was written, as a quote.
+/// Writes a text as a quote.
 pub fn write_quote(out: &mut impl Write, text: &str) -> io::Result<()> {
-    // A carriage return alone ends a line, too.
+    // A lone carriage return ends a line, too.
     for line in text.replace("\r\n", "\n").trim_end().split(['\n', '\r']) {
         writeln!(out, "{}", format!("> {line}").trim_end())?;
     }
     writeln!(out)
 }
 
-/// Words in one line that mean nothing but themselves in Markdown, without what cannot be seen.
+/// Escapes text for one line of Markdown and removes invisible characters.
 pub fn escape_inline(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in one_line(text).chars() {
@@ -58,19 +58,19 @@ pub fn escape_inline(text: &str) -> String {
     line
 }
 
-/// Words in one line of HTML.
+/// Escapes text for one line of HTML.
 pub fn escape_html(text: &str) -> String {
     one_line(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Words in one line, without what cannot be seen.
+/// Puts text on one line and removes invisible characters.
 pub fn one_line(text: &str) -> String {
     let seen: String =
         text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_hidden_character(*c)).collect();
     seen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where a link leads, as it can stand in parentheses.
+/// Escapes a link target for use in parentheses.
 pub fn link_target(address: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#@!$&'*+,;=%".contains(c);
     if !address.is_empty() && address.chars().all(plain) {
@@ -87,10 +87,10 @@ pub fn link_target(address: &str) -> String {
     safe + ">"
 }
 
-/// A word that no text has by chance, to see whether what comes after a text is read on its own.
+/// A word that occurs in no text by chance; it probes whether the text after a block parses on its own.
 const PROBE_WORD: &str = "turnleafreadsthisafterthetext";
 
-/// The line that ends what a text leaves open.
+/// Returns the line that closes what a text leaves open.
 fn closing(text: &str) -> Option<String> {
     if is_over(text, "") {
         return None;
@@ -99,7 +99,7 @@ fn closing(text: &str) -> Option<String> {
     is_over(text, &closing).then_some(closing)
 }
 
-/// Whether what follows the text and this line is a paragraph of its own.
+/// Returns whether text after this line parses as its own paragraph.
 fn is_over(text: &str, closing: &str) -> bool {
     let whole = format!("{text}\n{closing}\n\n{PROBE_WORD}\n");
     let mut depth = 0_usize;
@@ -125,7 +125,7 @@ fn is_over(text: &str, closing: &str) -> bool {
     last.is_some_and(|(is_paragraph, said)| is_paragraph && said == PROBE_WORD)
 }
 
-/// The line that ends the last block of a text, of those blocks that do not end by themselves.
+/// Returns the closing line of the last block if that block does not end by itself.
 fn closing_of_last(text: &str) -> Option<String> {
     let mut depth = 0_usize;
     let mut last = None;
@@ -166,7 +166,7 @@ fn closing_of_last(text: &str) -> Option<String> {
     }
 }
 
-/// A time as everything can read it, to the second.
+/// Formats a time in ISO 8601 with seconds.
 pub fn iso_time(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
@@ -184,7 +184,7 @@ mod tests {
             ("```rust\nfn main() {}\n```", None),
             ("~~~~\n```\n", Some("~~~~")),
             ("  ````md\n```\nx\n```", Some("````")),
-            // Fences in lists and quotes end with them.
+            // Fences within lists and quotes end with them.
             ("- ```\n  code", None),
             ("1. ```\n   code\n   ```", None),
             ("> ```\n> code", None),

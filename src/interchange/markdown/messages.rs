@@ -1,5 +1,5 @@
-//! Every word of the Markdown export that is not of the chat itself, in one place, so that another language can take its
-//! place. What is counted or measured is said by a function, so that each language can order it in its own way.
+//! All texts of the Markdown export that do not come from the chat, in one place for translation. Texts with numbers
+//! are functions, so that each language can order the words.
 
 use crate::domain::ImportDifferenceKind;
 use crate::domain::elapsed::format_elapsed;
@@ -11,41 +11,41 @@ pub const YOU: &str = "You";
 pub const ASSISTANT: &str = "Assistant";
 pub const SYSTEM: &str = "System";
 pub const EDITED: &str = "edited by you";
-pub const HIDDEN_REASONING: &str = "The provider keeps the words of this reasoning to itself.";
+pub const HIDDEN_REASONING: &str = "The provider does not share this reasoning.";
 pub const ARGUMENTS: &str = "Arguments";
 pub const NO_ARGUMENTS: &str = "No arguments.";
 pub const RESULT: &str = "Result";
 pub const TOOL_ERROR: &str = "Error";
-pub const NO_RESULT: &str = "There is no result.";
+pub const NO_RESULT: &str = "No result.";
 pub const SOURCES: &str = "Sources";
 pub const ERROR: &str = "Error";
 pub const STOPPED: &str = "Stopped by you.";
-pub const STILL_WRITTEN: &str = "This reply was still being written.";
+pub const STILL_WRITTEN: &str = "This reply was still being generated.";
 pub const EMPTY_REPLY: &str = "The reply is empty.";
 pub const DOCUMENT: &str = "Document";
 pub const IMAGE: &str = "Image";
 pub const IMPORTED_FROM: &str = "Imported from";
-pub const DIFFERENCES: &str = "What the source had and this chat has not, or has otherwise:";
-pub const DAMAGED: &str = "Parts of this chat are damaged in the database and could not be exported as they were:";
-pub const NO_DIFFERENCES: &str = "Everything of it came along.";
+pub const DIFFERENCES: &str = "Differences from the source:";
+pub const DAMAGED: &str = "Parts of this chat are damaged in the database and could not be exported unchanged:";
+pub const NO_DIFFERENCES: &str = "Everything was imported.";
 
-/// How bad a difference to the source is.
+/// Names the kind of a difference from the source.
 pub fn difference(kind: ImportDifferenceKind) -> &'static str {
     match kind {
-        ImportDifferenceKind::LeftOut => "left out",
-        ImportDifferenceKind::PutRight => "put right",
-        ImportDifferenceKind::Lost => "not kept",
+        ImportDifferenceKind::LeftOut => "skipped",
+        ImportDifferenceKind::PutRight => "fixed",
+        ImportDifferenceKind::Lost => "lost",
     }
 }
 
-/// Why a reasoning block ended before its time.
+/// The reason why a reasoning block ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasoningCutOff {
     Stopped,
     Broken,
 }
 
-/// "Thought for 12 s · 3 tool calls, 1 failed". The time is in milliseconds.
+/// Summarizes a reasoning block: "Thought for 12 s · 3 tool calls, 1 failed". The time is in milliseconds.
 pub fn reasoning_summary(
     ms: Option<u64>,
     calls: usize,
@@ -76,12 +76,12 @@ pub fn reasoning_summary(
     label
 }
 
-/// "Tool weather".
+/// Returns the label of a tool: "Tool weather".
 pub fn tool_label(name: &str) -> String {
     format!("Tool {name}")
 }
 
-/// "done", "failed", …: how a call ended.
+/// Names the outcome of a call: "done", "failed", ….
 pub fn tool_state(status: crate::domain::block::ToolStatus, failed: bool) -> &'static str {
     use crate::domain::block::ToolStatus::{
         AwaitingApproval, Cancelled, Denied, Done, Failed, HandedOver, Interrupted, Pending, Running,
@@ -91,31 +91,31 @@ pub fn tool_state(status: crate::domain::block::ToolStatus, failed: bool) -> &'s
         Done if failed => "failed",
         Done => "done",
         Cancelled => "stopped",
-        Denied => "you declined",
+        Denied => "declined by you",
         Interrupted => "the server restarted; it may or may not have run",
-        HandedOver => "handed over to a program",
+        HandedOver => "run by a client",
         Pending => "waiting",
-        AwaitingApproval => "waiting for your answer",
+        AwaitingApproval => "waiting for your approval",
         Running => "running",
     }
 }
 
-/// "12 s", "2 min 5 s", "1 h 3 min".
+/// Formats a duration: "12 s", "2 min 5 s", "1 h 3 min".
 pub fn seconds(seconds: u64) -> String {
     format_elapsed(seconds, ["h", "min", "s"])
 }
 
-/// "version 2026-11-22T07:00:00Z".
+/// Names a document version: "version 2026-11-22T07:00:00Z".
 pub fn version(time: &str) -> String {
     format!("version {time}")
 }
 
-/// "line 3", "lines 3-9".
+/// Names a line range: "line 3", "lines 3-9".
 pub fn lines(first: u64, last: u64) -> String {
     if first == last { format!("line {first}") } else { format!("lines {first}-{last}") }
 }
 
-/// What of the chat this file does not have.
+/// Names what this file does not contain.
 pub fn other_versions(count: usize) -> String {
     match count {
         1 => "1 other version is not in this file.".to_owned(),

@@ -1,4 +1,4 @@
-//! What a reply is made of: reasoning blocks with the tools in them, tools, and what was said.
+//! Renders the items of a reply: reasoning blocks with their tools, tool calls, and text.
 
 use std::io::{self, Write};
 
@@ -12,15 +12,15 @@ use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, is_tool_fail
 use crate::domain::turn::TurnStatus;
 use crate::domain::{Block, tool_output};
 
-/// What items are drawn of.
+/// Inputs for rendering items.
 pub struct ReplyContext<'a> {
-    /// Of the whole run: the places in items are of these.
+    /// The blocks of the whole run; items contain indexes into them.
     pub blocks: &'a [Block],
     pub status: TurnStatus,
     pub options: &'a MarkdownOptions<'a>,
 }
 
-/// Where an item begins.
+/// Returns the index of the first block of an item.
 pub fn item_start(item: &RenderedItem) -> usize {
     let of = |segment: &Segment| match segment {
         Segment::Think { blocks, .. } => blocks.first().copied(),
@@ -34,7 +34,7 @@ pub fn item_start(item: &RenderedItem) -> usize {
     .unwrap_or_default()
 }
 
-/// One item.
+/// Writes one item.
 pub fn write_item(out: &mut impl Write, item: &RenderedItem, drawn: &ReplyContext<'_>) -> io::Result<()> {
     match item {
         RenderedItem::Reasoning(block) => reasoning(out, block, drawn),
@@ -50,7 +50,7 @@ fn reasoning(out: &mut impl Write, block: &ReasoningBlock, drawn: &ReplyContext<
     let (calls, failed) = (block.tool_calls, block.failed_tool_calls);
     let label = messages::reasoning_summary(block.duration_ms, calls, failed, !block.has_text, cut_off);
     match drawn.options.reasoning {
-        // The tools in it are asked for by themselves.
+        // Tools within reasoning have their own option.
         ExportDetail::LeftOut => {}
         ExportDetail::Full => writeln!(out, "**{}**\n", escaping::escape_inline(&label))?,
         ExportDetail::Folded => fold(out, &label)?,
@@ -72,7 +72,7 @@ fn member(out: &mut impl Write, segment: &Segment, drawn: &ReplyContext<'_>) -> 
                 _ if text.trim().is_empty() => Ok(()),
                 ExportDetail::LeftOut => Ok(()),
                 ExportDetail::Folded => escaping::write_verbatim(out, &text),
-                // So that it is seen where the reasoning ends.
+                // A quote shows where the reasoning ends.
                 ExportDetail::Full => escaping::write_quote(out, &text),
             }
         }
@@ -120,7 +120,7 @@ fn tool(out: &mut impl Write, call: &Block, answer: Option<&Block>, options: &Ma
     if options.tools == ExportDetail::Folded { unfold(out) } else { Ok(()) }
 }
 
-/// What a call brought.
+/// Writes the result of a call.
 pub fn write_result(out: &mut impl Write, answer: Option<&Block>, options: &MarkdownOptions<'_>) -> io::Result<()> {
     let Some(Content::ToolResult { result, success, is_error, metadata, .. }) = answer.map(|block| &block.content)
     else {

@@ -1,5 +1,5 @@
-//! What the file says for small paths, and over hostile texts: that every code block holds what was put in and that no
-//! text takes what comes after it.
+//! Tests of the Markdown export for small paths and hostile texts: every code block holds its exact content, and no
+//! text swallows what follows it.
 
 use chrono::TimeDelta;
 use proptest::prelude::*;
@@ -88,7 +88,8 @@ fn reasoning_and_tools_follow_options() {
     let reply = fixtures::rich_reply(2);
     let thought = "The user wants the weather.";
     let table = [
-        // Reasoning, tools; the thought as text and as a quote; folds, arguments.
+        // Options for reasoning and tools; whether the thought appears as text and as a quote; counts of folds and
+        // arguments.
         (ExportDetail::Folded, ExportDetail::Folded, true, false, 3, 2),
         (ExportDetail::Full, ExportDetail::Full, true, true, 0, 2),
         (ExportDetail::LeftOut, ExportDetail::Full, false, false, 0, 2),
@@ -104,7 +105,7 @@ fn reasoning_and_tools_follow_options() {
         assert_eq!(counted("Arguments"), calls, "{text}");
         assert!(text.contains("It is **-3 °C** in Oslo."), "{text}");
     }
-    // Without thinking mode there is no reasoning, as on the screen.
+    // Without thinking mode there is no reasoning panel, as on the screen.
     let plain = ExportedTurn { is_thinking_mode: false, ..shown(&reply) };
     let text = write_path("t", &[plain], &options(ExportDetail::Full, ExportDetail::Full));
     assert!(!text.contains(thought) && text.matches("Arguments").count() == 2, "{text}");
@@ -132,7 +133,7 @@ fn reply_endings_are_written() {
     let table = [
         (stopped, "· hidden", false, "<summary>Thought · stopped</summary>"),
         (fixtures::reply(2, []), "Error", false, "*The reply is empty.*"),
-        (fixtures::running_reply(2), "Error", false, "*This reply was still being written.*"),
+        (fixtures::running_reply(2), "Error", false, "*This reply was still being generated.*"),
         (
             fixtures::failed_reply(2, FailureKind::ProviderQuota),
             "The tallest",
@@ -200,7 +201,7 @@ fn heading_is_written_once() {
     assert_eq!(text, "# T\n\nCreated 2026-01-01T00:00:05Z\n\n## System prompt\n\nBe short.\n```\nopen\n```\n\n");
 }
 
-/// Texts of what breaks Markdown.
+/// Generates texts of characters that break Markdown.
 fn hostile() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
         "```",
@@ -244,7 +245,7 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..12).prop_map(|parts| parts.concat())
 }
 
-/// The text as the parser hands it out: how it ends a line, and its NUL, are the parser's own.
+/// Normalizes line ends and NUL as the parser does.
 fn normalized(text: &str) -> String {
     text.replace('\0', "\u{fffd}").trim_end_matches('\n').to_owned()
 }
@@ -309,7 +310,7 @@ proptest! {
         let turns: Vec<&String> = headings.iter().filter(|heading| heading.contains(" · 2026-01-01")).collect();
         prop_assert_eq!(turns.len(), 3, "{}", &text);
         prop_assert!(title.starts_with(if escaping::one_line(&texts[0]).is_empty() { messages::UNTITLED.to_owned() } else { escaping::one_line(&texts[0]) }.as_str()), "{:?} {}", title, &text);
-        // What people wrote stands there as they wrote it.
+        // Text of people appears verbatim.
         prop_assert!(texts[3].trim().is_empty() || text.contains(&texts[3]));
         prop_assert!(texts[2].trim().is_empty() || text.contains(&texts[2]));
     }

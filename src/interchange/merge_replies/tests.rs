@@ -1,4 +1,4 @@
-//! What is joined and what is not, by hand; and over generated trees: that nothing is lost.
+//! Tests of merging: examples of what is merged, and generated trees in which nothing may be lost.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -37,7 +37,7 @@ fn conversation_of(messages: Vec<ImportedMessage>) -> Conversation {
     Conversation { current: messages.len().checked_sub(1), messages, ..Conversation::default() }
 }
 
-/// Each message as its parent and its texts.
+/// Returns the parent and the texts of each message.
 fn parents_and_texts(conversation: &Conversation) -> Vec<(Option<usize>, String)> {
     let said = |message: &ImportedMessage| {
         let texts = message.pieces.iter().map(|piece| match &piece.body {
@@ -88,12 +88,12 @@ fn fork_model_change_failure_or_speaker_change_ends_merge() {
     let mut failed = reply(0, "a");
     failed.ending = MessageEnding::Failed("no".into());
     let table = [
-        // A fork inside: both stand on the run so far, in their order.
+        // A fork within the run: both branches attach to the merged run, in order.
         (
             vec![user(), reply(0, "a"), reply(1, "b"), reply(2, "c"), reply(2, "d"), reply(3, "e")],
             vec![(None, "u"), (Some(0), "a b"), (Some(1), "c e"), (Some(1), "d")],
         ),
-        // The first model that is told counts for all that follow.
+        // The first named model applies to all that follow.
         (
             vec![user(), reply(0, "a"), by(1, "m", "b"), reply(2, "c"), by(3, "n", "d"), by(4, "n", "e")],
             vec![(None, "u"), (Some(0), "a b c"), (Some(1), "d e")],
@@ -128,7 +128,7 @@ fn tree() -> impl Strategy<Value = Conversation> {
     let one = (0..8_usize, any::<prop::sample::Index>(), 0..4_u8, 0..3_u8, any::<bool>());
     prop::collection::vec(one, 0..40).prop_map(|parts| {
         let messages = parts.into_iter().enumerate().map(|(at, (who, parent, model, ending, is_deep))| {
-            // Mostly long chains, so that there are runs; sometimes any parent, so that there are forks.
+            // Mostly long chains, to create runs; sometimes random parents, to create forks.
             let parent = match at {
                 0 => None,
                 at if is_deep || who > 2 => Some(at - 1),
@@ -153,7 +153,7 @@ fn tree() -> impl Strategy<Value = Conversation> {
     })
 }
 
-/// All that is said on the way to each leaf, leaf by leaf.
+/// Returns all content on the path to each leaf.
 fn paths(conversation: &Conversation) -> Vec<Vec<String>> {
     let messages = &conversation.messages;
     let parents: std::collections::HashSet<usize> = messages.iter().filter_map(|message| message.parent).collect();

@@ -1,4 +1,4 @@
-//! What one message of Open WebUI holds.
+//! Converts the content of an Open WebUI message into pieces.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,10 +15,10 @@ use crate::media;
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// How much of a document stands beside a source.
+/// Number of characters of a document that are kept as a source's snippet.
 const SNIPPET_CHARS: usize = 2_000;
 
-/// A message's pieces: files before a question, after an answer.
+/// Returns the pieces of a message: files before a question and after a reply.
 pub(crate) fn pieces(
     message: &Value,
     id: &str,
@@ -30,7 +30,7 @@ pub(crate) fn pieces(
     let files = reader.files(message);
     let items = fields::list(message, "output");
     let mut words = if role == Role::Assistant && !items.is_empty() { reader.items(items) } else { Vec::new() };
-    // An output that nothing was read from leaves the text.
+    // If nothing could be read from the output, the text is used.
     if words.is_empty() {
         words = reader.content(message, role);
     }
@@ -66,12 +66,12 @@ impl ContentReader<'_, '_> {
         });
         for kind in unknown {
             let kind: String = kind.chars().take(60).collect();
-            self.notes.add(IssueKind::Lost, self.id, format!("an item of type “{kind}” is not kept"));
+            self.notes.add(IssueKind::Lost, self.id, format!("items of type “{kind}” are not imported"));
         }
         for _ in pictures.into_iter().filter(|is_absent| *is_absent) {
             self.tell_absent();
         }
-        // Ids of calls are counted in their message where the source has none: they must differ in the conversation.
+        // Generated call ids count per message, so the message id makes them unique within the conversation.
         for body in &mut bodies {
             if let PieceBody::ToolCall { id, .. } | PieceBody::ToolResult { id, .. } = body
                 && id.starts_with("call-")
@@ -103,7 +103,7 @@ impl ContentReader<'_, '_> {
         part.as_str().or_else(|| fields::text(part, "text")).map(|text| PieceBody::Text(text.to_owned()))
     }
 
-    /// A text with the `<details>` of older messages in it.
+    /// Splits a text at the `<details>` elements of older messages.
     fn split_text(&mut self, text: &str) -> Vec<PieceBody> {
         let mut bodies = Vec::new();
         for (at, stretch) in split_details(text).into_iter().enumerate() {
@@ -148,7 +148,7 @@ impl ContentReader<'_, '_> {
         }
     }
 
-    /// The oldest form: all calls of a round in one, as JSON.
+    /// The oldest format: all calls of a round in one JSON value.
     fn calls_of_round(&mut self, details: &DetailsElement<'_>, bodies: &mut Vec<PieceBody>) {
         let (calls, results) =
             (details.json("content").unwrap_or_default(), details.json("results").unwrap_or_default());
@@ -187,7 +187,7 @@ impl ContentReader<'_, '_> {
 
     fn files(&mut self, message: &Value) -> Vec<PieceBody> {
         let mut bodies: Vec<PieceBody> = fields::list(message, "files").iter().filter_map(file_body).collect();
-        // Before there were files, there were pictures alone.
+        // Older messages contain only images instead of files.
         let pictures = fields::list(message, "images").iter().filter_map(Value::as_str);
         bodies.extend(pictures.map(|url| picture(url, "")));
         for _ in bodies.iter().filter(|body| is_absent(body)) {
@@ -197,7 +197,7 @@ impl ContentReader<'_, '_> {
     }
 
     fn tell_absent(&mut self) {
-        self.notes.add(IssueKind::Lost, self.id, "a file did not come along in the export");
+        self.notes.add(IssueKind::Lost, self.id, "a file is not in the export");
     }
 }
 
@@ -205,13 +205,13 @@ fn is_absent(body: &PieceBody) -> bool {
     matches!(body, PieceBody::Picture { file, .. } | PieceBody::Attachment { file } if matches!(file.bytes, FileBytes::Absent(_)))
 }
 
-/// A picture at an address: within it, or at the program that the export comes from.
+/// Returns an image from an address: a data URL, or a file on the source server.
 fn picture(url: &str, name: &str) -> PieceBody {
     let name = if name.is_empty() { "picture" } else { name }.to_owned();
     let file = match media::parse_data_url(url) {
         Some((mime, bytes)) => MessageFile { name, mime, bytes: FileBytes::Inline(bytes.into()) },
         None => {
-            // A broken data URL is as long as its picture.
+            // A malformed data URL is as long as its image.
             let at: String = url.chars().take(500).collect();
             MessageFile { mime: media::mime_of(&name).to_owned(), name, bytes: FileBytes::Absent(at) }
         }
@@ -219,7 +219,7 @@ fn picture(url: &str, name: &str) -> PieceBody {
     PieceBody::Picture { file, alt: String::new() }
 }
 
-/// A file as a message lists it; `None` for what is none.
+/// Reads an entry of a message's file list; `None` if it is no file.
 fn file_body(given: &Value) -> Option<PieceBody> {
     let within = given.get("file").unwrap_or(given);
     let meta = within.get("meta").unwrap_or(&Value::Null);
@@ -248,10 +248,10 @@ fn file_body(given: &Value) -> Option<PieceBody> {
     Some(PieceBody::Attachment { file: MessageFile { name, mime, bytes } })
 }
 
-/// What an answer rests on: every document of every source, each address or name once.
+/// Returns the sources of a reply: every document of every source, without duplicates by address or name.
 fn sources(message: &Value) -> Vec<ImportedSource> {
     let mut found: Vec<ImportedSource> = Vec::new();
-    // Of what has no address, its title.
+    // Address, or the title if there is no address.
     let mut known: HashSet<(&str, &str)> = HashSet::new();
     for name in ["sources", "citations"] {
         for given in fields::list(message, name) {

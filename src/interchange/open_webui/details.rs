@@ -1,45 +1,45 @@
-//! Reasoning and calls as older messages have them: `<details type="…">` within the text.
+//! Parses the reasoning and calls of older messages: `<details type="…">` within the text.
 
 use std::borrow::Cow;
 
 use html_escape::decode_html_entities;
 use serde_json::Value;
 
-/// A stretch of a message's text.
+/// A segment of a message's text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum TextSegment<'a> {
     Text(&'a str),
     Details(DetailsElement<'a>),
 }
 
-/// One `<details>` of the program's own.
+/// A `<details>` element that the program itself wrote.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DetailsElement<'a> {
     /// `reasoning`, `tool_calls` or `code_interpreter`.
     pub(crate) kind: &'a str,
     attributes: Vec<(&'a str, &'a str)>,
-    /// What stands within it behind the summary, as it stands there.
+    /// The raw content after the summary.
     body: &'a str,
 }
 
 impl DetailsElement<'_> {
-    /// An attribute, with its entities decoded.
+    /// Returns an attribute with its entities decoded.
     pub(crate) fn attribute(&self, name: &str) -> Option<Cow<'_, str>> {
         let (_, value) = self.attributes.iter().find(|(known, _)| *known == name)?;
         Some(decode_html_entities(value)).filter(|value| !value.is_empty())
     }
 
-    /// An attribute that is JSON, also one that was written as a string of JSON.
+    /// Returns a JSON attribute, which may be encoded twice as a string.
     pub(crate) fn json(&self, name: &str) -> Option<Value> {
         Some(json_or_text(&self.attribute(name)?))
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     pub(crate) fn body(&self) -> String {
         decode_html_entities(self.body.trim()).into_owned()
     }
 
-    /// The body as reasoning: without the signs of a quotation, when all of it stands in one.
+    /// Returns the body as reasoning, without quote markers if every line is quoted.
     pub(crate) fn reasoning(&self) -> String {
         let body = self.body();
         let is_quoted = |line: &str| line.trim_start().starts_with('>') || line.trim().is_empty();
@@ -55,7 +55,7 @@ impl DetailsElement<'_> {
     }
 }
 
-/// JSON, or the text itself where it is none; a string that is JSON again is that.
+/// Parses JSON, also JSON within a JSON string; anything else is returned as text.
 pub(crate) fn json_or_text(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
@@ -69,12 +69,12 @@ pub(crate) fn json_or_text(text: &str) -> Value {
 
 const OPEN: &str = "<details";
 const CLOSE: &str = "</details>";
-/// Attributes of one, at most.
+/// Maximum number of attributes of an element.
 const ATTRIBUTES: usize = 64;
 const KINDS: [&str; 3] = ["reasoning", "tool_calls", "code_interpreter"];
 
-/// Cuts a text at the program's own `<details>`. Others are the model's and stay text, and so do those that do not
-/// begin a line. One that is not closed reaches to the end.
+/// Splits a text at the program's own `<details>` elements. Other elements belong to the model's text, as do those
+/// that do not start a line. An unclosed element extends to the end.
 pub(crate) fn split_details(text: &str) -> Vec<TextSegment<'_>> {
     let mut stretches = Vec::new();
     let (mut from, mut at) = (0, 0);
@@ -93,8 +93,8 @@ pub(crate) fn split_details(text: &str) -> Vec<TextSegment<'_>> {
     stretches
 }
 
-/// Whether what follows these words begins a line: behind another one a line begins, too. Looks at no more than the
-/// blanks at their end.
+/// Returns whether an element after this text starts a line; one that follows another element does, too. Only the
+/// trailing white space is examined.
 fn begins_line(before: &str) -> bool {
     let words = before.trim_end();
     words.is_empty() || before[words.len()..].contains('\n')
@@ -126,11 +126,11 @@ fn details(text: &str, start: usize) -> Option<(DetailsElement<'_>, usize)> {
     Some((DetailsElement { kind, attributes, body }, end))
 }
 
-/// The attributes, and how long they are with the bracket behind them.
+/// Returns the attributes, and their length including the closing bracket.
 fn attributes(text: &str) -> Option<(Vec<(&str, &str)>, usize)> {
     let mut attributes = Vec::new();
     let mut at = 0;
-    // The program writes a few. More of them would be looked through again from within each.
+    // The program writes only a few. Without a limit, nested elements would be scanned quadratically.
     for _ in 0..ATTRIBUTES {
         at += text[at..].len() - text[at..].trim_start().len();
         if text[at..].starts_with('>') {
@@ -145,7 +145,7 @@ fn attributes(text: &str) -> Option<(Vec<(&str, &str)>, usize)> {
                 attributes.push((name, &rest[..end]));
                 at += 2 + end + 1;
             }
-            // An attribute without a value. Anything else is not this program's.
+            // An attribute without a value. Any other syntax does not come from this program.
             None if length > 0 && text[at..].starts_with([' ', '\n', '>']) => {}
             None => return None,
         }
@@ -153,7 +153,7 @@ fn attributes(text: &str) -> Option<(Vec<(&str, &str)>, usize)> {
     None
 }
 
-/// Where the closing tag begins that belongs to the one before the text.
+/// Returns the position of the matching closing tag.
 fn closing(text: &str) -> Option<usize> {
     let (mut at, mut depth) = (0, 1_usize);
     loop {
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn details_within_lines_are_skipped_in_linear_time() {
-        // Looked through to the end from each of them it would take hours.
+        // Scanning to the end from each of them would take hours.
         let text = "x<details type=\"reasoning\">".repeat(400_000);
         assert_eq!(split_details(&text), [TextSegment::Text(&text)]);
     }

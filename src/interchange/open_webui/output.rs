@@ -1,4 +1,4 @@
-//! The items that newer messages keep of a reply: those of OpenAI's Responses, and the program's own.
+//! Parses the `output` items of newer messages: those of OpenAI's Responses API, and the program's own.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use super::details::json_or_text;
 use crate::conversation::PieceBody;
 use crate::fields;
 
-/// What the items hold, in their order. An answer stands where it stands; one without a call gets one.
+/// Returns the content of the items in order. A result stays at its position; one without a call gets a created call.
 pub(crate) fn bodies(
     items: &[Value],
     tell: &mut dyn FnMut(&str),
     picture: &mut dyn FnMut(&Value) -> Option<PieceBody>,
 ) -> Vec<PieceBody> {
     let mut bodies = Vec::new();
-    // The names of the calls so far; of several with the same id that of the first.
+    // Names of the calls so far; the first one wins if ids repeat.
     let mut calls: HashMap<String, String> = HashMap::new();
     for (at, item) in items.iter().enumerate() {
         let id = |name: &str| fields::id(item, name).or_else(|| fields::id(item, "id"));
@@ -64,7 +64,7 @@ pub(crate) fn bodies(
                 bodies.extend(code_run_bodies(id("call_id"), code, item.get("output").cloned(), !has_failed(item)));
             }
             kind if kind.ends_with("_call") => {
-                // A tool that the provider ran itself: what it was asked is all that is kept of it.
+                // A tool that the provider ran: only its input is stored.
                 let name = kind.trim_end_matches("_call").to_owned();
                 let mut arguments = item.clone();
                 if let Value::Object(members) = &mut arguments {
@@ -92,7 +92,7 @@ pub(crate) fn bodies(
     bodies
 }
 
-/// A run of the code interpreter: its code as the call, what came out as the answer.
+/// Returns a run of the code interpreter: its code as the call, its output as the result.
 pub(crate) fn code_run_bodies(
     id: String,
     code: Option<String>,
@@ -121,7 +121,7 @@ fn reasoning(item: &Value) -> Option<PieceBody> {
     (!text.is_empty() || duration_ms.is_some()).then_some(PieceBody::Thinking { text, title: None, duration_ms })
 }
 
-/// The texts of content parts, or the content itself where it is a text.
+/// Returns the texts of content parts, or the content itself if it is a string.
 fn texts(of: Option<&Value>) -> Vec<&str> {
     match of {
         Some(Value::String(text)) => vec![text],

@@ -1,11 +1,12 @@
-//! Token counts, as the providers behind Open WebUI tell them: OpenAI's two forms, Anthropic's and Ollama's.
+//! Parses token counts in the formats of the providers behind Open WebUI: OpenAI's two formats, Anthropic's and
+//! Ollama's.
 
 use serde_json::Value;
 
 use crate::domain::usage::Usage;
 use crate::fields::count;
 
-/// The counts of a message.
+/// Returns the token counts of a message.
 pub(crate) fn from_message(message: &Value) -> Usage {
     let info = message.get("info");
     let within = info.and_then(|info| info.get("usage"));
@@ -18,7 +19,7 @@ pub(crate) fn from_message(message: &Value) -> Usage {
     let output = ["completion_tokens_details", "output_tokens_details"];
     let cache_read = part(&input, "cached_tokens").or_else(|| count(usage, "cache_read_input_tokens"));
     let cache_write = count(usage, "cache_creation_input_tokens");
-    // Anthropic counts what the cache had to do with beside the input; here it is a part of it.
+    // Anthropic counts cached tokens separately from the input; Turnleaf includes them.
     let beside = if usage.get("cache_read_input_tokens").is_some() || cache_write.is_some() {
         count(usage, "cache_read_input_tokens").unwrap_or(0).saturating_add(cache_write.unwrap_or(0))
     } else {

@@ -1,4 +1,4 @@
-//! Trees as sources tell them, whole and broken.
+//! Tests of message trees, intact and broken.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::domain::turn::Role;
 use crate::message_builder::empty_message;
 use crate::report::IssueLocation;
 
-/// `id<parent>children`; an id in brackets is scaffolding.
+/// Parses `id<parent>children`; an id in brackets is a structural node.
 fn node(told: &str) -> SourceNode {
     let (rest, children) = told.split_once('>').unwrap_or((told, ""));
     let (id, parent) = rest.split_once('<').unwrap_or((rest, ""));
@@ -34,18 +34,18 @@ fn ordered(told: &str, current: Option<&str>) -> (String, Option<usize>, usize) 
 #[test]
 fn trees_are_kept_whole() {
     let table = [
-        // A line; children that are not named; siblings in the order in which they are named.
+        // A chain; children that are not listed; siblings in the listed order.
         ("a>b b<a>c c<b", None, "a< b<a c<b", Some(2), 0),
         ("a b<a c<b", None, "a< b<a c<b", Some(2), 0),
         ("a>c,b b<a c<a", Some("b"), "a< c<a b<a", Some(2), 0),
         ("c<a b<a a", None, "a< c<a b<a", Some(2), 0),
-        // Only the parents name their children.
+        // Only the parents list their children.
         ("a>b,c b c", None, "a< b<a c<a", Some(2), 0),
-        // Scaffolding: its children stand on its parent, in its place.
+        // Structural nodes: their children attach to the parent in their place.
         ("(r)>a (s)<a>b a<r>s,c b<s c<a", Some("s"), "a< b<a c<a", Some(0), 0),
         ("(r)", Some("r"), "", None, 0),
         ("", None, "", None, 0),
-        // Broken ones.
+        // Broken links.
         ("a<gone b<a", None, "a< b<a", Some(1), 1),
         ("a<a b<a", None, "a< b<a", Some(1), 1),
         ("x b<c c<a a<b d<b", None, "x< b< a<b c<a d<b", Some(4), 1),

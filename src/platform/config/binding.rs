@@ -1,5 +1,6 @@
-//! Which addresses may be served, and under which public name: while nobody has to sign in, only this machine's own. Others
-//! come in through a reverse proxy that authenticates them and proves itself to the server.
+//! The rules of which addresses and public names may be served. Without authentication, only loopback is allowed;
+//! other clients come through a reverse proxy that authenticates them and proves its identity
+//! (`docs/adr/0042-authentication-and-proxies.md`).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,13 +8,13 @@ use crate::config::ConfigError;
 use crate::config::listen::ListenAddress;
 use crate::config::security::{AuthMode, SecuritySettings, is_loopback_host};
 
-/// Whether only this machine can reach the address, in every spelling (`::ffff:127.0.0.1` too).
+/// Returns true if only this machine can reach the address, in every form (including `::ffff:127.0.0.1`).
 pub fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }
 
-/// Refuses what others could reach when nothing asks them who they are. It is given addresses, never names: the resolved
-/// ones before binding, and the sockets' own after.
+/// Rejects addresses that others could reach without authentication. It takes addresses, never names: the resolved
+/// ones before binding, and those of the sockets after.
 pub fn check(listen: &ListenAddress, addresses: &[SocketAddr], security: &SecuritySettings) -> Result<(), ConfigError> {
     match security.auth.value {
         AuthMode::Proxy => check_proxy(security),
@@ -25,8 +26,8 @@ pub fn check(listen: &ListenAddress, addresses: &[SocketAddr], security: &Securi
     }
 }
 
-/// A proxy is known by where its connections come from and by what it says; one of the two is not enough: every program
-/// on its machine has its address, and a secret may leak.
+/// A proxy is identified by its source address and by its secret. Neither is enough alone: every program on its
+/// machine has the same address, and a secret may leak.
 fn check_proxy(security: &SecuritySettings) -> Result<(), ConfigError> {
     let source = security.auth.source;
     let missing = match (security.trusted_proxies.value.is_empty(), security.proxy_secret.is_none()) {
@@ -36,10 +37,10 @@ fn check_proxy(security: &SecuritySettings) -> Result<(), ConfigError> {
         (true, true) => "TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET are not set",
     };
     Err(ConfigError::new(format!(
-        "refusing to serve behind a proxy (set by {source}): {missing}.\n\
-         Name the addresses that the proxy connects from in TURNLEAF_TRUSTED_PROXIES (127.0.0.1 for one on this \
-         machine), and let it send TURNLEAF_PROXY_SECRET (or what the file in TURNLEAF_PROXY_SECRET_FILE holds) in the \
-         header X-Turnleaf-Proxy-Secret of each request."
+        "refusing to serve behind a proxy (set by {source}): {missing}.\nSet TURNLEAF_TRUSTED_PROXIES to the \
+            addresses the proxy connects from (127.0.0.1 for one on this machine), and configure the proxy to send \
+            TURNLEAF_PROXY_SECRET (or the content of TURNLEAF_PROXY_SECRET_FILE) in the header \
+            X-Turnleaf-Proxy-Secret of every request."
     )))
 }
 
@@ -49,30 +50,28 @@ fn check_public_url(listen: &ListenAddress, security: &SecuritySettings) -> Resu
     };
     let port = listen.port.value;
     Err(ConfigError::new(format!(
-        "refusing to serve {} (TURNLEAF_PUBLIC_URL): other machines can reach it, and nobody has to sign in.\n\
-         What you can do:\n\
-         \x20 1. let the reverse proxy ask for a password, and let the server answer to that proxy alone: TURNLEAF_AUTH=proxy \
-         with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
-         \x20 2. reach it from another machine through a tunnel instead: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
-         \x20 3. remove TURNLEAF_PUBLIC_URL where only this machine uses it",
+        "refusing to serve {} (TURNLEAF_PUBLIC_URL): other machines can reach it without signing in.\nDo one of \
+            these:\n \x20 1. require a password at the reverse proxy and only accept requests from it: \
+            TURNLEAF_AUTH=proxy with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n \x20 2. connect from the \
+            other machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n \x20 3. remove \
+            TURNLEAF_PUBLIC_URL if only this machine uses it",
         url.origin(),
     )))
 }
 
-/// Another name is one under which a proxy passes on requests of other machines, and a trusted proxy is one that does.
+/// An additional name means that a proxy forwards requests of other machines, and so does a trusted proxy.
 fn check_names(security: &SecuritySettings) -> Result<(), ConfigError> {
     let hosts = &security.allowed_hosts;
     let (what, source) = match hosts.value.iter().find(|host| !is_loopback_host(host)) {
-        Some(host) => (format!("answer to {host}"), hosts.source),
+        Some(host) => (format!("accept the host {host}"), hosts.source),
         None if security.trusted_proxies.value.is_empty() => return Ok(()),
         None => ("trust a proxy".to_owned(), security.trusted_proxies.source),
     };
     Err(ConfigError::new(format!(
-        "refusing to {what} (set by {source}): other machines can reach it through a proxy, and nobody has to sign in.\n\
-         What you can do:\n\
-         \x20 1. let the reverse proxy ask for a password, and let the server answer to that proxy alone: TURNLEAF_AUTH=proxy \
-         with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
-         \x20 2. remove the setting where only this machine uses the server; names below localhost may be set"
+        "refusing to {what} (set by {source}): other machines can reach it through a proxy without signing in.\nDo \
+            one of these:\n \x20 1. require a password at the reverse proxy and only accept requests from it: \
+            TURNLEAF_AUTH=proxy with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n \x20 2. remove the \
+            setting if only this machine uses the server; names below localhost are allowed"
     )))
 }
 
@@ -85,12 +84,11 @@ fn check_addresses(listen: &ListenAddress, addresses: &[SocketAddr]) -> Result<(
         if listen.host.value.parse::<IpAddr>().is_ok() { String::new() } else { format!(", which is {open}") };
     let port = listen.port.value;
     Err(ConfigError::new(format!(
-        "refusing to listen on {asked}{resolved} (set by {}): other machines can reach it, and nobody has to sign in.\n\
-         What you can do:\n\
-         \x20 1. listen on this machine only: turnleaf serve --listen 127.0.0.1:{port}\n\
-         \x20 2. reach it from another machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
-         \x20 3. let a reverse proxy ask for a password, and let the server answer to that proxy alone: \
-         TURNLEAF_AUTH=proxy with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET",
+        "refusing to listen on {asked}{resolved} (set by {}): other machines can reach it without signing in.\nDo \
+            one of these:\n \x20 1. listen on this machine only: turnleaf serve --listen 127.0.0.1:{port}\n \x20 \
+            2. connect from the other machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n \x20 \
+            3. require a password at a reverse proxy and only accept requests from it: TURNLEAF_AUTH=proxy with \
+            TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET",
         listen.host.source,
     )))
 }

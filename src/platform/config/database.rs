@@ -1,5 +1,4 @@
-//! Which database, as a URL. The scheme decides; one that is unknown is refused, so that a typing error does not
-//! silently become a new SQLite file.
+//! The database URL. Unknown schemes are rejected, so that a typo does not silently create a new SQLite file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use crate::config::file::ConfigFile;
 use crate::config::setting::{SettingSource, SourcedSetting};
 use crate::config::{CliFlags, ConfigError};
 
-/// A database URL. It may hold a password, so it shows itself without one.
+/// A database URL. It may contain a password, so `Display` and `Debug` mask it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl(String);
 
@@ -27,17 +26,17 @@ impl DatabaseUrl {
         }
     }
 
-    /// The URL as given, with its password. For connecting only.
+    /// Returns the URL with its password. For connecting only.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether it names a SQLite file, which only one process may use.
+    /// Returns true for a SQLite file, which only one process may use.
     pub fn is_sqlite(&self) -> bool {
         self.0.starts_with("sqlite:")
     }
 
-    /// The file that a SQLite URL names.
+    /// Returns the file of a SQLite URL.
     pub fn sqlite_path(&self) -> Option<PathBuf> {
         let rest = self.0.strip_prefix("sqlite:")?;
         let rest = rest.strip_prefix("//").unwrap_or(rest);
@@ -47,7 +46,7 @@ impl DatabaseUrl {
 
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A query may hold a password too.
+        // The query may contain a password too.
         let shown = self.0.split('?').next().unwrap_or_default();
         match shown.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
             Some((scheme, (user, host))) => {
@@ -65,7 +64,7 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
-/// The database's URL; by default a SQLite file in the data directory.
+/// Reads the database URL; the default is a SQLite file in the data directory.
 pub fn read_database_url(
     flags: &CliFlags,
     environment: &Environment,
@@ -86,6 +85,6 @@ pub fn read_database_url(
         || format!("sqlite://{}", data_dir.join("turnleaf.db").display()),
     )
     .try_map(|url, source| {
-        DatabaseUrl::new(url).map_err(|error| ConfigError::new(format!("{error} (it comes from {source})")))
+        DatabaseUrl::new(url).map_err(|error| ConfigError::new(format!("{error} (set by {source})")))
     })
 }

@@ -1,5 +1,5 @@
-//! How the server goes down: how long `/readyz` announces it while connections are still accepted, and how long running
-//! replies may finish after that.
+//! The settings of a graceful shutdown: how long `/readyz` announces it while connections are still accepted, and how
+//! long running replies may finish after that.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -13,21 +13,22 @@ use turnleaf_domain::limits;
 const FINISH_SECONDS: RangeInclusive<u64> = 1..=3_600;
 const ANNOUNCE_SECONDS: RangeInclusive<u64> = 0..=300;
 
-/// The two phases of a shutdown.
+/// The durations of the two phases of a shutdown.
 #[derive(Debug, Clone)]
 pub struct DrainSettings {
-    /// `/readyz` answers 503 and everything else works: a balancer notices and sends no more requests here.
+    /// The announcement: `/readyz` answers 503 while everything else works, so that a load balancer sends requests
+    /// elsewhere.
     pub announce: SourcedSetting<Duration>,
-    /// No connection is accepted any more, and replies that run may finish.
+    /// The drain: no new connections are accepted, and running replies may finish.
     pub finish: SourcedSetting<Duration>,
 }
 
-/// Reads both. `is_public` says that something in front may watch `/readyz`; alone on a loopback address nothing does,
-/// and the end need not wait for it.
+/// Reads both durations. `is_public` says that a load balancer may watch `/readyz`; on a loopback address nothing
+/// does, so the announcement is skipped by default.
 pub fn read(environment: &Environment, file: &ConfigFile, is_public: bool) -> Result<DrainSettings, ConfigError> {
     let seconds = |variable: &'static str, key, from_file, default: Duration, allowed: RangeInclusive<u64>| {
         let from_environment = environment.text(variable).map(|text| {
-            let wrong = || ConfigError::new(format!("{variable} is not a whole number of seconds: {text}"));
+            let wrong = || ConfigError::new(format!("{variable} must be a whole number of seconds, but is: {text}"));
             text.parse::<u64>().map_err(|_| wrong())
         });
         let candidates = [
@@ -36,7 +37,8 @@ pub fn read(environment: &Environment, file: &ConfigFile, is_public: bool) -> Re
         ];
         SourcedSetting::first_set(candidates, || default.as_secs()).try_map(|value, source| {
             let (least, most) = (allowed.start(), allowed.end());
-            let wrong = || ConfigError::new(format!("{source} must be from {least} to {most} seconds: {value}"));
+            let wrong =
+                || ConfigError::new(format!("{source} must be between {least} and {most} seconds, but is: {value}"));
             allowed.contains(&value).then(|| Duration::from_secs(value)).ok_or_else(wrong)
         })
     };

@@ -1,5 +1,5 @@
-//! The environment as a value, so that tests need not change the process's own, and the rule for secrets: each may be
-//! given as `NAME` or as a file in `NAME_FILE`.
+//! The environment as a value, so that tests need not change that of the process, and the rule for secrets: each can
+//! be set as `NAME` or as a file in `NAME_FILE`.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use secrecy::SecretString;
 
 use crate::config::ConfigError;
 
-/// The variables of the environment. No `Debug`: some of them are secrets.
+/// The environment variables. There is no `Debug`, because some are secrets.
 #[derive(Clone, Default)]
 pub struct Environment(BTreeMap<String, String>);
 
 impl Environment {
-    /// The process's own. Variables that are not UTF-8 are left out: none of ours can be.
+    /// Reads the environment of the process. Variables that are not UTF-8 are skipped, because ours always are.
     pub fn from_process() -> Self {
         let variables = std::env::vars_os();
         Self(
@@ -20,23 +20,23 @@ impl Environment {
         )
     }
 
-    /// The variable's text. Set to nothing counts as not set, as is the custom.
+    /// Returns a variable's text. An empty variable counts as unset.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// The same, owned, for [`crate::config::setting::Setting::first`].
+    /// Returns a variable's text as an owned string, for [`crate::config::setting::SourcedSetting::first_set`].
     pub fn text_owned(&self, name: &str) -> Option<String> {
         self.text(name).map(str::to_owned)
     }
 
-    /// The secret in `name`, or in the file that `name_FILE` names, without its final line break. Setting both is an
-    /// error, because one of them would be silently ignored.
+    /// Returns the secret in `name`, or in the file that `name_FILE` names, without its final line break. Setting
+    /// both is an error, because one would be ignored silently.
     pub fn secret(&self, name: &str) -> Result<Option<SecretString>, ConfigError> {
         let file_variable = format!("{name}_FILE");
         match (self.text(name), self.text(&file_variable)) {
             (Some(_), Some(_)) => {
-                Err(ConfigError::new(format!("both {name} and {file_variable} are set: set only one")))
+                Err(ConfigError::new(format!("{name} and {file_variable} are both set; set only one")))
             }
             (Some(value), None) => Ok(Some(SecretString::from(value))),
             (None, Some(path)) => read_secret_file(&file_variable, path).map(Some),
@@ -51,7 +51,7 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Environment {
     }
 }
 
-/// The secret in the file at `path`, which the setting `named_by` names.
+/// Reads the secret in the file at `path`, which the setting `named_by` names.
 pub fn read_secret_file(named_by: &str, path: &str) -> Result<SecretString, ConfigError> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| ConfigError::new(format!("cannot read {path}, named by {named_by}: {error}")))?;
@@ -62,16 +62,16 @@ pub fn read_secret_file(named_by: &str, path: &str) -> Result<SecretString, Conf
     Ok(SecretString::from(text))
 }
 
-/// Reads a switch: `true`/`false`, `1`/`0`, `yes`/`no`, `on`/`off`.
+/// Parses a boolean: `true`/`false`, `1`/`0`, `yes`/`no`, `on`/`off`.
 pub fn parse_switch(name: &str, text: &str) -> Result<bool, ConfigError> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Ok(true),
         "false" | "0" | "no" | "off" => Ok(false),
-        _ => Err(ConfigError::new(format!("{name} is neither true nor false"))),
+        _ => Err(ConfigError::new(format!("{name} must be true or false"))),
     }
 }
 
-/// Reads a list separated by commas or white space.
+/// Parses a list separated by commas or white space.
 pub fn parse_list(text: &str) -> Vec<String> {
     text.split([',', ' ', '\t', '\n']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }

@@ -1,6 +1,7 @@
-//! Why a configuration cannot be used.
+//! The configuration error.
 
-/// The configuration cannot be used; the process exits with 78. The text names the setting and never shows a secret.
+/// The configuration is invalid; the process exits with code 78. The text names the setting and never contains a
+/// secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(String);

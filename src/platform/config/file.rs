@@ -1,5 +1,5 @@
-//! The configuration file: TOML, with the names of the environment in lower case and without our prefix. A key that
-//! does not exist is an error that names it, because a misspelt setting that is ignored is worse than none.
+//! The configuration file: TOML, with the names of the environment variables in lower case and without our prefix.
+//! Unknown keys are errors, because a misspelled setting that is ignored is worse than none.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::config::environment::Environment;
 use crate::config::{CliFlags, ConfigError};
 
-/// The whole file. No `Debug`: it may hold secrets.
+/// The whole file. There is no `Debug`, because it may contain secrets.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigFile {
@@ -42,8 +42,8 @@ pub struct ConfigFile {
     pub tool_servers: Vec<ToolServerEntry>,
 }
 
-/// A size as the configuration file may give it: a text, or a bare number of bytes. What is neither is refused where its
-/// setting can be named.
+/// A size in the file: a text, or a bare number of bytes. Other values are rejected later, where the setting's name
+/// is known.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub enum SizeEntry {
@@ -52,7 +52,7 @@ pub enum SizeEntry {
 }
 
 impl SizeEntry {
-    /// The text that [`turnleaf_domain::size::Size`] is read from.
+    /// Returns the text that [`turnleaf_domain::byte_size::ByteSize`] is parsed from.
     pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -61,29 +61,29 @@ impl SizeEntry {
     }
 }
 
-/// One `[[tool_servers]]` table: a program (`command`) or an address (`url`).
+/// A `[[tool_servers]]` table: a program (`command`) or a URL (`url`).
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolServerEntry {
     pub id: String,
     pub name: Option<String>,
-    /// The program and its arguments, as a list: there is no shell that would take a text apart.
+    /// The program and its arguments as a list, because no shell splits a text.
     pub command: Option<Vec<String>>,
     #[serde(default)]
     pub env: BTreeMap<String, SecretEntry>,
-    /// Where the program runs.
+    /// The working directory of the program.
     pub folder: Option<PathBuf>,
     pub url: Option<String>,
     #[serde(default)]
     pub headers: BTreeMap<String, SecretEntry>,
     pub idle_seconds: Option<u64>,
     pub total_seconds: Option<u64>,
-    /// Tools that run without asking; `*` is all of them.
+    /// Tools that run without approval; `*` means all.
     #[serde(default)]
     pub trusted_tools: Vec<ToolTrustEntry>,
 }
 
-/// A tool that is trusted: as it is first seen, or as its schema and description have this hash.
+/// A trusted tool: as it is when first seen, or only if its schema and description have this hash.
 #[derive(Deserialize)]
 #[serde(untagged, deny_unknown_fields, expecting = "must be a name or { name = \"...\", sha256 = \"...\" }")]
 pub enum ToolTrustEntry {
@@ -91,21 +91,21 @@ pub enum ToolTrustEntry {
     Pinned { name: String, sha256: String },
 }
 
-/// A value that may be a secret: itself, or where it is.
+/// A value that may be a secret: the value itself, or its location.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "must be a text, { file = \"...\" } or { env = \"...\" }")]
+#[serde(untagged, expecting = "must be a string, { file = \"...\" } or { env = \"...\" }")]
 pub enum SecretEntry {
     Text(String),
     File {
         file: String,
     },
-    /// The name of a variable that holds it.
+    /// The variable that contains the value.
     Env {
         env: String,
     },
 }
 
-/// One `[[prices]]` table: US dollars a million tokens.
+/// A `[[prices]]` table: US dollars per million tokens.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceEntry {
@@ -117,33 +117,33 @@ pub struct PriceEntry {
     pub cache_write: Option<f64>,
 }
 
-/// One `[[providers]]` table.
+/// A `[[providers]]` table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderEntry {
     pub id: String,
     pub name: Option<String>,
-    /// The protocol (`Api::named`); absent means that of the preset with this id, else chat completions.
+    /// The protocol (`ProviderApi::from_name`). If absent, that of the preset with this id, else chat completions.
     pub api: Option<String>,
     pub dialect: Option<String>,
     pub base_url: Option<String>,
     pub api_key: Option<String>,
     pub api_key_file: Option<String>,
-    /// The name of a variable that holds the key.
+    /// The variable that contains the key.
     pub api_key_env: Option<String>,
     #[serde(default)]
     pub models: Vec<String>,
     pub default_model: Option<String>,
-    /// `ProviderEndpoint::keeps_responses`.
+    /// See `ProviderEndpoint::keeps_responses`.
     #[serde(default)]
     pub keeps_responses: bool,
-    /// `Patience`.
+    /// See `RetryPolicy`.
     pub retries: Option<u32>,
     pub silence_seconds: Option<u32>,
 }
 
-/// Which file to read: the flag's, the environment's, else the one at the usual place if it exists. A file that is
-/// named must exist.
+/// Returns the path of the configuration file: the flag's, the environment's, else the default path if it exists. A
+/// named file must exist.
 pub fn locate(flags: &CliFlags, environment: &Environment) -> Result<Option<PathBuf>, ConfigError> {
     let named = flags.config.clone().or_else(|| environment.text("TURNLEAF_CONFIG").map(PathBuf::from));
     if named.is_some() {
@@ -157,7 +157,7 @@ pub fn locate(flags: &CliFlags, environment: &Environment) -> Result<Option<Path
     Ok(usual.filter(|path| path.exists()))
 }
 
-/// Reads the file at `path`.
+/// Reads and parses the file at `path`.
 pub fn read(path: &Path) -> Result<ConfigFile, ConfigError> {
     let shown = path.display();
     let text = std::fs::read_to_string(path)
@@ -165,7 +165,7 @@ pub fn read(path: &Path) -> Result<ConfigFile, ConfigError> {
     parse(&text).map_err(|error| ConfigError::new(format!("the configuration file {shown}, {error}")))
 }
 
-/// Reads the text of a file. The message has the line but not its text, which may hold a secret.
+/// Parses the text of a file. The error has the line number but not the line, which may contain a secret.
 pub fn parse(text: &str) -> Result<ConfigFile, ConfigError> {
     toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(1, |span| 1 + text[..span.start.min(text.len())].matches('\n').count());

@@ -1,8 +1,8 @@
-//! What the command line sets.
+//! The command line flags that set configuration.
 
 use std::path::PathBuf;
 
-/// The flags of the command line. Everything absent is left to the environment, the file and the defaults.
+/// The command line flags. Absent ones are left to the environment, the file and the defaults.
 #[derive(Debug, Clone, Default)]
 pub struct CliFlags {
     /// `--listen HOST:PORT`

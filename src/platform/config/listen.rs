@@ -1,4 +1,4 @@
-//! Where to listen: a host and a port, as they were asked for.
+//! The listen address: a host and a port, as configured.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
@@ -10,7 +10,7 @@ use crate::config::{CliFlags, ConfigError};
 const DEFAULT_HOST: &str = "127.0.0.1";
 const DEFAULT_PORT: u16 = 3000;
 
-/// The host (an address without brackets, or a name) and the port (0 for any free one).
+/// The host (an IP address without brackets, or a name) and the port (0 for any free one).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListenAddress {
     pub host: SourcedSetting<String>,
@@ -23,14 +23,14 @@ impl ListenAddress {
         let whole = |source: SettingSource, text: Option<&str>| -> Result<(Option<String>, Option<u16>), ConfigError> {
             let Some(text) = text else { return Ok((None, None)) };
             let (host, port) = split_host_and_port(text)
-                .ok_or_else(|| ConfigError::new(format!("{source} is not HOST:PORT: {text}")))?;
+                .ok_or_else(|| ConfigError::new(format!("{source} must be HOST:PORT, but is: {text}")))?;
             Ok((Some(host), port))
         };
         let flag = whole(SettingSource::Flag("--listen"), flags.listen.as_deref())?;
         let site = whole(SettingSource::Environment("LEPTOS_SITE_ADDR"), environment.text("LEPTOS_SITE_ADDR"))?;
         let from_file = whole(SettingSource::File("listen"), file.listen.as_deref())?;
         let port = environment.text("PORT").map(|text| {
-            text.parse().map_err(|_| ConfigError::new(format!("PORT is not a port between 0 and 65535: {text}")))
+            text.parse().map_err(|_| ConfigError::new(format!("PORT must be between 0 and 65535, but is: {text}")))
         });
         let host = environment.text("HOST").map(|text| unbracket(text).to_owned());
         Ok(Self {
@@ -55,13 +55,13 @@ impl ListenAddress {
         })
     }
 
-    /// `host:port` as one text, with brackets where the host is an IPv6 address.
+    /// Returns `host:port`, with brackets around an IPv6 address.
     pub fn host_and_port(&self) -> String {
         let (host, port) = (&self.host.value, self.port.value);
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
 
-    /// The addresses that this stands for. Asks the system's resolver when the host is a name, so it may wait.
+    /// Resolves the address. Calls the system's resolver if the host is a name, so it may block.
     pub fn resolve(&self) -> Result<Vec<SocketAddr>, ConfigError> {
         let port = self.port.value;
         if let Ok(address) = self.host.value.parse::<IpAddr>() {
@@ -81,7 +81,7 @@ impl ListenAddress {
     }
 }
 
-/// Splits `HOST:PORT`; the port may be missing. IPv6 addresses stand in brackets when a port follows.
+/// Splits `HOST:PORT`; the port is optional. IPv6 addresses have brackets if a port follows.
 fn split_host_and_port(text: &str) -> Option<(String, Option<u16>)> {
     if text.parse::<IpAddr>().is_ok() {
         return Some((text.to_owned(), None));

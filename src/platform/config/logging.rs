@@ -1,25 +1,25 @@
-//! What is logged, and how it looks.
+//! The settings of the log: its filter and format.
 
 use crate::config::ConfigError;
 use crate::config::environment::Environment;
 use crate::config::file::ConfigFile;
 use crate::config::setting::{SettingSource, SourcedSetting};
 
-/// How a line of the log looks.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Text for people.
     Text,
-    /// One JSON object a line, for machines.
+    /// One JSON object per line, for machines.
     Json,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggingSettings {
-    /// In the syntax of `RUST_LOG`.
+    /// The filter, in the syntax of `RUST_LOG`.
     pub filter: SourcedSetting<String>,
     pub format: SourcedSetting<LogFormat>,
-    /// Whether colours may be used on a terminal.
+    /// Whether colors are allowed on a terminal.
     pub colour: bool,
 }
 
@@ -39,7 +39,7 @@ impl LoggingSettings {
             .try_map(|text, source| match text.as_str() {
                 "text" => Ok(LogFormat::Text),
                 "json" => Ok(LogFormat::Json),
-                _ => Err(ConfigError::new(format!("{source} is neither text nor json: {text}"))),
+                _ => Err(ConfigError::new(format!("{source} must be text or json, but is: {text}"))),
             })?,
             colour: environment.text("NO_COLOR").is_none(),
         })

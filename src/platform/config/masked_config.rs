@@ -1,4 +1,4 @@
-//! The configuration as `turnleaf config print` shows it: every value with its source, secrets only as set or not.
+//! The configuration as `turnleaf config print` shows it: every value with its source, with secrets masked.
 
 use std::fmt::Display;
 
@@ -9,10 +9,10 @@ use crate::config::logging::LogFormat;
 use crate::config::setting::{SettingSource, SourcedSetting};
 use crate::config::tool_servers::{ToolServerConfig, ToolServerTransport};
 
-/// What stands where a secret is set.
+/// The replacement of a secret that is set.
 pub const MASK: &str = "********";
 
-/// The whole configuration as one JSON object. Each setting is `{"value", "source"}`.
+/// Returns the configuration as a JSON object. Each setting is `{"value", "source"}`.
 pub fn to_json(config: &Config) -> Value {
     let providers = &config.providers;
     let security = &config.security;
@@ -78,7 +78,7 @@ pub fn to_json(config: &Config) -> Value {
     })
 }
 
-/// A server of tools without what could be a secret, which arguments of programs sometimes are.
+/// Returns a tool server with everything masked that may be a secret, including program arguments.
 fn tool_server(server: &ToolServerConfig) -> Value {
     let mut shown = json!({ "id": server.id, "name": server.name });
     match &server.reach {

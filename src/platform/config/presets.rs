@@ -1,16 +1,16 @@
-//! The providers that are known by name.
+//! The provider presets.
 
 use crate::endpoint::ProviderApi;
 
-/// A provider that is known by name: what its key and its address are called, and where it is.
+/// A provider known by name: its URL, and the environment variables of its key and URL.
 pub struct ProviderPreset {
     pub id: &'static str,
     pub name: &'static str,
     pub api: ProviderApi,
     pub dialect: &'static str,
-    /// Variables that may hold the key; the first that is set counts.
+    /// The variables that may contain the key; the first one set wins.
     pub keys: &'static [&'static str],
-    /// Variables that may hold another address; the first that is set counts.
+    /// The variables that may contain another URL; the first one set wins.
     pub address: &'static [&'static str],
     pub base_url: &'static str,
 }

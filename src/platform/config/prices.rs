@@ -1,23 +1,22 @@
-//! The `[[prices]]` tables: what models cost whose prices the list that comes with this version does not know, or knows
-//! wrongly for this account.
+//! The `[[prices]]` tables: prices of models that the built-in list does not have, or has wrongly for this account.
 
 use crate::config::ConfigError;
 use crate::config::file::PriceEntry;
 use crate::price::ModelPrice;
 
-/// Dollars a million tokens that nobody asks: a slip of the decimal point.
+/// A price in dollars per million tokens beyond which a misplaced decimal point is certain.
 const LARGEST: f64 = 1e6;
 
-/// Checks the tables.
+/// Validates the tables.
 ///
 /// # Errors
-/// For a price that is none, and for a second one of the same model.
+/// A price is invalid, or a model has two prices.
 pub fn read(entries: Vec<PriceEntry>) -> Result<Vec<ModelPrice>, ConfigError> {
     let mut prices: Vec<ModelPrice> = Vec::with_capacity(entries.len());
     for entry in entries {
-        let of = format!("the price of `{}` at the provider `{}`", entry.model, entry.provider);
+        let of = format!("the price of `{}` at provider `{}`", entry.model, entry.provider);
         if entry.provider.is_empty() || entry.model.is_empty() {
-            return Err(ConfigError::new("a price names its provider and its model"));
+            return Err(ConfigError::new("a price needs a provider and a model"));
         }
         let parts = [
             ("input", Some(entry.input)),
@@ -28,12 +27,12 @@ pub fn read(entries: Vec<PriceEntry>) -> Result<Vec<ModelPrice>, ConfigError> {
         for (name, value) in parts {
             if value.is_some_and(|value| !(0.0..=LARGEST).contains(&value)) {
                 return Err(ConfigError::new(format!(
-                    "{name} of {of} is no number of dollars between 0 and {LARGEST}"
+                    "{name} of {of} must be a dollar amount between 0 and {LARGEST}"
                 )));
             }
         }
         if prices.iter().any(|known| known.provider == entry.provider && known.model == entry.model) {
-            return Err(ConfigError::new(format!("{of} is given twice")));
+            return Err(ConfigError::new(format!("{of} is set twice")));
         }
         prices.push(ModelPrice {
             provider: entry.provider,

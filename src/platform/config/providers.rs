@@ -1,4 +1,4 @@
-//! Which providers are configured: by the usual variables of the environment and by `[[providers]]` tables of the file.
+//! The configured providers: from the usual environment variables and from `[[providers]]` tables of the file.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use crate::config::presets::{PRESETS, ProviderPreset};
 use crate::config::setting::{SettingSource, SourcedSetting};
 use crate::endpoint::{ProviderApi, ProviderEndpoint, RetryPolicy, is_provider_id};
 
-/// The configured connections.
+/// The configured provider endpoints.
 #[derive(Debug, Clone)]
 pub struct ConfiguredProviders {
-    /// In the order of preference: the environment's first, then the file's.
+    /// The endpoints in order of preference: those of the environment, then those of the file.
     pub endpoints: Vec<ProviderEndpoint>,
-    /// Ids of the endpoints whose address and key the environment sets; Settings shows them so and cannot edit them.
+    /// The ids of the endpoints whose URL and key the environment sets; Settings shows them read-only.
     pub from_environment: BTreeSet<String>,
-    /// Whether servers on this machine are looked for.
+    /// Whether local servers are searched for.
     pub find_local_servers: SourcedSetting<bool>,
 }
 
@@ -39,8 +39,8 @@ impl ConfiguredProviders {
                 return Err(ConfigError::new(format!("two providers have the id `{}`", configured.id)));
             }
             match endpoints.iter_mut().find(|endpoint| endpoint.id == configured.id) {
-                // The environment beats the file: address and key come together from one of them, never mixed, because
-                // a key belongs to its address.
+                // The environment takes precedence over the file. URL and key always come from the same source,
+                // because a key is bound to its URL.
                 Some(endpoint) => {
                     endpoint.name = configured.name;
                     if names_api {
@@ -79,12 +79,11 @@ fn from_environment(
         None => preset.base_url.to_owned(),
     };
     let is_home = base_url == preset.base_url;
-    // Most servers that these variables point to speak chat completions alone. Where they are OpenAI, both are there.
+    // Most servers at custom URLs support chat completions only; OpenAI itself supports both APIs.
     if preset.api == ProviderApi::OpenaiResponses && (!is_home || api_key.is_none()) {
         return Ok(None);
     }
-    // A server that merely speaks OpenAI's protocol is not OpenAI, and is not called so; which dialect it speaks is
-    // told from its address.
+    // A server that implements OpenAI's protocol is not named OpenAI; its dialect is derived from its URL.
     let (name, dialect) = if is_home {
         (preset.name.to_owned(), preset.dialect)
     } else {
@@ -103,7 +102,7 @@ fn from_environment(
     }))
 }
 
-/// `OLLAMA_HOST` is written in many ways: `host`, `host:port`, a URL, or the address that the server listens on.
+/// Parses `OLLAMA_HOST`, which has many forms: `host`, `host:port`, a URL, or the server's listen address.
 fn ollama(environment: &Environment) -> Result<Option<ProviderEndpoint>, ConfigError> {
     let Some(text) = environment.text("OLLAMA_HOST") else { return Ok(None) };
     let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
@@ -119,7 +118,7 @@ fn ollama(environment: &Environment) -> Result<Option<ProviderEndpoint>, ConfigE
         (false, "http") if text.contains("://") => ":80",
         (false, _) => ":11434",
     };
-    // The address to listen on everywhere is no address to connect to.
+    // The wildcard listen address is no address to connect to.
     let host = match host.strip_prefix("0.0.0.0") {
         Some(rest) => format!("127.0.0.1{rest}"),
         None => host.replacen("[::]", "[::1]", 1),
@@ -141,19 +140,19 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Provider
     let id = entry.id;
     if !is_provider_id(&id) {
         return Err(ConfigError::new(format!(
-            "a provider's id is 1 to 64 of a-z, 0-9, - and _, and not `demo`: `{id}`"
+            "a provider id must be 1 to 64 of a-z, 0-9, - and _, and not `demo`, but is: `{id}`"
         )));
     }
     let api = match &entry.api {
         Some(name) => Some(ProviderApi::from_name(name).ok_or_else(|| unknown_api(&id, name))?),
         None => None,
     };
-    // A preset of another API says nothing about this endpoint.
+    // A preset of another API does not apply to this endpoint.
     let is_of =
         |preset: &ProviderPreset| api.is_none_or(|api| api == preset.api || (is_openai(api) && is_openai(preset.api)));
     let preset = PRESETS.iter().find(|preset| preset.id == id && is_of(preset));
     let url = entry.base_url.as_deref().or(preset.map(|preset| preset.base_url));
-    let url = url.ok_or_else(|| ConfigError::new(format!("the provider `{id}` has no base_url")))?;
+    let url = url.ok_or_else(|| ConfigError::new(format!("provider `{id}` has no base_url")))?;
     let api_key = match (entry.api_key, entry.api_key_file, entry.api_key_env) {
         (None, None, None) => None,
         (Some(key), None, None) => Some(SecretString::from(key)),
@@ -161,20 +160,21 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Provider
         (None, None, Some(name)) => environment.secret(&name)?,
         _ => {
             return Err(ConfigError::new(format!(
-                "the provider `{id}` has more than one of api_key, api_key_file, api_key_env"
+                "provider `{id}` has more than one of api_key, api_key_file, api_key_env; set one"
             )));
         }
     };
     let api = api.or(preset.map(|preset| preset.api)).unwrap_or_default();
     if entry.keeps_responses && api != ProviderApi::OpenaiResponses {
         return Err(ConfigError::new(format!(
-            "keeps_responses of the provider `{id}` is for api = \"openai_responses\" alone, and its api is \"{}\"",
+            "keeps_responses of provider `{id}` is only available for api = \"openai_responses\", but its api is \
+                \"{}\"",
             api.as_str()
         )));
     }
     let patience = RetryPolicy::new(entry.retries, entry.silence_seconds)
-        .map_err(|wrong| ConfigError::new(format!("{} of the provider `{id}` {}", wrong.field, wrong.reason)))?;
-    let url = api.with_version_path(base_url(&format!("base_url of the provider `{id}`"), url)?);
+        .map_err(|wrong| ConfigError::new(format!("{} of provider `{id}` {}", wrong.field, wrong.reason)))?;
+    let url = api.with_version_path(base_url(&format!("base_url of provider `{id}`"), url)?);
     let fallback = preset.filter(|preset| preset.base_url == url);
     Ok(ProviderEndpoint {
         base_url: url,
@@ -193,17 +193,17 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Provider
     })
 }
 
-/// OpenAI's two APIs hang on one address.
+/// Both APIs of OpenAI share one base URL.
 fn is_openai(api: ProviderApi) -> bool {
     matches!(api, ProviderApi::OpenaiChat | ProviderApi::OpenaiResponses)
 }
 
 fn unknown_api(id: &str, name: &str) -> ConfigError {
     let known: Vec<&str> = ProviderApi::ALL.iter().map(|api| api.as_str()).collect();
-    ConfigError::new(format!("api of the provider `{id}` is `{name}`, which is not one of {}", known.join(", ")))
+    ConfigError::new(format!("api of provider `{id}` is `{name}`; it must be one of {}", known.join(", ")))
 }
 
-/// Checks a provider's address, which the setting `named_by` names.
+/// Validates a provider's URL, which the setting `named_by` names.
 fn base_url(named_by: &str, text: &str) -> Result<String, ConfigError> {
     base_url::check(text).map_err(|what| ConfigError::new(format!("{named_by} {what}")))
 }

@@ -1,4 +1,4 @@
-//! Who may come in, and under which names the server is known.
+//! The security settings: authentication, public names, trusted proxies and the encryption key.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -13,20 +13,20 @@ use crate::config::environment::{Environment, parse_list, read_secret_file};
 use crate::config::file::ConfigFile;
 use crate::config::setting::{SettingSource, SourcedSetting};
 
-/// The shortest secret that a proxy may share with the server.
+/// The minimum length of the proxy secret.
 const PROXY_SECRET_CHARS: usize = 16;
 
-/// How people sign in. Accounts do not exist yet.
+/// The authentication mode. Accounts do not exist yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMode {
-    /// Nobody does: only this machine may reach the server.
+    /// No authentication: only this machine may reach the server.
     None,
-    /// A reverse proxy authenticates people; the server answers to that proxy alone.
+    /// A reverse proxy authenticates people; the server answers only that proxy.
     Proxy,
 }
 
 impl AuthMode {
-    /// As it is written in the configuration.
+    /// Returns the name in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -35,35 +35,35 @@ impl AuthMode {
     }
 }
 
-/// The settings that keep strangers out.
+/// The settings that control access.
 #[derive(Debug, Clone)]
 pub struct SecuritySettings {
     pub auth: SourcedSetting<AuthMode>,
-    /// The address people use, when it is not the one listened on.
+    /// The public URL, if it differs from the listen address.
     pub public_url: Option<PublicUrl>,
-    /// Further names, lower case, each with or without a port, under which requests are answered.
+    /// Additional host names, in lower case, with or without port, under which requests are answered.
     pub allowed_hosts: SourcedSetting<Vec<String>>,
-    /// Whose word about the client's address is believed.
+    /// The proxies whose forwarded client addresses are trusted.
     pub trusted_proxies: SourcedSetting<Vec<AddressRange>>,
-    /// A trusted proxy proves itself with it in each request.
+    /// The secret with which a trusted proxy proves its identity in each request.
     pub proxy_secret: Option<SecretString>,
-    /// Seals stored secrets.
+    /// The key that encrypts stored secrets.
     pub secret_key: Option<SecretString>,
 }
 
-/// An origin such as `https://chat.example`: scheme, host and port, nothing behind.
+/// An origin such as `https://chat.example`: scheme, host and port only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicUrl {
     origin: String,
 }
 
 impl PublicUrl {
-    /// As browsers write it in `Origin`.
+    /// Returns the origin as browsers send it in `Origin`.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// As browsers write it in `Host`.
+    /// Returns the host as browsers send it in `Host`.
     pub fn host(&self) -> &str {
         self.origin.split_once("://").map_or("", |(_, host)| host)
     }
@@ -72,13 +72,14 @@ impl PublicUrl {
         self.origin.starts_with("https://")
     }
 
-    /// Whether the host names this machine alone: a loopback address, `localhost` or a name below it (RFC 6761).
+    /// Returns true if the host is only this machine: a loopback address, `localhost` or a subdomain of it (RFC
+    /// 6761).
     pub fn is_loopback(&self) -> bool {
         is_loopback_host(self.host())
     }
 }
 
-/// Whether a name, with or without a port, is this machine's alone.
+/// Returns true if a host, with or without port, is only this machine.
 pub fn is_loopback_host(authority: &str) -> bool {
     let Ok(authority) = authority.parse::<Authority>() else { return false };
     let host = authority.host().to_ascii_lowercase();
@@ -94,7 +95,7 @@ impl FromStr for PublicUrl {
     fn from_str(text: &str) -> Result<Self, ConfigError> {
         let wrong = || {
             ConfigError::new(format!(
-                "TURNLEAF_PUBLIC_URL must be like https://chat.example, with nothing behind the host: {text}"
+                "TURNLEAF_PUBLIC_URL must be like https://chat.example, without a path, but is: {text}"
             ))
         };
         let uri: Uri = text.parse().map_err(|_| wrong())?;
@@ -110,16 +111,16 @@ impl FromStr for PublicUrl {
     }
 }
 
-/// An address, or all that share its first bits (`10.0.0.0/8`).
+/// An IP address, or a range in CIDR notation (`10.0.0.0/8`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddressRange {
     pub address: IpAddr,
-    /// How many leading bits count.
+    /// The length of the prefix in bits.
     pub bits: u8,
 }
 
-/// The private networks; a trusted range of other addresses has at least so many bits, which the networks of the large
-/// proxies have.
+/// The private networks. A trusted range of other addresses needs at least this many prefix bits, which the ranges of
+/// large proxies have.
 const PRIVATE: [(IpAddr, u8); 8] = [
     (IpAddr::V4(Ipv4Addr::new(10, 0, 0, 0)), 8),
     (IpAddr::V4(Ipv4Addr::new(100, 64, 0, 0)), 10),
@@ -133,7 +134,7 @@ const PRIVATE: [(IpAddr, u8); 8] = [
 const PUBLIC_BITS: (u8, u8) = (10, 20);
 
 impl AddressRange {
-    /// Whether the range has strangers' addresses for certain.
+    /// Returns true if the range is so wide that it certainly includes strangers.
     fn is_too_wide(&self) -> bool {
         let (address, bits) = match self.address.to_canonical() {
             IpAddr::V4(address) if self.address.is_ipv6() => (IpAddr::V4(address), self.bits.saturating_sub(96)),
@@ -146,7 +147,7 @@ impl AddressRange {
         bits < least && !PRIVATE.iter().any(within)
     }
 
-    /// Whether the address lies in the range. IPv4 addresses are the same in their IPv6 spelling.
+    /// Returns true if the range contains the address. IPv4 addresses match their IPv4-mapped IPv6 form.
     pub fn contains(&self, address: IpAddr) -> bool {
         let is_mapped = matches!((self.address, self.address.to_canonical()), (IpAddr::V6(_), IpAddr::V4(_)));
         let (range, bits) = match self.bits.checked_sub(96) {
@@ -158,7 +159,7 @@ impl AddressRange {
             (IpAddr::V6(range), IpAddr::V6(address)) => (u128::from(range), u128::from(address), 128),
             _ => return false,
         };
-        // A shift by the whole width is none that Rust defines: then every address is in the range.
+        // A shift by the full width is undefined in Rust; such a range contains every address.
         (range ^ address).checked_shr(width - u32::from(bits)).unwrap_or(0) == 0
     }
 }
@@ -167,7 +168,7 @@ impl FromStr for AddressRange {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<Self, ConfigError> {
-        let wrong = || ConfigError::new(format!("TURNLEAF_TRUSTED_PROXIES has something that is no address: {text}"));
+        let wrong = || ConfigError::new(format!("TURNLEAF_TRUSTED_PROXIES contains an invalid address: {text}"));
         let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
         let most = if address.is_ipv4() { 32 } else { 128 };
@@ -178,8 +179,8 @@ impl FromStr for AddressRange {
         let range = Self { address, bits };
         if range.is_too_wide() {
             return Err(ConfigError::new(format!(
-                "TURNLEAF_TRUSTED_PROXIES has a range of addresses that other people have too: {text}; name those that the \
-                 proxy connects from"
+                "TURNLEAF_TRUSTED_PROXIES contains a range shared with other people: {text}; set the addresses the \
+                    proxy connects from"
             )));
         }
         Ok(range)
@@ -187,13 +188,13 @@ impl FromStr for AddressRange {
 }
 
 impl SecuritySettings {
-    /// Whether both seal with the same key.
+    /// Returns true if both have the same encryption key.
     pub fn has_same_key(&self, other: &Self) -> bool {
         let key = |of: &Self| of.secret_key.as_ref().map(|key| key.expose_secret().to_owned());
         key(self) == key(other)
     }
 
-    /// The SHA-256 of the proxy's secret: enough to recognise it.
+    /// Returns the SHA-256 of the proxy secret, which suffices to verify it.
     pub fn proxy_secret_digest(&self) -> Option<[u8; 32]> {
         self.proxy_secret.as_ref().map(|secret| Sha256::digest(secret.expose_secret()).into())
     }
@@ -212,8 +213,8 @@ impl SecuritySettings {
         };
         if proxy_secret.as_ref().is_some_and(|secret| !is_proxy_secret(secret.expose_secret())) {
             return Err(ConfigError::new(format!(
-                "TURNLEAF_PROXY_SECRET must have {PROXY_SECRET_CHARS} or more visible ASCII characters: it travels in \
-                 a header; `openssl rand -hex 32` makes a good one"
+                "TURNLEAF_PROXY_SECRET must have at least {PROXY_SECRET_CHARS} visible ASCII characters, because \
+                    it is sent in a header; generate one with `openssl rand -hex 32`"
             )));
         }
         Ok(Self {
@@ -263,18 +264,18 @@ fn read_auth(text: &str, source: SettingSource) -> Result<AuthMode, ConfigError>
         "none" => Ok(AuthMode::None),
         "proxy" => Ok(AuthMode::Proxy),
         "password" | "oidc" => Err(ConfigError::new(format!(
-            "{source} asks for `{text}`, but this version has no accounts yet: `none` serves this machine only, \
-             and with `proxy` a reverse proxy asks for passwords"
+            "{source} is `{text}`, but this version has no accounts yet: `none` serves this machine only, and with \
+                `proxy` a reverse proxy asks for passwords"
         ))),
-        _ => Err(ConfigError::new(format!("{source} must be `none` or `proxy`: {text}"))),
+        _ => Err(ConfigError::new(format!("{source} must be `none` or `proxy`, but is: {text}"))),
     }
 }
 
 fn read_host(text: &str, source: SettingSource) -> Result<String, ConfigError> {
     let host: Authority =
-        text.parse().map_err(|_| ConfigError::new(format!("{source} has something that is no host name: {text}")))?;
+        text.parse().map_err(|_| ConfigError::new(format!("{source} contains an invalid host name: {text}")))?;
     if host.as_str().contains(['@', '*']) {
-        return Err(ConfigError::new(format!("{source} takes whole host names, without patterns: {text}")));
+        return Err(ConfigError::new(format!("{source} takes full host names without patterns: {text}")));
     }
     Ok(host.as_str().to_ascii_lowercase())
 }

@@ -1,14 +1,14 @@
-//! A setting and where it came from, for messages, for `turnleaf config print` and for Settings, which must not offer
-//! to change what the environment sets.
+//! A setting with its source, for error messages, `turnleaf config print`, and Settings, which must not edit values
+//! from the environment.
 
 use std::fmt;
 
-/// Who set a setting.
+/// The source of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingSource {
-    /// A flag of the command line, by its name.
+    /// A command line flag, by name.
     Flag(&'static str),
-    /// A variable of the environment, by its name.
+    /// An environment variable, by name.
     Environment(&'static str),
     /// A key of the configuration file.
     File(&'static str),
@@ -37,7 +37,7 @@ impl<T> SourcedSetting<T> {
         Self { value, source }
     }
 
-    /// The first of the candidates that is set, in the order of precedence, or the default.
+    /// Returns the first candidate that is set, in order of precedence, or the default.
     pub fn first_set<const N: usize>(candidates: [(SettingSource, Option<T>); N], default: impl FnOnce() -> T) -> Self {
         candidates
             .into_iter()
@@ -45,7 +45,7 @@ impl<T> SourcedSetting<T> {
             .unwrap_or_else(|| Self { value: default(), source: SettingSource::Default })
     }
 
-    /// The same setting, read as another type.
+    /// Converts the value and keeps its source.
     pub fn try_map<U, E>(self, read: impl FnOnce(T, SettingSource) -> Result<U, E>) -> Result<SourcedSetting<U>, E> {
         let source = self.source;
         read(self.value, source).map(|value| SourcedSetting { value, source })

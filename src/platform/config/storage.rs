@@ -1,5 +1,4 @@
-//! Where things are kept and how much of them: the data directory, whether raw replies are kept at all, the space that
-//! must stay free, and the quota.
+//! The storage settings: the data directory, whether raw responses are stored, the free space to keep, and the quota.
 
 use std::path::PathBuf;
 
@@ -12,7 +11,8 @@ use crate::config::{CliFlags, ConfigError};
 use turnleaf_domain::byte_size::{ByteSize, ParseByteSizeError};
 use turnleaf_domain::limits;
 
-/// The data directory: ours by name, else the state directory of a system service, else the user's data directory.
+/// Returns the data directory: the configured one, else the state directory of a system service, else the user's data
+/// directory.
 pub fn data_dir(
     flags: &CliFlags,
     environment: &Environment,
@@ -28,9 +28,7 @@ pub fn data_dir(
     ];
     let setting = SourcedSetting::first_set(candidates, PathBuf::new);
     if setting.value.as_os_str().is_empty() {
-        return Err(ConfigError::new(
-            "there is no home directory to keep data in: set --data-dir or TURNLEAF_DATA_DIR",
-        ));
+        return Err(ConfigError::new("no home directory found for the data; set --data-dir or TURNLEAF_DATA_DIR"));
     }
     Ok(setting)
 }
@@ -41,7 +39,7 @@ fn default_data_dir(environment: &Environment) -> Option<PathBuf> {
     parent.map(|parent| parent.join("turnleaf"))
 }
 
-/// Whether raw replies are kept; they are unless told otherwise.
+/// Returns whether raw responses are stored; the default is yes.
 pub fn store_raw(environment: &Environment, file: &ConfigFile) -> Result<SourcedSetting<bool>, ConfigError> {
     let name = "TURNLEAF_STORE_RAW";
     let from_environment = environment.text(name).map(|text| parse_switch(name, text)).transpose()?;
@@ -51,13 +49,14 @@ pub fn store_raw(environment: &Environment, file: &ConfigFile) -> Result<Sourced
     ))
 }
 
-/// The free space that the file system of the data directory keeps: below it nothing new begins. 0 switches it off.
+/// Returns the free space that the file system of the data directory keeps; below it nothing new is accepted. 0
+/// disables the check.
 pub fn min_free_disk(environment: &Environment, file: &ConfigFile) -> Result<SourcedSetting<ByteSize>, ConfigError> {
     let of_file = (SettingSource::File("min_free_disk"), file.min_free_disk.as_ref());
     read_size("TURNLEAF_MIN_FREE_DISK", environment, of_file, limits::MIN_FREE_DISK)
 }
 
-/// What each person may keep in all. 0, the default, is no quota.
+/// Returns the storage quota of each person. 0, the default, means none.
 pub fn quota(environment: &Environment, file: &ConfigFile) -> Result<SourcedSetting<ByteSize>, ConfigError> {
     read_size("TURNLEAF_QUOTA", environment, (SettingSource::File("quota"), file.quota.as_ref()), 0)
 }

@@ -1,6 +1,6 @@
-//! Which servers of tools are configured: `[[tool_servers]]` tables of the file, each a program that is begun or an
-//! address that is asked. Programs can be named nowhere else: whoever may write this file may run programs anyway, and
-//! nobody else may (security.md 2.2, CVE-2026-22252).
+//! The configured tool servers: `[[tool_servers]]` tables of the file, each a program or a URL. Programs can be
+//! configured only here, because a person who can write this file can run programs anyway, and no one else may
+//! (`docs/reference/security.md 2.2`, CVE-2026-22252).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,29 +16,29 @@ use crate::config::file::{SecretEntry, ToolServerEntry, ToolTrustEntry};
 use crate::endpoint::is_tool_server_id;
 use turnleaf_domain::{InvalidField, limits};
 
-/// The longest limit that a server may be given: a day.
+/// The longest configurable timeout: a day.
 const LONGEST: u64 = 24 * 60 * 60;
 
-/// A server of tools that the file sets.
+/// A tool server from the configuration file.
 #[derive(Debug, Clone)]
 pub struct ToolServerConfig {
-    /// What its tools are named after.
+    /// The id, which prefixes the names of its tools.
     pub id: String,
     pub name: String,
     pub reach: ToolServerTransport,
-    /// How long a call may be silent, and how long it may take in all; `limits` where nothing is said.
+    /// The timeouts for silence and for a whole call. `None` means the default of `limits`.
     pub idle: Option<Duration>,
     pub total: Option<Duration>,
-    /// Tools that run without asking, because whoever runs this server says that they are safe.
+    /// Tools that run without approval, because the operator of this server declared them safe.
     pub trusted_tools: Vec<ToolTrust>,
 }
 
-/// A tool that the file trusts.
+/// A tool that the configuration file trusts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolTrust {
-    /// `*` is every tool of the server.
+    /// The tool's name; `*` means every tool of the server.
     pub name: String,
-    /// The hash of the schema and description that are trusted; the first ones that are seen where it is not set.
+    /// The hash of the trusted schema and description. If absent, those first seen are trusted.
     pub sha256: Option<String>,
 }
 
@@ -48,10 +48,10 @@ impl From<&str> for ToolTrust {
     }
 }
 
-/// How a configured server is reached.
+/// The transport of a configured server.
 #[derive(Debug, Clone)]
 pub enum ToolServerTransport {
-    /// A program with its arguments; there is no shell.
+    /// A program with its arguments, without a shell.
     Program {
         argv: Vec<String>,
         env: BTreeMap<String, SecretString>,
@@ -87,33 +87,34 @@ impl ToolServerTransport {
     }
 }
 
-/// Whether both have the same name and the same value.
+/// Returns true if both have the same name and value.
 fn is_same_secret((name, value): (&String, &SecretString), (its_name, its_value): (&String, &SecretString)) -> bool {
     name == its_name && value.expose_secret() == its_value.expose_secret()
 }
 
 impl ToolServerConfig {
-    /// Whether a tool of it runs without asking.
+    /// Returns true if a tool of the server runs without approval.
     pub fn trusts(&self, tool: &str) -> bool {
         self.trusted_tools.iter().any(|trusted| trusted.name == tool || trusted.name == "*")
     }
 
-    /// The hash that a tool must have to run without asking, where the file sets one.
+    /// Returns the hash that a trusted tool must have, if the file sets one.
     pub fn pinned_hash(&self, tool: &str) -> Option<&str> {
         self.trusted_tools.iter().filter(|trusted| trusted.name == tool).find_map(|trusted| trusted.sha256.as_deref())
     }
 
-    /// Whether both are the same program or address, with the same name and the same limits: then what runs can go on.
+    /// Returns true if both have the same program or URL, name and timeouts, so that the running connection can be
+    /// kept.
     pub fn has_same_connection(&self, other: &Self) -> bool {
         (&self.id, &self.name, self.idle, self.total) == (&other.id, &other.name, other.idle, other.total)
             && self.reach.is_same_as(&other.reach)
     }
 }
 
-/// Reads the tables.
+/// Reads and validates the tables.
 pub fn read(entries: Vec<ToolServerEntry>, environment: &Environment) -> Result<Vec<ToolServerConfig>, ConfigError> {
     if entries.len() > limits::TOOL_SERVERS {
-        return Err(ConfigError::new(format!("there are more than {} tool_servers", limits::TOOL_SERVERS)));
+        return Err(ConfigError::new(format!("at most {} tool_servers are allowed", limits::TOOL_SERVERS)));
     }
     let mut ids = BTreeSet::new();
     let mut servers = Vec::with_capacity(entries.len());
@@ -131,13 +132,13 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
     let id = entry.id;
     if !is_tool_server_id(&id) {
         return Err(ConfigError::new(format!(
-            "a tool server's id is 1 to 32 of a-z, 0-9 and -, and not `provider`: `{id}`"
+            "a tool server id must be 1 to 32 of a-z, 0-9 and -, and not `provider`, but is: `{id}`"
         )));
     }
-    let wrong = |field: &str, what: &str| ConfigError::new(format!("{field} of the tool server `{id}` {what}"));
+    let wrong = |field: &str, what: &str| ConfigError::new(format!("{field} of tool server `{id}` {what}"));
     let reach = match (entry.command, entry.url) {
         (Some(_), None) if !entry.headers.is_empty() => {
-            return Err(wrong("headers", "are for a server with a url"));
+            return Err(wrong("headers", "are only allowed for a server with a url"));
         }
         (Some(argv), None) => {
             let argv = checked_command(argv, &wrong)?;
@@ -146,14 +147,14 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
             ToolServerTransport::Program { argv, env, folder }
         }
         (None, Some(_)) if !entry.env.is_empty() || entry.folder.is_some() => {
-            return Err(wrong("env and folder", "are for a server with a command"));
+            return Err(wrong("env and folder", "are only allowed for a server with a command"));
         }
         (None, Some(url)) => {
             let url = base_url::check(&url).and_then(|url| base_url::parse(&url));
             let url = url.map_err(|what| wrong("url", what))?;
             ToolServerTransport::Http { url, headers: checked_headers(entry.headers, environment, &id, &wrong)? }
         }
-        (Some(_), Some(_)) => return Err(wrong("command and url", "are both set: set one")),
+        (Some(_), Some(_)) => return Err(wrong("command and url", "are both set; set one")),
         (None, None) => return Err(wrong("command or url", "is missing")),
     };
     let seconds = |field: &str, seconds: Option<u64>| match seconds {
@@ -173,10 +174,10 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
     Ok(ToolServerConfig { name, reach, idle, total, trusted_tools, id })
 }
 
-/// The words that begin a program.
+/// Validates a program with its arguments.
 fn checked_command(argv: Vec<String>, wrong: &impl Fn(&str, &str) -> ConfigError) -> Result<Vec<String>, ConfigError> {
     if argv.first().is_none_or(|program| program.is_empty()) {
-        return Err(wrong("command", "must be a list that begins with a program"));
+        return Err(wrong("command", "must be a list that starts with a program"));
     }
     if argv.iter().any(|part| part.contains('\0')) {
         return Err(wrong("command", InvalidField::HAS_NUL));
@@ -184,7 +185,7 @@ fn checked_command(argv: Vec<String>, wrong: &impl Fn(&str, &str) -> ConfigError
     Ok(argv)
 }
 
-/// The variables of a program, with their secrets.
+/// Validates the environment variables of a program and resolves their secrets.
 fn checked_env(
     entries: BTreeMap<String, SecretEntry>,
     environment: &Environment,
@@ -194,15 +195,15 @@ fn checked_env(
     let mut env = BTreeMap::new();
     for (name, value) in entries {
         if !is_variable(&name) {
-            return Err(wrong("env", &format!("has `{name}`, which is no name of a variable")));
+            return Err(wrong("env", &format!("contains `{name}`, which is not a valid variable name")));
         }
-        let value = secret(value, environment, || format!("env.{name} of the tool server `{id}`"))?;
+        let value = secret(value, environment, || format!("env.{name} of tool server `{id}`"))?;
         env.insert(name, value);
     }
     Ok(env)
 }
 
-/// The headers of an address, with their secrets.
+/// Validates the headers of a URL and resolves their secrets.
 fn checked_headers(
     entries: BTreeMap<String, SecretEntry>,
     environment: &Environment,
@@ -212,11 +213,14 @@ fn checked_headers(
     let mut headers = Vec::new();
     for (name, value) in entries {
         if !base_url::is_settable_header(&name) {
-            return Err(wrong("headers", &format!("have `{name}`, which is no name of a header")));
+            return Err(wrong("headers", &format!("contain `{name}`, which is not a valid header name")));
         }
-        let value = secret(value, environment, || format!("headers.{name} of the tool server `{id}`"))?;
+        let value = secret(value, environment, || format!("headers.{name} of tool server `{id}`"))?;
         if !value.expose_secret().bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            return Err(wrong("headers", &format!("have `{name}`, which is not one line of ASCII characters")));
+            return Err(wrong(
+                "headers",
+                &format!("contain `{name}`, whose value must be one line of ASCII characters"),
+            ));
         }
         headers.push((name.to_ascii_lowercase(), value));
     }
@@ -235,7 +239,7 @@ fn trusted_tools(
         };
         if let Some(sha256) = &sha256 {
             if name == "*" {
-                return Err(wrong("trusted_tools", "pin `*`: a hash is of one tool, so name it"));
+                return Err(wrong("trusted_tools", "pin `*`: a hash belongs to one tool, so name the tool"));
             }
             if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 return Err(wrong(
@@ -262,7 +266,7 @@ fn is_variable(name: &str) -> bool {
     !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.bytes().all(is_in)
 }
 
-/// A value that stands there, in a file, or in a variable.
+/// Resolves a value that is given directly, in a file, or in a variable.
 fn secret(
     entry: SecretEntry,
     environment: &Environment,

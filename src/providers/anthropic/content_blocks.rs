@@ -1,6 +1,6 @@
-//! The content blocks of a response, the middle layer of the decoder's state machine (docs/reference/providers.md
-//! 3.3). Deltas find their block by its index; items are emitted in the order in which the blocks started, even if
-//! the blocks overlap.
+//! The content blocks of a response, the middle layer of the decoder's state machine
+//! (docs/reference/providers.md 3.3). Deltas find their block by its index; items are emitted in the order in which
+//! the blocks started, even if the blocks overlap.
 
 use serde_json::{Value, json};
 

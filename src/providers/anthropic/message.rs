@@ -1,5 +1,6 @@
-//! Replay of a response as an assistant message of the next request to the same model (docs/reference/providers.md
-//! 2.6, 3.5, 3.6): every block goes back unchanged and in its place, except those that the API is known to refuse.
+//! Replay of a response as an assistant message of the next request to the same model
+//! (docs/reference/providers.md 2.6, 3.5, 3.6): every block goes back unchanged and in its place, except those that
+//! the API is known to refuse.
 
 use serde_json::{Map, Value, json};
 

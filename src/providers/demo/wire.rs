@@ -12,7 +12,7 @@ use crate::demo::script::{DemoRequest, ScriptPiece};
 /// The pauses between two chunks: about thirty per second, and fewer in the slow script.
 const USUAL: Duration = Duration::from_millis(33);
 const SLOW: Duration = Duration::from_millis(250);
-/// The picture that the demo draws.
+/// The picture that the demo sends.
 const PICTURE: &[u8] = include_bytes!("picture.png");
 
 /// Bytes of the stream and the pause before them.

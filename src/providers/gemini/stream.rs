@@ -227,8 +227,8 @@ impl ResponseReader for GeminiReader {
     }
 }
 
-/// Returns true for finish reasons that report a malformed call, which must not be run (docs/reference/providers.md
-/// 2.7, 7.2).
+/// Returns true for finish reasons that report a malformed call, which must not be run
+/// (docs/reference/providers.md 2.7, 7.2).
 fn is_broken_call(reason: &str) -> bool {
     matches!(reason, "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS")
 }

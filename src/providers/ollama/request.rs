@@ -1,4 +1,5 @@
-//! The request body of `/api/chat`: deterministic bytes out of the path (domain.md 4.7, providers.md 8, 9).
+//! Request body of `/api/chat`: deterministic bytes from the path (docs/reference/domain.md 4.7,
+//! docs/reference/providers.md 8, 9).
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn};
 use turnleaf_domain::Role;
 
-/// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
+/// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same messages.
 pub fn body(request: &ChatRequest) -> Bytes {
     let mut body = Map::new();
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
@@ -75,10 +76,10 @@ fn messages(request: &ChatRequest) -> Vec<Value> {
     messages
 }
 
-/// Two user messages in a row (an error without content lies between them) become one, because templates of models
-/// demand that roles alternate.
+/// Appends a user turn. Two user messages in a row (around an error without content) are merged, because chat
+/// templates of models require alternating roles.
 ///
-/// Images stand beside the text of a message, in their order: there is no place for them in it.
+/// The API has no place for images inside of the text: they are listed beside it, in order.
 fn push_user(messages: &mut Vec<Value>, turn: &HistoryTurn) {
     let (mut texts, mut images) = (Vec::new(), Vec::new());
     for part in turn.user_parts() {
@@ -100,7 +101,8 @@ fn push_user(messages: &mut Vec<Value>, turn: &HistoryTurn) {
     }
 }
 
-/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
+/// Appends an assistant turn: as the model wrote it if its raw responses are stored, otherwise its plain text, if it
+/// has any.
 fn push_assistant(messages: &mut Vec<Value>, turn: &HistoryTurn) {
     if turn.raw.is_empty() {
         let text = turn.plain_text();
@@ -121,12 +123,14 @@ fn push_assistant(messages: &mut Vec<Value>, turn: &HistoryTurn) {
     }
 }
 
-/// What a stored response said, whole or not: calls come whole, and a cut text is a text.
+/// Decodes a stored response, complete or not: calls arrive in one piece, and a text that was cut off is still a
+/// text.
 pub fn parse_stored_reply(raw: &[u8]) -> OllamaReply {
     OllamaDecoder::keeping_reply().read_stored(raw).0.into_reply()
 }
 
-/// The message that answers a call: servers match it by its place and the tool's name, newer ones by the id too.
+/// Returns the result message of a call. Servers match it by its position and the tool's name, newer ones also by the
+/// id.
 fn answer(call: &OllamaCall, result: Option<(String, bool)>) -> Value {
     let mut message = Map::new();
     message.insert("role".into(), json!("tool"));

@@ -1,5 +1,6 @@
-//! The decoder of Ollama's own API: one JSON value a line (providers.md 8). Calls come whole, with their arguments as
-//! objects. `/api/generate`, which has its text beside the message, is read too.
+//! Decoder of Ollama's native API: one JSON value per line (docs/reference/providers.md 8). Calls arrive in one
+//! piece, with their arguments as objects. The format of `/api/generate`, whose text is outside of the message, is
+//! decoded, too.
 
 use serde_json::{Map, Value};
 
@@ -12,22 +13,22 @@ use crate::redaction::SecretSet;
 use crate::text_accumulator::{TextAccumulator, TextKind};
 use turnleaf_domain::{Failure, Usage};
 
-/// The state of one response body.
+/// Decoder of one response body.
 pub type OllamaDecoder = JsonBody<OllamaReader>;
 
-/// Whole numbers above this are not token counts, and JavaScript would not keep them.
+/// Larger numbers are not plausible token counts, and JavaScript cannot represent them exactly.
 const LARGEST: u64 = 1 << 53;
 
-/// Keys of a message that are read.
+/// The keys of a message that are decoded.
 const KNOWN: [&str; 5] = ["role", "content", "thinking", "tool_calls", "tool_name"];
 
-/// What the lines of one response have said so far.
+/// [`ResponseReader`] of Ollama: the state of one response body.
 #[derive(Debug, Default)]
 pub struct OllamaReader {
-    /// What goes back in the next request, when somebody wants to know.
+    /// The content for the next request, if it is kept.
     said: Option<OllamaReply>,
     model: String,
-    /// When the first line was made: tells the calls of one reply from those of another.
+    /// The time of the first line. It makes the generated call ids of different replies distinct.
     created_at: String,
     growing: TextAccumulator,
     ids: Vec<String>,
@@ -38,12 +39,12 @@ pub struct OllamaReader {
 }
 
 impl OllamaDecoder {
-    /// `provider` is the name for people, used in sentences about failures.
+    /// Creates a decoder. `provider` is the display name for failure messages.
     pub fn for_provider(provider: &str, secrets: SecretSet) -> Self {
         Self::new(OllamaReader::default(), FailureBuilder::new(provider, secrets))
     }
 
-    /// The same, keeping what has to go back in the next request.
+    /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply() -> Self {
         let reader = OllamaReader { said: Some(OllamaReply::default()), ..OllamaReader::default() };
         Self::new(reader, FailureBuilder::new("", SecretSet::default()))
@@ -51,7 +52,7 @@ impl OllamaDecoder {
 }
 
 impl OllamaReader {
-    /// What has to go back, if it was kept.
+    /// Returns the content for the next request; empty unless it was kept.
     pub fn into_reply(self) -> OllamaReply {
         self.said.unwrap_or_default()
     }
@@ -99,7 +100,7 @@ impl OllamaReader {
         }
     }
 
-    /// Images that can be shown; gives back the others.
+    /// Emits the images of a known format and returns the others.
     fn images(&mut self, images: &[Value], out: &mut Vec<DecodedItem>) -> Vec<Value> {
         let mut others = Vec::new();
         for image in images {
@@ -114,7 +115,7 @@ impl OllamaReader {
         others
     }
 
-    /// What a message holds beside its text: images, and keys that nobody has heard of.
+    /// Emits the rest of a message: images, and unknown keys as opaque items.
     fn push_unknown_keys(&mut self, message: &Value, out: &mut Vec<DecodedItem>) {
         for (key, value) in message.as_object().into_iter().flatten() {
             let others = value.as_array().filter(|_| key == "images").map(|images| self.images(images, out));
@@ -169,7 +170,7 @@ impl ResponseReader for OllamaReader {
         if line.get("done") == Some(&Value::Bool(true)) {
             self.is_done = true;
             self.growing.flush(out);
-            // Servers before 0.1.40 give no reason.
+            // Servers before 0.1.40 send no reason.
             let reason = text_of(line, "done_reason").unwrap_or("stop").to_owned();
             out.push(DecodedItem::StopReason(reason.clone()));
             self.stop_reason = Some(reason);
@@ -208,7 +209,7 @@ impl ResponseReader for OllamaReader {
     }
 }
 
-/// A string field that says something.
+/// Returns a string field that is not empty.
 fn text_of<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
 }

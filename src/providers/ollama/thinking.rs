@@ -1,5 +1,6 @@
-//! What a model takes and how reasoning is asked for: the `think` key (providers.md 8). A model that cannot think refuses
-//! to be asked, so only those that are known to get it; the others do as they are made.
+//! Capabilities of models, and the `think` parameter (docs/reference/providers.md 8). A model that cannot think
+//! refuses to be asked to, so only models that are known to think get `true` or a level; others use their default, or
+//! get `false`, which none refuses.
 
 use serde_json::{Value, json};
 
@@ -9,10 +10,10 @@ use turnleaf_domain::capabilities::{ImageBounds, ParamSupport, ValueRange};
 use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_domain::{Capabilities, Thinking, limits};
 
-/// The levels where thinking is only on or off.
+/// The levels of models that can only switch thinking on or off.
 const ON_OR_OFF: &[Thinking] = &[Thinking::Off, Thinking::Medium];
 
-/// What a model takes, as far as its name tells.
+/// Returns the capabilities that are known from the name of a model.
 pub fn capabilities(model: &str) -> Capabilities {
     let name = model.to_ascii_lowercase();
     let (reasoning, levels) = if takes_levels(&name) {
@@ -20,7 +21,7 @@ pub fn capabilities(model: &str) -> Capabilities {
     } else if is_local_reasoner(&name) {
         (ReasoningSupport::Optional, ON_OR_OFF)
     } else {
-        // Switching off is never refused.
+        // Every model accepts that thinking is switched off.
         (ReasoningSupport::Optional, &ON_OR_OFF[..1])
     };
     Capabilities {
@@ -32,7 +33,7 @@ pub fn capabilities(model: &str) -> Capabilities {
     }
 }
 
-/// What the server's list of models adds; older ones say nothing.
+/// Refines the capabilities by an entry of the server's model list; older servers list none.
 pub fn refine_capabilities(model: &Value, known: Capabilities) -> Capabilities {
     let can = |what: &str| Some(model.get("capabilities")?.as_array()?.iter().any(|known| known == what));
     let seen = Capabilities { images: can("vision").or(known.images), tools: can("tools"), ..known };
@@ -45,7 +46,7 @@ pub fn refine_capabilities(model: &Value, known: Capabilities) -> Capabilities {
     }
 }
 
-/// The value of `think`; nothing where it would be refused.
+/// Returns the value of `think`; `None` if the model would refuse it.
 pub fn think_param(request: &ChatRequest) -> Option<Value> {
     let capabilities = &request.capabilities;
     let is_on = request.thinking != Thinking::Off;
@@ -57,7 +58,7 @@ pub fn think_param(request: &ChatRequest) -> Option<Value> {
     capabilities.thinking_levels.contains(&wanted).then(|| json!(is_on))
 }
 
-/// These cannot be switched off and take words; the others take only whether.
+/// Returns true for models that take levels and cannot switch thinking off; the others take a boolean.
 fn takes_levels(model: &str) -> bool {
     model.contains("gpt-oss")
 }

@@ -1,33 +1,33 @@
-//! Tool calls out of fragments: which call a fragment belongs to when servers leave out, repeat or reuse indexes and
-//! ids (reliability.md F22).
+//! Assembles tool calls from deltas and finds the call that a delta belongs to, although servers omit, repeat or
+//! reuse indexes and ids.
 
 use serde_json::Value;
 
 use crate::call_id::unique_call_id;
 use crate::provider::DecodedItem;
 
-/// One call so far.
+/// A call that is being received.
 #[derive(Debug, Clone)]
 struct Call {
-    /// The server's own index, where it gives one.
+    /// The server's own index, if it sends one.
     index: Option<u64>,
     id: String,
     name: String,
-    /// `Item::ToolCall` went out; the name cannot change any more.
+    /// `DecodedItem::ToolCall` was emitted; the name can no longer change.
     announced: bool,
 }
 
-/// The calls of one reply.
+/// The tool calls of one reply.
 #[derive(Debug, Default)]
 pub struct ChatToolCalls {
     calls: Vec<Call>,
 }
 
 impl ChatToolCalls {
-    /// Takes one element of `delta.tool_calls`. A call is announced with its first arguments, so that a name that
-    /// comes in pieces is whole. `response_id` makes ids for servers that give none.
+    /// Reads one element of `delta.tool_calls`. A call is announced with its first arguments, so that a name that
+    /// arrives in pieces is complete. Missing ids are derived from `response_id`.
     ///
-    /// Gives the call's place, for the arguments that follow in `arguments`.
+    /// Returns the position of the call and the arguments to append to it.
     pub fn push_fragment(
         &mut self,
         fragment: &Value,
@@ -40,7 +40,7 @@ impl ChatToolCalls {
         let function = fragment.get("function").unwrap_or(fragment);
         let name = text(function.get("name"));
         let arguments = match function.get("arguments") {
-            // Some servers send the arguments as the object they are.
+            // Some servers send the arguments as an object instead of a string.
             Some(whole @ Value::Object(_)) => whole.to_string(),
             other => text(other),
         };
@@ -60,20 +60,20 @@ impl ChatToolCalls {
         Some((at as u64, arguments))
     }
 
-    /// Announces what has a name and no arguments.
+    /// Announces the calls that have no arguments yet.
     pub fn announce_all(&mut self, out: &mut Vec<DecodedItem>) {
         if let Some(last) = self.calls.len().checked_sub(1) {
             self.announce_until(last, out);
         }
     }
 
-    /// Whether the model called anything.
+    /// Returns true if the model made no call.
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
-    /// The known call that a fragment continues: the newest with its index, unless it brings another id; without an
-    /// index the one with its id; with neither the newest of all.
+    /// Finds the call that a delta continues: the newest with its index, unless the ids differ; without an index, the
+    /// one with its id; with neither, the newest of all.
     fn find(&self, index: Option<u64>, id: &str) -> Option<usize> {
         let same_id = |call: &Call| id.is_empty() || call.id == id;
         match index {
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// Every call as `id name arguments`.
+    /// Formats every call as `id name arguments`.
     fn calls(fragments: &[Value]) -> Vec<String> {
         let mut calls = ChatToolCalls::default();
         let mut items = Vec::new();

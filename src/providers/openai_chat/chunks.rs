@@ -1,4 +1,4 @@
-//! Chunks to items: the state machine of providers.md 4.2, for choice 0 alone.
+//! Converts chunks to items: the state machine of docs/reference/providers.md 4.2. Only choice 0 is decoded.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::surrogates;
 
 mod content_part;
 
-/// The text that grows now.
+/// The kind of text that is being received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Channel {
     #[default]
@@ -21,18 +21,18 @@ enum Channel {
     Arguments(u64),
 }
 
-/// What the chunks of one response have said.
+/// The state of one response body.
 #[derive(Debug, Default)]
 pub struct ChunkReader {
-    /// What goes back in the next request, when somebody wants to know.
+    /// The content for the next request, if it is kept.
     pub said: Option<ChatReply>,
     response_id: String,
     model: String,
     calls: ChatToolCalls,
     channel: Channel,
-    /// A surrogate half at the end of the growing text.
+    /// A lone high surrogate at the end of the text so far; the next delta may complete it.
     half: Option<u32>,
-    /// A signature that may still come in pieces.
+    /// A signature that may arrive in pieces.
     signature: String,
     extras: ChunkExtras,
     counts: ChatUsageCounts,
@@ -41,27 +41,27 @@ pub struct ChunkReader {
 }
 
 impl ChunkReader {
-    /// Whether any chunk had a place for a reply.
+    /// Returns true if any chunk had `choices`.
     pub fn has_choices(&self) -> bool {
         self.has_choices
     }
 
-    /// The last `finish_reason` of choice 0.
+    /// Returns the last `finish_reason` of choice 0.
     pub fn finish_reason(&self) -> Option<&str> {
         self.finish_reason.as_deref()
     }
 
-    /// The usage and the cost that were reported last.
+    /// Returns the newest usage and cost.
     pub fn counts(&self) -> ChatUsageCounts {
         self.counts
     }
 
-    /// Takes the usage of a chunk and nothing else.
+    /// Reads only the usage of a chunk.
     pub fn read_usage(&mut self, chunk: &Value) {
         self.counts.update(chunk);
     }
 
-    /// Takes one chunk. `is_mended` says that its texts may hold stand-ins of surrogate halves.
+    /// Reads one chunk. `is_mended` means that its texts may contain surrogate placeholders.
     pub fn read_chunk(&mut self, chunk: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         self.read_usage(chunk);
         if let Some(id) = chunk.get("id").and_then(Value::as_str)
@@ -95,7 +95,7 @@ impl ChunkReader {
         }
     }
 
-    /// The body is over.
+    /// Emits everything that was held back, at the end of the body.
     pub fn finish(&mut self, out: &mut Vec<DecodedItem>) {
         self.flush(out);
         self.extras.finish(out);
@@ -129,7 +129,8 @@ impl ChunkReader {
         self.extras.read_unknown_keys(delta);
     }
 
-    /// Reasoning comes in one of several keys, or in two of them with the same text: the first that has any counts.
+    /// Reads reasoning, which arrives in one of several keys, or in two of them with the same text: the first key
+    /// that is not empty counts.
     fn reasoning(&mut self, delta: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let details = delta.get("reasoning_details").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let fields = ["reasoning_content", "reasoning", "reasoning_text"];
@@ -199,7 +200,7 @@ impl ChunkReader {
         }
     }
 
-    /// Calls are announced in order, so the n-th announced is the n-th said.
+    /// Calls are announced in order, so the n-th announced call is the n-th call of the reply.
     fn record_calls(&mut self, announced: &[DecodedItem]) {
         let Some(said) = &mut self.said else { return };
         for item in announced {
@@ -209,7 +210,7 @@ impl ChunkReader {
         }
     }
 
-    /// Moves to a channel and gives what may be shown of its next text.
+    /// Switches to a channel and returns the text with surrogates joined.
     fn accumulate(&mut self, channel: Channel, text: &str, is_mended: bool, out: &mut Vec<DecodedItem>) -> String {
         if self.channel != channel || !self.signature.is_empty() {
             let stays_in_calls = matches!((self.channel, channel), (Channel::Arguments(_), Channel::Arguments(_)));
@@ -228,7 +229,7 @@ impl ChunkReader {
         joined
     }
 
-    /// The place between two blocks, or the end: everything that waited for it goes out.
+    /// Ends the open text at a block boundary, or at the end, and emits everything that waited for it.
     pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
         self.flush_text(out);
         self.channel = Channel::None;
@@ -275,7 +276,7 @@ impl ChunkReader {
     }
 }
 
-/// A string field that says something.
+/// Returns a string field that is not empty.
 fn text_of<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
 }

@@ -1,31 +1,32 @@
-//! What differs between servers that speak chat completions: one table of switches (providers.md 5). A dialect is
-//! chosen by the configured endpoint, never guessed from the model's name.
+//! Dialects: a table of the differences between servers that implement chat completions
+//! (docs/reference/providers.md 5). The configured endpoint determines the dialect; it is never guessed from the name
+//! of a model.
 
-/// How reasoning goes back to the same model.
+/// The form in which reasoning is sent back to the same model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasoningFormat {
     Nothing,
-    /// As this key of the message.
+    /// In this field of the message.
     Field(&'static str),
-    /// Under the key it came in.
+    /// In the field in which it was received.
     AsItCame,
-    /// As the `reasoning_details` array, unmodified.
+    /// As the unmodified `reasoning_details` array.
     Details,
     /// As a `thinking` part of a content array.
     ContentParts,
 }
 
-/// How reasoning is asked for.
+/// The form in which a request controls reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingSwitch {
     Nothing,
-    /// `reasoning_effort` with the words that the model's generation takes.
+    /// `reasoning_effort` with the values that the model's generation accepts.
     OpenAi,
-    /// `reasoning_effort` with `none`, for models known to reason.
+    /// `reasoning_effort` with `none`, for models that are known to reason.
     OllamaEffort,
-    /// `chat_template_kwargs`, only to switch off: the server's own setting is on.
+    /// `chat_template_kwargs`, only to switch reasoning off: the server's default is on.
     TemplateOff,
-    /// `chat_template_kwargs`, both ways.
+    /// `chat_template_kwargs`, to switch reasoning on or off.
     Template,
     OpenRouter,
     DeepSeek,
@@ -41,37 +42,37 @@ pub enum ThinkingSwitch {
 #[derive(Debug, PartialEq)]
 pub struct Dialect {
     pub name: &'static str,
-    /// Other names for the same row.
+    /// Other names of the same dialect.
     pub aliases: &'static [&'static str],
-    /// The endpoint's host is one of these or ends in `.` and one of these.
+    /// The domains of the dialect: the endpoint's host equals one of them or is below it.
     pub hosts: &'static [&'static str],
     pub reasoning_format: ReasoningFormat,
-    /// A turn that called tools is refused without the reasoning key, even an empty one.
+    /// A turn with tool calls must have the reasoning field, even an empty one.
     pub reasoning_required_with_tools: bool,
     pub thinking: ThinkingSwitch,
     pub max_tokens_key: &'static str,
     pub takes_top_k: bool,
     /// The highest temperature.
     pub max_temperature: f64,
-    /// How many stop sequences it takes.
+    /// The maximum number of stop sequences.
     pub max_stop_sequences: u32,
-    /// Takes `stream_options.include_usage`.
+    /// The server accepts `stream_options.include_usage`.
     pub takes_stream_options: bool,
-    /// A message that only calls tools has `content: null`; otherwise `""`.
+    /// A message that has only tool calls has `content: null` instead of `""`.
     pub empty_content_is_null: bool,
-    /// Takes a refusal back under its own key; otherwise it goes back as text.
+    /// A refusal goes back in its own field; otherwise it goes back as text.
     pub sends_refusal: bool,
-    /// Takes images of the model's back as they came.
+    /// Images of the model go back unchanged.
     pub sends_images: bool,
-    /// Refuses a person's message right behind a tool's.
+    /// The server refuses a user message directly after a tool message.
     pub answers_tools_before_user: bool,
-    /// `[DONE]` alone proves completeness, because `finish_reason` never comes.
+    /// `[DONE]` alone proves completeness, because the server sends no `finish_reason`.
     pub done_completes: bool,
-    /// What to ask when the configuration names no model.
+    /// The model to use if the configuration names none.
     pub default_model: Option<&'static str>,
 }
 
-/// A server about which nothing is known: nothing is sent that any server could refuse.
+/// The dialect of an unknown server: it sends nothing that a server could refuse.
 const GENERIC: Dialect = Dialect {
     name: "generic",
     aliases: &[
@@ -106,7 +107,7 @@ const GENERIC: Dialect = Dialect {
     default_model: None,
 };
 
-/// The table. The first row is what `turnleaf replay` takes when no dialect is named.
+/// The table. The first row is the default of `turnleaf replay`.
 pub static DIALECTS: &[Dialect] = &[
     Dialect {
         name: "openai",
@@ -237,13 +238,13 @@ pub static DIALECTS: &[Dialect] = &[
 ];
 
 impl Dialect {
-    /// The row of this name or alias; case, hyphens and underscores do not matter.
+    /// Finds a dialect by name or alias, ignoring case and punctuation.
     pub fn from_name(name: &str) -> Option<&'static Self> {
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
         DIALECTS.iter().find(|row| row.name == plain || row.aliases.contains(&plain.as_str()))
     }
 
-    /// The row of an endpoint: its configured name, else the one its host belongs to, else the generic one.
+    /// Returns the dialect of an endpoint: by its configured name, otherwise by its host, otherwise the generic one.
     pub fn for_endpoint(configured: &str, base_url: &str) -> &'static Self {
         let host = host_of(base_url);
         let is_under = |domain: &&str| host == **domain || host.ends_with(&format!(".{domain}"));

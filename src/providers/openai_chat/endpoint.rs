@@ -1,4 +1,4 @@
-//! A configured endpoint that speaks chat completions, as a [`Provider`].
+//! [`Provider`] for a configured endpoint that speaks chat completions.
 
 use bytes::Bytes;
 use futures::FutureExt;
@@ -14,7 +14,7 @@ use turnleaf_domain::repair::RequestRepair;
 use turnleaf_domain::tool::OfferedTool;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
-/// One endpoint.
+/// A configured endpoint with its HTTP client.
 #[derive(Debug, Clone)]
 pub struct ChatEndpoint {
     id: String,

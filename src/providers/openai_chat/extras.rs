@@ -1,12 +1,12 @@
-//! What chunks hold beside text, reasoning and calls: citations, sources, keys that nobody has heard of. It is kept as it
-//! came, as blocks that are not drawn, and never cuts a text in two.
+//! Collects the rest of chunks beside text, reasoning and calls: citations, sources, provider tool calls and unknown
+//! keys. The items are emitted at block boundaries, so that they never split a text block.
 
 use serde_json::{Map, Value};
 
 use crate::provider::DecodedItem;
 use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
 
-/// Keys of a delta that are read elsewhere, or say nothing.
+/// Keys of a delta that are decoded elsewhere or have no content.
 const KNOWN: [&str; 12] = [
     "images",
     "role",
@@ -22,21 +22,21 @@ const KNOWN: [&str; 12] = [
     "provider_specific_fields",
 ];
 
-/// What waits for a place to stand.
+/// Items that wait for the next block boundary.
 #[derive(Debug, Default)]
 pub struct ChunkExtras {
-    /// For the next seam between two blocks.
+    /// The waiting items.
     waiting: Vec<DecodedItem>,
-    /// Annotations of pages, for the same.
+    /// Citations of web pages, which wait as well.
     pages: Vec<SourceInput>,
-    /// Calls that the provider ran itself, by their number there.
+    /// Provider tool calls with the provider's own numbers.
     own: Vec<ExecutedTool>,
     /// Sources that some servers repeat on every chunk; the last ones count.
     sources: Map<String, Value>,
 }
 
 impl ChunkExtras {
-    /// Takes the sources beside the choices of a chunk.
+    /// Reads the sources beside the choices of a chunk.
     pub fn read_sources(&mut self, chunk: &Value) {
         for name in ["citations", "search_results"] {
             if let Some(Value::Array(list)) = chunk.get(name)
@@ -47,7 +47,7 @@ impl ChunkExtras {
         }
     }
 
-    /// Takes the lists and objects of a delta under keys that are not known, each piece for itself.
+    /// Reads the arrays and objects of a delta under unknown keys, each element by itself.
     pub fn read_unknown_keys(&mut self, delta: &Value) {
         for (key, value) in delta.as_object().into_iter().flatten() {
             let pieces = match value {
@@ -67,23 +67,23 @@ impl ChunkExtras {
         }
     }
 
-    /// Takes a part of a content array that is neither text nor reasoning.
+    /// Adds a part of a content array that is neither text nor reasoning.
     pub fn push_part(&mut self, part: &Value) {
         self.waiting.push(DecodedItem::Opaque(opaque("part", part)));
     }
 
-    /// Takes what stands for an image and is none that could be shown.
+    /// Adds an image that cannot be decoded.
     pub fn push_image(&mut self, part: &Value) {
         self.waiting.push(DecodedItem::Opaque(opaque("images", part)));
     }
 
-    /// A place between two blocks.
+    /// Emits the waiting items at a block boundary.
     pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
         out.extend(sources_content(self.pages.drain(..)).map(DecodedItem::Opaque));
         out.append(&mut self.waiting);
     }
 
-    /// A call that the provider ran: some servers tell of it twice, first without what it gave.
+    /// Reads a provider tool call. Some servers report it twice, first without its result.
     fn read_executed_tool(&mut self, piece: &Value) {
         let text = |field: &str| piece.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
         let number = piece.get("index").and_then(Value::as_u64).unwrap_or(self.own.len() as u64);
@@ -111,7 +111,7 @@ impl ChunkExtras {
         }
     }
 
-    /// The body is over.
+    /// Emits the rest at the end of the body.
     pub fn finish(&mut self, out: &mut Vec<DecodedItem>) {
         self.flush(out);
         let sources = std::mem::take(&mut self.sources);
@@ -121,7 +121,7 @@ impl ChunkExtras {
             SourceInput { url: word("url"), title: word("title"), quote: word("snippet"), place: None }
         });
         let found: Vec<SourceInput> = found.collect();
-        // The numbers in the text are those of the citations.
+        // The numbers in the text refer to the order of the citations.
         let cited: Vec<SourceInput> = list("citations")
             .iter()
             .filter_map(|one| one.as_str().or_else(|| one.get("url").and_then(Value::as_str)))
@@ -133,7 +133,7 @@ impl ChunkExtras {
     }
 }
 
-/// A call that the provider ran itself.
+/// A provider tool call.
 #[derive(Debug)]
 struct ExecutedTool {
     number: u64,
@@ -145,7 +145,7 @@ fn source_of_url(url: &str) -> SourceInput {
     SourceInput { url: url.to_owned(), ..SourceInput::default() }
 }
 
-/// An annotation of a page; its fields stand in it or one level deeper. Offsets count characters.
+/// Parses the citation of a web page, whose fields may be nested one level deeper. Offsets count characters.
 fn page(annotation: &Value) -> Option<SourceInput> {
     let fields = annotation.get("url_citation").unwrap_or(annotation);
     let word = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -159,7 +159,7 @@ fn kind(name: &str) -> Map<String, Value> {
     Map::from_iter([("type".to_owned(), Value::from(name))])
 }
 
-/// The content of an `x:` block: the piece as it came, under a key of its own.
+/// Returns the content of an opaque `x:` block: the type, and the unchanged piece as `value`.
 fn opaque(name: &str, piece: &Value) -> Map<String, Value> {
     let mut map = kind(&format!("x:{name}"));
     map.insert("value".into(), piece.clone());

@@ -1,12 +1,13 @@
-//! The assistant message that a response becomes in the next request to the same model (providers.md 4.3, 5): what the
-//! wire said, kept beside the items because some of it (refusals, reasoning details) has no place in blocks.
+//! Replay of a response as an assistant message of the next request to the same model
+//! (docs/reference/providers.md 4.3, 5). The content is kept separately from the items, because some of it (refusals,
+//! reasoning details) has no place in blocks.
 
 use serde_json::{Map, Value, json};
 
 use crate::openai_chat::dialect::{Dialect, ReasoningFormat};
 use turnleaf_domain::tool::parse_arguments;
 
-/// A call as it was made.
+/// A tool call as the model made it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChatCall {
     pub id: String,
@@ -15,44 +16,46 @@ pub struct ChatCall {
 }
 
 impl ChatCall {
-    /// Whether the arguments are JSON. A call that the token limit cut is not (providers.md 2.6).
+    /// Returns true if the arguments are JSON, which those of a call that the token limit cut are not
+    /// (docs/reference/providers.md 2.6).
     pub fn is_whole(&self) -> bool {
         parse_arguments(&self.arguments).is_some()
     }
 }
 
-/// Everything one response said that may have to go back.
+/// The content of one response for the next request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChatReply {
     pub text: String,
     pub refusal: String,
     pub reasoning: String,
-    /// The field that reasoning came in.
+    /// The field in which the reasoning was received.
     pub reasoning_field: &'static str,
-    /// `reasoning_details`, fragments of one index joined.
+    /// `reasoning_details`, with the fragments of each index joined.
     pub details: Vec<Value>,
     pub calls: Vec<ChatCall>,
-    /// Images, as they came.
+    /// Images, unchanged.
     pub images: Vec<Value>,
-    /// The response came to its own end.
+    /// True if the response was received to its end.
     pub is_complete: bool,
 }
 
-/// How reasoning goes into a message.
+/// The way in which reasoning is put into a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasoningPlacement {
-    /// As the dialect wants it. `is_needed` says that the turn called tools, at a model that can think: some servers then
-    /// demand the key in every message of the turn, even where the model had no thought (providers.md 5).
+    /// In the format of the dialect. `is_needed` means that the turn has tool calls and the model can think: some
+    /// servers then require the field in every message of the turn, even if it is empty
+    /// (docs/reference/providers.md 5).
     ByDialect {
         is_needed: bool,
     },
-    /// In any dialect, an empty one where there was none.
+    /// In any dialect, as an empty string if there was none.
     Echoed,
     Omitted,
 }
 
 impl ReasoningPlacement {
-    /// Tells the forms apart.
+    /// Returns a number that identifies the variant, for cache keys.
     pub fn form_number(self) -> u8 {
         match self {
             Self::ByDialect { is_needed } => u8::from(is_needed),
@@ -62,11 +65,12 @@ impl ReasoningPlacement {
     }
 }
 
-/// Where reasoning is sent back to an endpoint that asks for it without being known to.
+/// The field for reasoning that an endpoint requires although its dialect does not know it.
 const ECHOED_AS: &str = "reasoning_content";
 
 impl ChatReply {
-    /// Joins one element of `delta.reasoning_details` to its kind and index, in order of first appearance.
+    /// Joins one element of `delta.reasoning_details` to the element of its type and index, in order of first
+    /// appearance.
     pub fn push_detail(&mut self, fragment: &Value) {
         let key = |detail: &Value| (detail.get("type").cloned(), detail.get("index").cloned());
         let known = self.details.iter_mut().find(|known| key(known) == key(fragment));
@@ -89,9 +93,9 @@ impl ChatReply {
         }
     }
 
-    /// Which calls are sent, by their places. `answered` says which have a result: a call whose arguments are not JSON
-    /// goes back only if it has one. Of a response that was cut off only whole calls go back, and no arguments at all
-    /// are then arguments that had not come yet.
+    /// Returns the positions of the calls to send. `answered` tells which calls have a result: a call whose arguments
+    /// are not JSON goes back only if it has one. From an interrupted response only complete calls go back; empty
+    /// arguments count as incomplete there.
     pub fn sent_calls(&self, answered: impl Fn(usize) -> bool) -> Vec<usize> {
         let is_sent = |(at, call): &(usize, &ChatCall)| {
             if self.is_complete {
@@ -103,8 +107,8 @@ impl ChatReply {
         self.calls.iter().enumerate().filter(is_sent).map(|(at, _)| at).collect()
     }
 
-    /// The message with these of its calls, or `None` when nothing of it may be sent. Arguments that are not JSON become
-    /// `{}`, because servers parse what they get.
+    /// Returns the message with these calls; `None` if nothing of it may be sent. Arguments that are not JSON become
+    /// `{}`, because servers parse them.
     pub fn message(&self, dialect: &Dialect, reasoning: ReasoningPlacement, sent_calls: &[usize]) -> Option<Value> {
         let calls: Vec<Value> = sent_calls
             .iter()
@@ -166,7 +170,7 @@ impl ChatReply {
         let field = match dialect.reasoning_format {
             ReasoningFormat::Nothing | ReasoningFormat::ContentParts => return,
             ReasoningFormat::Details => {
-                // In a response that was cut off, what has no seal may have lost it.
+                // In an interrupted response, details without signature or data may be incomplete.
                 let is_sealed = |detail: &&Value| {
                     ["signature", "data"].iter().any(|key| detail.get(key).is_some_and(Value::is_string))
                 };

@@ -1,5 +1,5 @@
-//! What a model behind a dialect takes, as far as its name tells (providers.md 4.1, 5): whether it reasons, how much can
-//! be asked of it, which parameters it refuses. Where a table cannot know, nothing is claimed.
+//! Capabilities of models by dialect and name (docs/reference/providers.md 4.1, 5): reasoning, its levels, and
+//! refused parameters. Unknown models get no claims.
 
 use serde_json::{Value, json};
 
@@ -12,11 +12,11 @@ use turnleaf_domain::{Capabilities, Thinking};
 
 use Thinking::{High, Low, Medium, Off};
 
-/// The levels where thinking is only on or off.
+/// The levels of models that can only switch thinking on or off.
 const ON_OR_OFF: &[Thinking] = &[Off, Medium];
 const LOW_TO_HIGH: &[Thinking] = &[Low, Medium, High];
 
-/// What a model of this dialect takes.
+/// Returns the capabilities of a model in this dialect.
 pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
     let model = model.to_ascii_lowercase();
     let base = match dialect.thinking {
@@ -37,11 +37,11 @@ pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
         ..base
     };
     match dialect.thinking {
-        // It takes them without a word and does nothing with them.
+        // The server accepts these parameters and ignores them.
         ThinkingSwitch::DeepSeek => {
             Capabilities { stop_sequences: known.stop_sequences, ..known.without_sampling(true) }
         }
-        // Theirs are fixed, and any other value is refused.
+        // These models have fixed values and refuse any other.
         ThinkingSwitch::Moonshot if model.contains("kimi-k2.") || model.contains("kimi-k3") => {
             Capabilities { stop_sequences: known.stop_sequences, ..known.without_sampling(false) }
         }
@@ -52,7 +52,7 @@ pub fn capabilities(dialect: &Dialect, model: &str) -> Capabilities {
     }
 }
 
-/// Whether a model sees images, as far as its name tells.
+/// Returns whether a model accepts images; `None` if its name does not tell.
 fn supports_images(dialect: &Dialect, model: &str) -> Option<bool> {
     let has = |parts: &[&str]| parts.iter().any(|part| model.contains(part));
     match dialect.thinking {
@@ -67,7 +67,7 @@ fn supports_images(dialect: &Dialect, model: &str) -> Option<bool> {
     }
 }
 
-/// Whether an open model sees, by its name in lower case.
+/// Returns whether an open-weight model accepts images, by its name in lower case.
 pub fn is_local_vision_model(model: &str) -> Option<bool> {
     const FAMILIES: [&str; 15] = [
         "llava",
@@ -90,7 +90,7 @@ pub fn is_local_vision_model(model: &str) -> Option<bool> {
     if is_blind { Some(false) } else { FAMILIES.iter().any(|family| model.contains(family)).then_some(true) }
 }
 
-/// What a server is known to take that others do not bound so.
+/// Returns the image limits of servers that differ from the default.
 fn image_bounds(dialect: &Dialect) -> Option<ImageBounds> {
     let usual = ImageBounds::default();
     match dialect.thinking {
@@ -146,8 +146,8 @@ fn thinking(dialect: &Dialect, model: &str) -> (ReasoningSupport, &'static [Thin
     }
 }
 
-/// Open models that take a thinking switch, by their names in lower case. Servers refuse it for the others ("does not
-/// support thinking").
+/// Returns true for open-weight models that accept a thinking switch, by their name in lower case. Servers refuse it
+/// for other models ("does not support thinking").
 pub fn is_local_reasoner(model: &str) -> bool {
     const FAMILIES: [&str; 13] = [
         "gpt-oss",
@@ -167,12 +167,12 @@ pub fn is_local_reasoner(model: &str) -> bool {
     model == "reasoning" || FAMILIES.iter().any(|family| model.contains(family))
 }
 
-/// Tools that the endpoint runs itself: OpenRouter searches the web for every model.
+/// Returns the provider tools of an endpoint: OpenRouter offers web search for every model.
 pub fn provider_tools(dialect: &Dialect) -> &'static [&'static str] {
     if dialect.name == "openrouter" { &[WEB_SEARCH] } else { &[] }
 }
 
-/// What a request says of such a tool.
+/// Returns the declaration of a provider tool in a request.
 pub fn provider_tool(dialect: &Dialect, tool: &str) -> Option<Value> {
     provider_tools(dialect).contains(&tool).then(|| json!({"type": format!("openrouter:{tool}")}))
 }

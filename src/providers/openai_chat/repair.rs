@@ -1,11 +1,11 @@
-//! Refusals of chat completions that another form of the same request may avoid (providers.md 5): reasoning that an
-//! endpoint wants back, and reasoning that it does not take back.
+//! Recognizes refusals of chat completions that another form of the same request may avoid
+//! (docs/reference/providers.md 5): reasoning that an endpoint requires back, and reasoning that it refuses.
 
 use crate::openai_chat::dialect::{Dialect, ReasoningFormat};
 use crate::provider::{ChatRequest, ProviderError};
 use turnleaf_domain::repair::RequestRepair;
 
-/// The form to send instead.
+/// Returns the repair to send instead.
 pub fn repair(dialect: &Dialect, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
     let said = refused.lowercase_text();
     let says = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
@@ -13,7 +13,7 @@ pub fn repair(dialect: &Dialect, refused: &ProviderError, request: &ChatRequest)
     if says(&["reasoning_content"]) && says(&["must be passed", "missing", "required"]) {
         return (has_reasoning && !request.echoes_reasoning).then_some(RequestRepair::ReasoningEchoed);
     }
-    // Gateways pass on what the vendor behind them said.
+    // Gateways forward the messages of the provider behind them.
     let is_about_seal = says(&["signature"]) && says(&["thinking", "thought", "reasoning"]);
     let sends_reasoning = dialect.reasoning_format != ReasoningFormat::Nothing || request.echoes_reasoning;
     (is_about_seal && sends_reasoning && has_reasoning).then_some(RequestRepair::ReasoningLeftOut)

@@ -1,4 +1,5 @@
-//! The request body of a chat completion: deterministic bytes out of the path (domain.md 4.7, providers.md 4.1, 9).
+//! Request body of a chat completion: deterministic bytes from the path (docs/reference/domain.md 4.7,
+//! docs/reference/providers.md 4.1, 9).
 
 use std::sync::Arc;
 
@@ -19,17 +20,17 @@ use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use turnleaf_domain::Role;
 use turnleaf_domain::provider;
 
-/// What stands for the end of a reply that has none, where something must.
+/// The text that stands for the end of an interrupted reply where the API requires one.
 const CUT_OFF: &str = "(This reply was cut off.)";
 
 const PARTS: PartFormat = PartFormat { text: text_part, image: image_part };
 
-/// The exact body. The same request gives the same bytes, and a longer history begins with the same messages.
+/// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same messages.
 pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
     let mut body = Map::new();
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
     set("model", json!(request.model));
-    // Its place; they are written below.
+    // Reserves the place of the messages, which are serialized below.
     set("messages", Value::Null);
     set("stream", json!(true));
     if dialect.takes_stream_options {
@@ -68,11 +69,11 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
         return pictures::serialize_body(body, request);
     }
     let messages = messages(dialect, request, true);
-    // Values and messages that were written before can always be written.
+    // Serialization cannot fail: all parts are values or JSON that was serialized before.
     serde_json::to_vec(&Body { fields: &body, messages: &messages }).unwrap_or_default().into()
 }
 
-/// One message: a value, or the JSON that it was written as for an earlier request.
+/// One message: a value, or JSON that was cached from an earlier request.
 enum Message {
     Value(Value),
     Written(Arc<RawValue>),
@@ -122,11 +123,11 @@ impl Serialize for Body<'_> {
     }
 }
 
-/// `remembers` is whether a reply's message may be the one that was written before.
+/// Returns the messages. `remembers` allows the cached JSON of replies.
 fn messages(dialect: &'static Dialect, request: &ChatRequest, remembers: bool) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::with_capacity(request.history.len());
     let mut system = request.instructions();
-    // These two refuse instructions in any role of their own.
+    // These two models refuse instructions in any role of their own.
     let has_no_system = request.model.starts_with("o1-mini") || request.model.starts_with("o1-preview");
     if let Some(text) = system.filter(|_| !has_no_system) {
         messages.push(json!({"role": system_role(dialect, request), "content": text}).into());
@@ -154,10 +155,10 @@ fn system_role(dialect: &Dialect, request: &ChatRequest) -> &'static str {
     if dialect.name == "openai" && is_reasoner { "developer" } else { "system" }
 }
 
-/// Two user messages in a row (an error without content lies between them) become one, because templates of local
-/// models demand that roles alternate.
+/// Appends a user message. Two user messages in a row (around an error without content) are merged, because chat
+/// templates of local models require alternating roles.
 ///
-/// Some servers refuse a person's message right behind a tool's, as it stands where a reply was cut off in the middle of a
+/// Some servers refuse a user message directly after a tool message, which occurs if a reply was interrupted within a
 /// tool loop.
 fn push_user(messages: &mut Vec<Message>, dialect: &Dialect, content: Value) {
     let is_after_tool = messages.last().is_some_and(|last| last.has_role("tool"));
@@ -181,7 +182,8 @@ fn image_part(image: &InputImage) -> Value {
     json!({"type": "image_url", "image_url": {"url": image.data_url_placeholder()}})
 }
 
-/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
+/// Appends an assistant turn: as the model wrote it if its raw responses are stored, otherwise its plain text, if it
+/// has any.
 fn push_assistant(
     messages: &mut Vec<Message>,
     dialect: &'static Dialect,
@@ -198,7 +200,8 @@ fn push_assistant(
     }
     let read = |raw: &[u8]| parse_stored_reply(dialect, raw);
     let steps: Vec<Arc<ChatReply>> = turn.raw.iter().map(|raw| raw.read_cached(dialect.name, read)).collect();
-    // Whether the model thinks this time does not matter: what was sent once is sent the same again.
+    // The thinking mode of this request does not matter: a message is sent the same way every time, so that the
+    // prefix stays stable.
     let can_think = request.capabilities.reasoning != provider::ReasoningSupport::Never;
     let is_needed = can_think && steps.iter().any(|said| !said.calls.is_empty());
     let reasoning = match (turn.leaves_out_reasoning, request.echoes_reasoning) {
@@ -224,7 +227,7 @@ fn push_assistant(
     }
 }
 
-/// What a stored response said, whole or not.
+/// Decodes a stored response, complete or not.
 pub fn parse_stored_reply(dialect: &'static Dialect, raw: &[u8]) -> ChatReply {
     let (reader, is_complete) = ChatDecoder::keeping_reply(dialect).read_stored(raw);
     ChatReply { is_complete, ..reader.into_reply() }

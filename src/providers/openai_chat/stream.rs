@@ -1,5 +1,5 @@
-//! The decoder of chat completions: what the values of one response body mean (providers.md 2.4, 4.2). How they come out
-//! of the bytes is `body`.
+//! Decoder of chat completions: interprets the values of one response body (docs/reference/providers.md 2.4, 4.2).
+//! Module `body` splits the bytes into values.
 
 use serde_json::Value;
 
@@ -12,19 +12,19 @@ use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
 use crate::redaction::SecretSet;
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
-/// The state of one response body.
+/// Decoder of one response body.
 pub type ChatDecoder = JsonBody<ChatReader>;
 
-/// What chat completions make of a body.
+/// [`ResponseReader`] of chat completions: the state of one response body.
 pub struct ChatReader {
     dialect: &'static Dialect,
     chunks: ChunkReader,
-    /// `[DONE]` came.
+    /// `[DONE]` was received.
     is_done: bool,
 }
 
 impl ChatDecoder {
-    /// `provider` is the name for people, used in sentences about failures.
+    /// Creates a decoder. `provider` is the display name for failure messages.
     pub fn for_provider(dialect: &'static Dialect, provider: &str, secrets: SecretSet) -> Self {
         Self::new(
             ChatReader { dialect, chunks: ChunkReader::default(), is_done: false },
@@ -32,7 +32,7 @@ impl ChatDecoder {
         )
     }
 
-    /// The same, keeping what has to go back in the next request.
+    /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply(dialect: &'static Dialect) -> Self {
         let mut chunks = ChunkReader::default();
         chunks.said = Some(ChatReply::default());
@@ -41,14 +41,14 @@ impl ChatDecoder {
 }
 
 impl ChatReader {
-    /// What has to go back, if it was kept.
+    /// Returns the content for the next request; empty unless it was kept.
     pub fn into_reply(self) -> ChatReply {
         self.chunks.said.unwrap_or_default()
     }
 }
 
 impl ResponseReader for ChatReader {
-    /// Errors come under an `error` event, under an `error` key, and as documents of other shapes.
+    /// Errors arrive as an `error` event, under an `error` key, and as documents of other shapes.
     fn is_error(&self, said: BodyValue<'_>) -> bool {
         let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
         said.event == "error"
@@ -114,7 +114,7 @@ impl ResponseReader for ChatReader {
     }
 }
 
-/// Finish reasons that are failures of the server, not endings of the model.
+/// Maps finish reasons that are failures of the server, not endings by the model.
 fn failed_finish(reason: &str) -> Option<FailureKind> {
     match reason {
         "error" => Some(FailureKind::ProviderError),

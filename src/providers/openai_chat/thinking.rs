@@ -1,5 +1,5 @@
-//! How reasoning is asked for, by dialect and model: which keys of the request say how much. Where a table cannot know,
-//! nothing is sent, because servers refuse switches that a model does not have.
+//! Reasoning parameters by dialect and model. Unknown models get none, because servers refuse parameters that a model
+//! does not support.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use crate::provider::ChatRequest;
 use turnleaf_domain::Thinking;
 use turnleaf_domain::provider::ReasoningSupport;
 
-/// Puts the switch into a request. What it asks fits the model.
+/// Adds the reasoning parameters to a request. `request.thinking` must be supported by the model.
 pub fn put(body: &mut Map<String, Value>, dialect: &Dialect, request: &ChatRequest) {
     let capabilities = &request.capabilities;
     if capabilities.reasoning == ReasoningSupport::Never {
@@ -21,7 +21,7 @@ pub fn put(body: &mut Map<String, Value>, dialect: &Dialect, request: &ChatReque
     let is_on = thinking != Thinking::Off;
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
     match dialect.thinking {
-        // These have no levels, and a switch all the same.
+        // These models have no levels, but do have a switch.
         ThinkingSwitch::Mistral if model.contains("magistral") => drop(set("prompt_mode", json!("reasoning"))),
         ThinkingSwitch::Groq if model.contains("deepseek-r1") => drop(set("reasoning_format", json!("parsed"))),
         ThinkingSwitch::OpenAi => {
@@ -84,7 +84,7 @@ pub fn put(body: &mut Map<String, Value>, dialect: &Dialect, request: &ChatReque
     }
 }
 
-/// Effort as a word; what cannot be switched off thinks little.
+/// Returns the effort of a level; models that cannot switch thinking off get the lowest one for `Off`.
 fn effort(thinking: Thinking) -> &'static str {
     match thinking.level() {
         Thinking::Off => Thinking::Low.as_str(),

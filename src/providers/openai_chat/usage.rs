@@ -1,23 +1,23 @@
-//! Token counts as chat completions report them, in all their places (providers.md 2.5).
+//! Token counts of chat completions in all known places (docs/reference/providers.md 2.5).
 
 use serde_json::Value;
 
 use crate::reported_cost;
 use turnleaf_domain::Usage;
 
-/// Whole numbers above this are not token counts, and JavaScript would not keep them.
+/// Larger numbers are not plausible token counts, and JavaScript cannot represent them exactly.
 const LARGEST: u64 = 1 << 53;
 
-/// What a response said last of what it used and what that costs.
+/// The newest usage and cost of a response.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChatUsageCounts {
     pub usage: Option<Usage>,
-    /// In millionths of a US dollar.
+    /// The cost in millionths of a US dollar.
     pub cost: Option<u64>,
 }
 
 impl ChatUsageCounts {
-    /// Takes the usage that a chunk carries: beside the choices, under `x_groq`, or inside a choice.
+    /// Merges the usage of a chunk: beside the choices, under `x_groq`, or inside of a choice.
     pub fn update(&mut self, chunk: &Value) {
         let places = [chunk.get("usage"), chunk.pointer("/x_groq/usage"), chunk.pointer("/choices/0/usage")];
         let said = || places.into_iter().flatten().filter(|usage| usage.is_object());
@@ -31,7 +31,7 @@ fn read(usage: &Value) -> Usage {
     let input = count("/prompt_tokens");
     let reasoning = count("/completion_tokens_details/reasoning_tokens");
     let mut output = count("/completion_tokens");
-    // xAI counts reasoning beside the completion instead of inside; its own total shows which.
+    // xAI counts reasoning beside the completion instead of inside; its total shows which.
     if let (Some(input), Some(said), Some(reasoning), Some(total)) = (input, output, reasoning, count("/total_tokens"))
         && reasoning > 0
         && input + said + reasoning == total

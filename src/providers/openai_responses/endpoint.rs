@@ -1,4 +1,4 @@
-//! A configured endpoint that speaks Responses, as a [`Provider`].
+//! [`Provider`] for a configured endpoint that speaks OpenAI Responses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,16 +20,16 @@ use turnleaf_domain::tool::OfferedTool;
 use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
-/// One endpoint.
+/// A configured endpoint with its HTTP client.
 #[derive(Debug, Clone)]
 pub struct ResponsesEndpoint {
     id: String,
     target: ProviderTarget,
     client: HttpClient,
-    /// It refused to summarise reasoning: OpenAI does so for organisations that it has not verified. From then on it is
-    /// not asked any more, so that trying again helps.
+    /// Set after the endpoint refused to summarize reasoning, which OpenAI does for organizations that it has not
+    /// verified. Later requests do not ask for summaries, so that a retry succeeds.
     refuses_summaries: Arc<AtomicBool>,
-    /// See [`ProviderEndpoint::keeps_responses`].
+    /// The provider may keep responses ([`ProviderEndpoint::keeps_responses`]).
     keeps_responses: bool,
 }
 
@@ -83,14 +83,14 @@ impl Provider for ResponsesEndpoint {
         self.keeps_responses
     }
 
-    /// Other servers that speak this API have none, or others.
+    /// Only OpenAI itself: compatible servers have no provider tools, or others.
     fn provider_tools(&self, model: &str) -> Vec<OfferedTool> {
         let is_openai = base_url::host_and_port(&self.target.base_url) == "api.openai.com";
         let all = if is_openai { models::provider_tools(model) } else { &[] };
         all.iter().map(|tool| OfferedTool::provider_tool(tool)).collect()
     }
 
-    /// Other servers know texts alone.
+    /// Only OpenAI's models: compatible servers accept only text.
     fn accepts_tool_result_images(&self, model: &str) -> bool {
         models::supports_images(model) == Some(true)
     }
@@ -126,7 +126,7 @@ impl Provider for ResponsesEndpoint {
     }
 }
 
-/// This API has no place for stop sequences nor `top_k`, and refuses less than sixteen tokens.
+/// The API has no parameters for stop sequences and `top_k`, and refuses a limit below sixteen tokens.
 fn capabilities(model: &str) -> Capabilities {
     let known = models::capabilities(model);
     Capabilities {

@@ -1,58 +1,58 @@
-//! One output item of a response while it is read, and how events and snapshots name it.
+//! State of one output item while a response is decoded, and the matching of snapshot items to these states.
 
 use serde_json::Value;
 
 use crate::openai_responses::text_part::{PartPosition, TextPart};
 
-/// What an item is to us.
+/// The kind of an output item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputItemKind {
     Message,
     Reasoning,
-    /// A call that we answer: `function_call`, or `custom_tool_call` with free text.
+    /// A tool call that Turnleaf answers: `function_call`, or `custom_tool_call` with free text.
     Call,
-    /// A call that the provider runs itself.
+    /// A tool call that the provider runs itself.
     ProviderCall,
-    /// Types that nobody has heard of, and those that are not told apart.
+    /// Unknown types, and those without a kind of their own.
     Other,
 }
 
 impl OutputItemKind {
-    /// The kind of an item.
+    /// Returns the kind of an item.
     pub fn from_item(item: &Value) -> Self {
         match item.get("type").and_then(Value::as_str) {
             Some("message") => Self::Message,
             Some("reasoning") => Self::Reasoning,
             Some("function_call" | "custom_tool_call") => Self::Call,
             Some("web_search_call" | "file_search_call" | "code_interpreter_call" | "mcp_call") => Self::ProviderCall,
-            // The short form of a message, as some servers write it.
+            // Some servers send messages in a short form without type.
             None if item.get("role").is_some() => Self::Message,
             _ => Self::Other,
         }
     }
 }
 
-/// One output item so far.
+/// An output item that is being received.
 #[derive(Debug)]
 pub struct OutputEntry {
     pub index: Option<u64>,
-    /// Every id it was called by: some gateways change it with every event.
+    /// All ids of the item: some gateways change the id with every event.
     pub ids: Vec<String>,
     pub kind: OutputItemKind,
     pub parts: Vec<(PartPosition, TextPart)>,
     /// The number under which the call was announced.
     pub call: Option<u64>,
-    /// The id under which a call of the provider's own was announced.
+    /// The id under which a provider tool call was announced.
     pub provider_call_id: Option<String>,
-    /// Its signature, or the item as a whole, was told.
+    /// The signature, or the complete item, was emitted.
     pub is_emitted: bool,
     pub is_done: bool,
-    /// As it came last; only when somebody wants it back.
+    /// The newest form of the item, if it is kept for the next request.
     pub item: Option<Value>,
 }
 
 impl OutputEntry {
-    /// An item that this event names for the first time.
+    /// Creates the state of an item from the first event that names it.
     pub fn from_event(event: &Value, kind: OutputItemKind) -> Self {
         let id = event.get("item_id").or_else(|| event.pointer("/item/id")).and_then(Value::as_str);
         Self {
@@ -68,8 +68,8 @@ impl OutputEntry {
         }
     }
 
-    /// How many characters of the text block that this part is in stand before it: neighbouring parts are one text, up to
-    /// what was cited.
+    /// Returns the offset, in characters, of a part in its text block: adjacent parts form one text, which a part
+    /// with citations ends.
     pub fn characters_before(&self, place: PartPosition) -> usize {
         let PartPosition::Content(at) = place else { return 0 };
         let mut before: Vec<(u64, &TextPart)> = Vec::new();
@@ -84,7 +84,7 @@ impl OutputEntry {
         before.iter().fold(0, |sum, (_, part)| if part.is_cited { 0 } else { sum + part.emitted.chars().count() })
     }
 
-    /// Its text at this place.
+    /// Returns the text at this position; creates it if necessary.
     pub fn part_mut(&mut self, place: PartPosition) -> &mut TextPart {
         let n = self.parts.iter().position(|(known, _)| *known == place).unwrap_or_else(|| {
             self.parts.push((place, TextPart::default()));
@@ -94,7 +94,7 @@ impl OutputEntry {
     }
 }
 
-/// Which of the entries the items of a snapshot are: by id, and where no id names one, the next of its kind that is left.
+/// Matches the items of a snapshot to entries: by id, otherwise to the first free entry of the same kind.
 pub fn match_snapshot_items(entries: &[OutputEntry], output: &[Value]) -> Vec<Option<usize>> {
     let mut is_free: Vec<bool> = entries.iter().map(|_| true).collect();
     let mut places: Vec<Option<usize>> = output

@@ -1,44 +1,44 @@
-//! The input items that a response becomes in the next request to the same model (providers.md 2.6, 6.5): its output
-//! items as they came, without those that the API would refuse.
+//! Replay of a response as input items of the next request to the same model (docs/reference/providers.md 2.6, 6.5):
+//! its output items unchanged, except those that the API would refuse.
 
 use serde_json::{Value, json};
 
 use crate::openai_responses::entry::OutputItemKind;
 use turnleaf_domain::tool::parse_arguments;
 
-/// One output item as it was said.
+/// One output item of a response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputItem {
     pub kind: OutputItemKind,
-    /// As it came at its end, or at its beginning when its end never came; null when neither did.
+    /// The item of its `done` event, otherwise of its `added` event; null if neither arrived.
     pub item: Value,
-    /// All that was told of its texts.
+    /// All of its text that was emitted.
     pub text: String,
-    /// Which call of the response it is, from 0 in the order of the blocks.
+    /// The number of the call in the response, from 0, in the order of the blocks.
     pub call: Option<u64>,
-    /// Its end came.
+    /// True if the `done` event of the item was received.
     pub is_done: bool,
 }
 
-/// Everything one response said that may have to go back, in order.
+/// The output items of one response, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResponsesReply {
     pub items: Vec<OutputItem>,
-    /// The response came to its own end.
+    /// True if the response was received to its end.
     pub is_complete: bool,
 }
 
-/// A call that goes back, and so needs its result.
+/// A call that is sent back and therefore needs its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentCall {
-    /// As in [`OutputItem::call`].
+    /// The number of [`OutputItem::call`].
     pub number: usize,
     pub call_id: String,
-    /// The type of the item that answers it.
+    /// The type of the item for its result.
     pub output_type: &'static str,
 }
 
-/// What becomes of an item.
+/// The form in which an item is sent back.
 enum SentForm {
     Unchanged(Value),
     Rewritten(Value),
@@ -46,17 +46,17 @@ enum SentForm {
 }
 
 impl ResponsesReply {
-    /// How many calls it has.
+    /// Counts the calls of the response.
     pub fn call_count(&self) -> usize {
         self.items.iter().filter(|said| said.call.is_some()).count()
     }
 
-    /// The items to send, and the calls among them. `answered` says which calls have a result: one whose arguments are
-    /// not JSON goes back only if it has, and then with `{}`, because servers parse what they get. Of a response that was
-    /// cut off only whole calls go back.
+    /// Returns the items to send, and the calls among them. `answered` tells which calls have a result: a call whose
+    /// arguments are not JSON goes back only if it has one, and then with `{}`, because servers parse the arguments.
+    /// From an interrupted response only complete calls go back.
     ///
-    /// Where reasoning is missing also nothing goes back that the server would look up with it: ids, and what it ran
-    /// itself, which has to have one.
+    /// If reasoning is missing, everything that depends on it is omitted, too: ids, because the server would look the
+    /// reasoning up, and provider tool calls, which require it.
     pub fn input_items(&self, with_reasoning: bool, answered: impl Fn(usize) -> bool) -> (Vec<Value>, Vec<SentCall>) {
         let answered = |number: usize| self.is_complete && answered(number);
         let mut walk = self.walk(with_reasoning, with_reasoning, answered);
@@ -67,7 +67,7 @@ impl ResponsesReply {
         items.reverse();
         calls.reverse();
         for item in items.iter_mut().filter_map(Value::as_object_mut) {
-            // An id makes the server ask for the reasoning that came before it.
+            // With an id, the server requires the reasoning before the item.
             if lost_reasoning || item.get("id").is_some_and(|id| id.as_str().is_none_or(str::is_empty)) {
                 item.remove("id");
             }
@@ -75,7 +75,7 @@ impl ResponsesReply {
         (items, calls)
     }
 
-    /// Reasoning must be followed by what it led to, unchanged, so the walk begins at the end.
+    /// Walks from the end, because reasoning must be followed by the unchanged item that it led to.
     fn walk(&self, with_reasoning: bool, with_own: bool, answered: impl Fn(usize) -> bool) -> Walk {
         let mut walk = Walk { items: Vec::new(), calls: Vec::new(), lost_reasoning: !with_reasoning };
         let mut has_follower = false;
@@ -104,26 +104,26 @@ impl ResponsesReply {
     }
 }
 
-/// What a response sends back, last first.
+/// The items to send back, in reverse order.
 struct Walk {
     items: Vec<Value>,
     calls: Vec<SentCall>,
     lost_reasoning: bool,
 }
 
-/// Reasoning goes back only if the server can read it: sealed, or (open weights) in plain words. By its id alone it is
-/// not found, because nothing is stored.
+/// Returns a reasoning item if the server can read it: encrypted or, with open weights, as plain text. An id alone is
+/// not enough, because the provider stores nothing.
 fn reasoning(said: &OutputItem) -> Option<Value> {
     let mut item = said.item.clone();
     let fields = item.as_object_mut().filter(|_| said.is_done)?;
     let is_sealed = fields.get("encrypted_content").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     if is_sealed {
-        // With the seal, words beside it are refused.
+        // The API refuses plain text beside the encrypted content.
         fields.remove("content");
     } else if fields.get("content").and_then(Value::as_array).is_none_or(Vec::is_empty) {
         return None;
     }
-    // The key is required even where there is nothing in it.
+    // The API requires the key even if it is empty.
     if !fields.get("summary").is_some_and(Value::is_array) {
         fields.insert("summary".into(), json!([]));
     }
@@ -168,7 +168,7 @@ fn call(said: &OutputItem, answered: impl Fn(usize) -> bool, calls: &mut Vec<Sen
     item.insert("call_id".into(), json!(call_id));
     item.remove("id");
     item.remove("status");
-    // Empty arguments and no arguments are the same call.
+    // Empty arguments and missing arguments are the same call.
     let item = Value::Object(item);
     if is_whole { SentForm::Unchanged(item) } else { SentForm::Rewritten(item) }
 }

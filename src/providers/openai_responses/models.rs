@@ -1,6 +1,6 @@
-//! What a model can be asked, by its generation: whether it reasons, the words for how much, whether summaries of its
-//! reasoning can be had, and when it refuses sampling parameters (providers.md 4.1, 6.1). Of a model that no row knows
-//! nothing is asked, because servers refuse switches that a model does not have.
+//! Capabilities of each generation of OpenAI models: reasoning, accepted efforts, reasoning summaries, and when
+//! sampling parameters are refused (docs/reference/providers.md 4.1, 6.1). Unknown models get no parameters, because
+//! servers refuse those that a model does not support.
 
 use serde_json::{Map, Value, json};
 
@@ -9,35 +9,35 @@ use turnleaf_domain::provider::ReasoningSupport;
 use turnleaf_domain::tool::{CODE_EXECUTION, WEB_SEARCH};
 use turnleaf_domain::{Capabilities, Thinking};
 
-/// The efforts from nothing to much, as `reasoning.effort` calls them.
+/// The values of `reasoning.effort` in ascending order.
 const EFFORTS: [&str; 5] = ["none", "minimal", "low", "medium", "high"];
 const LOW_TO_HIGH: &[&str] = &["low", "medium", "high"];
 
-/// When temperature and its like are taken.
+/// When a model accepts sampling parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sampling {
     Taken,
     Refused,
-    /// Only while it does not reason.
+    /// Only while the model does not reason.
     WhenOff,
 }
 
-/// What the models of one generation have in common.
+/// The common features of one model generation.
 #[derive(Debug)]
 struct OpenAiGeneration {
-    /// How the names begin.
+    /// The prefixes of the model names.
     begins: &'static [&'static str],
-    /// What else the names hold; empty asks for nothing else.
+    /// A further part of the names; empty if any name matches.
     has: &'static str,
     reasoning: ReasoningSupport,
-    /// The efforts it takes, from the least; empty when it takes no such word.
+    /// The accepted efforts in ascending order; empty if the model accepts none.
     efforts: &'static [&'static str],
-    /// Whether it summarises its reasoning when asked.
+    /// The model summarizes its reasoning on request.
     summarises: bool,
     sampling: Sampling,
 }
 
-/// The first row that fits counts.
+/// The table; the first matching row counts.
 const GENERATIONS: &[OpenAiGeneration] = &[
     OpenAiGeneration {
         begins: &["gpt-3", "gpt-4", "chatgpt-"],
@@ -127,7 +127,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
         summarises: true,
         sampling: Sampling::Refused,
     },
-    // Open weights: they show their reasoning itself.
+    // Open-weight models show their reasoning itself.
     OpenAiGeneration {
         begins: &["gpt-oss"],
         has: "",
@@ -138,7 +138,7 @@ const GENERATIONS: &[OpenAiGeneration] = &[
     },
 ];
 
-/// The row of a model. Gateways put the maker before the name (`openai/gpt-5`, `openai.gpt-5`).
+/// Returns the row of a model. Gateways prefix the name with the vendor (`openai/gpt-5`, `openai.gpt-5`).
 fn generation(model: &str) -> Option<&'static OpenAiGeneration> {
     let model = model.to_ascii_lowercase();
     let name = model.rsplit('/').next().unwrap_or(&model);
@@ -148,8 +148,8 @@ fn generation(model: &str) -> Option<&'static OpenAiGeneration> {
     GENERATIONS.iter().find(fits)
 }
 
-/// What a model takes in either of OpenAI's APIs, as far as its name tells. Stop sequences are chat completions' alone,
-/// and follow the sampling parameters there.
+/// Returns the capabilities in both APIs of OpenAI, as far as the name tells. Only chat completions have stop
+/// sequences, with the same restrictions as sampling parameters.
 pub fn capabilities(model: &str) -> Capabilities {
     let Some(row) = generation(model) else {
         return Capabilities::default();
@@ -165,7 +165,7 @@ pub fn capabilities(model: &str) -> Capabilities {
     }
 }
 
-/// A request may have 50 MB.
+/// Image limits of a request of at most 50 MB.
 const IMAGES: ImageBounds = ImageBounds {
     kinds: &["image/png", "image/jpeg", "image/gif", "image/webp"],
     count: 500,
@@ -175,7 +175,7 @@ const IMAGES: ImageBounds = ImageBounds {
     side_of_many: None,
 };
 
-/// Whether a model sees images; `None` for names that no generation is known of.
+/// Returns whether a model accepts images; `None` for unknown generations.
 pub fn supports_images(model: &str) -> Option<bool> {
     generation(model)?;
     let model = model.to_ascii_lowercase();
@@ -190,8 +190,8 @@ pub fn supports_images(model: &str) -> Option<bool> {
     Some(!is_blind)
 }
 
-/// The word of the effort that a model is asked for: of what it takes, the first that is enough. `None` where it takes
-/// no such word, and for names that no generation is known of.
+/// Returns the effort to send: the lowest accepted one that is at least the level. `None` if the model accepts none
+/// or its generation is unknown.
 pub fn effort(model: &str, thinking: Thinking) -> Option<&'static str> {
     let efforts = generation(model)?.efforts;
     let rank = |effort: &str| EFFORTS.iter().position(|known| *known == effort);
@@ -199,8 +199,8 @@ pub fn effort(model: &str, thinking: Thinking) -> Option<&'static str> {
     efforts.iter().find(|word| rank(word) >= wanted).or(efforts.last()).copied()
 }
 
-/// The `reasoning` object of a request; `None` when nothing is asked. `with_summary` is whether this endpoint gives
-/// summaries at all.
+/// Returns the `reasoning` object of a request; `None` if it would be empty. `with_summary` is false if the endpoint
+/// refuses summaries.
 pub fn reasoning_param(model: &str, thinking: Thinking, with_summary: bool) -> Option<Value> {
     let mut asked = Map::new();
     if let Some(word) = effort(model, thinking) {
@@ -219,7 +219,7 @@ fn effort_of_level(level: Thinking) -> &'static str {
     }
 }
 
-/// Tools that OpenAI runs itself for this model.
+/// Returns the provider tools that OpenAI runs for this model.
 pub fn provider_tools(model: &str) -> &'static [&'static str] {
     let is_one = ["gpt-5", "gpt-4.1", "gpt-4o", "o3", "o4"].iter().any(|family| model.starts_with(family));
     let has_none = ["nano", "audio", "realtime", "transcribe", "tts", "image", "deep-research"];
@@ -227,7 +227,7 @@ pub fn provider_tools(model: &str) -> &'static [&'static str] {
     if is_full { &[WEB_SEARCH, CODE_EXECUTION] } else { &[] }
 }
 
-/// What a request says of such a tool, and what it asks to be told of it.
+/// Returns the declaration of a provider tool, and the `include` value that requests its output.
 pub fn provider_tool(tool: &str) -> Option<(Value, &'static str)> {
     match tool {
         WEB_SEARCH => Some((json!({"type": "web_search"}), "web_search_call.action.sources")),

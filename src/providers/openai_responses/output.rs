@@ -1,6 +1,6 @@
-//! Output items out of events: which item an event belongs to when servers skip, repeat or change what names it, and
-//! what of it is new (providers.md 6.3). Deltas are told as they come; `done` events and the final snapshot add what
-//! the deltas left out.
+//! Assembles output items from events (docs/reference/providers.md 6.3): finds the item of an event although servers
+//! skip, repeat or change indexes and ids, and emits only what is new. Deltas are emitted at once; `done` events and
+//! the final snapshot add what the deltas left out.
 
 use serde_json::{Map, Value, json};
 
@@ -13,8 +13,8 @@ use crate::provider::DecodedItem;
 mod citations;
 mod provider_tools;
 
-/// Texts that come in pieces: how their events begin, whose they are, what counts their places, and where the `done`
-/// event has the whole.
+/// Texts that are streamed: the prefix of their events, the kind of item, the counter of their position, and the
+/// field of the `done` event that has the complete text.
 const TEXTS: [(&str, OutputItemKind, &str, &str); 6] = [
     ("response.output_text", OutputItemKind::Message, "content_index", "text"),
     ("response.refusal", OutputItemKind::Message, "content_index", "refusal"),
@@ -24,12 +24,12 @@ const TEXTS: [(&str, OutputItemKind, &str, &str); 6] = [
     ("response.custom_tool_call_input", OutputItemKind::Call, "", "input"),
 ];
 
-/// The text that grows now.
+/// The text that is being received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Channel {
     #[default]
     None,
-    /// Of the message at this place of `entries`.
+    /// The text of the message at this index of `entries`.
     Text(usize),
     Thinking(usize, PartPosition),
 }
@@ -37,7 +37,7 @@ enum Channel {
 /// The output of one response.
 #[derive(Debug, Default)]
 pub struct ResponseOutput {
-    /// In the order of first appearance.
+    /// The items in the order of first appearance.
     entries: Vec<OutputEntry>,
     calls: u64,
     channel: Channel,
@@ -45,12 +45,12 @@ pub struct ResponseOutput {
 }
 
 impl ResponseOutput {
-    /// One that keeps what has to go back in the next request.
+    /// Creates an output that keeps its items for the next request.
     pub fn keeping_items() -> Self {
         Self { keeps_items: true, ..Self::default() }
     }
 
-    /// Takes an event about an item. `is_mended` says that its texts may hold stand-ins of surrogate halves.
+    /// Reads an event about an item. `is_mended` means that its texts may contain surrogate placeholders.
     pub fn read_event(&mut self, event: &str, value: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let place = |counter: &str| value.get(counter).and_then(Value::as_u64).unwrap_or(0);
         match event {
@@ -58,7 +58,7 @@ impl ResponseOutput {
                 if let Some(item) = value.get("item") {
                     let at = self.open(value, OutputItemKind::from_item(item));
                     self.keep(at, item, is_mended);
-                    // The name may still be missing; what the item holds already comes again with its end.
+                    // The name may still be missing; the content of the item is repeated in its `done` event.
                     if item.get("name").and_then(Value::as_str).is_some_and(|name| !name.is_empty()) {
                         self.announce(at, item, out);
                     }
@@ -107,7 +107,7 @@ impl ResponseOutput {
         }
     }
 
-    /// Takes the output that the terminal event carries: an empty one says nothing, since some servers leave it out.
+    /// Reads the output of the terminal event. An empty output is ignored, because some servers omit it.
     pub fn read_snapshot(&mut self, output: &[Value], is_mended: bool, out: &mut Vec<DecodedItem>) {
         for (index, (item, place)) in output.iter().zip(entry::match_snapshot_items(&self.entries, output)).enumerate()
         {
@@ -117,7 +117,7 @@ impl ResponseOutput {
         }
     }
 
-    /// The place between two blocks, or the end: halves that waited go out.
+    /// Ends all open texts: lone surrogates that waited for their other half are emitted as U+FFFD.
     pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
         for at in 0..self.entries.len() {
             for n in 0..self.entries[at].parts.len() {
@@ -128,7 +128,7 @@ impl ResponseOutput {
         }
     }
 
-    /// What has to go back in the next request, in the order of the output.
+    /// Returns the items for the next request, in the order of the output.
     pub fn into_reply(mut self) -> ResponsesReply {
         self.entries.sort_by_key(|entry| entry.index.unwrap_or(u64::MAX));
         let said = |entry: OutputEntry| OutputItem {
@@ -141,8 +141,8 @@ impl ResponseOutput {
         ResponsesReply { items: self.entries.into_iter().map(said).collect(), is_complete: false }
     }
 
-    /// The item that an event belongs to, opened when there is none: the newest with its index, else with its id, else
-    /// the newest of all, and always of this kind.
+    /// Finds the item of this kind that an event belongs to, or opens one: the newest with its index, otherwise with
+    /// its id, otherwise the newest of all.
     fn find(&mut self, value: &Value, kind: OutputItemKind) -> usize {
         let index = value.get("output_index").and_then(Value::as_u64);
         let id = value.get("item_id").and_then(Value::as_str);
@@ -172,7 +172,7 @@ impl ResponseOutput {
         }
     }
 
-    /// Takes an item that is whole.
+    /// Reads a complete item.
     fn finish_item(&mut self, at: usize, item: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let list = |field: &str| item.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         match self.entries[at].kind {
@@ -198,7 +198,7 @@ impl ResponseOutput {
                 self.announce(at, item, out);
                 let arguments = match item.get("arguments").or_else(|| item.get("input")) {
                     Some(Value::String(text)) => text.clone(),
-                    // Some servers send the arguments as the object they are.
+                    // Some servers send the arguments as an object instead of a string.
                     Some(whole @ Value::Object(_)) => whole.to_string(),
                     _ => String::new(),
                 };
@@ -250,7 +250,7 @@ impl ResponseOutput {
         let text = |field: &str| item.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
         let id = text("call_id").or_else(|| text("id")).map_or_else(|| format!("call-{index}"), str::to_owned);
         out.push(DecodedItem::ToolCall { index, id, name: text("name").unwrap_or_default().to_owned() });
-        // Arguments that came before the name.
+        // Emits arguments that arrived before the name.
         let told = self.entries[at].part_mut(PartPosition::Arguments).emitted.clone();
         self.emit_text(at, PartPosition::Arguments, told, out);
     }
@@ -262,7 +262,7 @@ impl ResponseOutput {
         match self.entries[at].kind {
             OutputItemKind::Message => {
                 if matches!(self.channel, Channel::Text(other) if other != at) {
-                    // Two messages in a row are two texts, and nothing may be put into either.
+                    // An opaque item separates two messages in a row, so that they become two text blocks.
                     self.opaque("message", &json!({"output_index": self.entries[at].index}), out);
                 }
                 self.channel = Channel::Text(at);
@@ -281,7 +281,7 @@ impl ResponseOutput {
         }
     }
 
-    /// The content of an `x:` block: the value as it came, under a key of its own.
+    /// Emits an opaque `x:` block: the type, and the unchanged value as `value`.
     fn opaque(&mut self, name: &str, value: &Value, out: &mut Vec<DecodedItem>) {
         self.channel = Channel::None;
         let mut map = Map::new();
@@ -291,7 +291,7 @@ impl ResponseOutput {
     }
 }
 
-/// The image that the provider made by a call of its own, with what it understood that it was to show.
+/// Returns the image of an image generation call, with the revised prompt as its description.
 fn image_of(item: &Value) -> Option<GeneratedImage> {
     let text = |field: &str| item.get(field).and_then(Value::as_str);
     let result = text("result").filter(|_| text("type") == Some("image_generation_call"))?;

@@ -1,19 +1,20 @@
-//! Refusals of Responses that another form of the same request may avoid (providers.md 6.6): reasoning items without
-//! what followed them or before it, sealed reasoning that this account cannot open, items that are looked up in vain, and a
-//! kept response that the provider does not know or cannot go on from.
+//! Recognizes refusals of Responses that another form of the same request may avoid
+//! (docs/reference/providers.md 6.6): reasoning items without the item that must follow or precede them, encrypted
+//! reasoning that this account cannot decrypt, item ids that are not found, and a kept response that the provider
+//! does not know or cannot continue.
 
 use crate::provider::{ChatRequest, ProviderError};
 use turnleaf_domain::repair::RequestRepair;
 
-/// The form to send instead: the whole path where the request went on from a kept response; else everything that the
-/// server would look up or open stays behind, as after a model break.
+/// Returns the repair to send instead: the whole path if the request continued from a kept response; otherwise a
+/// request without everything that the server would look up or decrypt, as after a model break.
 pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
     let said = refused.lowercase_text();
     let says = |parts: &[&str]| parts.iter().all(|part| said.contains(part));
     let is_about_previous = says(&["previous_response"])
         || says(&["previous response"])
         || says(&["response with id", "not found"])
-        // What is kept under that id is not what we think.
+        // The kept response has other calls or items than this request assumes.
         || says(&["no tool call found"])
         || says(&["no tool output found"])
         || says(&["duplicate item found"]);

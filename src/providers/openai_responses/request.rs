@@ -1,4 +1,5 @@
-//! The request body of a response: deterministic bytes out of the path (domain.md 4.7, providers.md 6.1, 9).
+//! Request body of Responses: deterministic bytes from the path (docs/reference/domain.md 4.7,
+//! docs/reference/providers.md 6.1, 9).
 
 use std::sync::Arc;
 
@@ -21,12 +22,12 @@ use turnleaf_domain::provider::ReasoningSupport;
 
 const PARTS: PartFormat = PartFormat { text: text_part, image };
 
-/// The exact body. The same request gives the same bytes, and a longer history begins with the same items.
-/// `with_summary` is whether summaries of the reasoning are asked for, `is_kept` whether the provider may keep the response
-/// and go on from one that it kept.
+/// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same items.
+/// `with_summary` requests summaries of the reasoning; `is_kept` allows the provider to keep the response and the
+/// request to continue from a kept one.
 pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
     let previous = request.previous_response.as_ref().filter(|_| is_kept);
-    // Of a path that does not have the kept reply all is sent.
+    // The whole path is sent if the kept reply is not on it.
     let previous = previous.and_then(|kept| {
         let at = request.history.iter().rposition(|turn| turn.turn_id == kept.turn_id)?;
         Some((kept.response_id.as_str(), at))
@@ -48,8 +49,8 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
         }),
     );
     set("stream", json!(true));
-    // Where nothing stays at the provider, and wherever the whole path goes out: what the reasoning was comes back sealed,
-    // and goes out again with the next request.
+    // Encrypted reasoning is requested even if the provider keeps responses, because a later request may have to send
+    // the whole path.
     set("store", json!(is_kept));
     let mut include: Vec<&str> = Vec::new();
     if request.capabilities.reasoning != ReasoningSupport::Never {
@@ -69,7 +70,7 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
     if let Some(top_p) = params.top_p {
         set("top_p", json!(top_p));
     }
-    // Strict is the default here, and refuses most schemas.
+    // Strict mode is the default of this API and refuses most schemas.
     let tools = request.tools.iter().map(|tool| {
         json!({
             "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters,
@@ -87,8 +88,8 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
     pictures::serialize_body(body, request)
 }
 
-/// Only what is new since the last response of the turn at `kept`: an item that the provider keeps would be a duplicate
-/// (providers.md 6.6).
+/// Returns only what is new since the last response of the turn at `kept`, because items that the provider keeps
+/// would be duplicates (docs/reference/providers.md 6.6).
 fn input_after(history: &[HistoryTurn], kept: usize) -> Vec<Value> {
     let mut input = results_of_last_step(&history[kept]);
     input.extend(self::input(&history[kept + 1..]));
@@ -108,8 +109,8 @@ fn input(history: &[HistoryTurn]) -> Vec<Value> {
     input
 }
 
-/// Two user messages in a row (an error without content lies between them) become one, because templates of local
-/// models demand that roles alternate.
+/// Appends a user message. Two user messages in a row (around an error without content) are merged, because chat
+/// templates of local models require alternating roles.
 fn push_user(input: &mut Vec<Value>, content: Value) {
     if let Some(last) = input.last_mut()
         && last.get("role").and_then(Value::as_str) == Some("user")
@@ -125,12 +126,13 @@ fn text_part(text: &str) -> Value {
     json!({"type": "input_text", "text": text})
 }
 
-/// Servers that check strictly want the detail named.
+/// Returns an image part. Strict servers require `detail`.
 fn image(shown: &InputImage) -> Value {
     json!({"type": "input_image", "image_url": shown.data_url_placeholder(), "detail": "auto"})
 }
 
-/// An assistant turn: as the model wrote it where its responses are kept, else its plain text, else nothing.
+/// Appends an assistant turn: as the model wrote it if its raw responses are stored, otherwise its plain text, if it
+/// has any.
 fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &HistoryTurn) {
     if turn.raw.is_empty() {
         let text = turn.plain_text();
@@ -151,7 +153,7 @@ fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &His
     }
 }
 
-/// What the calls of a turn's last response gave, under the ids that the response has for them.
+/// Returns the results of the calls in the last response of a turn, with the ids of that response.
 fn results_of_last_step(turn: &HistoryTurn) -> Vec<Value> {
     let Some((last, before)) = turn.raw.split_last() else { return Vec::new() };
     let first_call: usize = before.iter().map(|raw| read_reply(raw).call_count()).sum();
@@ -170,8 +172,8 @@ fn answer(call: &SentCall, result: Option<String>, images: Vec<Value>) -> Value 
     json!({"type": call.output_type, "call_id": call.call_id, "output": output})
 }
 
-/// Some servers number the calls of every response anew. A call whose id was used before gets another, so that its
-/// result is its own.
+/// Makes call ids unique within the request, because some servers number the calls of every response from the start.
+/// A repeated id is replaced in the call and its result.
 fn make_call_ids_unique(items: &mut [Value], calls: &mut [SentCall], used: &mut HashSet<String>) {
     let called = items.iter_mut().filter(|item| OutputItemKind::from_item(item) == OutputItemKind::Call);
     for (item, call) in called.zip(calls) {
@@ -191,7 +193,7 @@ fn read_reply(raw: &StoredResponse) -> Arc<ResponsesReply> {
     raw.read_cached("openai_responses", parse_stored_reply)
 }
 
-/// What a stored response said, whole or not.
+/// Decodes a stored response, complete or not.
 pub fn parse_stored_reply(raw: &[u8]) -> ResponsesReply {
     let (reader, is_complete) = ResponsesDecoder::keeping_reply().read_stored(raw);
     ResponsesReply { is_complete, ..reader.into_reply() }

@@ -1,5 +1,5 @@
-//! The decoder of Responses: what the values of one response body mean (providers.md 2.4, 6.3). How they come out of the
-//! bytes is `body`.
+//! Decoder of Responses: interprets the values of one response body (docs/reference/providers.md 2.4, 6.3). Module
+//! `body` splits the bytes into values.
 
 use serde_json::Value;
 
@@ -13,41 +13,41 @@ use crate::redaction::SecretSet;
 use crate::reported_cost;
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
-/// The state of one response body.
+/// Decoder of one response body.
 pub type ResponsesDecoder = JsonBody<ResponsesReader>;
 
-/// What Responses make of a body.
+/// [`ResponseReader`] of Responses: the state of one response body.
 #[derive(Default)]
 pub struct ResponsesReader {
     output: ResponseOutput,
     model: String,
     usage: Option<Usage>,
-    /// What it cost, as the response says.
+    /// The cost that the response reports.
     cost: Option<u64>,
-    /// Whether anybody wants to know under which id the response is kept.
+    /// Emits the id under which the provider keeps the response.
     tells_id: bool,
     stop_reason: Option<String>,
     has_reply: bool,
-    /// The terminal came.
+    /// The terminal was received.
     is_over: bool,
-    /// Events of a body that begins in the middle (a resumed stream). Its terminal has the whole output; without it they
-    /// count as they came.
+    /// Events of a body that starts in the middle (a resumed stream). They are held back, because the terminal has
+    /// the complete output; without a terminal they are decoded as they arrived.
     held: Option<Vec<(Value, bool)>>,
 }
 
 impl ResponsesDecoder {
-    /// `provider` is the name for people, used in sentences about failures.
+    /// Creates a decoder. `provider` is the display name for failure messages.
     pub fn for_provider(provider: &str, secrets: SecretSet) -> Self {
         Self::new(ResponsesReader::default(), FailureBuilder::new(provider, secrets))
     }
 
-    /// The same for an endpoint that keeps responses.
+    /// Creates a decoder for an endpoint that keeps responses.
     pub fn reporting_response_id(provider: &str, secrets: SecretSet) -> Self {
         let reader = ResponsesReader { tells_id: true, ..ResponsesReader::default() };
         Self::new(reader, FailureBuilder::new(provider, secrets))
     }
 
-    /// The same, keeping what has to go back in the next request.
+    /// Creates a decoder that keeps the items for the next request.
     pub fn keeping_reply() -> Self {
         let reader = ResponsesReader { output: ResponseOutput::keeping_items(), ..ResponsesReader::default() };
         Self::new(reader, FailureBuilder::new("", SecretSet::default()))
@@ -55,7 +55,7 @@ impl ResponsesDecoder {
 }
 
 impl ResponsesReader {
-    /// What has to go back, if it was kept.
+    /// Returns the items for the next request; empty unless they were kept.
     pub fn into_reply(self) -> ResponsesReply {
         self.output.into_reply()
     }
@@ -65,7 +65,7 @@ impl ResponsesReader {
         self.cost = response.get("usage").and_then(reported_cost::cost_from_usage).or(self.cost);
     }
 
-    /// Takes what a snapshot of the response says of itself.
+    /// Reads model, usage and cost of a response snapshot.
     fn read_metadata(&mut self, response: &Value, out: &mut Vec<DecodedItem>) {
         self.read_counts(response);
         if let Some(model) = response.get("model").and_then(Value::as_str)
@@ -81,7 +81,7 @@ impl ResponsesReader {
         if !std::mem::replace(&mut self.has_reply, true) {
             let is_begin = matches!(event, "response.created" | "response.queued" | "response.in_progress");
             let number = said.value.get("sequence_number").and_then(Value::as_u64).unwrap_or(0);
-            // Servers that number badly begin with 0 or not at all; 1 is a beginning too.
+            // 0, 1 and a missing number count as a start, because some servers number badly.
             self.held = (!is_begin && number > 1).then(Vec::new);
         }
         match &mut self.held {
@@ -96,7 +96,7 @@ impl ResponsesReader {
         }
     }
 
-    /// Takes the response as it is in the end. `status` is what the event says of it.
+    /// Reads the final response. `status` is that of the event.
     fn terminal(
         &mut self,
         response: &Value,
@@ -133,7 +133,8 @@ impl ResponsesReader {
     }
 }
 
-/// Under which id the provider keeps this response, unless it says that it does not keep it. Not what could not be an id.
+/// Returns the id under which the provider keeps this response; `None` if it does not keep it, or the id is
+/// implausible.
 fn kept_id(response: &Value) -> Option<&str> {
     const LONGEST: usize = 256;
     let is_kept = response.get("store").and_then(Value::as_bool) != Some(false);
@@ -141,7 +142,7 @@ fn kept_id(response: &Value) -> Option<&str> {
     ((1..=LONGEST).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())).then_some(id)
 }
 
-/// The type that an event names itself by.
+/// Returns the type of an event.
 fn event_of(value: &Value) -> &str {
     value.get("type").and_then(Value::as_str).unwrap_or_default()
 }
@@ -151,7 +152,7 @@ fn is_response(value: &Value) -> bool {
 }
 
 impl ResponseReader for ResponsesReader {
-    /// Errors come under an `error` event, and as documents of other shapes; a response that failed is none of them.
+    /// Errors arrive as an `error` event, and as documents of other shapes; a failed response is not among them.
     fn is_error(&self, said: BodyValue<'_>) -> bool {
         let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
         let event = event_of(said.value);
@@ -173,7 +174,7 @@ impl ResponseReader for ResponsesReader {
         }
         let event = event_of(said.value);
         let response = said.value.get("response").filter(|response| response.is_object());
-        // Where no stream was made, the whole response is the body.
+        // A server that does not stream sends the response as the whole body.
         let document = Some(said.value).filter(|value| is_response(value));
         if let Some(response) = response.or(document) {
             self.read_metadata(response, out);
@@ -183,7 +184,7 @@ impl ResponseReader for ResponsesReader {
             ("response.completed" | "response.incomplete" | "response.failed" | "response.cancelled", _) => {
                 let response = response.unwrap_or(&Value::Null);
                 let named = event.trim_start_matches("response.");
-                // A server may call an event completed and its response something worse.
+                // Some servers name the event completed although its response has a worse status.
                 let status = status_of(response).filter(|status| named == "completed" && is_ending(status));
                 self.terminal(response, status.as_deref().unwrap_or(named), said.is_mended, judge, out)
             }

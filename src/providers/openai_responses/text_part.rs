@@ -1,33 +1,33 @@
-//! One text that grows: a text of a message, a part of a summary, the arguments of a call. It comes in deltas, as a
-//! whole, or in both ways, and is told once.
+//! A text that is streamed: a text of a message, a part of a summary, or the arguments of a call. It arrives as
+//! deltas, complete, or both, and every character is emitted once.
 
 use serde_json::Value;
 
 use crate::surrogates;
 
-/// Where a text stands in its item.
+/// The position of a text in its item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartPosition {
-    /// This place of `content`.
+    /// An index of `content`.
     Content(u64),
-    /// This place of `summary`.
+    /// An index of `summary`.
     Summary(u64),
-    /// The arguments of a call, or the input of a custom one.
+    /// The arguments of a call, or the input of a custom call.
     Arguments,
 }
 
-/// What of a text is known.
+/// The state of one text.
 #[derive(Debug, Default)]
 pub struct TextPart {
     pub emitted: String,
-    /// A surrogate half behind `told` that waits for its other.
+    /// A lone high surrogate after `emitted`, which the next delta may complete.
     half: Option<u32>,
-    /// Its citations were told.
+    /// The citations of this text were emitted.
     pub is_cited: bool,
 }
 
 impl TextPart {
-    /// Takes a delta; gives what may be shown of it.
+    /// Appends a delta and returns the text to emit.
     pub fn push_delta(&mut self, delta: &str, is_mended: bool) -> String {
         let more = if is_mended || self.half.is_some() {
             let (joined, half) = surrogates::join_surrogates(self.half.take(), delta);
@@ -40,8 +40,8 @@ impl TextPart {
         more
     }
 
-    /// Takes the whole text; gives what of it was not told. A whole that does not begin with what was told cannot take
-    /// that back, and adds nothing.
+    /// Reads the complete text and returns the part that was not emitted. A complete text that does not start with
+    /// the emitted text adds nothing, because emitted text cannot be withdrawn.
     pub fn complete_with(&mut self, whole: &str, is_mended: bool) -> String {
         let whole = resolve_surrogates(whole, is_mended);
         match whole.strip_prefix(self.emitted.as_str()) {
@@ -55,7 +55,7 @@ impl TextPart {
         }
     }
 
-    /// Nothing can complete a half any more.
+    /// Replaces a lone surrogate at the end with U+FFFD, because nothing follows that could complete it.
     pub fn flush_lone_surrogate(&mut self) -> String {
         let lost = self.half.take().map_or(String::new(), |_| char::REPLACEMENT_CHARACTER.to_string());
         self.emitted.push_str(&lost);
@@ -63,7 +63,7 @@ impl TextPart {
     }
 }
 
-/// A text that is complete, with its stand-ins of surrogate halves resolved.
+/// Replaces the surrogate placeholders in a complete text.
 fn resolve_surrogates(text: &str, is_mended: bool) -> String {
     if !is_mended {
         return text.to_owned();
@@ -73,7 +73,7 @@ fn resolve_surrogates(text: &str, is_mended: bool) -> String {
     joined
 }
 
-/// The same for every text in a value.
+/// Replaces the surrogate placeholders in every text of a value.
 pub fn resolve_all_surrogates(value: &mut Value) {
     match value {
         Value::String(text) => *text = resolve_surrogates(text, true),

@@ -1,14 +1,14 @@
-//! Token counts as Responses report them: in the terminal event alone, everything inside the two sums (providers.md
-//! 2.5).
+//! Token counts of Responses: only the terminal event has them, and the two sums include all others
+//! (docs/reference/providers.md 2.5).
 
 use serde_json::Value;
 
 use turnleaf_domain::Usage;
 
-/// Whole numbers above this are not token counts, and JavaScript would not keep them.
+/// Larger numbers are not plausible token counts, and JavaScript cannot represent them exactly.
 const LARGEST: u64 = 1 << 53;
 
-/// The usage that a snapshot of a response carries, if it has any.
+/// Returns the usage of a response snapshot, if it has any.
 pub fn usage_from_response(response: &Value) -> Option<Usage> {
     let usage = response.get("usage").filter(|usage| usage.is_object())?;
     let count = |path: &str| usage.pointer(path).and_then(Value::as_u64).filter(|count| *count <= LARGEST);

@@ -1,4 +1,4 @@
-//! Every row of badinputs.md 9, against a server on this machine that stands in for the open internet.
+//! Tests of the guard, against a local server that stands in for the internet.
 
 use std::convert::Infallible;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use super::*;
 
 const PUBLIC: [u8; 4] = [93, 184, 216, 34];
 
-/// Follows to every host, or to none.
+/// Allows redirects to every host, or to none.
 struct FixedRedirectPolicy(bool);
 
 impl RedirectPolicy for FixedRedirectPolicy {
@@ -24,7 +24,7 @@ impl RedirectPolicy for FixedRedirectPolicy {
     }
 }
 
-/// What each name means, one answer after the other; the last one stays.
+/// Returns these addresses in sequence for any name; the last ones repeat.
 struct FakeResolver {
     server: SocketAddr,
     answers: Mutex<Vec<Vec<SocketAddr>>>,
@@ -46,7 +46,7 @@ fn at(ip: impl Into<std::net::IpAddr>) -> SocketAddr {
     SocketAddr::new(ip.into(), 0)
 }
 
-/// A server, how often its secret was asked for, and a fetcher that finds it under every name.
+/// Starts a server; returns a fetcher that finds it under every name, and the number of requests for its secret.
 async fn internet(answers: Vec<Vec<SocketAddr>>) -> (Fetcher, Arc<AtomicUsize>, SocketAddr) {
     let hits = Arc::new(AtomicUsize::new(0));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -164,7 +164,7 @@ async fn name_is_checked_when_connecting() {
         assert!(what == "nothing" || matches!(refused, FetchError::Blocked(_)), "{what}: {refused}");
         assert_eq!(hits.load(Ordering::SeqCst), 0, "{what}");
     }
-    // Public when it is asked for first, this machine when it is asked for again: the check is that of the connection.
+    // DNS rebinding: the name is public at first and local afterwards, so the check must be that of the connection.
     let (fetcher, hits, _) = internet(vec![vec![at(PUBLIC)], private()]).await;
     let first = fetcher.get("http://rebound.test/to/one", &FixedRedirectPolicy(true)).await;
     let next = Fetcher::new(fetcher.names.clone()).get("http://rebound.test/secret", &FixedRedirectPolicy(true)).await;

@@ -1,4 +1,4 @@
-//! Images that replies hold, out of base64, and what else of a reply is only bytes.
+//! Images of replies, decoded from base64, and the removal of long base64 from stored values.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -12,22 +12,22 @@ use turnleaf_platform::hex::hex;
 /// An image of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedImage {
-    /// Of `bytes`, hex.
+    /// The hash of `bytes`, in hex.
     pub sha256: String,
     pub mime: &'static str,
     pub bytes: Bytes,
-    /// Width and height in pixels, where its head says them.
+    /// Width and height in pixels, if the header states them.
     pub size: Option<(u32, u32)>,
-    /// What it is to show, in the provider's words.
+    /// The provider's description of the image.
     pub about: Option<String>,
 }
 
-/// How much of what it is to show stands in its words.
+/// The maximum length of a description, in characters.
 const ABOUT_CHARS: usize = 300;
 
 impl GeneratedImage {
-    /// Reads base64 or a data URL; `None` where it is neither, or no image of a kind that pages show. `about` is what the
-    /// provider says that it shows.
+    /// Parses base64 or a data URL; `None` if it is neither, or not an image of a type that pages can show. `about`
+    /// is the provider's description.
     pub fn parse(text: &str, about: Option<&str>) -> Option<Self> {
         let text = match text.strip_prefix("data:") {
             Some(url) => url.split_once(";base64,")?.1,
@@ -44,7 +44,7 @@ impl GeneratedImage {
         })
     }
 
-    /// What it says where it is not shown; it is the reply's image with this number, from 1.
+    /// Returns the alternative text; `number` is the position among the reply's images, from 1.
     pub fn alt(&self, number: usize) -> String {
         let name = if number == 1 { "Generated image".to_owned() } else { format!("Generated image {number}") };
         match (&self.about, self.size) {
@@ -55,11 +55,11 @@ impl GeneratedImage {
     }
 }
 
-/// Leaves long texts of base64 out: they stay in the kept response, and stand in no row of ours.
+/// Replaces long base64 texts with a note: they remain in the stored response, but are not stored in rows.
 pub fn strip_base64(value: &mut Value) {
     match value {
         Value::String(text) if text.len() > limits::OPAQUE_BYTES && is_base64(text) => {
-            *text = format!("({} bytes of base64: kept with the response)", text.len());
+            *text = format!("({} bytes of base64, saved with the raw response)", text.len());
         }
         Value::Array(values) => values.iter_mut().for_each(strip_base64),
         Value::Object(fields) => fields.values_mut().for_each(strip_base64),
@@ -71,7 +71,7 @@ fn is_base64(text: &str) -> bool {
     let of_url = text.strip_prefix("data:").and_then(|url| url.split_once(";base64,"));
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"+/-_=\r\n".contains(&byte);
     let has = |is: fn(&u8) -> bool| text.bytes().any(|byte| is(&byte));
-    // Words have blanks, and what is long without any is not always base64.
+    // Prose has spaces, and a long text without any is not necessarily base64.
     let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
     (of_url.is_some() || is_mixed) && of_url.map_or(text, |(_, text)| text).bytes().all(is_letter)
 }

@@ -1,6 +1,6 @@
-//! What bytes are an image, and how large it is: out of their first bytes, without reading the picture.
+//! Type and size of images from their headers, without decoding them.
 
-/// What these bytes are, where they are an image that pages show: by their beginning, whatever anybody calls them.
+/// Detects an image type that pages can show by the first bytes, whatever the declared type is.
 pub fn detect_image_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, ..] => Some("image/png"),
@@ -11,7 +11,7 @@ pub fn detect_image_type(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Width and height in pixels, as its head says; `None` where it does not.
+/// Returns width and height in pixels from the header; `None` if it has none.
 pub fn image_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let little = |at: usize| Some(u32::from(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?)));
     let size = match detect_image_type(bytes)? {
@@ -37,14 +37,14 @@ pub fn image_size(bytes: &[u8]) -> Option<(u32, u32)> {
     Some(size).filter(|(width, height)| *width > 0 && *height > 0)
 }
 
-/// Walks from segment to segment up to the one that begins the picture.
+/// Walks the segments up to the start of the frame.
 fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let big = |at: usize| Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
     let mut at = 2;
     loop {
         let marker = *bytes.get(at + 1).filter(|_| bytes.get(at) == Some(&0xff))?;
         match marker {
-            // Any number of these may stand before a marker.
+            // Fill bytes: any number of them may precede a marker.
             0xff => at += 1,
             0xc0..=0xcf if !matches!(marker, 0xc4 | 0xc8 | 0xcc) => {
                 return Some((u32::from(big(at + 7)?), u32::from(big(at + 5)?)));

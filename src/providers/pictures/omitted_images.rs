@@ -1,5 +1,4 @@
-//! Which of the attached images go into a request: those that the model takes, as many as it takes. The others are told
-//! in words.
+//! Selects the attached images for a request by what the model accepts. The others are described as text.
 
 use std::collections::HashSet;
 
@@ -8,7 +7,7 @@ use crate::base64;
 use crate::provider::{AttachmentContent, HistoryTurn, InputImage};
 use turnleaf_domain::{BlockId, Capabilities, Role, TurnId};
 
-/// An image that was taken out.
+/// An image that was omitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OmittedImage {
     pub turn_id: TurnId,
@@ -17,9 +16,9 @@ pub struct OmittedImage {
     pub alt: String,
 }
 
-/// Takes out what this model is not shown: every image where it sees none, those up to the turn `told_until` (its provider
-/// refused them), those of another kind or size than it takes, and the oldest where there are too many. Images of replies
-/// stay: they go back as they came or not at all.
+/// Removes images that the model does not accept: all of them if it accepts none, those up to the turn `told_until`
+/// (the provider refused them), those of another type or size, and the oldest if there are too many. Images of
+/// replies remain: they go back unchanged or not at all.
 pub fn omit_unsupported_images(
     history: &mut [HistoryTurn],
     model: &Capabilities,
@@ -27,7 +26,7 @@ pub fn omit_unsupported_images(
 ) -> Vec<OmittedImage> {
     let bounds = model.image_bounds;
     let told = told_until.and_then(|until| history.iter().rposition(|turn| turn.turn_id == until));
-    // In the order in which they go out, each with its size there.
+    // The accepted images in the order of the request, each with its encoded size.
     let mut kept: Vec<(usize, BlockId, usize, usize)> = Vec::new();
     let mut left_out = Vec::new();
     for (at, turn) in history.iter().enumerate() {
@@ -62,8 +61,8 @@ pub fn omit_unsupported_images(
     remove_images(history, &left_out)
 }
 
-/// How many of the oldest have to go. In steps, so that the beginning of the conversation stays the same for a while: a
-/// provider's cache holds as long as it does.
+/// Returns how many of the oldest images must be omitted. The number rises in steps, so that the beginning of the
+/// conversation stays the same and the provider's prompt cache stays valid.
 fn excess_image_count(bytes: &[usize], count: usize, bytes_in_all: usize) -> usize {
     let step = (count / 4).max(1);
     let fits = |gone: usize| {

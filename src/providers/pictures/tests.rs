@@ -1,4 +1,4 @@
-//! What stands for an image and what it becomes: in every API's requests, and against texts that look like it.
+//! Tests of images in the requests of every API, and of texts that resemble image names.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn words(id: u128, text: &str) -> Block {
     block(id, Content::text(text), None)
 }
 
-/// A message with these blocks, of which those with the ids are shown.
+/// Returns a message with these blocks, in which the images with these ids are attached.
 fn user_turn(blocks: Vec<Block>, seen: &[(u128, &'static [u8])]) -> HistoryTurn {
     let mut said = turn(Role::User, blocks, &[]);
     for (id, bytes) in seen {
@@ -64,7 +64,7 @@ fn json_of(body: &Bytes) -> Value {
     serde_json::from_slice(body).unwrap()
 }
 
-/// Every API's request: as it is stored and as it goes out, with where its conversation is.
+/// Returns the request of every API, as it is stored and as it is sent.
 fn bodies_by_api(request: &ChatRequest) -> Vec<(&'static str, Bytes, Bytes)> {
     let chat = |name: &str| openai_chat::request::body(Dialect::from_name(name).unwrap(), request);
     [
@@ -79,7 +79,7 @@ fn bodies_by_api(request: &ChatRequest) -> Vec<(&'static str, Bytes, Bytes)> {
     .into()
 }
 
-/// The content of the first message.
+/// Returns the content of the first message.
 fn content(api: &str, body: &Bytes) -> Value {
     let body = json_of(body);
     match api {
@@ -90,7 +90,7 @@ fn content(api: &str, body: &Bytes) -> Value {
     }
 }
 
-/// What each API makes of parts: a text, or the bytes of an image with their kind.
+/// Returns the parts as each API writes them: text, or the bytes of an image with their type.
 fn expected(api: &str, parts: &[(&str, &[u8])]) -> Value {
     let part = |(text, bytes): &(&str, &[u8])| {
         let (mime, data) = (detect_image_type(bytes).unwrap_or_default(), base64::encode(bytes));
@@ -173,8 +173,8 @@ fn adjacent_messages_merge_with_their_images() {
     }
 }
 
-/// A text that looks like what stands for an image stays what it is, whoever wrote it: no text has a NUL, and a name is
-/// a whole text.
+/// A text that resembles an image name is never replaced, whatever its source: texts have no NUL, and a name is a
+/// complete string.
 #[test]
 fn text_resembling_image_name_is_never_replaced() {
     let (sha, other) = (shown(LEAF).sha256, shown(TREE).sha256);
@@ -203,7 +203,7 @@ fn text_resembling_image_name_is_never_replaced() {
     }
 }
 
-/// Random texts out of the letters of names: whatever they are, the text is the same on the wire, and the images are theirs.
+/// Property test with random texts made of pieces of names: the text is sent unchanged, and the images arrive.
 #[test]
 fn text_without_nul_is_sent_unchanged() {
     let sha = shown(LEAF).sha256;
@@ -262,7 +262,7 @@ fn model_cannot_inject_image_name_into_its_calls() {
     assert_eq!(wire["messages"][1]["content"][0]["input"]["a"], format!("\u{2400}blob:{sha}"));
 }
 
-/// A reply that called a tool, which showed two images.
+/// Returns a path with a reply whose tool call returned two images.
 fn turns_with_image_result(raw: String) -> Vec<HistoryTurn> {
     let mut result = result_block(3, 2, json!("Here."), false);
     let image = |bytes| {
@@ -349,10 +349,10 @@ fn reply_images_are_sent_back_unchanged_and_stored_by_name() {
         assert_eq!(json_of(&wire).pointer(place), Some(&expected), "{place}");
         let text = String::from_utf8(stored.to_vec()).unwrap();
         assert!(!text.contains(&data) && text.contains(&shown(LEAF).sha256), "{text}");
-        // Whether the blob is there changes nothing on the wire.
+        // The request on the wire is the same without the blob.
         let unread = chat_request("m", history(raw, false));
         assert_eq!(insert_image_bytes(&build(&unread), &unread), wire, "{place}");
-        // Told to another model it is words.
+        // Another model gets a text description.
         let mut behind = history(raw, true);
         behind[1].raw.clear();
         assert!(
@@ -375,7 +375,7 @@ fn unsupported_images_are_omitted_oldest_first() {
         (4, bounds, vec![1, 1, 1, 1]),
         (5, bounds, vec![0, 1, 1, 1, 1]),
         (6, ImageBounds { count: 5, ..bounds }, vec![0, 1, 1, 1, 1, 1]),
-        // In steps of a quarter: the beginning changes seldom.
+        // The number rises in steps of a quarter, so that the beginning changes rarely.
         (9, ImageBounds { count: 8, ..bounds }, vec![0, 0, 1, 1, 1, 1, 1, 1, 1]),
         (10, ImageBounds { count: 8, ..bounds }, vec![0, 0, 1, 1, 1, 1, 1, 1, 1, 1]),
         (3, ImageBounds { bytes_in_all: 100, ..bounds }, vec![0, 1, 1]),

@@ -1,4 +1,4 @@
-//! What known models cost through our reading of their addresses, names and counts; and that nothing is made up.
+//! Tests of the prices of known models by URL, name and counts. Unknown models have no price.
 
 use super::*;
 
@@ -37,12 +37,12 @@ fn known_models_cost_listed_prices() {
         (OPENAI, "gpt-4o-mini", 1_000_000, 0, 150_000),
         (OPENAI, "gpt-4o-mini-2024-07-18", 1_000, 500, 450),
         (OPENAI, "gpt-5", 1_000, 100, 2_250),
-        // The price that was in effect on the day.
+        // The price that was in effect on that day.
         (OPENAI, "o3", 1_000, 100, 2_800),
         (ANTHROPIC, "claude-haiku-4-5-20251001", 1_000, 100, 1_500),
         (ANTHROPIC, "claude-opus-4-7", 1_000, 100, 7_500),
         (GEMINI, "gemini-2.5-flash", 1_000, 100, 550),
-        // Above a bound, long prompts cost more.
+        // Prompts above a threshold cost more.
         (GEMINI, "gemini-2.5-pro", 100_000, 0, 125_000),
         (GEMINI, "gemini-2.5-pro", 300_000, 0, 750_000),
         ("https://api.x.ai/v1", "grok-3", 1_000, 100, 4_500),
@@ -65,7 +65,7 @@ fn cache_reads_are_cheaper_and_cache_writes_may_cost_more() {
         (OPENAI, "gpt-5", cached(1_000_000, 0), 125_000),
         (OPENAI, "gpt-5", cached(500_000, 0), 687_500),
         (ANTHROPIC, "claude-haiku-4-5", cached(500_000, 500_000), 675_000),
-        // More than there is: a slip of the provider, not a negative price.
+        // More cached tokens than input tokens are an error of the provider, not a negative price.
         (OPENAI, "gpt-5", cached(9_000_000, 0), 125_000),
     ] {
         assert_eq!(listed(&billable_call(base_url, model, usage)), Some(micros), "{model} {usage:?}");

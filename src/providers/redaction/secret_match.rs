@@ -1,20 +1,20 @@
-//! The spellings of a secret: as it stands, and as JSON may write it, also in JSON that is a text of JSON. Any character may
-//! stand as `\u` and its number, some stand behind a backslash, and every level of JSON doubles the backslashes.
+//! Matcher for the encodings of a secret: verbatim, and as JSON may escape it, also in nested JSON. Any character may
+//! be written as `\u` and its number, some after a backslash, and every level of JSON doubles the backslashes.
 
-/// More backslashes than these for one character are no JSON that somebody writes.
+/// The maximum number of backslashes for one character; no program writes more.
 const ESCAPES: usize = 64;
-/// The bytes of `u0041`.
+/// The length of `u0041`.
 const NUMBER: usize = 5;
-/// Bytes that are compared at once.
+/// The number of bytes that are compared at once.
 const PIECE: usize = 64;
 
-/// How much comparing one search may still do. Ordinary text needs a small part of it. A text that begins like a long key
-/// at every place would take its length times that of the key, and a server may choose both.
+/// Work budget of one search, which ordinary text hardly uses. It bounds the quadratic case: a text that resembles a
+/// long key at every offset would take the product of both lengths, and a server may choose both.
 #[derive(Debug)]
 pub(super) struct WorkBudget(usize);
 
 impl WorkBudget {
-    /// As much as text of this length may take.
+    /// Returns the budget for a text of this length.
     pub fn for_length(bytes: usize) -> Self {
         const LEAST: usize = 1 << 20;
         const PER_BYTE: usize = 32;
@@ -30,29 +30,29 @@ impl WorkBudget {
     }
 }
 
-/// How far bytes begin with a secret.
+/// The result of matching a secret against the beginning of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SecretMatch {
     None,
-    /// All bytes are its beginning.
+    /// All of the bytes are the beginning of the secret.
     Partial,
-    /// It is so many bytes long.
+    /// The secret is at the beginning, with this length.
     Full(usize),
-    /// It is so many bytes long, and longer where more of it follows.
+    /// The secret is at the beginning, with this length, and may be longer if more bytes follow.
     FullAtEnd(usize),
 }
 
-/// Matches a secret with the beginning of bytes.
+/// Matches a secret against the beginning of bytes.
 pub(super) fn match_secret(bytes: &[u8], secret: &str, work: &mut WorkBudget) -> SecretMatch {
     let common = common_length(bytes, secret.as_bytes());
     work.spend(common / PIECE);
     let is_escape_next = common < secret.len() && bytes.get(common) == Some(&b'\\');
     if !is_escape_next && !bytes[..common].contains(&b'\\') {
-        // Without a backslash there is one spelling.
+        // Without a backslash there is only one encoding.
         return match_plain(bytes, secret);
     }
-    // The escaped spelling comes first: the backslash at a secret's end is two there. Plain text matches as escaped text
-    // does, except where the secret itself reads like an escape.
+    // The escaped encoding is tried first, because a backslash at the end of a secret is doubled in it. Plain text
+    // matches as escaped text does, except if the secret itself reads like an escape.
     match (match_escaped(bytes, secret, work), match_plain(bytes, secret)) {
         (SecretMatch::None, plain) => plain,
         (SecretMatch::Partial, SecretMatch::Full(length)) => SecretMatch::FullAtEnd(length),
@@ -60,8 +60,8 @@ pub(super) fn match_secret(bytes: &[u8], secret: &str, work: &mut WorkBudget) ->
     }
 }
 
-/// How many bytes two begin with together. Many at once are compared, because the same server may choose its key and what
-/// it sends, so that every place of a long text begins like the key.
+/// Returns the length of the common prefix. Many bytes are compared at once, because a server may choose both its key
+/// and its output, so that every offset of a long text resembles the key.
 fn common_length(left: &[u8], right: &[u8]) -> usize {
     let pieces = left.chunks_exact(PIECE).zip(right.chunks_exact(PIECE));
     let equal = PIECE * pieces.take_while(|(left, right)| left == right).count();
@@ -105,20 +105,23 @@ fn match_escaped(bytes: &[u8], secret: &str, work: &mut WorkBudget) -> SecretMat
     SecretMatch::Full(at)
 }
 
-/// Backslashes that bytes begin with: runs of them with the number of one behind each, and a last run.
+/// A run of backslashes at the beginning: runs that end with a numeric escape of a backslash, and a last run without
+/// one.
 struct Backslashes {
-    /// The bytes before the last run.
+    /// The number of bytes before the last run.
     numbered: usize,
-    /// The last run.
+    /// The length of the last run.
     run: usize,
-    /// The bytes end within a number.
+    /// The bytes end within a numeric escape.
     is_begun: bool,
-    /// How many of a secret's backslashes the numbered ones may be: a run means fewer of them the more levels there are.
+    /// The bounds on how many of a secret's backslashes the numeric escapes represent: at a deeper level, a run
+    /// represents fewer.
     least: usize,
     most: usize,
 }
 
-/// Reads the backslashes that may be `own` ones of a secret, with the escape of the character behind them.
+/// Reads backslashes that may represent `own` backslashes of a secret, together with the escape of the next
+/// character.
 fn read_backslashes(bytes: &[u8], own: usize) -> Option<Backslashes> {
     let mut found = Backslashes { numbered: 0, run: 0, is_begun: false, least: 0, most: 0 };
     let longest = ESCAPES * (own + 1);
@@ -147,7 +150,7 @@ fn read_backslashes(bytes: &[u8], own: usize) -> Option<Backslashes> {
     }
 }
 
-/// Matches so many backslashes of a secret and the character behind them.
+/// Matches `own` backslashes of a secret and the next character.
 fn match_character(bytes: &[u8], own: usize, next: char) -> SecretMatch {
     let Some(Backslashes { numbered, run, least, most, .. }) = read_backslashes(bytes, own) else {
         return SecretMatch::None;
@@ -167,8 +170,8 @@ fn match_character(bytes: &[u8], own: usize, next: char) -> SecretMatch {
     }
 }
 
-/// Matches the backslashes that a secret ends with. Of a longer run, those that are a multiple by levels belong to it; the
-/// others escape what follows.
+/// Matches the backslashes at the end of a secret. Of a longer run, the multiple that the nesting level implies
+/// belongs to the secret; the rest escapes what follows.
 fn match_last_backslashes(bytes: &[u8], own: usize) -> SecretMatch {
     let Some(Backslashes { numbered, run, is_begun, least, most }) = read_backslashes(bytes, own) else {
         return SecretMatch::None;
@@ -188,7 +191,7 @@ fn match_last_backslashes(bytes: &[u8], own: usize) -> SecretMatch {
     }
 }
 
-/// Matches the escape of a character, behind its backslashes.
+/// Matches the escape of a character, after its backslashes.
 fn match_escape(bytes: &[u8], expected: char) -> SecretMatch {
     let short = match expected {
         '"' | '/' => Some(expected),
@@ -205,7 +208,7 @@ fn match_escape(bytes: &[u8], expected: char) -> SecretMatch {
     let mut units = [0; 2];
     let mut at = 0;
     for (index, unit) in expected.encode_utf16(&mut units).iter().enumerate() {
-        // The second half of a pair has backslashes of its own.
+        // The low surrogate of a pair has backslashes of its own.
         if index > 0 {
             let run = bytes[at..].iter().take(ESCAPES + 1).take_while(|byte| **byte == b'\\').count();
             at += run;
@@ -221,7 +224,7 @@ fn match_escape(bytes: &[u8], expected: char) -> SecretMatch {
     SecretMatch::Full(at)
 }
 
-/// Matches `u` and the four digits of a UTF-16 unit.
+/// Matches `u` and the four hex digits of a UTF-16 code unit.
 fn match_unit(bytes: &[u8], unit: u16) -> SecretMatch {
     let is_expected = |(at, byte): (usize, &u8)| match at {
         0 => *byte == b'u',

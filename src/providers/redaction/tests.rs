@@ -1,4 +1,4 @@
-//! Secrets in texts, bytes and JSON, in every spelling that JSON has for them.
+//! Tests of redaction in texts, bytes and JSON, in every encoding of JSON.
 
 use serde_json::Map;
 
@@ -30,7 +30,7 @@ fn bytes_without_secret_stay_exact() {
     assert_eq!(secrets.redact_bytes(said), &b"\xffno [removed] or [removed]!\xfe"[..]);
 }
 
-/// Every way to write a key in JSON, with the text around it.
+/// Every way to write a key in JSON, with text around it.
 #[test]
 fn json_escaped_key_is_removed_and_rest_stays_valid_json() {
     let secrets = SecretSet::new([SecretString::from("key/0123+ABCdef\"9")]);
@@ -70,7 +70,7 @@ fn key_used_as_field_name_is_removed_and_no_field_is_lost() {
     assert!(fields.values().any(|value| value["x [removed]"] == 2), "{clean}");
 }
 
-/// The name with its first character, and those of the mask, as numbers behind so many backslashes.
+/// Writes the first character of a name, and those in the mask, as numeric escapes with this many backslashes.
 fn escaped(name: &str, backslashes: usize, mask: usize) -> String {
     let spell = |(at, byte): (usize, u8)| match (mask << 1 | 1) >> at & 1 {
         1 => format!("{}u00{byte:02x}", "\\".repeat(backslashes)),
@@ -93,7 +93,7 @@ fn redacted_equal_names_become_distinct_names_of_linear_size() {
     assert!(fields.keys().all(|name| name.starts_with("[removed]")) && size < 20 * NAMES, "{size} bytes of names");
 }
 
-/// As `json.dumps` writes a text, and other programs that keep to ASCII.
+/// Encodes a text as `json.dumps` and other ASCII-only programs do.
 fn ascii_json(text: &str) -> String {
     let units = |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04X}")).collect::<String>();
     Value::from(text).to_string().chars().map(|c| if c.is_ascii() { c.to_string() } else { units(c) }).collect()

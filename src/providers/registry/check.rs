@@ -1,4 +1,4 @@
-//! Whether a provider works, and what exactly does not when it does not: said so that its owner knows what to change.
+//! Health check of a provider, with messages that tell its owner what to change.
 
 use std::sync::Arc;
 
@@ -15,31 +15,31 @@ use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_platform::ids;
 
-/// What came of asking a provider.
+/// The result of a health check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderCheck {
     pub at: DateTime<Utc>,
     pub state: ProviderHealth,
-    /// One sentence for people, without secrets.
+    /// One sentence for the user, without secrets.
     pub sentence: String,
-    /// An address that does answer.
+    /// A base URL that works instead.
     pub suggestion: Option<String>,
 }
 
-/// How a provider is.
+/// The health of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderHealth {
     Working,
     KeyRefused,
-    /// A server answers, but not this API at this path.
+    /// A server answers, but not with this API at this path.
     WrongAddress,
     Unreachable,
-    /// It answers with a failure of its own.
+    /// The server answers with a failure of its own.
     Failing,
 }
 
 impl ProviderHealth {
-    /// The word in the API.
+    /// Returns the name in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -51,7 +51,7 @@ impl ProviderHealth {
     }
 }
 
-/// A check with the models that it brought, those that can chat.
+/// A check with the chat models that it listed.
 #[derive(Debug, Clone)]
 pub struct ProviderCheckResult {
     pub check: ProviderCheck,
@@ -63,10 +63,10 @@ impl ProviderCheck {
         Self { at: SystemClock.now(), state, sentence, suggestion: None }
     }
 
-    /// It listed so many models.
+    /// Creates the result of a check that listed this many models.
     pub fn working(models: usize) -> Self {
         let sentence = match models {
-            0 => "Working, but it lists no models.".into(),
+            0 => "Working, but no models are listed.".into(),
             1 => "Working · 1 model".into(),
             models => format!("Working · {models} models"),
         };
@@ -74,7 +74,7 @@ impl ProviderCheck {
     }
 }
 
-/// Asks for the list of models. Who has none to ask works.
+/// Requests the model list. A provider without one counts as working.
 pub async fn check_provider(provider: &dyn Provider) -> ProviderCheckResult {
     let Some(asking) = provider.list_models() else {
         return ProviderCheckResult {
@@ -90,14 +90,14 @@ pub async fn check_provider(provider: &dyn Provider) -> ProviderCheckResult {
         Ok(Err(refused)) => ProviderCheckResult { check: check_from_error(&refused), listed: None },
         Err(_) => {
             let host = host_and_port(provider.base_url().unwrap_or_default());
-            let sentence = format!("{host} did not answer within {} seconds.", limits::MODEL_LIST.as_secs());
+            let sentence = format!("{host} did not respond within {} seconds.", limits::MODEL_LIST.as_secs());
             ProviderCheckResult { check: ProviderCheck::new(ProviderHealth::Unreachable, sentence), listed: None }
         }
     }
 }
 
-/// Asks as somebody does who sets an endpoint up: when there is no list, whether a model answers nevertheless, and
-/// whether the API is at another path of the same server.
+/// Checks an endpoint during setup: if there is no model list, tests whether a model answers, and whether the API is
+/// at another path of the same server.
 pub async fn diagnose_endpoint(
     provider: &Arc<dyn Provider>,
     endpoint: &ProviderEndpoint,
@@ -105,7 +105,7 @@ pub async fn diagnose_endpoint(
 ) -> ProviderCheckResult {
     let mut answer = check_provider(&**provider).await;
     if endpoint.api_key.is_none() && answer.check.state == ProviderHealth::KeyRefused {
-        answer.check.sentence = "It asks for a key, and none is set.".into();
+        answer.check.sentence = "An API key is required, but none is set.".into();
     }
     if answer.check.state != ProviderHealth::WrongAddress {
         return answer;
@@ -114,7 +114,7 @@ pub async fn diagnose_endpoint(
         let request = greeting(model, provider.capabilities(model));
         let sending = provider.send(model, provider.build(&request));
         if let Ok(Ok(_)) = tokio::time::timeout(limits::MODEL_LIST, sending).await {
-            let sentence = format!("Working · {model} answers; there is no list of models");
+            let sentence = format!("Working · {model} responds, but there is no model list");
             return ProviderCheckResult { check: ProviderCheck::new(ProviderHealth::Working, sentence), listed: None };
         }
     }
@@ -137,32 +137,34 @@ fn check_from_error(refused: &ProviderError) -> ProviderCheck {
     match (refused.status, failure.kind) {
         (Some(status @ (404 | 405)), _) => ProviderCheck::new(
             ProviderHealth::WrongAddress,
-            said(format!("There is no list of models at this address ({status})")),
+            said(format!("No model list found at this address ({status})")),
         ),
-        (Some(status @ 300..=399), _) => {
-            ProviderCheck::new(ProviderHealth::WrongAddress, said(format!("It points elsewhere ({status})")))
-        }
+        (Some(status @ 300..=399), _) => ProviderCheck::new(
+            ProviderHealth::WrongAddress,
+            said(format!("It redirects to another address ({status})")),
+        ),
         (Some(status @ (401 | 403)), _) | (Some(status), FailureKind::ProviderAuth) => {
-            ProviderCheck::new(ProviderHealth::KeyRefused, said(format!("It refused the key ({status})")))
+            ProviderCheck::new(ProviderHealth::KeyRefused, said(format!("It rejected the API key ({status})")))
         }
         (_, FailureKind::ProviderProtocol) => {
-            ProviderCheck::new(ProviderHealth::WrongAddress, said("It answered, but not with a list of models".into()))
+            ProviderCheck::new(ProviderHealth::WrongAddress, said("It responded, but not with a model list".into()))
         }
         (Some(status), _) => {
-            ProviderCheck::new(ProviderHealth::Failing, said(format!("It answered with status {status}")))
+            ProviderCheck::new(ProviderHealth::Failing, said(format!("It responded with status {status}")))
         }
         (None, FailureKind::ProviderAuth) => {
-            ProviderCheck::new(ProviderHealth::KeyRefused, said("The key cannot be sent".into()))
+            ProviderCheck::new(ProviderHealth::KeyRefused, said("The API key cannot be sent".into()))
         }
-        (None, _) => ProviderCheck::new(ProviderHealth::Unreachable, said("It cannot be reached".into())),
+        (None, _) => ProviderCheck::new(ProviderHealth::Unreachable, said("Could not connect".into())),
     }
 }
 
-/// Where the same server often has the API: with and without the version, and without what belongs to one call.
+/// Returns other common base URLs on the same server: with and without the version, and without the path of a single
+/// call.
 fn other_addresses(endpoint: &ProviderEndpoint) -> Vec<String> {
     let url = endpoint.base_url.trim_end_matches('/');
     let calls = ["/chat/completions", "/completions", "/responses", "/messages", "/models", "/api/chat", "/api/tags"];
-    // The key goes there too: only to the server that it was given for.
+    // The requests carry the key, so only the server that it was given for is tried.
     let place = |address: &str| {
         let address = reqwest::Url::parse(address).ok()?;
         Some((address.scheme().to_owned(), address.host_str()?.to_owned(), address.port_or_known_default()))
@@ -184,7 +186,7 @@ fn other_addresses(endpoint: &ProviderEndpoint) -> Vec<String> {
     addresses
 }
 
-/// The smallest thing to ask.
+/// Returns a minimal request.
 fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
     let block = Block {
         id: ids::mint(),

@@ -1,4 +1,4 @@
-//! How much context a model takes whose provider does not say it: looked up in the list of prices.
+//! Context sizes from the price list, for models whose provider does not report them.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::ProviderRegistry;
 use turnleaf_platform::tasks;
 
 impl ProviderRegistry {
-    /// Looks up what is not known yet, off the request tasks.
+    /// Looks up the missing context sizes on a blocking thread.
     pub(super) async fn look_up_context_sizes(&self) {
         let (prices, before) = (self.prices(), self.entries());
         let looking = tasks::spawn_blocking(move || {
@@ -30,7 +30,7 @@ impl ProviderRegistry {
                     }
                 }
             }),
-            Err(error) => tracing::error!(%error, "the lengths of contexts could not be looked up"),
+            Err(error) => tracing::error!(%error, "context lengths could not be fetched"),
         }
     }
 }

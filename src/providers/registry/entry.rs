@@ -1,4 +1,4 @@
-//! One provider of the registry, and what is known of it.
+//! A provider of the registry with its state: models, default and last check.
 
 use std::sync::Arc;
 
@@ -11,35 +11,35 @@ use crate::registry::check::{ProviderCheck, ProviderCheckResult, ProviderHealth}
 use crate::registry::{local_servers, models};
 use turnleaf_platform::endpoint::ProviderEndpoint;
 
-/// One provider with the models it is known to offer.
+/// A provider with the models that it is known to offer.
 #[derive(Clone)]
 pub struct RegisteredProvider {
     pub provider: Arc<dyn Provider>,
-    /// What it was made of; nothing for a stand-in.
+    /// The endpoint that it was created from; `None` for stand-ins.
     pub endpoint: Option<Arc<ProviderEndpoint>>,
-    /// In the order of the menu, hidden ones among them, with what the provider's list says of them.
+    /// The models in menu order, including hidden ones, with the capabilities from the provider's list.
     pub models: Vec<ListedModel>,
     pub default_model: Option<String>,
-    /// The configuration lists the models, so the provider is not asked.
+    /// The configuration lists the models, so the provider's list is not requested.
     pub is_listed: bool,
     pub origin: ProviderOrigin,
-    /// What came of asking it last.
+    /// The result of the last check.
     pub check: Option<ProviderCheck>,
 }
 
 impl RegisteredProvider {
-    /// Whether this is the endpoint's server, by its id or at its address.
+    /// Returns true if this provider is the endpoint's server, by id or base URL.
     pub(super) fn is_server_of(&self, endpoint: &ProviderEndpoint) -> bool {
         self.provider.id() == endpoint.id
             || self.provider.base_url().is_some_and(|url| local_servers::is_same_server(url, &endpoint.base_url))
     }
 
-    /// Whether both have the same id.
+    /// Returns true if both have the same id.
     pub(super) fn has_same_id(&self, other: &Self) -> bool {
         self.provider.id() == other.provider.id()
     }
 
-    /// An endpoint that nobody has been asked about yet.
+    /// Creates the entry of an endpoint that was not checked yet.
     pub fn from_endpoint(endpoint: ProviderEndpoint, client: &HttpClient, origin: ProviderOrigin) -> Self {
         let provider = create_provider(&endpoint, client.clone());
         let default_model = endpoint
@@ -62,8 +62,8 @@ impl RegisteredProvider {
         }
     }
 
-    /// What is known of the same place under its earlier settings goes on counting: a menu must not be empty until the
-    /// provider is asked again.
+    /// Takes over models, default and check from the same server's earlier settings, so that the menu is not empty
+    /// until the next check.
     pub fn inherit_from(&mut self, old: &Self) {
         let (Some(new), Some(was)) = (&self.endpoint, &old.endpoint) else { return };
         if new.base_url != was.base_url || new.api != was.api {
@@ -81,12 +81,12 @@ impl RegisteredProvider {
         }
     }
 
-    /// Whether the provider can be asked for this model, as far as it has said.
+    /// Returns true if the provider offers this model, as far as is known.
     pub fn offers(&self, model: &str) -> bool {
         let has_key = self.endpoint.as_ref().is_none_or(|endpoint| endpoint.api_key.is_some());
         match self.check.as_ref().map(|check| check.state) {
             Some(ProviderHealth::KeyRefused) => has_key,
-            // A list in the configuration is what its owner wants to see, not all that there is.
+            // A configured list is a selection by the owner, not all available models.
             Some(ProviderHealth::Working) if !self.is_listed && !self.models.is_empty() => {
                 self.models.iter().any(|listed| is_same_model(&listed.id, model))
             }
@@ -98,7 +98,7 @@ impl RegisteredProvider {
         self.endpoint.as_ref().is_some_and(|endpoint| endpoint.hidden_models.iter().any(|hidden| hidden == model))
     }
 
-    /// What a chat gets when only the provider is chosen.
+    /// Returns the model to use if only the provider is chosen.
     pub fn first_choice(&self) -> Option<&String> {
         let is_shown = |model: &&String| !self.is_hidden(model);
         let listed = || self.models.iter().map(|listed| &listed.id).find(is_shown);
@@ -106,44 +106,45 @@ impl RegisteredProvider {
     }
 }
 
-/// Whether a name that was asked for is a listed model: also without the tag that is meant where none is named, and with a
-/// variant that lists leave out (`vendor/model:online`).
+/// Returns true if a requested name means a listed model: also without the default tag `:latest`, and with a variant
+/// that lists omit (`vendor/model:online`).
 fn is_same_model(listed: &str, asked: &str) -> bool {
     listed == asked
         || listed.strip_suffix(":latest") == Some(asked)
         || asked.rsplit_once(':').is_some_and(|(model, _)| model == listed)
 }
 
-/// Who brought a provider, in the order of the menu.
+/// The source of a provider, in menu order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProviderOrigin {
     /// The environment or the configuration file.
     Configured,
-    /// A person, in the settings.
+    /// The settings page or the API; stored in the database.
     Stored,
     FoundLocally,
     Demo,
 }
 
-/// An endpoint of the registry with what is known of it.
+/// An endpoint of the registry with its state.
 #[derive(Debug, Clone)]
 pub struct KnownEndpoint {
     pub endpoint: Arc<ProviderEndpoint>,
     pub origin: ProviderOrigin,
-    /// Every model, hidden ones among them, in the order of the menu.
+    /// All models in menu order, including hidden ones.
     pub models: Vec<String>,
     pub default_model: Option<String>,
     pub check: Option<ProviderCheck>,
-    /// Found ones are used only after a person said yes.
+    /// A detected server is used only after a user accepted it.
     pub is_in_use: bool,
 }
 
-/// Writes down what a provider answered, if it is still that one: an endpoint that was changed meanwhile is another.
+/// Records the result of a check. The provider is compared by identity: an endpoint that was changed meanwhile has a
+/// new provider, and the result is dropped.
 pub fn record_check(entries: &mut [RegisteredProvider], asked: &Arc<dyn Provider>, answer: ProviderCheckResult) {
     let Some(entry) = entries.iter_mut().find(|entry| Arc::ptr_eq(&entry.provider, asked)) else { return };
     entry.check = Some(answer.check);
     if let Some(listed) = answer.listed.filter(|_| !entry.is_listed) {
-        // What nobody chose is one of those that there are.
+        // A default that no one configured must be one of the listed models.
         let is_chosen = entry.endpoint.as_ref().is_some_and(|endpoint| endpoint.default_model.is_some());
         let is_there = || listed.iter().any(|model| Some(&model.id) == entry.default_model.as_ref());
         if entry.default_model.is_none() || !(is_chosen || listed.is_empty() || is_there()) {

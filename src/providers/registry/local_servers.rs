@@ -1,4 +1,4 @@
-//! Model servers on this machine: where they usually listen, and whether one does.
+//! Detection of model servers on this machine.
 
 use std::net::SocketAddr;
 
@@ -9,20 +9,20 @@ use crate::registry::models;
 use turnleaf_domain::limits;
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 
-/// A local server that answered.
+/// A local server that was detected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalServer {
     pub id: String,
-    /// The name for people.
+    /// The display name.
     pub name: String,
-    /// Where it answers.
+    /// The base URL.
     pub address: String,
     pub models: Vec<String>,
-    /// A person said yes to it.
+    /// A user accepted the server.
     pub is_in_use: bool,
 }
 
-/// The servers that people run beside this one, on the ports they choose by themselves.
+/// Returns the well-known local servers on their default ports.
 pub fn candidates() -> Vec<ProviderEndpoint> {
     let candidate = |id: &str, name: &str, port: u16| ProviderEndpoint {
         id: id.to_owned(),
@@ -43,7 +43,7 @@ pub fn candidates() -> Vec<ProviderEndpoint> {
     ]
 }
 
-/// Whether two addresses are the same server under two names.
+/// Returns true if two URLs have the same host and port; all loopback names are equal.
 pub fn is_same_server(one: &str, other: &str) -> bool {
     let place = |base_url: &str| {
         let url = reqwest::Url::parse(base_url).ok()?;
@@ -54,11 +54,11 @@ pub fn is_same_server(one: &str, other: &str) -> bool {
     place(one).is_some_and(|one| Some(one) == place(other))
 }
 
-/// The models of a server that listens and answers in time; newest first where the server says so. It may have none yet.
+/// Returns the models of a server that answers in time, in its order; `None` if none answers. The list may be empty.
 pub async fn probe(candidate: &ProviderEndpoint, client: &HttpClient) -> Option<Vec<ListedModel>> {
     let url = reqwest::Url::parse(&candidate.base_url).ok()?;
     let address = SocketAddr::new(url.host_str()?.parse().ok()?, url.port_or_known_default()?);
-    // Most of these ports are closed: that is known without waiting as long as a provider may be waited for.
+    // Most of these ports are closed, which a short timeout detects sooner than that for providers.
     let connecting = tokio::net::TcpStream::connect(address);
     tokio::time::timeout(limits::LOCAL_CONNECT, connecting).await.ok()?.ok()?;
     let listing = create_provider(candidate, client.clone()).list_models()?;

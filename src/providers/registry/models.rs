@@ -1,8 +1,8 @@
-//! Lists of models as providers give them: what of it can chat, what is first, how it is called.
+//! Model lists of providers: filter, default, order and display names.
 
 use crate::provider::{ListedModel, Provider};
 
-/// Parts of names of models that do something else than chat. Lists do not say it.
+/// Parts of the names of models that cannot chat. Model lists do not state this.
 const NON_CHAT_NAME_PARTS: [&str; 18] = [
     "embed",
     "whisper",
@@ -23,10 +23,10 @@ const NON_CHAT_NAME_PARTS: [&str; 18] = [
     "ocr",
     "computer-use",
 ];
-/// A list longer than this is cut: a menu of thousands helps nobody.
+/// The maximum number of models; a menu of thousands would be unusable.
 const LONGEST: usize = 1_000;
 
-/// The models that can chat.
+/// Returns the models that can chat.
 pub fn filter_chat_models(listed: Vec<ListedModel>) -> Vec<ListedModel> {
     let chats = |model: &ListedModel| {
         let name = model.id.to_ascii_lowercase();
@@ -35,18 +35,18 @@ pub fn filter_chat_models(listed: Vec<ListedModel>) -> Vec<ListedModel> {
     listed.into_iter().filter(chats).take(LONGEST).collect()
 }
 
-/// The model to take of a list when nothing else is said.
+/// Returns the default model of a list.
 pub fn pick_default(preferred: Option<&str>, listed: &[ListedModel]) -> Option<String> {
     let preferred = preferred.filter(|name| listed.iter().any(|listed| listed.id == *name));
     preferred.or_else(|| listed.first().map(|listed| listed.id.as_str())).map(str::to_owned)
 }
 
-/// Models that no list of the provider names: what is known of them is what their names tell.
+/// Returns models without a list, with the capabilities that their names tell.
 pub fn models_from_names<'a>(provider: &dyn Provider, names: impl Iterator<Item = &'a str>) -> Vec<ListedModel> {
     names.map(|name| ListedModel::new(name, provider.capabilities(name))).collect()
 }
 
-/// The default first, the others by name.
+/// Sorts models by name, with the default first.
 pub fn sort_for_menu(mut listed: Vec<ListedModel>, default: Option<&str>, provider: &dyn Provider) -> Vec<ListedModel> {
     listed.sort_by_key(|model| model.id.to_ascii_lowercase());
     listed.dedup_by(|one, other| one.id == other.id);
@@ -57,7 +57,7 @@ pub fn sort_for_menu(mut listed: Vec<ListedModel>, default: Option<&str>, provid
     listed
 }
 
-/// The name for people: a file on a server's disk is called by its name alone.
+/// Returns the display name: that of a model file is its name without path and extension.
 pub fn display_name(model: &str) -> String {
     let is_file = model.ends_with(".gguf");
     let name = if is_file { model.rsplit(['/', '\\']).next().unwrap_or(model) } else { model };

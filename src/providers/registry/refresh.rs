@@ -1,5 +1,5 @@
-//! Asking providers for their models and looking for servers on this machine, beside whoever changes the registry
-//! meanwhile.
+//! Refresh of the registry: requests model lists and detects local servers. Other tasks may change the registry
+//! meanwhile, so results are merged into the current entries.
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -11,8 +11,8 @@ use super::{ProviderCheck, ProviderOrigin, ProviderRegistry, check, is_same_serv
 use turnleaf_platform::endpoint::ProviderEndpoint;
 
 impl ProviderRegistry {
-    /// Asks every provider for its models and looks for local servers, all at once and each for at most
-    /// `limits::MODEL_LIST`. Who does not answer keeps what was known of it.
+    /// Requests the models of every provider and probes the local servers, concurrently and each for at most
+    /// `limits::MODEL_LIST`. A provider that does not answer keeps its models.
     pub async fn refresh(&self) {
         let before = self.entries();
         let known = before.iter().filter(|entry| entry.origin != ProviderOrigin::FoundLocally && !entry.is_listed);
@@ -42,7 +42,7 @@ impl ProviderRegistry {
         self.look_up_context_sizes().await;
     }
 
-    /// The local servers that are not in the settings, or the configuration, under any name already.
+    /// Returns the local servers that are neither in the settings nor in the configuration.
     pub(super) fn unconfigured_candidates(&self) -> Vec<ProviderEndpoint> {
         let (entries, resting) = (self.entries(), self.suspended().clone());
         let is_new = |candidate: &&ProviderEndpoint| {
@@ -52,8 +52,7 @@ impl ProviderRegistry {
         self.candidates.read().unwrap_or_else(PoisonError::into_inner).iter().filter(is_new).cloned().collect()
     }
 
-    /// Asks one provider now, as its owner would try it: also whether another address would be right. `None` when there
-    /// is no such endpoint.
+    /// Checks one provider now, including whether another base URL would work. `None` if there is no such endpoint.
     pub async fn check(&self, id: &str) -> Option<ProviderCheck> {
         let entries = self.entries();
         let entry = entries.iter().find(|entry| entry.provider.id() == id)?;
@@ -66,7 +65,7 @@ impl ProviderRegistry {
     }
 }
 
-/// Whether an endpoint is one that rests, by its id or at its address.
+/// Returns true if an endpoint is suspended, by its id or base URL.
 fn is_suspended(resting: &HashMap<String, String>, endpoint: &ProviderEndpoint) -> bool {
     resting.iter().any(|(id, url)| *id == endpoint.id || local_servers::is_same_server(url, &endpoint.base_url))
 }

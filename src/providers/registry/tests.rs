@@ -1,4 +1,4 @@
-//! Which provider a new chat gets, and what a list of models becomes. Asking real servers is tested over sockets.
+//! Tests of the default provider and of model lists. Requests to real servers are tested over sockets elsewhere.
 
 use super::*;
 use crate::provider::ListedModel;

@@ -1,4 +1,4 @@
-//! The shape that contract.md 1 promises.
+//! Tests of the output format that docs/reference/api.md 1 specifies.
 
 use super::*;
 
@@ -94,7 +94,7 @@ fn unknown_api_or_dialect_is_usage_error() {
     assert_eq!(replay(&other, b""), Err(ReplayUsageError::UnknownDialect("klingon".into())));
 }
 
-/// One image in the reply of every API: the same block, whichever way it came, and next to nothing of base64 in it.
+/// One image in the reply of every API: each becomes the same block, with almost no base64 in it.
 #[test]
 fn reply_image_becomes_block_with_hash_of_its_bytes() {
     use crate::base64;

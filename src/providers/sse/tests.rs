@@ -1,4 +1,5 @@
-//! The framer against the standard's own cases, against itself at every split, and against an independent parser.
+//! Tests of the parser against the cases of the standard, against itself at every split, and against an independent
+//! parser.
 
 use proptest::prelude::*;
 
@@ -91,7 +92,7 @@ fn lines_of_one_event_add_up_to_limit() {
     assert_eq!(result, Err(EventTooLarge));
 }
 
-/// A body made of the pieces that matter to a parser, so that the strange combinations are common.
+/// Generates bodies of the pieces that matter to a parser, so that unusual combinations are common.
 fn body() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         "\n",

@@ -1,4 +1,4 @@
-//! Keys in pieces: whatever way a body is cut up, none is seen, and everything else passes.
+//! Tests of streaming redaction: however a body is split, no key remains, and everything else passes unchanged.
 
 use proptest::prelude::*;
 use secrecy::SecretString;
@@ -8,14 +8,14 @@ use turnleaf_domain::FailureKind;
 
 const KEYS: [&str; 3] = ["key-0123456789abcdef", "key-0123456789abcdef-longer", "aabaabaabaac"];
 
-/// Secrets that JSON spells otherwise.
+/// Secrets that JSON escapes.
 const SPELLED: [&str; 2] = [r"ends-in-two\\", "a\\\\é\"😀-b"];
 
 fn secrets() -> SecretSet {
     SecretSet::new(KEYS.map(SecretString::from))
 }
 
-/// What a redactor gives of these pieces.
+/// Returns the output of a redactor for these chunks.
 fn redacted(pieces: &[&[u8]]) -> Vec<u8> {
     let mut redactor = Redactor::new(secrets());
     let mut all = Vec::new();
@@ -37,7 +37,7 @@ fn holds_key(bytes: &[u8]) -> bool {
     KEYS.iter().any(|key| bytes.windows(key.len()).any(|window| window == key.as_bytes()))
 }
 
-/// Keys, their beginnings and their ends, and other bytes.
+/// Generates keys, their beginnings and ends, and other bytes.
 fn part() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         (0..KEYS.len()).prop_map(|at| KEYS[at].as_bytes().to_vec()),
@@ -66,7 +66,7 @@ proptest! {
     }
 }
 
-/// Secrets in their spellings, and what is nearly one of them.
+/// Generates encodings of the secrets, and near misses.
 fn spelled_part() -> impl Strategy<Value = Vec<u8>> {
     let json = |text: &str| Value::from(text).to_string();
     let ascii = |text: &str| text.replace('é', "\\u00E9").replace('😀', "\\ud83d\\uDE00");
@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// Whether a body is redacted whole and in pieces to the same bytes, without a secret.
+/// Returns true if a body is redacted to the same bytes as a whole and in chunks, without a secret.
 fn is_same_in_pieces(body: &[u8], cuts: &[usize]) -> bool {
     let secrets = SecretSet::new(SPELLED.map(SecretString::from));
     let whole = secrets.redact_bytes(Bytes::copy_from_slice(body));
@@ -150,7 +150,7 @@ async fn held_bytes_are_released_before_end_and_before_failure() {
     }
 }
 
-/// Gives these items, one of them for each byte that it is fed.
+/// Emits one of these items for each byte that it is fed.
 struct FixedDecoder(Vec<DecodedItem>);
 
 impl Decoder for FixedDecoder {

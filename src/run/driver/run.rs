@@ -1,4 +1,4 @@
-//! One run in progress: its state, and the reasons for which it halts.
+//! The state of a run in progress, and the reasons for which it halts.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(super) enum GenerationFollowUp {
     Continue,
 }
 
-/// One run in progress.
+/// The state of a run in progress.
 pub(super) struct TurnRun<'a> {
     pub(super) supervisor: &'a Supervisor,
     pub(super) live: &'a Arc<LiveTurn>,

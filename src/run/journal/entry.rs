@@ -23,7 +23,7 @@ use turnleaf_tools::toolbox::NewBlob;
 /// Capacity of the channel to the writer. Backpressure: a full channel slows the runs instead of using memory.
 pub(super) const WAITING_BATCHES: usize = 1024;
 
-/// A batch on its way to the writer.
+/// A batch in the queue of the writer.
 pub(super) struct JournalEntry {
     /// The time at which it was queued.
     pub since: Instant,

@@ -23,8 +23,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(2);
 const PAUSE_DEFERRED_MAX: Duration = Duration::from_secs(30);
 /// The time limit for trying turns one after the other while none of them is stored.
 const ROUND: Duration = Duration::from_secs(10);
-/// Deferred entries per turn: a deferred turn does not fill the channel, which would slow its run as during an
-/// outage.
+/// The limit of deferred entries per turn. It is needed because the full channel, which holds runs back during an
+/// outage, does not slow the run of a deferred turn.
 const ENTRIES_DEFERRED: usize = WAITING_BATCHES;
 /// Attempts at the whole group before each turn is tried by itself.
 const ATTEMPTS_TOGETHER: u32 = 3;
@@ -225,7 +225,7 @@ impl JournalWriter {
             if has_stored {
                 // The journal itself works, so this turn no longer counts for its health.
                 entries.iter_mut().for_each(|entry| drop(entry.waiting.take()));
-                tracing::warn!(%turn, "what a reply wrote cannot be stored while others are");
+                tracing::warn!(%turn, "the output of one reply cannot be stored while others can");
                 let again_at = Instant::now() + PAUSE_FIRST;
                 self.deferred.insert(turn, DeferredTurn { entries, again_at, pause: PAUSE_FIRST, error });
             } else {
@@ -288,7 +288,7 @@ impl JournalWriter {
             return store_entries(&self.db, entries, lock_wait, now).await;
         };
         let stored = tokio::time::timeout(limit, store_entries(&self.db, entries, lock_wait, now)).await;
-        stored.unwrap_or_else(|_| Err(StoreError::Busy("it did not answer in time".into())))
+        stored.unwrap_or_else(|_| Err(StoreError::Busy("it did not respond in time".into())))
     }
 }
 
@@ -329,7 +329,7 @@ fn unstored(error: &StoreError, is_refused: bool) -> CommitError {
     let failure = match error {
         StoreError::Full => Failure::new(FailureKind::StorageFull, ""),
         _ if is_refused => {
-            Failure::new(FailureKind::Internal, "").with_detail("the database refused a part of this reply")
+            Failure::new(FailureKind::Internal, "").with_detail("the database rejected part of this reply")
         }
         _ => Failure::new(FailureKind::Internal, ""),
     };

@@ -1,4 +1,4 @@
-//! Starting runs: each is driven in a task of its own, which ends its turn whatever happens in it.
+//! Run tasks: each run is a task of its own, which ends its turn even after a panic.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -11,27 +11,28 @@ use crate::live_turns::LiveTurn;
 use turnleaf_domain::{Failure, FailureKind, TurnId};
 
 impl Supervisor {
-    /// Drives the turn in a task of its own. It is in the list of running turns when this returns, so a Stop that comes
-    /// at once finds it.
+    /// Drives the turn in a task of its own. The turn is registered before this returns, so an immediate Stop finds
+    /// it.
     pub fn start_run(&self, job: RunJob) {
         let live = Arc::new(LiveTurn::new(job.owner, job.turn.clone()));
         let id = job.turn.id;
         let room = self.0.live.insert(id, live.clone());
-        // An error only says that nobody listens.
+        // Sending fails only if there are no subscribers.
         let _ = self.0.started.send(job.chat.id);
         let supervisor = self.clone();
         self.0.tasks.spawn(async move {
             if room {
                 supervisor.drive_run(live, job, RunStart::Fresh).await;
             } else {
-                let failure = Failure::new(FailureKind::Internal, "").with_detail("too many replies run at once");
+                let failure =
+                    Failure::new(FailureKind::Internal, "").with_detail("too many replies are being generated");
                 driver::fail_turn(&supervisor, &live, failure).await;
                 supervisor.remove_live_turn(&live, id);
             }
         });
     }
 
-    /// Drives a turn that waits for a person, as an earlier process left it. Does nothing where it is driven already.
+    /// Drives a turn that waits for a person, as an earlier process left it. Does nothing if it is driven already.
     pub(crate) fn resume_run(&self, job: RunJob) {
         let live = Arc::new(LiveTurn::new(job.owner, job.turn.clone()));
         if !self.0.live.insert_waiting(job.turn.id, live.clone()) {

@@ -1,4 +1,4 @@
-//! `turnleaf serve`: puts the rooms together in their order and serves until it is told to stop.
+//! `turnleaf serve`: the composition of all layers, bottom up. Serves until a signal ends it.
 
 mod claim;
 mod reload;
@@ -44,30 +44,30 @@ use turnleaf_service::tools::toolbox::ServiceToolbox;
 use turnleaf_service::transfer::imports::ImportJobs;
 use turnleaf_store::{Db, StoreError, TimeLimits, users};
 
-/// The demo's delays as they are.
+/// The demo's delays are not scaled.
 const DEMO_PACE: f64 = 1.0;
-/// How long the start waits for the configured providers to list their models.
+/// The time that the start waits for the configured providers to list their models.
 const MODELS_AT_START: Duration = Duration::from_secs(1);
-/// How often models are listed again and old things tidied.
+/// The interval of model listing and maintenance.
 const HOUSEKEEPING: Duration = Duration::from_secs(300);
-/// How long the database may take to show that the server is ready.
+/// The time within which the database must respond for the server to be ready.
 const READY_WITHIN: Duration = Duration::from_secs(3);
-/// What WebSockets get to say why they are closed.
+/// The time that WebSockets get to send their close frame.
 const SOCKET_CLOSE_GRACE: Duration = Duration::from_secs(1);
 
-/// Everything that serves, before it is given a socket.
+/// The composed server, before it is given a socket.
 struct ComposedServer {
-    /// All routes in their shell.
+    /// All routes with their middleware.
     router: Router,
-    /// Runs beside the server. Once the shutdown token is cancelled it lets running replies finish for the drain time,
-    /// ends the others, and is done.
+    /// Runs beside the server. Once the shutdown token is cancelled, it lets running replies finish for the drain
+    /// time, then ends the others.
     drain: BoxFuture<'static, ()>,
-    /// Runs behind both: requests are answered from the database until they are over. An error where another process has
-    /// taken it.
+    /// Runs after both, because requests need the database until they end. Returns an error when another process has
+    /// claimed the database.
     close: BoxFuture<'static, Result<(), CliError>>,
 }
 
-/// The rooms below the routes, open.
+/// The opened layers below the routes.
 struct ServerComponents {
     db: Db,
     claim: WatchedClaim,
@@ -76,13 +76,13 @@ struct ServerComponents {
     service: Service,
 }
 
-/// The rooms that a reload of the configuration changes.
+/// The components that a reload of the configuration changes.
 struct ReloadableComponents {
     service: Service,
     registry: Arc<ProviderRegistry>,
 }
 
-/// Serves until SIGTERM or SIGINT, and gives running replies the drain time after it.
+/// Serves until SIGTERM or SIGINT, then gives running replies the drain time.
 pub fn run(config: &Config, flags: &CliFlags) -> Result<(), CliError> {
     telemetry::install_panic_logger();
     let (log, complaint) = telemetry::start(&config.logging);
@@ -113,7 +113,7 @@ async fn serve(
     let announcement = config.drain.announce.value;
     let shutdown =
         shutdown::listen_for_signals(announcement).map_err(|error| CliError::could_not("listen for signals", error))?;
-    // From here on a hangup no longer ends the process; one that comes before the server is there waits.
+    // From here on SIGHUP no longer ends the process; one that arrives before the server is ready is queued.
     let hangup = shutdown::listen_for_hangup().map_err(|error| CliError::could_not("listen for signals", error))?;
     let listeners = bind(config, addresses).await?;
     let bound: Vec<SocketAddr> = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
@@ -153,7 +153,7 @@ async fn serve(
     closed
 }
 
-/// Builds the server around its rooms and merges their routes.
+/// Builds the server from its components and merges their routes.
 async fn compose(
     config: &Config,
     boot: BootId,
@@ -189,7 +189,7 @@ async fn compose(
         supervisor.toolbox().shut_down().await;
         closing.cancel();
         sockets.close();
-        // Their last words, but nobody is waited for who does not listen.
+        // The close frames get a bounded time, because a client may not read them.
         let _ = tokio::time::timeout(SOCKET_CLOSE_GRACE, sockets.wait()).await;
     });
     let close = Box::pin(async move {
@@ -199,7 +199,7 @@ async fn compose(
     Ok((ComposedServer { router, drain, close }, reloadable))
 }
 
-/// Opens the rooms below the routes, from the bottom up.
+/// Opens the layers below the routes, bottom up.
 async fn open_components(
     config: &Config,
     boot: BootId,
@@ -214,7 +214,7 @@ async fn open_components(
     let registry =
         ProviderRegistry::new(config.providers.endpoints.clone(), None, candidates, DemoProvider::new(DEMO_PACE));
     let registry = Arc::new(registry.with_prices(config.prices.clone()));
-    // What people upload and tools bring is read by another process of this program.
+    // Uploads and tool results are parsed in a separate, sandboxed process of this program.
     let reader = Arc::new(Converter::new(std::env::current_exe().unwrap_or_default()));
     tokio::spawn(report_missing_filter(reader.clone()));
     let tools = ServiceToolbox::new(db.clone(), config.tool_servers.clone(), Arc::new(reader.for_tools()));
@@ -224,7 +224,7 @@ async fn open_components(
     let claim = WatchedClaim::start(claim, db.clone(), supervisor.clone(), shutdown.clone());
     let swept = supervisor.sweep().await?;
     if swept > 0 {
-        tracing::info!(swept, "ended replies that an earlier run of the server left behind");
+        tracing::info!(swept, "ended replies left by an earlier server process");
     }
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
     let service = service.with_storage(free_space::storage_limits(config));
@@ -232,7 +232,7 @@ async fn open_components(
     Ok(ServerComponents { db, claim, registry, supervisor, service })
 }
 
-/// Loads what people have set up, and begins what is done beside serving.
+/// Loads stored providers and tool servers, and starts the background tasks.
 async fn start_background_work(
     service: &Service,
     registry: &Arc<ProviderRegistry>,
@@ -241,13 +241,13 @@ async fn start_background_work(
     let (owner, supervisor) = (service.local_owner(), service.supervisor());
     let left = service.pause_interrupted_reruns().await?;
     if left > 0 {
-        tracing::info!(left, "grafts wait for somebody to resume them, because the server restarted");
+        tracing::info!(left, "reruns are paused because the server restarted; resume them to continue");
     }
     service.load_providers(owner).await.map_err(|error| CliError::could_not("load the stored providers", error))?;
-    // They start in the background: a server of tools that hangs holds nobody up.
-    service.load_tools(owner).await.map_err(|error| CliError::could_not("load the servers of tools", error))?;
+    // Tool servers start in the background, so one that hangs does not delay the start.
+    service.load_tools(owner).await.map_err(|error| CliError::could_not("load the tool servers", error))?;
     if !registry.known_endpoints().is_empty() {
-        // The first chat should not get the demo because the provider has not been asked for its models yet.
+        // Without the model lists the first chat would get the demo.
         let _ = tokio::time::timeout(MODELS_AT_START, registry.refresh()).await;
     }
     tokio::spawn(resume_waiting_replies(supervisor.clone()));
@@ -255,25 +255,25 @@ async fn start_background_work(
     Ok(())
 }
 
-/// Says at the start where files are read with every system call allowed: `doctor` tells more.
+/// Warns at the start when the converter runs without a system call filter; `doctor` shows details.
 async fn report_missing_filter(reader: Arc<Converter>) {
     if let Ok(sandbox) = reader.probe_sandbox().await
         && !sandbox.seccomp
     {
-        tracing::warn!(why = sandbox.failures.join("; "), "files are read without a filter of system calls");
+        tracing::warn!(why = sandbox.failures.join("; "), "files are read without a system call filter");
     }
 }
 
-/// Takes up the replies that wait for a person. Nobody waits for that at the start.
+/// Resumes the replies that wait for a person, in the background of the start.
 async fn resume_waiting_replies(supervisor: Supervisor) {
     match supervisor.resume_waiting_turns().await {
         Ok(0) => {}
-        Ok(waiting) => tracing::info!(waiting, "replies wait for somebody, as they did before the server restarted"),
-        Err(error) => tracing::error!(%error, "replies that wait for somebody could not be taken up"),
+        Ok(waiting) => tracing::info!(waiting, "replies are waiting for user input since before the restart"),
+        Err(error) => tracing::error!(%error, "replies waiting for user input could not be resumed"),
     }
 }
 
-/// The one account of a server without accounts; made at the first start.
+/// Returns the single account of a server without accounts; creates it at the first start.
 async fn local_owner(db: &Db, clock: &Arc<dyn Clock>) -> Result<UserId, StoreError> {
     let mut tx = db.begin().await?;
     let owner = users::ensure_local_owner(&mut tx, ids::mint(), clock.now()).await?;
@@ -281,19 +281,19 @@ async fn local_owner(db: &Db, clock: &Arc<dyn Clock>) -> Result<UserId, StoreErr
     Ok(owner)
 }
 
-/// What is done beside serving: models are listed, local servers looked for, raw bodies packed, old journals tidied,
-/// Trash emptied of what is old. Broken off by the shutdown, the rest is done after the next start.
+/// Runs maintenance in an interval: lists models, looks for local servers, packs raw responses, deletes old journals,
+/// purges old items of Trash. A shutdown interrupts it; the next start does the rest.
 async fn run_housekeeping(supervisor: Supervisor, registry: Arc<ProviderRegistry>, shutdown: CancellationToken) {
     let mut every = tokio::time::interval(HOUSEKEEPING);
     while shutdown.run_until_cancelled(every.tick()).await.is_some() {
         registry.refresh().await;
         if let Some(Err(error)) = shutdown.run_until_cancelled(supervisor.run_maintenance()).await {
-            tracing::warn!(%error, "housekeeping is left for the next time");
+            tracing::warn!(%error, "housekeeping is postponed");
         }
     }
 }
 
-/// Ready is a database that answers and has this binary's schema.
+/// Returns the readiness probe: the database must respond and have this binary's schema.
 fn database_check(db: Db) -> DatabaseProbe {
     Arc::new(move || {
         let db = db.clone();
@@ -302,21 +302,21 @@ fn database_check(db: Db) -> DatabaseProbe {
                 return Err(refusal.to_owned());
             }
             match tokio::time::timeout(READY_WITHIN, db.plan_migration()).await {
-                Ok(Ok(plan)) if plan.is_pending() => Err("the schema is not this binary's".to_owned()),
+                Ok(Ok(plan)) if plan.is_pending() => Err("the schema does not match this binary".to_owned()),
                 Ok(Ok(_)) => Ok(()),
                 Ok(Err(error)) => Err(error.to_string()),
-                Err(_) => Err("it does not answer in time".to_owned()),
+                Err(_) => Err("it did not respond in time".to_owned()),
             }
         })
     })
 }
 
-/// Whether people reach the server over TLS.
+/// Returns whether clients reach the server over TLS.
 fn transport(config: &Config) -> TransportSecurity {
     TransportSecurity { is_https: config.security.public_url.as_ref().is_some_and(|url| url.is_https()) }
 }
 
-/// Opens the sockets. Of a name with several addresses (`localhost` is often two) one is enough.
+/// Opens the sockets. When a name has several addresses (`localhost` often has two), one is enough.
 async fn bind(config: &Config, addresses: &[SocketAddr]) -> Result<Vec<TcpListener>, CliError> {
     let mut listeners = Vec::new();
     let mut failure = None;
@@ -333,7 +333,7 @@ async fn bind(config: &Config, addresses: &[SocketAddr]) -> Result<Vec<TcpListen
     if let (true, Some(failure)) = (listeners.is_empty(), failure) {
         return Err(failure);
     }
-    // What counts is what the sockets say, not what was asked for.
+    // The bound addresses decide, not the requested ones.
     let bound: Result<Vec<SocketAddr>, _> = listeners.iter().map(TcpListener::local_addr).collect();
     let bound = bound.map_err(|error| CliError::could_not("read the address of a socket", error))?;
     binding::check(&config.listen, &bound, &config.security)?;

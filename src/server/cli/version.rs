@@ -1,4 +1,4 @@
-//! `turnleaf version`.
+//! `turnleaf version`: the version of the program.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::server::cli::exit::CliError;
 use crate::server::cli::output;
 use crate::server::http::site::assets::Site;
 
-/// Prints the version and the build of the site inside.
+/// Prints the version, as JSON also with the build of the embedded site.
 pub fn run(json: bool) -> Result<(), CliError> {
     let version = env!("CARGO_PKG_VERSION");
     if json {

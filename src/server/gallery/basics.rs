@@ -1,4 +1,4 @@
-//! What everything is made of: colours with their contrast, sizes of type, spaces, icons.
+//! Design tokens: colours with their contrast, sizes of type, spaces, icons.
 
 use leptos::prelude::*;
 
@@ -14,7 +14,7 @@ const SPACES: [&str; 9] = ["sp-1", "sp-2", "sp-3", "sp-4", "sp-5", "sp-6", "sp-7
 
 const SYMBOLS: &str = include_str!("../../ui/kit/icons.svg");
 
-/// The page.
+/// Renders the page.
 pub fn draw() -> AnyView {
     view! {
         {sample_group(messages::colours(), colours())}
@@ -25,7 +25,8 @@ pub fn draw() -> AnyView {
     }
 }
 
-/// Both themes beside each other, whichever the page has: as values of the drawing and not of the style.
+/// Shows both themes side by side, whatever the page's theme: the values are attributes of the drawing, because the
+/// style applies only one.
 fn colours() -> AnyView {
     let row = |colour: ColourToken| {
         let (light, dark) = (to_css_hex(colour.light), to_css_hex(colour.dark));
@@ -95,7 +96,7 @@ fn spaces() -> AnyView {
     view! { <ul class="scale">{SPACES.into_iter().map(row).collect_view()}</ul> }
 }
 
-/// The symbols of the sprite, in its order.
+/// Returns the symbols of the sprite, in its order.
 fn names() -> impl Iterator<Item = &'static str> {
     SYMBOLS.split("id=\"icon-").skip(1).filter_map(|rest| rest.split('"').next())
 }

@@ -1,5 +1,5 @@
-//! What stands around the turns of a chat: its header, the bar that finds, the bars over the message box, the ways to turns
-//! that are not on screen, a message on its way, and boxes in which turns are edited; and what there is where a page is not.
+//! Samples around the turns of a chat: header, find bar, bars over the message box, links to turns that are not on
+//! screen, a message being sent, edit forms, and error pages.
 
 use leptos::prelude::*;
 
@@ -28,7 +28,7 @@ use crate::ui::transcript::turn_commands::TurnCommands;
 
 const LEAF: TurnId = fixtures::turn_id(2);
 
-/// The page.
+/// Renders the page.
 pub fn draw() -> AnyView {
     let nowhere = RwSignal::new(None::<TurnId>);
     view! {
@@ -42,7 +42,7 @@ pub fn draw() -> AnyView {
     }
 }
 
-/// A path of which there is more on both sides.
+/// Builds the state of a path with more turns on both sides.
 fn state() -> ChatState {
     let page = ChatPage { has_more_before: true, end: Some(user_turn(9, "Newer")), ..ChatPage::default() };
     ChatState::new(vec![user_turn(1, "Where do leaves come from?")], Callback::new(|_| ())).with_edges_of(&page)

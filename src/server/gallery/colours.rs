@@ -1,9 +1,9 @@
-//! The colours of the style sheet, read from it, and the contrast of every pair of them that the page uses: 4.5 for text,
-//! 3 for a mark that carries meaning (WCAG 2).
+//! Colours parsed from the style sheet, and the contrast of every pair that the page uses: 4.5 for text, 3 for a mark
+//! that carries meaning (WCAG 2).
 
 const TOKENS: &str = include_str!("../../../style/tokens.css");
 
-/// Foreground, ground, and the ratio needed.
+/// Foreground, background, and the required ratio.
 pub const CONTRAST_PAIRS: [(&str, &str, f64); 34] = [
     ("text", "bg", 4.5),
     ("text", "surface", 4.5),
@@ -32,7 +32,7 @@ pub const CONTRAST_PAIRS: [(&str, &str, f64); 34] = [
     ("text2", "reason-bg", 4.5),
     ("tool", "tool-bg", 4.5),
     ("text2", "tool-bg", 4.5),
-    // The stop button is the text's colour with the page's on it.
+    // The stop button has inverted colours.
     ("bg", "text", 4.5),
     ("border-strong", "surface", 3.0),
     ("border-strong", "bg", 3.0),
@@ -53,7 +53,7 @@ pub struct ColourToken {
     pub dark: RgbColour,
 }
 
-/// All of them, in the order of the sheet.
+/// Returns all colour tokens, in the order of the sheet.
 pub fn colour_tokens() -> Vec<ColourToken> {
     let read = |line: &'static str| {
         let (name, value) = line.trim().strip_prefix("--")?.split_once(": light-dark(")?;
@@ -63,7 +63,7 @@ pub fn colour_tokens() -> Vec<ColourToken> {
     TOKENS.lines().filter_map(read).collect()
 }
 
-/// The colour of this name.
+/// Returns the colour token with this name.
 pub fn find_colour_token(name: &str) -> Option<ColourToken> {
     colour_tokens().into_iter().find(|colour| colour.name == name)
 }
@@ -74,12 +74,12 @@ fn hex(text: &str) -> Option<RgbColour> {
     Some([part(0)?, part(2)?, part(4)?])
 }
 
-/// As a style sheet writes it.
+/// Formats a colour for a style sheet.
 pub fn to_css_hex([r, g, b]: RgbColour) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// WCAG 2 relative luminance.
+/// Computes the relative luminance of WCAG 2.
 fn luminance(colour: RgbColour) -> f64 {
     let linear = |channel: u8| {
         let c = f64::from(channel) / 255.0;
@@ -89,7 +89,7 @@ fn luminance(colour: RgbColour) -> f64 {
     0.2126 * r + 0.7152 * g + 0.0722 * b
 }
 
-/// The ratio of WCAG 2.
+/// Computes the contrast ratio of WCAG 2.
 pub fn contrast(a: RgbColour, b: RgbColour) -> f64 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)

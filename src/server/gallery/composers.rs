@@ -1,4 +1,4 @@
-//! The composer in each of its states. A page has one composer, so each state has a page of the gallery.
+//! The composer in each of its states. A page has one composer, so each state has a gallery page of its own.
 
 use leptos::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::ui::composer::state::{ComposerListeners, ComposerPhase, ComposerState
 use crate::ui::erased::view;
 use crate::ui::messages::attachments::send_failed;
 
-/// How the composer stands.
+/// A state of the composer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComposerSample {
     Empty,
@@ -22,19 +22,19 @@ pub enum ComposerSample {
     WithFiles,
     /// The conversation fills the model's context.
     ContextFull,
-    /// The chat's model cannot be used any more.
+    /// The chat's model is no longer available.
     ModelUnavailable,
-    /// A message is on its way.
+    /// A message is being sent.
     Sending,
-    /// A reply is asked to stop.
+    /// A reply is being stopped.
     Stopping,
-    /// Files on their way: one is being sent, one waits, one is lost, one failed, of one the encoding is asked.
+    /// Files being uploaded: one in progress, one waiting, one lost, one failed, one whose encoding must be chosen.
     UploadingFiles,
-    /// A long text and a key were pasted, into a box as high as the page; the context is nearly full.
+    /// A long text and an API key were pasted into a full-height box; the context is nearly full.
     Pasted,
-    /// The message was refused, its draft is not saved, and another tab has a newer one.
+    /// The message was refused, its draft is not saved, and another tab has a newer draft.
     Refused,
-    /// Another model is chosen, for a branch of its own.
+    /// Another model is selected, for a branch of its own.
     ChangingModel,
 }
 
@@ -54,7 +54,7 @@ impl ComposerSample {
         Self::ChangingModel,
     ];
 
-    /// The last part of its page's address.
+    /// Returns the last segment of its page's address.
     pub fn name(self) -> &'static str {
         match self {
             Self::Empty => "composer-empty",
@@ -73,7 +73,7 @@ impl ComposerSample {
     }
 }
 
-/// The scripted model, as the menu has it.
+/// Returns the scripted model as the menu shows it.
 pub fn demo_model() -> Model {
     Model {
         lock: fixtures::lock(),
@@ -90,7 +90,7 @@ pub fn demo_model() -> Model {
     }
 }
 
-/// The composer.
+/// Renders the composer.
 pub fn draw(standing: ComposerSample) -> AnyView {
     let nothing = Callback::new(|()| ());
     let listeners = ComposerListeners {
@@ -134,14 +134,14 @@ pub fn draw(standing: ComposerSample) -> AnyView {
             tools_on=Some(3)
         />
     };
-    // It is drawn later, so it may stand otherwise until then.
+    // The view is rendered lazily, so its state can still be changed here.
     if let Some(state) = use_context::<ComposerState>() {
         apply_sample(state, standing);
     }
     composer
 }
 
-/// A second model, so that there is a choice.
+/// Returns a second model, so that there is a choice.
 fn other_model() -> Model {
     Model {
         lock: ModelLock::new("openai", "other-model"),
@@ -151,7 +151,7 @@ fn other_model() -> Model {
     }
 }
 
-/// Brings the composer where somebody who types, pastes and waits would bring it.
+/// Brings the composer into the state that typing, pasting and waiting would reach.
 fn apply_sample(state: ComposerState, standing: ComposerSample) {
     match standing {
         ComposerSample::Sending => state.phase.set(ComposerPhase::Sending),
@@ -173,10 +173,10 @@ fn apply_sample(state: ComposerState, standing: ComposerSample) {
     }
 }
 
-/// What the server says of a file whose encoding it cannot know.
+/// The server's message about a file whose encoding it cannot detect.
 const ENCODING: &str = "Which encoding is this text in?";
 
-/// Files in every state on their way into the message.
+/// Queues files in every state of an upload.
 fn queue_sample_files(queue: &mut AttachmentQueue) {
     let [lost, failed, old, sending] =
         ["maple.md", "oak.pdf", "old.txt", "trees.csv"].map(|name| queue.add(name.to_owned(), 2_400_000));
@@ -189,7 +189,7 @@ fn queue_sample_files(queue: &mut AttachmentQueue) {
     queue.add("leaves.md".to_owned(), 12_000);
 }
 
-/// A document that is attached, or these lines of one.
+/// Returns an attached document, or these lines of one.
 pub(super) fn sample_attachment(title: &str, lines: Option<(u64, u64)>) -> Attachment {
     let ref_id = fixtures::uuid(0xd0c).to_string();
     let content = match lines {
@@ -220,7 +220,7 @@ fn draft(standing: ComposerSample) -> DraftView {
     let attachments = match standing {
         ComposerSample::WithFiles => vec![
             sample_attachment("Field notes.md", None),
-            sample_attachment("A name that is longer than any chip should ever be.csv", Some((10, 42))),
+            sample_attachment("A file name too long for any chip.csv", Some((10, 42))),
             sample_attachment("Gone.md", None),
         ],
         _ => Vec::new(),

@@ -1,8 +1,8 @@
-//! The pages of the gallery, by their names.
+//! The pages of the gallery by name.
 
 use super::composers::ComposerSample;
 
-/// One page of the gallery. Parts of which a page has only one, such as the composer, have a page for each state.
+/// One page of the gallery. Components that exist once per page, such as the composer, have a page for each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GallerySheet {
     Basics,
@@ -20,7 +20,7 @@ pub enum GallerySheet {
 }
 
 impl GallerySheet {
-    /// All of them, in their order.
+    /// Returns all pages, in their order.
     pub fn all_sheets() -> impl Iterator<Item = Self> {
         let pages = [
             Self::Basics,
@@ -38,7 +38,7 @@ impl GallerySheet {
         pages.into_iter().chain(ComposerSample::ALL.into_iter().map(Self::Composer))
     }
 
-    /// The last part of its address.
+    /// Returns the last segment of its address.
     pub fn name(self) -> &'static str {
         match self {
             Self::Basics => "basics",
@@ -56,7 +56,7 @@ impl GallerySheet {
         }
     }
 
-    /// Reads the name.
+    /// Parses the name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::all_sheets().find(|sheet| sheet.name() == name)
     }

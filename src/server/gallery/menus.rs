@@ -1,5 +1,5 @@
-//! What opens above a page, standing in it: the column of chats with its menus, those of the message box, and the dialogs
-//! that ask for a title or a model and list the keys.
+//! Overlays, rendered in place: the sidebar with its menus, the menus of the message box, and the dialogs for titles,
+//! models and keyboard shortcuts.
 
 use leptos::prelude::*;
 use serde_json::json;
@@ -31,7 +31,7 @@ use crate::ui::transcript::model_choice;
 use crate::ui::transcript::turn_commands::TurnCommands;
 use crate::ui::{messages as app_words, shortcuts};
 
-/// The page.
+/// Renders the page.
 pub fn draw() -> AnyView {
     view! {
         {sample_group(messages::column(), column())}
@@ -67,7 +67,7 @@ fn menus() -> AnyView {
     view! { <ChatMenu/> }
 }
 
-/// The palette before anything is typed, with what was found, while it is looked for, and without a hit.
+/// Renders the palette before input, with results, during a search, and without a hit.
 fn palettes() -> AnyView {
     let here = PaletteContext { chat: Some(chat_path(sample_chat_id(0))), is_running: true };
     let lately = [recent_chat(sample_chat_id(1), "How leaves grow"), recent_chat(sample_chat_id(2), "")];
@@ -82,7 +82,7 @@ fn palettes() -> AnyView {
     });
     let document = json!({
         "kind": "document", "document_id": sample_chat_id(4),
-        "title": { "text": "Field notes about leaves, with a title that is longer than a row should ever be", "marks": [[18, 24]] },
+        "title": { "text": "Field notes about leaves, with a title too long for any row", "marks": [[18, 24]] },
     });
     let mut found = PaletteHits::pending();
     for (kind, hit) in
@@ -118,16 +118,12 @@ fn palettes() -> AnyView {
     drawn.into_iter().map(one).collect_view().into_any()
 }
 
-/// The menu behind `/`, and that behind `@`: with documents and turns, with lines of a document, with nothing, and while it looks.
+/// Renders the `/` and `@` menus: with documents and turns, with lines of a document, empty, and during a search.
 fn sign_menus() -> AnyView {
     let documents = || -> Vec<Attachment> {
-        [
-            "How leaves grow.md",
-            "Field notes about leaves, with a title that is longer than a row should ever be",
-            "中文标题：树与叶",
-        ]
-        .map(|title| sample_attachment(title, None))
-        .into()
+        ["How leaves grow.md", "Field notes about leaves, with a title too long for any row", "中文标题：树与叶"]
+            .map(|title| sample_attachment(title, None))
+            .into()
     };
     let turns = vec![
         EarlierTurn { role: Role::User, text: "Why do leaves fall?".into() },
@@ -181,14 +177,14 @@ fn dialogs() -> AnyView {
     }
 }
 
-/// More models than a select is good for, of two providers.
+/// Returns more models than fit a select, of two providers.
 fn many_models() -> Vec<Model> {
     let demo = super::composers::demo_model();
     let of_maker = |at: u32| Model {
         lock: ModelLock::new("maker", format!("model-{at}")),
         provider_name: "Maker".into(),
         name: format!("Model {at}"),
-        description: (at == 2).then(|| "The largest of them".into()),
+        description: (at == 2).then(|| "The largest model".into()),
         is_demo: false,
         is_default: false,
         used: (at == 2).then_some(0),

@@ -1,5 +1,5 @@
-//! The kit: buttons, fields, choices, dialogs, menus, notes, bars, and what stands where something is awaited, missing or
-//! broken.
+//! The kit: buttons, fields, choices, dialogs, menus, notes, bars, and placeholders for loading, empty and failed
+//! content.
 
 use leptos::prelude::*;
 
@@ -17,7 +17,7 @@ use crate::ui::page::first_run::{ConnectedLine, FirstRunPanel, found_server_line
 use crate::ui::page::provider_connect::{self, ProviderConnect};
 use crate::ui::sidebar::chat_list::ChatListRows;
 
-/// The page.
+/// Renders the page.
 pub fn draw() -> AnyView {
     view! {
         {sample_group(messages::buttons(), buttons())}

@@ -1,4 +1,4 @@
-//! Sample turns with what tools gave, in every form, and with the ends that reasoning and tools can come to.
+//! Sample turns with tool results in every form, and with every ending of reasoning and tools.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::api::view::TurnView;
 use crate::domain::block::ToolStatus;
 use crate::domain::{BlockState, Content, FailureKind, Turn, TurnStatus, fixtures};
 
-/// The turns of the page.
+/// Returns the turns of the page.
 pub fn turns() -> Vec<TurnView> {
     vec![
         user_turn(1, "Show what tools give."),
@@ -25,7 +25,7 @@ pub fn turns() -> Vec<TurnView> {
     ]
 }
 
-/// One call for each form of a result.
+/// Returns a reply with one call for each form of a result.
 fn forms(ord: i64) -> Turn {
     let results: [(&str, Value, Value); 4] = [
         ("text", json!("maple.md: 42 lines\noak.md: 7 lines"), Value::Null),
@@ -48,7 +48,7 @@ fn forms(ord: i64) -> Turn {
     fixtures::reply(ord, contents.chain([Content::Text { text: "The tool said no more.".into(), is_error: true }]))
 }
 
-/// More calls in a row than are shown at once.
+/// Returns a reply with more calls in a row than are shown at once.
 fn many(ord: i64) -> Turn {
     let contents = ["oak", "maple", "birch", "elm", "ash", "beech", "lime"].into_iter().flat_map(|tree| {
         [
@@ -59,7 +59,7 @@ fn many(ord: i64) -> Turn {
     fixtures::reply(ord, contents.chain([Content::text("All of them have leaves.")]))
 }
 
-/// Reasoning of which only the length is known.
+/// Returns reasoning of which only the duration is known.
 fn hidden_reasoning() -> Content {
     Content::Thinking {
         thinking: String::new(),
@@ -70,7 +70,7 @@ fn hidden_reasoning() -> Content {
     }
 }
 
-/// A reply that ends within its reasoning.
+/// Returns a reply that ends within its reasoning.
 fn ended_while_reasoning(ord: i64, status: TurnStatus) -> Turn {
     let mut turn = fixtures::reply(ord, [reasoning_block(None)]);
     turn.status = status;
@@ -90,7 +90,7 @@ fn broken(ord: i64) -> Turn {
     turn
 }
 
-/// More sources than are shown at once.
+/// Returns a reply with more sources than are shown at once.
 fn many_sources(ord: i64) -> Turn {
     let text = "Leaves grow from buds at the nodes of a stem.";
     let source = |n: usize| {

@@ -1,10 +1,10 @@
-//! One group of samples.
+//! The frame of one group of samples.
 
 use leptos::prelude::*;
 
 use crate::ui::erased::view;
 
-/// The samples under their name.
+/// Renders the samples under their heading.
 pub fn sample_group(title: &'static str, inside: AnyView) -> AnyView {
     view! {
         <section class="board">

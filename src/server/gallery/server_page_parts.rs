@@ -1,5 +1,4 @@
-//! Parts of pages that the server draws alone: what asks before it deletes, forms for a turn, what can be done with a thing
-//! of the settings, the search, and what is shown where something failed.
+//! Parts of server pages: confirmations, forms for a turn, card actions of the settings, search, and errors.
 
 use leptos::prelude::*;
 
@@ -15,7 +14,7 @@ use crate::server::server_pages::turns::{EditTurnView, RetryView, delete_page};
 use crate::ui::erased::view;
 use crate::ui::messages::attachments::send_failed;
 
-/// The page.
+/// Renders the page.
 pub fn draw() -> AnyView {
     let said: Turn = user_turn(1, "Where do leaves come from?");
     let answered: Turn = reply(2, [Content::text("From buds, which were there all winter.")]);
@@ -61,7 +60,7 @@ fn refused() -> AnyView {
 }
 
 fn failed() -> AnyView {
-    let typed = ["What somebody typed is not lost.".to_owned()];
+    let typed = ["Your input is not lost.".to_owned()];
     let page = ErrorPage {
         status: 503,
         detail: None,

@@ -1,4 +1,4 @@
-//! Sample turns with tools: a call in every state, and what a person is asked.
+//! Sample turns with tools: a call in every state, and the approval prompt.
 
 use serde_json::{Value, json};
 
@@ -10,12 +10,12 @@ use crate::domain::tool::{ToolLabel, ToolProgress};
 use crate::domain::user_input_wait::ReplyPauseReason;
 use crate::domain::{BlockState, Content, Turn, TurnStatus, fixtures};
 
-/// The turns of the page.
+/// Returns the turns of the page.
 pub fn turns() -> Vec<TurnView> {
     vec![
         user_turn(1, "Do everything that can be done with a tool."),
         turn_view(finished_calls(2)),
-        user_turn(3, "Go on."),
+        user_turn(3, "Continue."),
         turn_view(running(4)),
         user_turn(5, "Then write it down."),
         turn_view(waiting_for_approval(6)),
@@ -33,7 +33,7 @@ fn call(id: &str, status: ToolStatus) -> Content {
     call
 }
 
-/// What people call the tool of a call, and what else its block says.
+/// Adds the display name of the tool to each call, and further block metadata.
 fn add_tool_names(turn: &mut Turn, more: impl Fn(&str) -> Option<(&'static str, Value)>) {
     for block in &mut turn.blocks {
         if let Content::ToolUse { tool_use_id, .. } = &block.content {
@@ -45,7 +45,7 @@ fn add_tool_names(turn: &mut Turn, more: impl Fn(&str) -> Option<(&'static str, 
     }
 }
 
-/// Calls that are over, in a reply that is.
+/// Returns a complete reply with finished calls.
 fn finished_calls(ord: i64) -> Turn {
     let found =
         json!({ "files": [{ "name": "maple.md", "lines": 42 }, { "name": "oak.md", "lines": 7 }], "more": false });
@@ -73,7 +73,7 @@ fn finished_calls(ord: i64) -> Turn {
     turn
 }
 
-/// Calls that are written, wait, and run.
+/// Returns a running reply with calls that are being written, waiting and running.
 fn running(ord: i64) -> Turn {
     let contents = [
         Content::text("Four at once:"),
@@ -90,7 +90,7 @@ fn running(ord: i64) -> Turn {
     turn
 }
 
-/// A call that a person is asked about.
+/// Returns a reply whose call waits for approval.
 fn waiting_for_approval(ord: i64) -> Turn {
     let mut turn =
         fixtures::reply(ord, [Content::text("I would write this file:"), call("asks", ToolStatus::AwaitingApproval)]);
@@ -108,7 +108,7 @@ fn waiting_for_approval(ord: i64) -> Turn {
     turn
 }
 
-/// A reply that asked for tools too often.
+/// Returns a reply that paused after too many tool calls.
 fn paused(ord: i64) -> Turn {
     let mut turn =
         fixtures::reply(ord, [Content::text("Once more."), pause_block(&ReplyPauseReason::Rounds.sentence())]);

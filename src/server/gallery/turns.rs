@@ -1,4 +1,4 @@
-//! The transcript with sample turns: reasoning, what is waited for, how replies end, every failure.
+//! The transcript with sample turns: reasoning, waiting, every ending and every failure.
 
 use leptos::prelude::*;
 use serde_json::{Map, Value, json};
@@ -17,14 +17,14 @@ use crate::ui::transcript::turn_commands::TurnCommands;
 
 const THOUGHT: &str = "The question is short, so the answer should be short too. What matters is **where** leaves grow: at the nodes. I could look it up, but this is well known.";
 
-/// The turns as the application shows them.
+/// Renders the turns with the application's transcript.
 pub fn draw(turns: Vec<TurnView>) -> AnyView {
     let state = ChatState::new(turns, Callback::new(|_| ()));
     provide_context(TurnCommands::new(String::new(), RwSignal::new(Vec::new()), Callback::new(|_| ())));
     view! { <Transcript state on_stop=Callback::new(|_| ()) on_retry=Callback::new(|_| ())/> }
 }
 
-/// A turn as pages get it.
+/// Returns a turn in the form that pages get.
 pub fn turn_view(turn: Turn) -> TurnView {
     let sources = sources::collect_sources(&turn.blocks);
     let markup = |block: &Block| {
@@ -44,12 +44,12 @@ pub fn turn_view(turn: Turn) -> TurnView {
     }
 }
 
-/// What somebody asked.
+/// Returns a user turn.
 pub fn user_turn(ord: i64, text: &str) -> TurnView {
     turn_view(fixtures::user_turn(ord, text))
 }
 
-/// A reply that is not over; its last block is still growing.
+/// Returns an unfinished reply whose last block is open.
 pub fn streaming_turn(ord: i64, contents: impl IntoIterator<Item = Content>) -> Turn {
     let mut turn = fixtures::reply(ord, contents);
     (turn.status, turn.completed_at) = (TurnStatus::Streaming, None);
@@ -59,7 +59,7 @@ pub fn streaming_turn(ord: i64, contents: impl IntoIterator<Item = Content>) -> 
     turn
 }
 
-/// Reasoning with words.
+/// Returns reasoning with text.
 pub fn reasoning_block(title: Option<&str>) -> Content {
     Content::Thinking {
         thinking: THOUGHT.into(),
@@ -70,7 +70,7 @@ pub fn reasoning_block(title: Option<&str>) -> Content {
     }
 }
 
-/// Reasoning, waiting, and the ways in which a reply ends.
+/// Returns turns with reasoning, waiting, and every ending of a reply.
 pub fn reasoning_turns() -> Vec<TurnView> {
     let answer = || Content::text("From buds, at the **nodes** of a stem.");
     let waiting = |ord| fixtures::turn(ord, Role::Assistant, TurnStatus::Pending);
@@ -115,7 +115,7 @@ pub fn reasoning_turns() -> Vec<TurnView> {
     ]
 }
 
-/// The same as the second of three versions.
+/// Makes the turn the second of three versions.
 fn versioned(view: TurnView) -> TurnView {
     let others = [fixtures::turn_id(900), view.turn.id, fixtures::turn_id(901)];
     let statuses = [TurnStatus::Complete, TurnStatus::Complete, TurnStatus::Streaming];
@@ -132,7 +132,7 @@ fn versioned(view: TurnView) -> TurnView {
     TurnView { siblings: others.to_vec(), versions, ..view }
 }
 
-/// One reply for every way to fail.
+/// Returns one reply for every kind of failure.
 pub fn failed_turns() -> Vec<TurnView> {
     let one = |(at, kind): (i64, FailureKind)| {
         let mut failed = fixtures::failed_reply(2 * at, kind);
@@ -145,12 +145,12 @@ pub fn failed_turns() -> Vec<TurnView> {
     (1..).zip(FailureKind::ALL).flat_map(one).collect()
 }
 
-/// A pause of the kind that a person ends.
+/// Returns a pause that a person ends.
 pub fn pause_block(text: &str) -> Content {
     Content::Other(json_object(json!({ "type": "x:pause", "reason": "rounds", "text": text })))
 }
 
-/// The fields of a JSON object.
+/// Returns the fields of a JSON object.
 pub fn json_object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,

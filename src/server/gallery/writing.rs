@@ -1,4 +1,4 @@
-//! Sample turns of words: everything that Markdown can do, the scripts of the world, documents and pictures, sources.
+//! Sample turns with text: all of Markdown, scripts of the world, documents and images, sources.
 
 use serde_json::json;
 
@@ -7,14 +7,14 @@ use crate::api::view::TurnView;
 use crate::domain::attachment::{AttachmentCard, CARD_KEY, ReferenceStatus};
 use crate::domain::{Block, Content, Turn, fixtures};
 
-/// Every construct that is drawn.
+/// A text with every construct that is rendered.
 const MARKDOWN: &str = include_str!("writing.md");
 
 const RIGHT_TO_LEFT: &str = "شجرة المحادثة تحفظ كل إجابة، حتى تلك التي تُركت.\n\n```rust\nlet leaf = tree.newest();\n```\n\nويبقى الكود من اليسار إلى اليمين.";
 
 const HAN: &str = "对话是一棵树：每次编辑或重试都会产生一个新分支，旧的回答仍然保留。\n\n1. 选择一条消息；\n2. 点击“重试”；\n3. 用箭头在版本之间切换。\n\n> 好记性不如烂笔头。";
 
-/// The turns of the page.
+/// Returns the turns of the page.
 pub fn turns() -> Vec<TurnView> {
     let mut attached = user_turn(5, "What does the marked part say?");
     attached.turn.blocks.extend(attachment_blocks());
@@ -34,7 +34,7 @@ pub fn turns() -> Vec<TurnView> {
     ]
 }
 
-/// Documents, lines of them, and pictures that are not there any more.
+/// Returns blocks with documents, lines of them, and missing images.
 fn attachment_blocks() -> Vec<Block> {
     let id = fixtures::uuid(0xd0c).to_string();
     let document = || Content::Reference { ref_id: id.clone(), ref_type: "document".into(), version_timestamp: None };

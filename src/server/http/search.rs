@@ -221,7 +221,7 @@ impl SearchPageQuery {
             if text.is_empty() {
                 Ok(None)
             } else {
-                read().map(Some).map_err(|_| InvalidField::new(field, "is none there is"))
+                read().map(Some).map_err(|_| InvalidField::new(field, "is unknown"))
             }
         }
         Ok(SearchFilters {

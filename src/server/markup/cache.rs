@@ -1,4 +1,4 @@
-//! Drawings of finished texts, the most recent ones, so that opening a chat again does not colour its code again.
+//! Cache (LRU) of rendered texts, so that opening a chat again does not highlight its code again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,17 +7,17 @@ use sha2::{Digest, Sha256};
 
 use crate::domain::limits;
 
-/// A drawing is found by its whole text's hash: one that is shown for another text would be a lie.
+/// The sha256 of the whole text, because a collision would show the rendering of another text.
 type CacheKey = [u8; 32];
 
-/// `None`: the browser's own drawing will do.
+/// `None`: the browser's own rendering is enough.
 type CachedMarkup = Option<Arc<Vec<String>>>;
 
 #[derive(Default)]
 struct MarkupCache {
     drawings: HashMap<CacheKey, CachedMarkupEntry>,
     bytes: usize,
-    /// Counts uses; the drawing with the lowest number goes first.
+    /// Counts uses; the entry with the lowest number is evicted first.
     clock: u64,
 }
 
@@ -29,7 +29,7 @@ struct CachedMarkupEntry {
 
 static CACHE: Mutex<Option<MarkupCache>> = Mutex::new(None);
 
-/// The drawing of a text, from memory or made now. Two who ask at once may both make it.
+/// Returns the rendering of a text, from the cache or computed now. Concurrent callers may both compute it.
 pub fn get_or_insert_with(text: &str, make: impl FnOnce() -> CachedMarkup) -> CachedMarkup {
     let key = Sha256::digest(text).into();
     if let Some(drawing) = with_cache(|cache| cache.find(&key)) {
@@ -52,9 +52,9 @@ impl MarkupCache {
         Some(kept.drawing.clone())
     }
 
-    /// Keeps a drawing and forgets those that have not been used for the longest time, until all fit in `limit` bytes.
+    /// Adds an entry and evicts the least recently used ones until all fit in `limit` bytes.
     fn insert(&mut self, key: CacheKey, drawing: CachedMarkup, limit: usize) {
-        // What an entry costs besides its strings, roughly.
+        // The approximate cost of an entry besides its strings.
         const ENTRY: usize = 128;
         let bytes = ENTRY + drawing.iter().flat_map(|parts| parts.iter()).map(|part| part.len() + 24).sum::<usize>();
         if bytes > limit / 4 {

@@ -1,5 +1,5 @@
-//! Formulas: TeX to MathML. The library writes text; that text is read back into our own tree of allowed elements, so
-//! nothing that it may write by mistake reaches a page.
+//! Formulas: TeX to MathML. The output of the library is parsed into a tree of allowed elements, so nothing else that
+//! it may write reaches a page.
 
 use std::io::{self, Write};
 
@@ -12,16 +12,18 @@ use quick_xml::events::{BytesStart, Event};
 use crate::domain::limits;
 use crate::ui::markdown::{MathAttribute, MathElement, MathStep, MathTree};
 
-/// Commands that define others. With them a formula of a few bytes can become one that fills the memory or the stack.
+/// Commands that define others. With them a formula of a few bytes can expand until it fills the memory or the stack.
 const DEFINITIONS: &[&str] = &["def", "let", "newcommand", "providecommand", "renewcommand", "futurelet"];
 
-/// The formula as a tree. Needs a deep stack, see [`super`]. `None`: it is wrong, uses what is not allowed, or is too long; its source is shown then.
+/// Converts a formula into a tree. Needs a deep stack, see [`super`]. `None`: the formula is invalid, not allowed or
+/// too long, and its source is shown instead.
 pub fn mathml_tree(source: &str, display: bool) -> Option<MathTree> {
     let defines = |command: &str| DEFINITIONS.iter().any(|name| command.starts_with(name));
     if source.len() > limits::MATH_BYTES || source.trim().is_empty() || source.split('\\').any(defines) {
         return None;
     }
-    // The library does not know this one, which models put around their answers. Without its box it is still readable.
+    // The library does not support `\boxed`, which models put around their answers. The formula is readable without
+    // the box.
     let source = source.replace("\\boxed", "");
     let storage = Storage::new();
     let mut events = Vec::new();
@@ -38,7 +40,7 @@ pub fn mathml_tree(source: &str, display: bool) -> Option<MathTree> {
     read(&escaped_operators(std::str::from_utf8(&written.bytes).ok()?))
 }
 
-/// Takes so many bytes and no more: a short formula can become a very long one.
+/// A writer with a bound, because a short formula can become a very long one.
 #[derive(Default)]
 struct CappedWriter {
     bytes: Vec<u8>,
@@ -58,12 +60,12 @@ impl Write for CappedWriter {
     }
 }
 
-/// The library writes the operators `<` and `&` as they are.
+/// Escapes the operators `<` and `&`, which the library writes unescaped.
 fn escaped_operators(xml: &str) -> String {
     xml.replace("><</", ">&lt;</").replace(">&</", ">&amp;</")
 }
 
-/// Reads MathML. An element that is not allowed makes the whole formula nothing; an attribute is left out.
+/// Parses MathML. A forbidden element rejects the whole formula; a forbidden attribute is dropped.
 fn read(xml: &str) -> Option<MathTree> {
     let mut reader = Reader::from_str(xml);
     let mut steps = Vec::new();

@@ -1,9 +1,9 @@
-//! Colours of code: a scanner that knows what comments, strings, numbers and words look like in a language.
+//! Syntax highlighting: a scanner that recognises comments, strings, numbers and words of a language.
 //!
-//! Not a grammar: it is right about nearly all that a reader looks for, linear in the code, and keeps nothing in memory.
-//! A general library with the grammars of editors was measured first: 170 MB stay after fourteen languages have been
-//! seen once, the first look at a language takes 50 ms to a second, 64 KB of Rust half a second. That is not worth the
-//! finer colours on a server that has 30 MB for itself.
+//! It is not a grammar: it is right about nearly all that a reader looks for, runs in linear time, and keeps nothing
+//! in memory. A general library with editor grammars was measured first: 170 MB stay after fourteen languages have
+//! been used once, the first use of a language takes 50 ms to a second, 64 KB of Rust half a second. That is not
+//! worth the finer colours on a server that has 30 MB for itself.
 
 mod languages;
 mod markup;
@@ -16,7 +16,7 @@ use crate::ui::markdown::{CodeClass, CodeRun};
 use languages::{Language, LanguageKind};
 use runs::HighlightRuns;
 
-/// The runs of a block of code. `None`: the language is unknown, or the block is beyond the bounds.
+/// Returns the highlighted runs of a code block. `None`: the language is unknown, or the block exceeds the bounds.
 pub fn highlight(language: &str, code: &str) -> Option<Vec<CodeRun>> {
     let is_long = |line: &str| line.len() > limits::HIGHLIGHT_LINE_BYTES;
     if code.len() > limits::HIGHLIGHT_BYTES || code.split('\n').any(is_long) {
@@ -36,7 +36,7 @@ fn scan_as(language: &Language, code: &str, runs: &mut HighlightRuns) {
     }
 }
 
-/// A comparison of files is read by the beginnings of its lines.
+/// Scans a diff by the beginnings of its lines.
 fn scan_diff(code: &str, runs: &mut HighlightRuns) {
     for line in code.split_inclusive('\n') {
         let class = match line.as_bytes() {

@@ -1,4 +1,4 @@
-//! What the server adds, and that it stays within the same bounds as everything else.
+//! Tests of the server's markup and its bounds.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn rich_markup(text: &str) -> String {
     parts.join("\n")
 }
 
-/// The text of each class, in order.
+/// Returns the class and text of each run, in order.
 fn highlighted_pieces(language: &str, code: &str) -> Vec<(CodeClass, String)> {
     let mut rest = code;
     let mut pieces = Vec::new();

@@ -1,4 +1,4 @@
-//! How a chat stands at this moment, for pages that show it already.
+//! The present state of a chat, polled by pages that show it already.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -8,7 +8,7 @@ use crate::api::view::{PolledChat, RunningReply};
 use crate::domain::excerpt::first_words;
 use crate::domain::{ChatId, TurnId, UserId};
 
-/// Characters of the message whose reply is being written elsewhere in the chat.
+/// The number of characters of a message whose reply runs on another path of the chat.
 const ALSO_CHARS: usize = 40;
 
 impl PageService {
@@ -21,46 +21,48 @@ impl PageService {
     ) -> Result<PolledChat, ApiError> {
         let is_on_path = leaf.is_some();
         let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(api_error)?;
-        // Nearly always there is nothing newer, and a draft may be long.
+        // The revision is checked first, because a draft may be long and is rarely newer.
         let is_newer = self.0.draft_rev(viewer, Some(id)).await.map_err(api_error)? > draft_rev;
         let draft = if is_newer { self.0.draft(viewer, Some(id)).await.map_err(api_error)? } else { None };
         let draft = match draft {
             Some(draft) => Some(self.draft_view(viewer, Some(draft)).await?),
             None => None,
         };
-        // A page that follows no reply is told of every one.
+        // A page that follows no reply counts all running ones.
         let running = self.running_elsewhere(id, leaf.filter(|_| is_on_path)).len();
         let leaves = self.0.leaf_count(viewer, id).await.map_err(api_error)?;
         Ok(PolledChat { rev: chat.rev, running, title: chat.title, leaf, leaves, draft, models_rev: self.models_rev() })
     }
 
-    /// Which draft of the new chat is the newest.
+    /// Returns the revision of the new chat's draft.
     pub async fn new_draft_rev(&self, viewer: UserId) -> Result<i64, ApiError> {
         self.0.draft_rev(viewer, None).await.map_err(api_error)
     }
 
-    /// Another number whenever other models can be chosen, or another is the default, after a restart too.
+    /// Returns a hash that changes whenever the selectable models or the default change. It is stable across
+    /// restarts.
     pub fn models_rev(&self) -> u64 {
         let registry = self.0.supervisor().registry();
         let mut hasher = DefaultHasher::new();
         registry.known_endpoints().len().hash(&mut hasher);
         for models in [registry.models(), registry.models_with_hidden()] {
-            // What crosses to the page is what tells them apart there.
+            // The hash covers exactly what pages receive.
             serde_json::to_string(&models).unwrap_or_default().hash(&mut hasher);
         }
         hasher.finish()
     }
 
-    /// A reply on the page's own path is followed; of the others the page is to know when they begin and end.
+    /// Returns the running replies on other paths. A page follows the reply of its own path, and only needs to know
+    /// when the others begin and end.
     fn running_elsewhere(&self, id: ChatId, leaf: Option<TurnId>) -> Vec<TurnId> {
         self.0.supervisor().running_turns_in(id).into_iter().filter(|turn| Some(*turn) != leaf).collect()
     }
 
-    /// The same with what each is called.
+    /// Returns the running replies on other paths with their names.
     pub(super) async fn also_running(&self, viewer: UserId, id: ChatId, leaf: Option<TurnId>) -> Vec<RunningReply> {
         let mut all = Vec::new();
         for turn_id in self.running_elsewhere(id, leaf) {
-            // Deleted at this moment: it is stopped.
+            // A reply that is being deleted is skipped.
             let Ok(reply) = self.0.turn(viewer, turn_id).await else { continue };
             let message = match reply.prev_turn_id {
                 Some(message) => self.0.turn(viewer, message).await.ok(),

@@ -1,4 +1,4 @@
-//! The list of chats, where a chat of it is put, and what somebody is told who has none yet.
+//! The list of chats, the position of a chat in it, and notices for people without chats.
 
 use super::{PageService, api_error};
 use crate::api::error::ApiError;
@@ -8,8 +8,8 @@ use crate::domain::{ChatId, UserId, limits};
 use turnleaf_service::chats::ChatChange;
 
 impl PageService {
-    /// The pinned chats and the newest ones, or those behind one of them, for a reader whose clock is so many minutes
-    /// before that of UTC.
+    /// Returns the pinned and the newest chats, or those after one of them. `minutes` is the reader's offset behind
+    /// UTC.
     pub async fn list_chats(
         &self,
         viewer: UserId,
@@ -54,7 +54,7 @@ impl PageService {
         self.0.change_chat(viewer, id, change).await.map(drop).map_err(api_error)
     }
 
-    /// The local servers that were found, for who has not begun a chat yet.
+    /// Returns notices about found local servers, for people who have no chat yet.
     pub(super) async fn found_server_notices(&self, viewer: UserId) -> Result<Vec<ComposerNotice>, ApiError> {
         let found = self.0.local_servers(viewer).await.map_err(api_error)?;
         if found.is_empty() || !self.0.list_chats(viewer, 1).await.map_err(api_error)?.is_empty() {

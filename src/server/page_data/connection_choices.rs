@@ -1,12 +1,12 @@
-//! The ways to connect a provider that a server without one offers.
+//! The connection options that a server without a provider offers.
 
 use crate::api::view::ConnectionOption;
 use turnleaf_service::providers::{OTHER_TEMPLATE, ProviderTemplate, provider_templates};
 
-/// What is connected most, in the order of the first page.
+/// The most common templates, in the order of the first page.
 const FIRST_CHOICES: [&str; 6] = ["anthropic", "openai", "gemini", "openrouter", "ollama", OTHER_TEMPLATE];
 
-/// The ways to connect a provider that are offered first.
+/// Returns the connection options that are offered first.
 pub(super) fn connection_choices() -> Vec<ConnectionOption> {
     let starts = provider_templates();
     let way = |start: &ProviderTemplate| ConnectionOption {

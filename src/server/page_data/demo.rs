@@ -1,22 +1,22 @@
-//! The demo in the reader's language: unlike those of other providers, its name and what its scripts do are our words.
+//! Localization of the demo: unlike those of other providers, its name and descriptions are Turnleaf's own messages.
 
 use crate::domain::provider::Model;
 use crate::ui::locale::localized_word;
 
-/// The name of the provider, and what is said of each script.
+/// The name of the provider, and the descriptions of its scripts.
 const WORDS: [(&str, &str); 9] = [
     ("Demo (offline, scripted)", "演示（离线脚本）"),
-    ("Thinks, uses a tool, thinks again and explains Turnleaf", "思考、使用工具、再次思考，并介绍 Turnleaf"),
+    ("Reasons, uses a tool, reasons again, and explains Turnleaf", "思考、使用工具、再次思考，并介绍 Turnleaf"),
     ("Several reasoning blocks between text and tools", "文字与工具之间有多段推理"),
     ("A short reply without reasoning or tools", "简短的回复，没有推理和工具"),
     ("Several tool calls in one step", "一步中调用多个工具"),
-    ("A long formatted answer", "带格式的长回答"),
-    ("Fails in the middle of its reply", "回复到一半时失败"),
-    ("Writes for a minute: try Stop or reload", "持续写一分钟：可试试停止或刷新"),
-    ("Says which images it sees, and draws one", "说出看到的图片，并画一张"),
+    ("A long formatted reply", "带格式的长回复"),
+    ("Fails halfway through its reply", "回复到一半时失败"),
+    ("Writes for a minute: try stopping or reloading", "持续写一分钟：可试试停止或刷新"),
+    ("Describes your images and draws one", "描述你的图片，并画一张"),
 ];
 
-/// Models with what is said of the demo's in the language that is spoken.
+/// Localizes the demo's entries in a list of models.
 pub fn localize_models(mut models: Vec<Model>) -> Vec<Model> {
     for model in models.iter_mut().filter(|model| model.is_demo) {
         for said in std::iter::once(&mut model.provider_name).chain(&mut model.description) {
@@ -26,7 +26,7 @@ pub fn localize_models(mut models: Vec<Model>) -> Vec<Model> {
     models
 }
 
-/// The same of one of the demo's sentences; what is none stays.
+/// Localizes one sentence of the demo; other texts are returned unchanged.
 pub fn localize_description(said: &str) -> String {
     let ours = WORDS.iter().find(|(english, _)| said == *english);
     ours.map_or(said, |(english, chinese)| localized_word(english, chinese)).to_owned()

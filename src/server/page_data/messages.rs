@@ -1,4 +1,4 @@
-//! Messages on their way: the draft, sending it, other words for a message that was sent.
+//! Messages: the draft, sending it, and editing a sent message.
 
 use super::{PageService, api_error};
 use crate::api::error::ApiError;
@@ -16,7 +16,7 @@ impl PageService {
             Some(id) => self.0.chat(viewer, id).await.map_err(api_error)?.settings.params,
             None => self.0.next_chat(viewer).await.map_err(api_error)?.params,
         };
-        // The menu shows a budget of the chat as the level that it is about: left there, the budget holds.
+        // The menu shows the chat's token budget as the nearest level; an unchanged level keeps the budget.
         let is_default = message.thinking.is_some() && message.thinking == defaults.thinking.map(Thinking::level);
         let thinking = message.thinking.filter(|_| !is_default);
         let takes_attachments = message.attachments.is_none();
@@ -41,7 +41,7 @@ impl PageService {
         self.started_view(viewer, started).await
     }
 
-    /// The turn in other words, with what is `attached` to them.
+    /// Edits the turn with this text and these attachments.
     pub async fn edit_message(
         &self,
         viewer: UserId,
@@ -51,7 +51,7 @@ impl PageService {
         request_id: String,
     ) -> Result<StartedReply, ApiError> {
         let mut content = attached;
-        // Without words it is what it has attached.
+        // A message may consist of attachments only.
         if content.is_empty() || !text.trim().is_empty() {
             content.push(MessageBlock::Text { text });
         }
@@ -70,7 +70,7 @@ impl PageService {
         self.store_draft(viewer, chat, draft, attachments).await
     }
 
-    /// The same with what a form without script says: of what is attached it knows nothing, so that stays.
+    /// Stores the text of a draft from a form without script, which does not know the attachments; they stay.
     pub async fn save_draft_text(
         &self,
         viewer: UserId,
@@ -92,7 +92,7 @@ impl PageService {
         self.0.save_draft(viewer, chat, draft).await.map_err(api_error)
     }
 
-    /// A draft with how what it has attached stands; an empty one where there is none.
+    /// Returns a draft with the status of its attachments; an empty one when there is none.
     pub(super) async fn draft_view(&self, viewer: UserId, draft: Option<Draft>) -> Result<DraftView, ApiError> {
         let draft = draft.unwrap_or_default();
         let attachments = draft.attachments.unwrap_or_default();

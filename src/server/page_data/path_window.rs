@@ -1,4 +1,4 @@
-//! Stretches of a path: the turns that a page is made of, more of them, and those that have some words.
+//! Windows onto a path for pages: its turns, more of them, and those that contain a search text.
 
 use super::{PageService, api_error, direction};
 use crate::api::error::ApiError;
@@ -12,15 +12,15 @@ use turnleaf_service::transfer::exports::ExportedPath;
 pub struct WholePath {
     pub chat: Chat,
     pub turns: Vec<TurnView>,
-    /// It goes on with a reply that is not over.
+    /// True when the path continues with an unfinished reply, which is left out.
     pub is_cut: bool,
     pub imported_from: Option<ImportOrigin>,
-    /// What of it could not be read.
+    /// The values that could not be read.
     pub damaged: Vec<ImportDifference>,
 }
 
 impl PageService {
-    /// More turns of the path to `leaf`: on one side of `from`, or around it.
+    /// Returns more turns of the path to `leaf`: on one side of `from`, or around it.
     pub async fn turns(
         &self,
         viewer: UserId,
@@ -39,7 +39,7 @@ impl PageService {
         Ok(TurnsPage { turns: self.path_turn_views(viewer, path).await?, has_more_before, has_more_after })
     }
 
-    /// A whole path, as far as it is over.
+    /// Returns a whole path up to its last finished turn.
     pub async fn whole_path(&self, viewer: UserId, id: ChatId, leaf: Option<TurnId>) -> Result<WholePath, ApiError> {
         let exported = self.0.path_for_export(viewer, id, leaf).await.map_err(api_error)?;
         let ExportedPath { mut path, imported_from, damaged } = exported;
@@ -63,7 +63,7 @@ impl PageService {
         Ok(FoundTurns { hits, total: found.total })
     }
 
-    /// The turns of a path with the server's rendering, each with what hangs beside it.
+    /// Renders the turns of a path, each with its details.
     pub(super) async fn path_turn_views(&self, viewer: UserId, path: ChatPath) -> Result<Vec<TurnView>, ApiError> {
         let mut beside = self.0.path_details(viewer, &path).await.map_err(api_error)?;
         let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);

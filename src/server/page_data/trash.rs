@@ -1,4 +1,4 @@
-//! Deleting a part of a chat and bringing it back, for pages.
+//! Deletes and restores parts of a chat, for pages.
 
 use super::{PageService, api_error};
 use crate::api::error::ApiError;
@@ -23,7 +23,7 @@ impl PageService {
         self.0.restore_deletion(viewer, id).await.map_err(api_error)
     }
 
-    /// The page with what was deleted of its chat, as long as that can come back.
+    /// Adds a restorable deletion of its chat to the page, so that it can offer to undo.
     pub async fn add_deletion(&self, viewer: UserId, mut page: ChatPage, id: DeletionId) -> Result<ChatPage, ApiError> {
         let deletion = match self.0.deletion(viewer, id).await {
             Err(ServiceError::NotFound) => return Ok(page),

@@ -1,4 +1,4 @@
-//! The tree map: rows and the card of the turn that is looked at, made of the service's outline.
+//! The tree page: the rows of the outline, and the card of the selected turn.
 
 use super::{PageService, api_error};
 use crate::api::error::ApiError;
@@ -10,14 +10,14 @@ use crate::domain::{Branch, BranchId, ChatId, TurnId, UserId, limits};
 use turnleaf_service::branches::BranchChange;
 use turnleaf_service::paths::outline::ChatOutline;
 
-/// Characters of the text on a card.
+/// The number of characters of the text on a card.
 const CARD_CHARS: usize = 280;
 
 impl PageService {
     pub async fn tree(&self, viewer: UserId, ask: TreePageQuery) -> Result<TreePage, ApiError> {
         let seen = self.0.outline(viewer, ask.chat_id, ask.at, &ask.words).await.map_err(api_error)?;
         let card = match ask.on {
-            // A turn that is gone meanwhile is no error of the tree.
+            // A turn that was deleted in between is not an error of the tree.
             Some(on) if seen.outline.find(on).is_some() => Some(self.card(viewer, &seen, on).await?),
             _ => None,
         };
@@ -50,7 +50,7 @@ impl PageService {
         })
     }
 
-    /// The card of one turn; `at` is a turn of the path that is read.
+    /// Returns the card of one turn; `at` is a turn of the path that is read.
     pub async fn tree_card(
         &self,
         viewer: UserId,
@@ -70,7 +70,7 @@ impl PageService {
         label: Option<String>,
         pinned: Option<bool>,
     ) -> Result<Branch, ApiError> {
-        // An empty label is none.
+        // An empty label removes it.
         let change = BranchChange { name, label: label.map(Some), pinned, policy: None };
         self.0.change_branch(viewer, branch, change).await.map_err(api_error)
     }

@@ -1,4 +1,4 @@
-//! Turns as the transcript draws them: with the server's rendering of their text and with what hangs beside them.
+//! Turns in the form that the transcript renders: with server-side markup and details.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,8 @@ use turnleaf_service::paths::TurnDetails;
 use turnleaf_service::turns::versions::ListedVersion;
 
 impl PageService {
-    /// Adds the server's rendering: colours and formulas of finished blocks; and how what they name stands now.
+    /// Adds the server's markup of finished blocks (highlighted code, formulas), and the present status of
+    /// references.
     pub(super) async fn render_turns(
         &self,
         viewer: UserId,
@@ -27,7 +28,7 @@ impl PageService {
     }
 }
 
-/// Off the request tasks, because colouring a long path takes a while the first time.
+/// Renders on a blocking thread, because highlighting a long path takes a while the first time.
 async fn render_turns_blocking(
     turns: Vec<TurnDetails>,
     standing: HashMap<BlockId, ReferenceStatus>,
@@ -68,7 +69,7 @@ fn version_view(version: ListedVersion) -> VersionView {
     }
 }
 
-/// What did not go out, said under the reply.
+/// Returns the parameters that were not sent, which the page shows below the reply.
 fn not_sent(drawn: &TurnDetails) -> Vec<DroppedParam> {
     let exchange = drawn.exchange.as_ref().filter(|_| drawn.turn.role == Role::Assistant);
     exchange.map(|exchange| exchange.not_sent.clone()).unwrap_or_default()

@@ -6,11 +6,11 @@ use super::messages::preferences as words;
 use super::{PageSection, ServerPage};
 use crate::ui::erased::view;
 
-/// What runs here.
+/// The facts about the installation.
 pub struct AboutPage {
     /// `SQLite` or `PostgreSQL`.
     pub database: &'static str,
-    /// The mark of the assets that this binary carries.
+    /// The build id of the assets in this binary.
     pub build: String,
 }
 

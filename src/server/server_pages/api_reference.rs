@@ -1,5 +1,5 @@
-//! The page of the HTTP API: every operation and every shape of its description, in one document that a browser can
-//! search and print.
+//! The API reference page: every operation and schema of the OpenAPI document, in one page that a browser can search
+//! and print.
 
 mod prose;
 mod schemas;
@@ -12,16 +12,16 @@ use super::messages::api_reference as said;
 use crate::ui::erased::view;
 use prose::{ENGLISH, entries, inline, prose, table, text};
 
-/// The methods of an operation, in the order in which they are shown.
+/// The methods of an operation, in display order.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// What the page shows.
+/// The content of the page.
 pub struct ApiReferencePage<'a> {
     /// An OpenAPI 3.1 document.
     pub document: &'a Value,
 }
 
-/// One operation where it hangs.
+/// One operation with its method and path.
 #[derive(Clone, Copy)]
 struct ReferenceOperation<'a> {
     method: &'a str,
@@ -121,7 +121,7 @@ impl ApiReferencePage<'_> {
         table(said::answers(), &heads, entries(answers).map(row).collect_view().into_any())
     }
 
-    /// A shared answer is written where it is used.
+    /// Resolves a reference to a shared response.
     fn resolved<'b>(&'b self, answer: &'b Value) -> &'b Value {
         let pointer = answer["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
         pointer.and_then(|pointer| self.document.pointer(pointer)).unwrap_or(answer)

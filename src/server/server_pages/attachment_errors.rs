@@ -1,4 +1,4 @@
-//! What could not be attached to a message without script, and the way back to it.
+//! The page about attachments that were refused without script, with a link back to the message.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::ui::erased::view;
 use crate::ui::locale::colon;
 use crate::ui::messages::attachments as said;
 
-/// Names of files, each with why not.
+/// Renders the names of the refused files, each with its reason.
 pub fn attachment_errors_page(refused: Vec<(String, String)>, back: String) -> ServerPage {
     let row = |(name, why): (String, String)| view! { <li><bdi>{name}</bdi>{colon()}{why}</li> };
     let body = view! {

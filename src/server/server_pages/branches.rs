@@ -1,5 +1,4 @@
-//! The list of a chat's branches: lock, where each left, where it stands, what it took, and forms for its name, label
-//! and pin.
+//! The list of a chat's branches: lock, fork point, position, usage, and forms for name, label and pin.
 
 use leptos::prelude::*;
 
@@ -15,21 +14,21 @@ use crate::ui::messages::usage;
 use turnleaf_service::paths::outline::{BranchImpact, ListedBranch};
 use turnleaf_service::usage::SpendingSum;
 
-/// What the page shows: a part of the list, each branch with the names of its provider and model.
+/// A part of the list, each branch with the names of its provider and model.
 pub struct BranchesPage {
     pub chat: Chat,
     pub branches: Vec<(ListedBranch, BranchImpact, String, String)>,
-    /// How many branches come before this part, and how many there are in all.
+    /// The number of branches before this part; `count` is that of all.
     pub first: usize,
     pub count: usize,
-    /// With which branch the parts beside this one begin.
+    /// The first branches of the previous and the next part.
     pub previous: Option<BranchId>,
     pub next: Option<BranchId>,
     pub notice: Option<ActionNotice>,
 }
 
 impl BranchesPage {
-    /// The page, for its frame.
+    /// Renders the page.
     pub fn draw(self) -> ServerPage {
         let chat = self.chat.id;
         let is_alone = self.count < 2;
@@ -54,7 +53,7 @@ impl BranchesPage {
         }
     }
 
-    /// Which part of the list this is, and the ways to the others; nothing where it is all.
+    /// Renders the position of this part with links to the others; `None` when it is the whole list.
     fn parts(&self) -> Option<AnyView> {
         let link = |at: Option<BranchId>, name: &'static str| {
             let at = at?;
@@ -84,7 +83,7 @@ fn card(
     let labelled = title_id.clone();
     let pinned = branch.pinned.then(|| view! { <span class="mark">{words::pinned()}</span> });
     let label = branch.label.clone().map(|label| view! { <bdi class="tree-label">{label}</bdi> });
-    // An edit and another reply stand beside what they are versions of.
+    // An edited or retried turn is described by the version beside it.
     let from = match branch.origin {
         BranchOrigin::Edit | BranchOrigin::Regenerate => beside.or(left),
         _ => left,
@@ -119,7 +118,7 @@ fn card(
     }
 }
 
-/// What can be done with the whole branch. Deleting is undone where it leads to.
+/// Renders the actions on a whole branch. Deleting offers an undo on the page that follows.
 fn branch_actions(chat: ChatId, listed: &ListedBranch, reach: BranchImpact, is_alone: bool) -> AnyView {
     let last = listed.ends.as_ref().map(|(_, last)| last.node.id);
     let compare = reach.current.zip(last).map(|(current, last)| {
@@ -146,7 +145,7 @@ fn branch_actions(chat: ChatId, listed: &ListedBranch, reach: BranchImpact, is_a
     view! { <div class="deeds no-print">{compare}{delete}{prune}</div> }
 }
 
-/// A turn in its first words, as a link to it.
+/// Renders the first words of a turn as a link to it.
 fn link(chat: ChatId, turn: &TurnSketch) -> AnyView {
     let words = if turn.words.is_empty() { words::no_text().to_owned() } else { turn.words.clone() };
     view! { <a href=format!("/c/{chat}?at={}", turn.node.id) dir="auto">"“"{words}"”"</a> }

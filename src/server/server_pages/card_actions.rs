@@ -1,5 +1,5 @@
-//! What can be done with something that a card shows: it is tried out, changed, switched and removed, each with a form of
-//! its own that names it.
+//! Actions of a settings card: test, edit, enable or disable, and remove, each as a form of its own with a label that
+//! names the item.
 
 use leptos::prelude::*;
 
@@ -7,23 +7,23 @@ use super::messages::providers as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 
-/// A thing that its owner put there.
+/// An item that its owner added.
 pub struct CardActions<'a> {
     pub id: &'a str,
     pub name: &'a str,
-    /// The page that its card is on; its form is there under `?edit=`.
+    /// The page of the card; its form is there under `?edit=`.
     pub page: &'static str,
-    /// Before `change` and `remove` in the addresses of its forms.
+    /// The prefix of `change` and `remove` in the addresses of its forms.
     pub form_path: &'static str,
     pub card: String,
     pub is_enabled: bool,
-    /// It is set elsewhere and not changed here.
+    /// True when it is configured elsewhere and cannot be changed here.
     pub is_locked: bool,
     pub remove_description: String,
 }
 
 impl CardActions<'_> {
-    /// A button, as a form of its own.
+    /// Renders a button with a form of its own.
     pub fn button(&self, action: &str, field: &'static str, value: &'static str, word: &'static str) -> AnyView {
         view! {
             <form method="post" action=action.to_owned()>
@@ -33,7 +33,7 @@ impl CardActions<'_> {
         }
     }
 
-    /// All of them; `first` are those that only things of this kind have.
+    /// Renders all actions; `first` are those specific to this kind of item.
     pub fn draw(&self, first: Vec<AnyView>) -> AnyView {
         let change = format!("{}/change", self.form_path);
         let own = (!self.is_locked).then(|| {
@@ -57,7 +57,7 @@ impl CardActions<'_> {
         view! { <div class="deeds">{first}{own}</div>{remove} }
     }
 
-    /// What a button is about, for whoever hears it alone.
+    /// Returns the name of the item for the accessible name of a button.
     fn named(&self) -> AnyView {
         view! { <span class="quiet">" "{self.name.to_owned()}</span> }
     }

@@ -1,4 +1,4 @@
-//! The settings of one chat: its prompt, what is asked of its models, and how the branch that is read sends earlier
+//! The settings of one chat: its prompt, the parameters of its models, and how the present branch sends earlier
 //! reasoning back.
 
 mod chat_actions;
@@ -20,33 +20,33 @@ use crate::ui::erased::view;
 use crate::ui::locale::message;
 use crate::ui::messages::{self as app_words, server_messages::localize_server_message};
 
-/// What the form holds, as it was typed.
+/// The values of the form as they were typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatSettingsForm {
     pub system_prompt: String,
-    /// A level's word, `budget`, or nothing for the usual.
+    /// The name of a level, `budget`, or empty for the default.
     pub thinking: String,
     pub budget: String,
     pub temperature: String,
     pub top_p: String,
     pub top_k: String,
     pub max_tokens: String,
-    /// One a line.
+    /// One per line.
     pub stop_sequences: String,
-    /// A policy's word; nothing where there is no branch.
+    /// The name of a policy; empty without a branch.
     pub policy: String,
 }
 
-/// What is wrong, by field of the form.
+/// The errors by field of the form.
 pub type FieldErrors = BTreeMap<String, String>;
 
-/// What the service found wrong, by the field of the form.
+/// Converts an error of the service to the field of the form.
 pub fn field_errors(invalid: InvalidField) -> FieldErrors {
     FieldErrors::from([(invalid.field.trim_start_matches("params.").to_owned(), invalid.reason)])
 }
 
 impl ChatSettingsForm {
-    /// What is stored.
+    /// Fills the form from the stored settings.
     pub fn from_settings(system_prompt: &str, params: &ModelParams, branch: Option<&Branch>) -> Self {
         let text = |value: Option<String>| value.unwrap_or_default();
         Self {
@@ -65,10 +65,10 @@ impl ChatSettingsForm {
         }
     }
 
-    /// The parameters that it asks for.
+    /// Parses the parameters.
     ///
     /// # Errors
-    /// Everything that is wrong, field by field.
+    /// All errors, by field.
     pub fn params(&self) -> Result<ModelParams, FieldErrors> {
         let mut wrong = FieldErrors::new();
         let thinking = match self.thinking.as_str() {
@@ -120,7 +120,7 @@ fn policy_word(policy: ContextPolicy) -> &'static str {
 }
 
 fn number<T: std::str::FromStr>(wrong: &mut FieldErrors, field: &str, text: &str) -> Option<T> {
-    // People write decimals with a comma where that is the custom.
+    // Many locales use a decimal comma.
     let text = text.trim().replace(',', ".");
     if text.is_empty() {
         return None;
@@ -132,20 +132,20 @@ fn number<T: std::str::FromStr>(wrong: &mut FieldErrors, field: &str, text: &str
     number
 }
 
-/// What the page shows beside the form.
+/// The content of the page besides the form.
 pub struct ChatSettingsView<'a> {
-    /// None for the chat that its first message makes.
+    /// `None` for a new chat that its first message creates.
     pub chat: Option<&'a Chat>,
-    /// What somebody wants to call it; what it is called.
+    /// The title as it was typed, else the stored one.
     pub title: &'a str,
-    /// The branch that the chat shows, with what it keeps and the name and abilities of its model.
+    /// The branch that the chat shows, with its prompt prefix and the name and capabilities of its model.
     pub branch: Option<(&'a Branch, &'a PromptPrefix, &'a str, &'a Capabilities)>,
     pub form: &'a ChatSettingsForm,
     pub errors: &'a FieldErrors,
 }
 
 impl ChatSettingsView<'_> {
-    /// The page, for its frame.
+    /// Renders the page.
     pub fn page(&self, said: Option<ActionNotice>) -> ServerPage {
         ServerPage {
             section: PageSection::Chat,
@@ -197,7 +197,7 @@ impl ChatSettingsView<'_> {
         self.errors.get(field).map(String::as_str)
     }
 
-    /// The prompt that the branch began with, where the chat has another one by now.
+    /// Renders the prompt that the branch froze, if the chat's prompt has changed since.
     fn kept_prompt(&self) -> AnyView {
         let kept = self.branch.filter(|(branch, frozen, ..)| {
             branch.head_turn_id.is_some() && self.chat.is_some_and(|chat| frozen.system_prompt != chat.system_prompt)
@@ -249,7 +249,7 @@ impl ChatSettingsView<'_> {
 
     fn policy(&self) -> AnyView {
         let Some((branch, ..)) = self.branch else { return ().into_any() };
-        // The last one is for repair: it is shown where a repair chose it.
+        // The last policy is set by repairs, and shown only where a repair has set it.
         let options: Vec<(&str, &str)> = POLICIES
             .into_iter()
             .filter(|policy| *policy != ContextPolicy::OmitCompleted || *policy == branch.policy)

@@ -1,5 +1,5 @@
-//! The page of all chats: those of the list and those of the archive, with a part of their titles, and what is done with
-//! many of them at once. It is also where a long list goes on without script.
+//! The page of all chats, listed and archived, with a title filter and bulk actions. Without script it also continues
+//! a long list.
 
 use leptos::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::ui::kit::Icon;
 use crate::ui::messages as app_words;
 use turnleaf_service::chats::{BrowseFilter, ListedChat};
 
-/// What the form does with the chats that are chosen; its word in the form, and in the address afterwards.
+/// An action on the selected chats, with its name in the form and in the address of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatsAction {
     Pin,
@@ -65,18 +65,18 @@ impl ChatsAction {
     }
 }
 
-/// What the page shows.
+/// The content of the page.
 pub struct ChatsPage {
     pub filter: BrowseFilter,
     pub chats: Vec<ListedChat>,
     pub has_older: bool,
-    /// Whether all boxes are ticked.
+    /// True when all checkboxes are checked.
     pub all_chosen: bool,
-    /// What was done, and with how many.
+    /// The finished action with its number of chats.
     pub done: Option<(ChatsAction, usize)>,
 }
 
-/// The address of a part of the chats.
+/// Returns the address of a filtered part of the chats.
 pub fn chats_page_address(which: &BrowseFilter) -> String {
     let archived = which.archived.then(|| "archived=true".to_owned());
     let part = (!which.title_part.is_empty()).then(|| format!("q={}", url_encoding::encode(&which.title_part)));
@@ -105,7 +105,7 @@ impl ChatsPage {
         ServerPage { section: PageSection::Chats, title: app_words::chats::all_chats().to_owned(), notice: said, body }
     }
 
-    /// The way to where what was done can be undone.
+    /// Renders a link to the page where the action can be undone.
     fn next_step_link(&self) -> Option<AnyView> {
         let archive = chats_page_address(&BrowseFilter { archived: true, ..BrowseFilter::default() });
         let (href, word) = match self.done? {
@@ -209,7 +209,7 @@ impl ChatsPage {
     }
 }
 
-/// Where one chat stands in the list, for the page of its settings.
+/// Renders the pin and archive forms of one chat, for its settings page.
 pub fn list_position_form(chat: &Chat) -> AnyView {
     let pin = if chat.pinned_at.is_some() { ChatsAction::Unpin } else { ChatsAction::Pin };
     let archive = if chat.archived_at.is_some() { ChatsAction::Unarchive } else { ChatsAction::Archive };

@@ -1,11 +1,11 @@
-//! Two paths of a chat side by side: a form that chooses them, the summary on top, then exchange by exchange. A document
-//! that can be linked to and printed; on narrow screens the sides stand below each other.
+//! The comparison of two paths: a form that chooses them, a summary, then exchange by exchange. The page can be
+//! linked to and printed; on narrow screens the sides are stacked.
 
 mod pair;
 mod rerun_form;
 mod summary;
 
-// Two texts side by side, for whatever compares some.
+// The text comparison, for other pages that compare texts.
 pub(super) use pair::{DiffSide, diff_words as marked_words};
 
 use leptos::prelude::*;
@@ -22,18 +22,18 @@ use crate::ui::locale::comma;
 use crate::ui::messages as app_words;
 use turnleaf_service::branches::compare::Comparison;
 
-/// What can be chosen.
+/// The choices of the form.
 pub struct CompareOptions {
     /// Oldest first.
     pub branches: Vec<Branch>,
     /// Newest first.
     pub reruns: Vec<Rerun>,
     pub models: Vec<Model>,
-    /// Made for the form, so that it begins one graft however often it is sent.
+    /// The idempotency key of the form, so that it starts one rerun however often it is sent.
     pub request_id: String,
 }
 
-/// What the page shows.
+/// The content of the page.
 pub struct ComparePage<'a> {
     pub chat: &'a Chat,
     pub left: Option<TurnId>,
@@ -66,7 +66,7 @@ impl ComparePage<'_> {
         format!("/c/{}/compare?left={left}&right={right}{skip}", self.chat.id)
     }
 
-    /// The form that chooses two ends.
+    /// Renders the form that chooses two ends.
     fn ends_form(&self) -> AnyView {
         let only_one = (self.ends().len() < 2).then(|| view! { <p class="hint">{said::one_branch()}</p> });
         let swap = match (self.comparison, self.left, self.right) {
@@ -90,7 +90,7 @@ impl ComparePage<'_> {
         .into_any()
     }
 
-    /// The ends of branches with turns, the newest, with their names.
+    /// Returns the newest branches with turns, by head and name.
     fn ends(&self) -> Vec<(String, String)> {
         let heads = self.options.branches.iter().rev().filter_map(|branch| {
             let head = branch.head_turn_id?;
@@ -108,7 +108,7 @@ impl ComparePage<'_> {
     fn end(&self, name: &str, label: &str, chosen: Option<TurnId>) -> AnyView {
         let mut options = self.ends();
         let chosen = chosen.map(|id| id.to_string()).unwrap_or_default();
-        // A turn in the middle of a branch can be compared too.
+        // A turn in the middle of a branch can be compared, too.
         if options.iter().all(|(id, _)| *id != chosen) {
             let text = if chosen.is_empty() { said::not_chosen() } else { said::this_turn() };
             options.insert(0, (chosen.clone(), text.to_owned()));
@@ -117,7 +117,7 @@ impl ComparePage<'_> {
         SelectField { label, name, form: "compare", options: &options, chosen: &chosen, hint: None, error: None }.draw()
     }
 
-    /// The grafts of this chat that are not over, and those that are, folded.
+    /// Renders the reruns of this chat: running ones, and finished ones folded.
     fn rerun_list(&self) -> AnyView {
         let row = |graft: &Rerun| {
             let branch = self.options.branches.iter().find(|branch| branch.id == graft.branch_id);

@@ -1,19 +1,19 @@
-//! The question before something goes: what, how much, and two ways on.
+//! The confirmation of a deletion: what is deleted, how much, and two actions.
 
 use leptos::prelude::*;
 
 use crate::ui::erased::view;
 
-/// Asked at the top of a page.
+/// A confirmation at the top of a page.
 pub struct ConfirmationForm {
     pub title: String,
-    /// What goes, and whether it can come back.
+    /// What is deleted, and whether it can be restored.
     pub description: String,
-    /// The form that does it.
+    /// The address of the form.
     pub action: &'static str,
     pub fields: Vec<(&'static str, String)>,
     pub confirm_label: String,
-    /// Where it leads to leave it.
+    /// The address of the cancel link.
     pub cancel_path: String,
     pub cancel_label: &'static str,
 }

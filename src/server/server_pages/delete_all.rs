@@ -1,5 +1,5 @@
-//! The page that deletes everything: what goes and how much of it, what stays, the archive to take out first, and a form
-//! that wants a word.
+//! The page that deletes everything: what is deleted, what stays, an export to do first, and a form that requires
+//! typing a word.
 
 use leptos::prelude::*;
 
@@ -10,13 +10,13 @@ use crate::ui::erased::view;
 use crate::ui::messages as app_words;
 use turnleaf_service::transfer::delete_all::InventoryCounts;
 
-/// What the page shows.
+/// The content of the page.
 pub struct DeleteAllPage {
     pub counts: InventoryCounts,
-    /// What was typed and is not the word, and what is said of it.
+    /// The wrong word that was typed; `typed_error` is its message.
     pub typed: String,
     pub typed_error: Option<String>,
-    /// Why not everything is gone, though the word is right.
+    /// The reason why the deletion is incomplete although the word was right.
     pub delete_error: Option<String>,
 }
 

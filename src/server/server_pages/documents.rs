@@ -1,5 +1,5 @@
-//! The pages of documents: here their list with the upload form; in [`viewer`] one of them with its lines, in [`editor`]
-//! the form that writes one, in [`versions`] two versions side by side.
+//! The pages of documents: here the list with the upload form; [`viewer`] shows one document with its lines,
+//! [`editor`] writes one, [`version_comparison`] compares two versions.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
@@ -18,29 +18,29 @@ pub mod editor;
 pub mod version_comparison;
 pub mod viewer;
 
-/// Encodings that a person may name, as the WHATWG calls them.
+/// The selectable encodings, by their WHATWG names.
 const ENCODINGS: [&str; 9] =
     ["utf-8", "utf-16le", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1251", "windows-1252"];
 
-/// What came of one file.
+/// The result of one uploaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileUploadResult {
     Created { id: DocumentId, title: String },
     Refused { name: String, why: String },
 }
 
-/// The list.
+/// The list of documents.
 #[derive(Debug, Clone, Default)]
 pub struct DocumentsPage {
-    /// Those that changed last first.
+    /// Last changed first.
     pub documents: Vec<Document>,
     pub has_older: bool,
-    /// Whether this is not the beginning of the list.
+    /// True when this is not the beginning of the list.
     pub has_newer: bool,
     pub now: DateTime<Utc>,
-    /// After an upload, file by file.
+    /// The results of an upload, per file.
     pub files: Vec<FileUploadResult>,
-    /// Deleted a moment ago: offered to be brought back.
+    /// The document that was just deleted, for which an undo is offered.
     pub deleted: Option<Document>,
 }
 
@@ -88,7 +88,7 @@ fn row(document: &Document, now: DateTime<Utc>) -> AnyView {
     }
 }
 
-/// Size, age and use of a document.
+/// Renders size, age and use of a document.
 fn facts(document: &Document, now: DateTime<Utc>) -> AnyView {
     let exact = document.updated_at.format("%Y-%m-%d %H:%M UTC").to_string();
     view! {
@@ -100,7 +100,7 @@ fn facts(document: &Document, now: DateTime<Utc>) -> AnyView {
     }
 }
 
-/// Says what went, with the way back.
+/// Renders the notice of a deletion with its undo.
 fn deleted(document: &Document) -> AnyView {
     view! {
         <form class="deeds said ok" method="post" action="/forms/documents/restore" aria-label=app_words::deleted(&document.title)>
@@ -132,7 +132,7 @@ fn upload_results(files: &[FileUploadResult]) -> AnyView {
     }
 }
 
-/// Files for new documents, or one for a new version of this one.
+/// Renders the upload form: files for new documents, or one for a new version of this document.
 pub(super) fn upload_form(of: Option<DocumentId>) -> AnyView {
     let (name, label, is_one) = match of {
         Some(_) => (words::upload_version(), words::file(), true),
@@ -140,7 +140,7 @@ pub(super) fn upload_form(of: Option<DocumentId>) -> AnyView {
     };
     let document = of.map(|id| view! { <input type="hidden" name="document_id" value=id.to_string()/> });
     let options = ENCODINGS.map(|name| view! { <option value=name>{name}</option> });
-    // The encoding stands before the files: they are read as they come.
+    // The encoding must come before the files in the form data, because files are processed as they arrive.
     view! {
         <form class="panel" method="post" action="/forms/documents/upload" enctype="multipart/form-data">
             <h2>{name}</h2>

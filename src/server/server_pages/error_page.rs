@@ -1,4 +1,4 @@
-//! The page that says that something could not be shown or done: what, what to do about it, the way back.
+//! The error page: what failed, what to do about it, and a link back.
 
 use leptos::prelude::*;
 
@@ -9,20 +9,20 @@ use crate::ui::escape::textarea_content;
 use crate::ui::messages as app_words;
 use crate::ui::messages::server_messages::localize_field_error;
 
-/// A failure, as far as people are told of it.
+/// An error, as far as people see it.
 pub struct ErrorPage<'a> {
-    /// Of HTTP.
+    /// The HTTP status.
     pub status: u16,
     /// The sentence of the problem, in English or in the reader's language.
     pub detail: Option<&'a str>,
-    /// Whether the person themself can make room.
+    /// True when the person can make room themself.
     pub is_own_quota: bool,
-    /// What was asked for.
+    /// The requested path.
     pub path: &'a str,
-    /// Where asking again does no harm: the address.
+    /// The address for a retry, if retrying is safe.
     pub retry_address: Option<String>,
     pub request_id: &'a str,
-    /// What somebody wrote into the form.
+    /// The texts that were typed into the form.
     pub typed: &'a [String],
 }
 
@@ -52,12 +52,12 @@ impl ErrorPage<'_> {
         ServerPage { section, title: title.to_owned(), notice: None, body }
     }
 
-    /// The heading, what happened, and what to do.
+    /// Returns the heading, what happened, and what to do.
     fn explanation(&self) -> (&'static str, String, &'static str) {
         let detail = self.detail.map(localize_field_error);
         let what = |otherwise: &'static str| detail.clone().unwrap_or_else(|| otherwise.to_owned());
         match self.status {
-            // Missing and somebody else's are the same.
+            // Objects of other people look like missing ones.
             404 => (app_words::not_found_title(), words::missing().to_owned(), words::missing_hint()),
             401 | 403 | 421 => (words::refused(), what(words::refused_description()), words::refused_hint()),
             409 | 423 => (words::not_done(), what(words::changed()), words::changed_hint()),
@@ -91,7 +91,7 @@ impl ErrorPage<'_> {
     }
 }
 
-/// The page that one comes from, as far as the address says.
+/// Returns the section of the page from which the request came, as far as the path tells.
 fn section_for_path(path: &str) -> PageSection {
     let path = path.strip_prefix("/forms").unwrap_or(path).trim_start_matches("/settings");
     match path.trim_start_matches('/').split('/').next().unwrap_or_default() {

@@ -1,5 +1,5 @@
-//! The question before a link of a reply leads to a host that the person never named: the whole address, the host in it,
-//! and what it would carry there. Nothing is loaded from the host, and the page never goes there by itself.
+//! The confirmation before a link of a reply opens a host that the person never named: it shows the whole address,
+//! the host, and the data in it. Nothing is loaded from the host, and the page never redirects.
 
 use leptos::prelude::*;
 use url::Url;
@@ -16,18 +16,18 @@ use crate::ui::messages::transcript::cleaned;
 
 /// The page of one link.
 pub struct ExternalLinkPage<'a> {
-    /// Nothing where the address is none that a link may have.
+    /// `None` for an address that a link must not have.
     target: Option<LinkTarget>,
     turn: Option<&'a Turn>,
 }
 
 impl<'a> ExternalLinkPage<'a> {
-    /// `turn` is the reply that the link is in, as far as it is there.
+    /// Creates the page. `turn` is the reply with the link, if it exists.
     pub fn new(address: &str, turn: Option<&'a Turn>) -> Self {
         Self { target: LinkTarget::parse(address), turn }
     }
 
-    /// Whether the address is one that a link may have.
+    /// Returns true when a link may have the address.
     pub fn has_target(&self) -> bool {
         self.target.is_some()
     }
@@ -59,22 +59,22 @@ impl<'a> ExternalLinkPage<'a> {
     }
 }
 
-/// The address with its host set apart, and what stands behind its path.
+/// Renders the address with its host emphasized, and the data after its path.
 fn address_view(target: &LinkTarget) -> AnyView {
     let href = target.href();
     let authority = href.find("://").map_or(href.find('@').map_or(0, |at| at + 1), |at| at + 3);
     let host_end = authority + target.host().len();
-    // Lower case may take other bytes than what was written.
+    // Lower case may have other byte lengths than the original.
     let (before, host, behind) = match (href.get(..authority), href.get(authority..host_end), href.get(host_end..)) {
         (Some(before), Some(host), Some(behind)) if host.eq_ignore_ascii_case(target.host()) => (before, host, behind),
         _ => ("", "", href),
     };
-    // Letters of other scripts look like those of a name that is known.
+    // The ASCII form (Punycode) exposes look-alike letters of other scripts.
     let ascii = Url::parse(href).ok().and_then(|url| url.host_str().map(str::to_owned));
     let ascii = ascii.filter(|_| !target.host().is_ascii()).map(|ascii| {
         view! { <code class="leave-address" dir="ltr">{ascii}</code> }
     });
-    // Signs of bytes hide from people what is written there.
+    // Percent encoding hides the data from people, so it is decoded.
     let data = behind.find(['?', '#']).map(|at| decode(&behind[at + 1..])).filter(|data| !data.is_empty());
     let hidden = count_hidden_characters(href).max(data.as_deref().map_or(0, count_hidden_characters));
     let data = data.map(|data| {
@@ -123,7 +123,7 @@ mod tests {
         let html = drawn("https://Evil.example:8443/a/b?secret=<b>1&2#end", Some(&turn));
         assert!(html.contains("href=\"https://Evil.example:8443/a/b?secret=") && html.contains("noreferrer"), "{html}");
         assert!(html.contains(&format!("href=\"/c/{}?at={}\"", turn.chat_id, turn.id)), "{html}");
-        // Cyrillic letters.
+        // Cyrillic letters that look like "apple".
         let html = drawn("https://\u{430}\u{440}\u{440}\u{4cf}\u{435}.com/x", None);
         assert!(html.contains(">xn--80ak6aa92e.com</code>"), "{html}");
         let chinese = with_locale(Locale::Chinese, || drawn("https://a.example/", None));

@@ -1,4 +1,4 @@
-//! Looking for words in a chat without script: a form, and the turns that have them as links.
+//! Text search in a chat without script: a form, and the matching turns as links.
 
 use leptos::prelude::*;
 
@@ -11,16 +11,16 @@ use crate::ui::locale::{colon, join_sentences};
 use crate::ui::messages as app_words;
 use turnleaf_service::search::chat_search::{TurnMatch, TurnMatches};
 
-/// What the page shows.
+/// The content of the page.
 pub struct FindPage {
     pub chat: ChatId,
-    /// As it was typed.
+    /// The search text as it was typed.
     pub query: String,
-    /// The turn that the path ends with, where the address says it.
+    /// The end of the path, if the address names it.
     pub leaf: Option<TurnId>,
-    /// None before anything was looked for.
+    /// `None` before a search.
     pub found: Option<TurnMatches>,
-    /// Why nothing could be looked for.
+    /// The error of the search.
     pub error: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl FindPage {
     }
 }
 
-/// What came of it, in a sentence.
+/// Returns the result in a sentence.
 fn result_sentence(found: &TurnMatches) -> String {
     let shown = found.hits.len();
     let count = match found.total {

@@ -1,5 +1,5 @@
-//! The parts of forms: a field has a label, perhaps a hint, and an error beside it; what was typed is kept. A secret is
-//! never written into a page.
+//! Parts of forms: a field with its label, hint and error; typed values are kept. A secret is never rendered into a
+//! page.
 
 use leptos::prelude::*;
 
@@ -10,37 +10,37 @@ use crate::ui::escape::textarea_content;
 use crate::ui::locale::parenthesized;
 use crate::ui::messages::server_messages::{localize_field_error, localize_server_message};
 
-/// A field of one or more lines of text.
+/// A text field with one or more lines.
 #[derive(Debug, Clone, Default)]
 pub struct TextField<'a> {
     pub label: &'a str,
     /// The name in the form. With `form` it makes the id, which is unique on the page.
     pub name: &'a str,
-    /// What tells this form apart from others on the page.
+    /// The id of the form, which distinguishes it from others on the page.
     pub form: &'a str,
     pub value: &'a str,
     pub hint: Option<&'a str>,
     pub error: Option<&'a str>,
     pub kind: FieldKind,
     pub is_required: bool,
-    /// What to look like an entry.
+    /// An example of an entry.
     pub placeholder: Option<&'a str>,
 }
 
-/// What is typed into a field.
+/// The kind of input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FieldKind {
     #[default]
     Text,
-    /// Names, addresses: nothing for a spelling checker.
+    /// Names and addresses, without spell checking.
     Code,
     Secret,
     /// A whole number.
     Number,
     Search,
-    /// So many rows of words.
+    /// Text with this many rows.
     Lines(u8),
-    /// The same of code, where each character counts.
+    /// Code with this many rows, where each character counts.
     CodeLines(u8),
 }
 
@@ -106,14 +106,14 @@ impl TextField<'_> {
     }
 }
 
-/// The fields of a form that a person fills in, with what is wrong with one of them.
+/// The fields of a form, with the error of one of them.
 pub struct FormFields<'a> {
     pub form: &'a str,
     pub error: Option<&'a InvalidField>,
 }
 
 impl FormFields<'_> {
-    /// What is wrong with this field.
+    /// Returns the error of this field.
     pub fn error(&self, name: &str) -> Option<String> {
         self.error.filter(|error| error.field == name).map(messages::providers::error_sentence)
     }
@@ -132,12 +132,12 @@ impl FormFields<'_> {
         TextField { label, name, form, value, hint, error, kind, is_required, placeholder: None }.draw()
     }
 
-    /// What is wrong with a box to tick, for below it.
+    /// Renders the error of a checkbox.
     pub fn checkbox_error(&self, name: &str) -> Option<AnyView> {
         self.error(name).map(|what| view! { <p class="problem">{what}</p> })
     }
 
-    /// What is wrong with something that has none of these fields.
+    /// Renders an error that belongs to none of these fields.
     pub fn unassigned_error(&self, fields: &[&str]) -> Option<AnyView> {
         let error = self.error.filter(|error| !fields.contains(&error.field.as_str()));
         error.map(
@@ -146,12 +146,12 @@ impl FormFields<'_> {
     }
 }
 
-/// A choice of several, as a select.
+/// A select field.
 pub struct SelectField<'a> {
     pub label: &'a str,
     pub name: &'a str,
     pub form: &'a str,
-    /// Value and words of each.
+    /// The values with their labels.
     pub options: &'a [(&'a str, &'a str)],
     pub chosen: &'a str,
     pub hint: Option<&'a str>,
@@ -187,7 +187,7 @@ impl SelectField<'_> {
     }
 }
 
-/// A box to tick, with what it means below it. A form sends `name=value` when it is ticked and nothing when it is not.
+/// Renders a checkbox with a hint below it. A form sends `name=value` when it is checked and nothing otherwise.
 pub fn checkbox(form: &str, name: &str, value: &str, label: &str, hint: Option<&str>, is_ticked: bool) -> AnyView {
     let hint_id = format!("{form}-{name}-hint");
     let described = hint.map(|_| hint_id.clone());

@@ -1,4 +1,4 @@
-//! The document around a plain page: style sheets, the way back, the pages of the settings, the theme.
+//! The document around a server page: style sheets, the link back, the navigation of the settings, the theme.
 
 use leptos::prelude::*;
 
@@ -11,35 +11,35 @@ use crate::ui::messages as app_words;
 use crate::ui::preferences::{PreferenceSetting, Preferences};
 use crate::ui::startup_script::{StartupCall, startup_script};
 
-/// What a document depends on beside its page: the request and the build.
+/// The data of the request and the build on which a document depends.
 #[derive(Debug, Clone)]
 pub struct PageFrame {
-    /// Where the style sheets lie, such as `/pkg/0123456789abcdef`.
+    /// The path of the style sheets, such as `/pkg/0123456789abcdef`.
     pub package: String,
     pub preferences: Preferences,
-    /// Path and query that show this page again.
+    /// The path and query that show this page again.
     pub address: String,
-    /// The nonce under which the policy lets script do more on the page; none where the page is all there is.
+    /// The nonce with which the content security policy allows the page's script; `None` for a page without script.
     pub nonce: Option<String>,
 }
 
-/// One page.
+/// A server page.
 pub struct ServerPage {
     pub section: PageSection,
     /// The heading and the document's title.
     pub title: String,
-    /// What came of the deed before.
+    /// The notice about the previous action.
     pub notice: Option<ActionNotice>,
     pub body: AnyView,
 }
 
-/// Which page of the settings it is.
+/// The section to which a page belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageSection {
     General,
     Appearance,
     Shortcuts,
-    /// What goes out and comes in.
+    /// Import and export.
     Data,
     About,
     Documents,
@@ -47,11 +47,11 @@ pub enum PageSection {
     Tools,
     Usage,
     Search,
-    /// Every chat, those of the archive too.
+    /// All chats, archived ones included.
     Chats,
     Trash,
     Api,
-    /// A chat's own settings: reached from the chat, not from the list.
+    /// The settings of one chat, which are reached from the chat and not listed.
     Chat,
 }
 
@@ -72,7 +72,7 @@ impl PageSection {
         Self::About,
     ];
 
-    /// Where the page is.
+    /// Returns the address of the page.
     pub fn path(self) -> &'static str {
         match self {
             Self::General => "/settings/general",
@@ -92,7 +92,7 @@ impl PageSection {
         }
     }
 
-    /// Its name for people.
+    /// Returns its display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::General => messages::preferences::general(),
@@ -113,22 +113,22 @@ impl PageSection {
     }
 }
 
-/// A sentence about a deed, at the top of the page.
+/// A notice about an action, at the top of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActionNotice {
     Done(String),
-    /// Done, but somebody should know this.
+    /// The action succeeded, with a warning.
     Warning(String),
     Refused(String),
 }
 
 impl PageFrame {
-    /// The whole document as HTML.
+    /// Renders the whole document as HTML.
     pub fn draw(&self, page: ServerPage) -> String {
-        // Some parts look for an owner of what they make; nothing of it outlives the string.
+        // Some components need a reactive owner, which is dropped with this call.
         let html = Owner::new().with(|| self.document(page).to_html());
-        // Marks for hydration, which never comes here, and which a title would show. No text holds one: its `<` is
-        // written as a reference.
+        // Removes hydration markers, which these pages do not need and which a title would show. No text contains
+        // one, because its `<` is escaped.
         html.replace("<!>", "")
     }
 
@@ -185,7 +185,7 @@ impl PageFrame {
         }
     }
 
-    /// Loads the application's own bundle and lets it enhance the page. Nothing waits for it.
+    /// Renders the script that loads the application's bundle to enhance the page, without blocking it.
     fn script(&self, nonce: &str) -> AnyView {
         startup_script(&self.package, "turnleaf", Some("plain"), StartupCall::Enhance, Some(nonce.to_owned()))
     }

@@ -1,4 +1,4 @@
-//! What is shown where there is no network. A browser keeps it, so it says nothing of anybody.
+//! The offline page. The service worker caches it, so it contains no personal data.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use super::{PageSection, ServerPage};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 
-/// The page. It stands at whatever address was asked for: to ask for that again is to follow a link to nothing else.
+/// Renders the page. It is shown at the requested address, so an empty link retries that address.
 pub fn offline_page() -> ServerPage {
     let body = view! {
         <p class="lead"><Icon name="offline"/>" "{words::description()}</p>

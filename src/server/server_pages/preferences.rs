@@ -1,4 +1,4 @@
-//! The pages "General" and "Appearance": what a person chose for this browser. Each choice is a button that saves itself.
+//! The pages "General" and "Appearance": preferences of this browser. Each choice is a button that submits itself.
 
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::ui::kit::Icon;
 use crate::ui::locale::Locale;
 use crate::ui::preferences::{PreferenceSetting, Preferences};
 
-/// What the page "General" offers beside the language.
+/// The settings of the page "General", besides the language.
 pub const GENERAL_SETTINGS: [PreferenceSetting; 5] = [
     PreferenceSetting::Send,
     PreferenceSetting::Reasoning,
@@ -18,7 +18,7 @@ pub const GENERAL_SETTINGS: [PreferenceSetting; 5] = [
     PreferenceSetting::Announced,
     PreferenceSetting::Notify,
 ];
-/// What the page "Appearance" offers.
+/// The settings of the page "Appearance".
 pub const APPEARANCE_SETTINGS: [PreferenceSetting; 5] = [
     PreferenceSetting::Theme,
     PreferenceSetting::TextSize,
@@ -27,26 +27,26 @@ pub const APPEARANCE_SETTINGS: [PreferenceSetting; 5] = [
     PreferenceSetting::Motion,
 ];
 
-/// What a page shows.
+/// The content of a page.
 pub struct PreferencesPage {
     /// `General` or `Appearance`.
     pub section: PageSection,
     pub preferences: Preferences,
-    /// The language that was chosen; none follows the browser.
+    /// The chosen language; `None` follows the browser.
     pub language: Option<Locale>,
-    /// What new chats are told, on the page that asks for it.
+    /// The instructions for new chats, on the page that has them.
     pub instructions: Option<InstructionsForm>,
     pub is_saved: bool,
 }
 
-/// What new chats are told, and what is wrong with it.
+/// The instructions for new chats, with their error.
 #[derive(Debug, Clone, Default)]
 pub struct InstructionsForm {
     pub text: String,
     pub error: Option<String>,
 }
 
-/// The form of what every new chat begins with: of the person, not of the browser.
+/// Renders the form of the instructions, which belong to the person, not to the browser.
 fn instructions(InstructionsForm { text, error: wrong }: &InstructionsForm) -> AnyView {
     let field = TextField {
         label: all_words::system_prompt(),
@@ -67,12 +67,12 @@ fn instructions(InstructionsForm { text, error: wrong }: &InstructionsForm) -> A
     }
 }
 
-/// One value to press.
+/// One value of a setting.
 struct SettingChoice {
     value: &'static str,
     name: String,
     is_chosen: bool,
-    /// The language of the name, where it is not the page's.
+    /// The language of the name, if it is not the page's.
     lang: Option<&'static str>,
 }
 
@@ -158,7 +158,7 @@ fn row(name: &'static str, label: &'static str, hint: Option<&'static str>, choi
             <legend>{label}</legend>
             <div class="choice-row">{choices.into_iter().map(button).collect_view()}</div>
             {hint.map(|hint| view! { <p id=hint_id class="hint">{hint}</p> })}
-            // Said by script, where the browser says no.
+            // Shown by script when the browser denies notifications.
             {(name == PreferenceSetting::Notify.name()).then(|| view! {
                 <div role="alert"><p class="problem" id="notify-refused" hidden=true>{words::notify_refused()}</p></div>
             })}

@@ -15,24 +15,24 @@ use turnleaf_service::providers::{OTHER_TEMPLATE, ProviderTemplate, ProviderView
 
 pub use provider_form::{ProviderForm, ProviderFormValues};
 
-/// What the page shows.
+/// The content of the page.
 pub struct ProvidersPage {
     pub providers: Vec<ProviderView>,
     pub starts: Vec<ProviderTemplate>,
     pub now: DateTime<Utc>,
     pub notice: Option<ActionNotice>,
-    /// The new connection that is being filled in.
+    /// The form of a new connection that is being filled in.
     pub adding: Option<ProviderForm>,
-    /// The connection whose card is a form.
+    /// The connection that is being edited, with its form.
     pub editing: Option<(String, ProviderForm)>,
-    /// What is wrong with a key that was given to a connection.
+    /// The connection with the error of its submitted key.
     pub key_error: Option<(String, String)>,
-    /// The connection whose models are unfolded, and what is looked for among them.
+    /// The connection with unfolded models, and the search among them.
     pub model_search: Option<(String, String)>,
 }
 
 impl ProvidersPage {
-    /// The page, for its frame.
+    /// Renders the page.
     pub fn draw(self) -> ServerPage {
         let cards: Vec<AnyView> = self.providers.iter().map(|provider| self.card(provider)).collect();
         let empty = cards.is_empty().then(|| view! { <p class="lead">{words::none_yet()}</p> });

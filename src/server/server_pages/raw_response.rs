@@ -1,5 +1,4 @@
-//! What a provider answered, for whoever wants to see how a reply came to be: its bytes as text, of which nothing is
-//! interpreted, and the way to all of them.
+//! The raw response of a provider: its bytes as uninterpreted text, with a download of all bytes.
 
 use leptos::prelude::*;
 
@@ -57,7 +56,7 @@ impl RawResponsePage<'_> {
         }
     }
 
-    /// The way to the answers to the reply's other requests.
+    /// Renders links to the responses of the reply's other requests.
     fn other_requests(&self) -> AnyView {
         let links = self.raw.ids.iter().enumerate().map(|(at, id)| {
             let is_here = (at == self.raw.index).then_some("page");

@@ -1,5 +1,5 @@
-//! A path that is asked again: how far it is, what stands in its way, and where it leads. While it runs the page is asked
-//! for again by itself.
+//! A rerun: its progress, the reason of a pause, and links to its result. The page refreshes itself while the rerun
+//! runs.
 
 use leptos::prelude::*;
 
@@ -9,10 +9,10 @@ use crate::ui::erased::view;
 use crate::ui::messages::transcript::ending;
 use turnleaf_service::turns::reruns::RerunState;
 
-/// The page of a graft.
+/// The page of a rerun.
 pub struct RerunPage<'a> {
     pub grafted: &'a RerunState,
-    /// The name of the model for people.
+    /// The display name of the model.
     pub model: &'a str,
 }
 
@@ -54,7 +54,7 @@ impl RerunPage<'_> {
         }
     }
 
-    /// Where it leads.
+    /// Renders the links to the result.
     fn rerun_links(&self) -> AnyView {
         let graft = &self.grafted.graft;
         let chat = graft.chat_id;
@@ -98,7 +98,7 @@ impl RerunPage<'_> {
     }
 }
 
-/// The title of the page, and of the browser's tab.
+/// Returns the title of the page and of the browser's tab.
 pub fn rerun_page_title() -> String {
     said::rerun_title().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Searching everything without script: a form, and what it found in groups of links with the words marked.
+//! Search without script: a form, and the hits in groups of links with highlighted words.
 
 use chrono::NaiveDate;
 use leptos::prelude::*;
@@ -15,7 +15,7 @@ use crate::ui::messages as app_words;
 use turnleaf_service::chats::ListedChat;
 use turnleaf_service::search::{HighlightedText, MatchedItem, SearchKind, TurnHit};
 
-/// What a search was narrowed down to.
+/// The filters of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchFilters {
     pub kind: Option<SearchKind>,
@@ -23,32 +23,32 @@ pub struct SearchFilters {
     pub role: Option<Role>,
     pub model: Option<String>,
     pub branch: Option<BranchId>,
-    /// Both included.
+    /// Both days are included.
     pub since: Option<NaiveDate>,
     pub until: Option<NaiveDate>,
 }
 
-/// Hits of one kind.
+/// The hits of one kind.
 pub struct SearchHitGroup {
     pub kind: SearchKind,
     pub hits: Vec<MatchedItem>,
-    /// Where the next ones begin.
+    /// The cursor of the next page.
     pub next: Option<String>,
 }
 
-/// What the page shows.
+/// The content of the page.
 pub struct SearchPage {
-    /// As they were typed.
+    /// The search text as it was typed.
     pub query: String,
     pub filters: SearchFilters,
-    /// Of the chat that it is narrowed down to.
+    /// The title of the chat in the filter.
     pub chat_title: Option<String>,
-    /// What it can be narrowed down to.
+    /// The models that the filter offers.
     pub models: Vec<String>,
     pub groups: Vec<SearchHitGroup>,
-    /// Shown before anything was looked for.
+    /// Recent chats, shown before a search.
     pub recent: Vec<ListedChat>,
-    /// Why nothing could be looked for.
+    /// The error of the search.
     pub error: Option<String>,
     pub is_first: bool,
     pub is_complete: bool,
@@ -98,7 +98,7 @@ impl SearchPage {
         }
     }
 
-    /// What came of it, where that is not what is seen.
+    /// Returns the notice about an empty or partial result.
     fn notice(&self) -> Option<ActionNotice> {
         let mut sentences = Vec::new();
         if !self.groups.is_empty() && self.groups.iter().all(|group| group.hits.is_empty()) && self.is_first {
@@ -194,7 +194,7 @@ impl SearchPage {
         .into_any()
     }
 
-    /// Of this search, narrowed down like this.
+    /// Returns the address of this search with these filters.
     fn address(&self, narrowed: &SearchFilters, cursor: Option<&str>) -> String {
         let mut query = vec![("q", self.query.clone())];
         query.extend(narrowed.kind.map(|kind| ("in", name_of(kind).to_owned())));
@@ -273,7 +273,7 @@ fn turn(hit: &TurnHit) -> AnyView {
     .into_any()
 }
 
-/// Beside a chat that the list leaves out.
+/// Renders the mark of an archived chat.
 fn archived_mark(archived: bool) -> Option<AnyView> {
     archived.then(|| view! { <span class="hint">" · "{app_words::chats::in_archive()}</span> })
 }

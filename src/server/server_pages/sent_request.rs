@@ -1,5 +1,5 @@
-//! What a reply's requests were made of, for the person whose chat it is: the manifest of a generation in words. Each
-//! message of the request with the form in which it went, and of what was attached the version and the range.
+//! The parts of a reply's requests, for the owner of the chat: the manifest of a generation in words. Each message is
+//! listed with the form in which it was sent, and each attachment with its version and range.
 
 mod message;
 pub(super) mod request_parts;
@@ -74,7 +74,7 @@ impl SentRequestPage<'_> {
         .into_any()
     }
 
-    /// The way to the reply's other requests.
+    /// Renders links to the reply's other requests.
     fn other_requests(&self) -> AnyView {
         let link = |at: usize| {
             let is_here = (at == self.sent.index).then_some("page");
@@ -103,7 +103,7 @@ impl SentRequestPage<'_> {
     }
 }
 
-/// The request as a list of names and values.
+/// Renders the request as a list of names and values.
 fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView {
     let fact = |name: &'static str, value: String| view! { <div><dt>{name}</dt><dd dir="auto">{value}</dd></div> };
     let since =

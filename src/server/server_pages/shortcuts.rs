@@ -1,4 +1,4 @@
-//! The page "Shortcuts": what keys do, and forms that give a command other keys.
+//! The page "Shortcuts": the keys of each command, and forms to change them.
 
 use leptos::prelude::*;
 
@@ -9,11 +9,11 @@ use crate::ui::keymap::{ChordRejection, KeyCommand, Keymap};
 use crate::ui::messages as app_words;
 use crate::ui::messages::keys::{command_description, fixed_keys};
 
-/// What the page shows.
+/// The content of the page.
 pub struct ShortcutsPage {
     pub keymap: Keymap,
     pub is_saved: bool,
-    /// Keys that a command cannot have, as they were typed.
+    /// The rejected keys of a command, as they were typed.
     pub refused: Option<(KeyCommand, String, ChordRejection)>,
 }
 

@@ -1,5 +1,5 @@
-//! The page "Tools": Turnleaf's own tools, the servers that bring others, what happens when a model calls one, and what
-//! new chats get. All that a server says is drawn as text, cut nowhere and believed nowhere.
+//! The page "Tools": built-in tools, tool servers, approval policies, and the default of new chats. All texts of a
+//! server are untrusted and rendered as plain, uncut text.
 
 pub mod chat;
 mod rows;
@@ -21,24 +21,24 @@ use turnleaf_service::tools::servers::{ToolServerView, ToolView};
 
 pub use tool_server_form::{ToolServerForm, ToolServerFormValues};
 
-/// What the page shows.
+/// The content of the page.
 pub struct ToolsPage {
     pub built_in: Vec<ToolView>,
     pub servers: Vec<ToolServerView>,
-    /// What providers run themselves: the tool, and the providers that have it.
+    /// Tools that providers run themselves, each with its providers.
     pub provider_tools: Vec<(String, Vec<String>)>,
-    /// What new chats get.
+    /// The default tools of new chats.
     pub default: ToolChoice,
     pub now: DateTime<Utc>,
     pub notice: Option<ActionNotice>,
-    /// The new server that is being filled in.
+    /// The form of a new server that is being filled in.
     pub adding: ToolServerForm,
-    /// The server whose card is a form.
+    /// The server that is being edited, with its form.
     pub editing: Option<(String, ToolServerForm)>,
 }
 
 impl ToolsPage {
-    /// The page, for its frame.
+    /// Renders the page.
     pub fn draw(self) -> ServerPage {
         let cards: Vec<AnyView> = self.servers.iter().map(|server| self.card(server)).collect();
         let empty = cards.is_empty().then(|| view! { <p class="hint">{words::no_servers()}</p> });
@@ -73,7 +73,7 @@ impl ToolsPage {
         }
     }
 
-    /// What runs elsewhere and is asked about nowhere.
+    /// Renders the tools that providers run, which need no approval.
     fn provider_tools_section(&self) -> Option<AnyView> {
         let row = |(tool, providers): &(String, Vec<String>)| {
             view! { <li><strong>{words::provider_tool_name(tool)}</strong>" "<span class="hint" dir="auto" data-own="">{join_list(providers)}</span></li> }
@@ -111,7 +111,7 @@ impl ToolsPage {
     }
 }
 
-/// A box for each tool and each whole server, ticked as chosen. What was chosen and is not there now stays chosen.
+/// Renders a checkbox for each tool and each whole server. A chosen tool that does not exist now stays chosen.
 pub(super) fn tool_choice_fields(
     built_in: &[ToolView],
     servers: &[ToolServerView],

@@ -1,4 +1,4 @@
-//! The pages of what goes out and comes in: "Data" in the settings, one import, the export of a chat.
+//! The pages of import and export: "Data" in the settings, one import, the export of a chat.
 
 use leptos::prelude::*;
 
@@ -14,12 +14,12 @@ use crate::ui::standalone::import_note;
 use turnleaf_service::transfer::imports::{ImportJob, ImportReport, formats};
 use turnleaf_service::usage::storage::StorageUse;
 
-/// Chats and findings of one page; the API has all that is kept.
+/// The number of chats and findings on a page; the API returns all that are kept.
 const SHOWN: usize = 500;
 
 /// The page "Data".
 pub struct TransferPage {
-    /// The newest first.
+    /// Newest first.
     pub jobs: Vec<ImportJob>,
     pub database: &'static str,
     pub storage: StorageUse,
@@ -74,7 +74,7 @@ impl TransferPage {
     }
 }
 
-/// The form that sends a file to be taken in.
+/// Renders the form that uploads a file to import.
 fn upload_form() -> AnyView {
     let auto = ("auto", words::detect_format());
     let options: Vec<_> = [auto].into_iter().chain(formats().map(|name| (name, words::format_name(name)))).collect();
@@ -98,7 +98,7 @@ fn upload_form() -> AnyView {
     }
 }
 
-/// What is kept, and of how much.
+/// Renders the used storage and the quota.
 fn storage_used(storage: &StorageUse) -> AnyView {
     let of_quota = match storage.quota_bytes {
         Some(quota) => words::storage_of_quota(&size(storage.used_bytes), &size(quota)),
@@ -119,7 +119,7 @@ fn storage_used(storage: &StorageUse) -> AnyView {
     }
 }
 
-/// A choice of a form, of which the first is the usual one.
+/// Returns a select field whose first option is the default.
 fn choice<'a>(form: &'a str, name: &'a str, label: &'a str, options: &'a [(&'a str, &'a str)]) -> SelectField<'a> {
     let chosen = options.first().map_or("", |(value, _)| value);
     SelectField { label, name, form, options, chosen, hint: None, error: None }
@@ -152,7 +152,7 @@ impl ImportPage {
             None if is_over => None,
             format => Some(words::detected_format(format.map_or(words::unknown(), words::format_name))),
         };
-        // Of a file that could not be read at all there is nothing to count.
+        // A file that could not be read at all has no counts.
         let has_begun = report.conversations > 0 || report.stopped.is_none();
         let state = match (is_over, report.dry_run) {
             (false, _) => words::refreshes(),
@@ -205,7 +205,7 @@ impl ImportPage {
     }
 }
 
-/// What became of each chat of a file.
+/// Renders the outcome of each chat of a file.
 fn chats_section(report: &ImportReport) -> Option<AnyView> {
     let chats = report.chats.iter().take(SHOWN).map(|chat| {
         let title = if chat.title.trim().is_empty() { words::untitled().to_owned() } else { chat.title.clone() };
@@ -228,9 +228,9 @@ fn chats_section(report: &ImportReport) -> Option<AnyView> {
     })
 }
 
-/// What was told of a file and its chats.
+/// Renders the findings about a file and its chats.
 fn findings_section(report: &ImportReport) -> Option<AnyView> {
-    // What is told of a file is in English; a reader's voice should know.
+    // Findings are in English, so a screen reader needs the language.
     let english = (locale().as_str() != "en").then_some("en");
     let findings = report.findings.iter().take(SHOWN).map(|finding| {
         view! {
@@ -251,11 +251,11 @@ fn findings_section(report: &ImportReport) -> Option<AnyView> {
     })
 }
 
-/// The page that offers what a chat can go out as.
+/// The page with the export formats of a chat.
 pub struct ExportPage {
     pub chat: Chat,
     pub imported_from: Option<ImportOrigin>,
-    /// Whether rows of the chat's tree cannot be read.
+    /// True when rows of the chat's tree cannot be read.
     pub is_damaged: bool,
 }
 

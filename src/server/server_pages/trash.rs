@@ -1,5 +1,5 @@
-//! The page "Trash": what was deleted, when, how much, and how long it can still come back. Purging is asked about on
-//! the same page, because it cannot be undone.
+//! The page "Trash": deleted items with time, size and remaining days. Purging is confirmed on the same page, because
+//! it cannot be undone.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
@@ -15,21 +15,21 @@ use crate::ui::kit::Icon;
 use turnleaf_service::Deletion;
 use turnleaf_service::documents::Document;
 
-/// What the page shows.
+/// The content of the page.
 pub struct TrashPage {
-    /// The newest first.
+    /// Newest first.
     pub deletions: Vec<Deletion>,
-    /// The last one first.
+    /// Last deleted first.
     pub documents: Vec<Document>,
     pub has_older: bool,
-    /// Where this part of it begins; nothing for the newest.
+    /// The start of this page; `None` for the newest.
     pub before: Option<DeletionId>,
     pub now: DateTime<Utc>,
-    /// What somebody wants to purge and was not asked about yet.
+    /// The purge that needs confirmation.
     pub confirmation: Option<PurgeConfirmation>,
 }
 
-/// What is to go for ever.
+/// The items to delete permanently.
 pub enum PurgeConfirmation {
     Deletion(Deletion),
     Document(Document),
@@ -37,7 +37,7 @@ pub enum PurgeConfirmation {
 }
 
 impl TrashPage {
-    /// The page, for its frame.
+    /// Renders the page.
     pub fn draw(self, said: Option<ActionNotice>) -> ServerPage {
         let rows: Vec<AnyView> = self.deletions.iter().map(|deletion| self.row(deletion)).collect();
         let body = if rows.is_empty() && self.documents.is_empty() {
@@ -133,7 +133,7 @@ impl TrashPage {
     }
 }
 
-/// A form of one button. What it is about is part of its name.
+/// Renders a form with one button, whose accessible name includes the item.
 fn deletion_form(
     action: &'static str,
     id: DeletionId,

@@ -1,5 +1,5 @@
-//! The drawing of a chat's tree: boxes that are links, lines between them, sizes to choose from. The page scrolls; nothing
-//! has to be dragged.
+//! The drawing of a chat's tree: linked boxes, lines between them, and zoom levels. The page scrolls; no dragging is
+//! needed.
 
 use leptos::prelude::*;
 
@@ -13,27 +13,27 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use turnleaf_service::paths::outline::ChatOutline;
 
-/// Sizes in percent, and the usual one.
+/// The zoom levels in percent, and the default.
 pub const ZOOMS: [u16; 6] = [25, 50, 75, 100, 150, 200];
 pub const DEFAULT_ZOOM: u16 = 100;
 
-/// A box, and what it takes with the space around it.
+/// The size of a box, and of its cell with the space around it.
 const BOX: (usize, usize) = (188, 44);
 const CELL: (usize, usize) = (236, 56);
 const MARGIN: usize = 12;
-/// Characters that fit into a box.
+/// The number of characters that fit into a box.
 const BOX_CHARS: usize = 24;
 
-/// What the page shows.
+/// The content of the page.
 pub struct TreeDrawingPage {
     pub outline: ChatOutline,
-    /// The run that the drawing begins with, where it is not the chat's first.
+    /// The run at which the drawing begins, if it is not the chat's first.
     pub top: Option<TurnId>,
     pub zoom: u16,
 }
 
 impl TreeDrawingPage {
-    /// The page, for its frame.
+    /// Renders the page.
     pub fn draw(self) -> ServerPage {
         let chat = &self.outline.chat;
         let drawing = self.outline.outline.draw(self.top);
@@ -88,7 +88,7 @@ impl TreeDrawingPage {
         }
     }
 
-    /// The chat's first turn.
+    /// Returns the id of the chat's first turn.
     fn first(&self) -> String {
         self.outline.outline.sketches().first().map(|first| first.node.id.to_string()).unwrap_or_default()
     }
@@ -101,7 +101,7 @@ impl TreeDrawingPage {
         let name = words::drawing_description(drawing.runs.len(), turns, drawing.lanes);
         let region = name.clone();
         let lines = drawing.runs.iter().filter_map(|run| line(drawing, run)).collect_view();
-        // The end of the path, or as much of it as is drawn.
+        // The last drawn run of the path.
         let here = drawing.runs.iter().rposition(|run| run.is_on_path);
         let boxes =
             drawing.runs.iter().enumerate().map(|(at, run)| self.run(chat, run, Some(at) == here)).collect_view();
@@ -163,12 +163,12 @@ impl TreeDrawingPage {
     }
 }
 
-/// Where the box of a run begins.
+/// Returns the top left corner of a run's box.
 fn corner(run: &DrawnRun<'_>) -> (usize, usize) {
     (MARGIN + run.column * CELL.0, MARGIN + run.lane * CELL.1)
 }
 
-/// The line to a run from the one that it leaves: along, across, along.
+/// Renders the line from the parent run to a run: horizontal, vertical, horizontal.
 fn line(drawing: &TreeDrawing<'_>, run: &DrawnRun<'_>) -> Option<AnyView> {
     let parent = &drawing.runs[run.parent?];
     let ((from_x, from_y), (to_x, to_y)) = (corner(parent), corner(run));

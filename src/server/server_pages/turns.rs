@@ -1,4 +1,4 @@
-//! What is done with a turn without script where a button is not enough: other words for it, another model.
+//! Forms for a turn without script, where a button is not enough: edit, and retry with another model.
 
 use leptos::prelude::*;
 
@@ -16,21 +16,21 @@ use crate::ui::messages as app_words;
 use crate::ui::messages::attachments as of_files;
 use crate::ui::messages::{transcript as said, trash as said_of_trash};
 
-/// Of the turn that is to be deleted, in its own words.
+/// The number of characters of the turn to delete that are shown.
 const FIRST_WORDS: usize = 60;
 
-/// What the page is called.
+/// Returns the title of the edit page.
 pub fn edit_title(role: Role) -> &'static str {
     if role == Role::Assistant { said::edit_reply() } else { said::edit_message() }
 }
 
-/// A turn in other words.
+/// The form that edits a turn.
 pub struct EditTurnView<'a> {
     pub turn: &'a Turn,
     pub text: &'a str,
-    /// What was wrong with the words that were typed before.
+    /// The error of the text that was submitted before.
     pub error: Option<&'a str>,
-    /// The name of the request: a second click makes nothing twice.
+    /// The idempotency key: a second click creates nothing.
     pub request_id: &'a str,
 }
 
@@ -65,7 +65,7 @@ impl EditTurnView<'_> {
     }
 }
 
-/// What goes along with the other words: each of what is attached to the message, unless its box is cleared, and files.
+/// Renders the attachments of an edit: those of the message with a checkbox each, and a field for new files.
 fn attachment_fields(turn: &Turn) -> AnyView {
     let chip = |attachment: Attachment| {
         let key = attachment.dedup_key();
@@ -99,7 +99,7 @@ fn attachment_fields(turn: &Turn) -> AnyView {
     }
 }
 
-/// Another reply, of a model to choose.
+/// The form that retries with a selected model.
 pub struct RetryView<'a> {
     pub turn: &'a Turn,
     pub models: &'a [Model],
@@ -132,7 +132,7 @@ impl RetryView<'_> {
     }
 }
 
-/// Asks about deleting a turn with what is below it; `all` counts the turn itself.
+/// Renders the confirmation for deleting a turn with its descendants; `all` counts the turn itself.
 pub fn delete_page(turn: &Turn, all: u64) -> ServerPage {
     let question = ConfirmationForm {
         title: trash::delete_title(all),
@@ -151,7 +151,7 @@ pub fn delete_page(turn: &Turn, all: u64) -> ServerPage {
     }
 }
 
-/// Where the turn is shown in its chat.
+/// Returns the address of the turn in its chat.
 pub(super) fn turn_address(turn: &Turn) -> String {
     format!("/c/{}?at={}", turn.chat_id, turn.id)
 }
@@ -173,7 +173,7 @@ mod tests {
         let view = EditTurnView { turn: &turn, text: "x", error: None, request_id: "r" };
         let html = Owner::new().with(|| view.draw().to_html());
         assert!(html.contains("&lt;leaf&gt;") && html.contains(messages::attachments_included()), "{html}");
-        // A version of a reply is its words alone.
+        // An edited reply has only text.
         turn.role = Role::Assistant;
         let view = EditTurnView { turn: &turn, text: "x", error: None, request_id: "r" };
         let html = Owner::new().with(|| view.draw().to_html());

@@ -1,4 +1,4 @@
-//! The page of what was spent: a form for period and grouping, one table, small bars with their numbers as text.
+//! The usage page: a form for period and grouping, one table, and small bars with their numbers as text.
 
 use chrono::{Datelike, Days, NaiveDate};
 use leptos::prelude::*;
@@ -13,10 +13,10 @@ use crate::ui::messages as app_words;
 use crate::ui::messages::usage;
 use turnleaf_service::usage::{SpendingSum, UsagePeriod};
 
-/// Rows that are drawn; all of them are in the CSV.
+/// The number of rendered rows; the CSV has all of them.
 const ROWS: usize = 500;
 
-/// What the rows are told apart by.
+/// The grouping of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UsageGrouping {
@@ -30,7 +30,7 @@ pub enum UsageGrouping {
 impl UsageGrouping {
     const ALL: [Self; 4] = [Self::Day, Self::Model, Self::Provider, Self::Chat];
 
-    /// The word in addresses, and the one for people.
+    /// Returns the word in addresses, and the display name.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Day => ("day", said::by_day()),
@@ -41,7 +41,7 @@ impl UsageGrouping {
     }
 }
 
-/// What the page shows.
+/// The content of the page.
 pub struct UsagePage {
     pub period: UsagePeriod,
     pub today: NaiveDate,
@@ -105,7 +105,7 @@ impl UsagePage {
         let mut rows: Vec<&SpendingSum> = self.rows.iter().collect();
         match self.grouping {
             UsageGrouping::Day => rows.reverse(),
-            // The dearest first; where nobody knows a price, what has the most tokens.
+            // Sorts by cost; without known prices by tokens.
             _ => rows.sort_by_key(|sum| std::cmp::Reverse((sum.cost_micros, tokens(sum)))),
         }
         let measure: fn(&SpendingSum) -> u64 =
@@ -197,7 +197,7 @@ fn day(name: &'static str, label: &'static str, value: NaiveDate) -> AnyView {
     .into_any()
 }
 
-/// The cells of what a row counts. The cost stands first: a phone shows no more than the first few.
+/// Renders the cells of a row. The cost comes first, because a phone shows only the first few.
 fn numbers(sum: &SpendingSum) -> AnyView {
     let count = |count: Option<u64>| count.map_or_else(|| usage::UNKNOWN.to_owned(), app_words::transcript::number);
     let cell = |text: String| view! { <td>{text}</td> };

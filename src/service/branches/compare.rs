@@ -22,7 +22,7 @@ use turnleaf_store::branches;
 use turnleaf_store::turns::Ancestor;
 
 /// The reason why a turn is not compared with itself.
-pub const SAME_TURN_REASON: &str = "this is the same turn as the left one";
+pub const SAME_TURN_REASON: &str = "must differ from the left one";
 
 /// The request for one page of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +38,8 @@ impl Service {
     /// Compares two paths of a chat, each by the turn at its end.
     ///
     /// # Errors
-    /// `NotFound` when the chat or a turn is not the owner's; `InvalidField` for a turn of another chat, for the same turn
-    /// twice, and for a limit outside its bounds.
+    /// `NotFound` when the chat or a turn is not the owner's; `InvalidField` for a turn of another chat, for the same
+    /// turn twice, and for a limit outside its bounds.
     pub async fn compare(
         &self,
         owner: UserId,

@@ -14,7 +14,7 @@ use turnleaf_store::{StoreError, settings};
 
 /// The setting that holds the prompt of all new chats.
 const INSTRUCTIONS: &str = "chats.instructions";
-/// The setting that holds what was set for the next chat.
+/// The setting that holds the settings of the next chat.
 const NEXT: &str = "chats.next";
 
 /// Settings of the chat that does not exist yet. `None` takes the default of new chats.

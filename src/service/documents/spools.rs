@@ -44,6 +44,9 @@ impl Service {
 
 impl UploadSpool {
     /// Checks the storage bounds before anything is read. The declared size already counts.
+    ///
+    /// # Errors
+    /// `Storage`, with the exceeded bound.
     pub async fn check_room(&self) -> Result<(), ServiceError> {
         self.service.check_growth(self.owner, 0).await
     }

@@ -74,6 +74,9 @@ impl ListedBranches {
 impl Service {
     /// Returns the outline of a chat. `at` is a turn of the path that is read, as in [`Service::path`]; `words` is
     /// the text that turns must contain to be hits, empty without a search.
+    ///
+    /// # Errors
+    /// `NotFound` for a chat that does not exist; `InvalidField` for more words than [`limits::FIND_CHARS`] allow.
     pub async fn outline(
         &self,
         owner: UserId,

@@ -33,7 +33,7 @@ impl Service {
     ) -> Result<PathTip, ServiceError> {
         if let Some(branch) = branch {
             if through.is_some() {
-                return Err(InvalidField::new("branch_id", "give `leaf` or `branch_id`, not both").into());
+                return Err(InvalidField::new("branch_id", "set `leaf` or `branch_id`, not both").into());
             }
             self.chat(owner, chat).await?;
             let named = branches::find(self.db(), owner, branch).await?.filter(|branch| branch.chat_id == chat);
@@ -59,6 +59,9 @@ impl Service {
 
     /// Returns the changes of a path since `from`: the turns that were added, at most [`limits::PAGE_MAX`], the
     /// newest; or what is left of it when its tip was deleted.
+    ///
+    /// # Errors
+    /// `NotFound` when the chat was deleted.
     pub async fn path_update(&self, owner: UserId, chat: ChatId, from: PathTip) -> Result<PathUpdate, ServiceError> {
         let Some(branch) = branches::find(self.db(), owner, from.branch).await? else {
             let end = self.path_tip(owner, chat, None, None).await?;

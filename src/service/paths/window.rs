@@ -75,6 +75,10 @@ fn shares(window: &WindowRequest, before: i64, after: i64) -> (i64, i64) {
 
 impl Service {
     /// Returns the turns of a window.
+    ///
+    /// # Errors
+    /// `NotFound` for a turn that is deleted, of another owner or of another chat; `InvalidField` for a leaf that is
+    /// not at or below the anchor.
     pub async fn window(&self, owner: UserId, chat: ChatId, window: WindowRequest) -> Result<PathWindow, ServiceError> {
         let chat = self.chat(owner, chat).await?;
         let leaf = match window.leaf {
@@ -154,7 +158,7 @@ impl Service {
             if let Some(leaf) = leaf
                 && !self.is_on_path(owner, &from, &leaf).await?
             {
-                return Err(InvalidField::new("leaf", "is not at or below the turn to start from").into());
+                return Err(InvalidField::new("leaf", "must be the start turn or below it").into());
             }
             return Ok(Some(from));
         }

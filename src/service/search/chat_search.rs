@@ -10,6 +10,9 @@ impl Service {
     /// Finds the turns of a path whose text contains `query`, case-insensitively. The path is the one to `leaf`;
     /// without it, the one that the chat opens at. Returns at most `limit` turns, the newest; [`TurnMatches::total`]
     /// is the count of all.
+    ///
+    /// # Errors
+    /// `InvalidField` for a query or a limit out of bounds; `NotFound` for a chat or a leaf that does not exist.
     pub async fn find_in_chat(
         &self,
         owner: UserId,

@@ -39,7 +39,7 @@ impl Service {
         });
         deleting.await.unwrap_or_else(|error| {
             tracing::error!(%error, "deleting everything broke off");
-            Err(ServiceError::conflict("not_deleted", "not everything was deleted; try again"))
+            Err(ServiceError::conflict("not_deleted", "some items could not be deleted; try again"))
         })
     }
 
@@ -71,7 +71,7 @@ impl Service {
         tried.why.map_or(Ok(()), Err)
     }
 
-    /// Clears the state without a chat: the draft and settings of the next chat, its uploads, and partial imports.
+    /// Clears the state without a chat: the draft and settings of the next chat, uploads, and partial imports.
     async fn clear_unsent_state(&self, owner: UserId) -> Result<(), StoreError> {
         let (mut tx, now) = (self.db().begin().await?, self.clock().now());
         drafts::clear(&mut tx, owner, None, now).await?;

@@ -36,7 +36,7 @@ use tree::{ChatTree, ReadTurn};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportScope {
     Chat(ChatId),
-    /// All chats and all documents.
+    /// All chats and all documents of the owner.
     Everything,
 }
 

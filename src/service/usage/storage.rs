@@ -1,7 +1,8 @@
-//! Admission of what makes an installation grow: a bound on the free space of the disk, and a quota for each person.
+//! Admission of growth: a bound on the free space of the disk, and a quota for each person.
 //!
-//! New replies, uploads, documents, copies and imports ask here before they begin; what runs already is never refused, so
-//! a reply ends whole. Both bounds can change while the server runs, and both let through again by themselves.
+//! New replies, uploads, documents, copies and imports are checked before they begin. Running work is never refused, so
+//! a reply is always completed. Both bounds can change while the server runs, and both admit again by themselves once
+//! there is room.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! What is left of a chat whose rows are damaged: the places of its turns as far as they can be read, the blocks of turns
-//! without a readable row, and the locks of branches. An export makes a tree of it that hangs together.
+//! Salvage of a chat with damaged rows: the positions of its turns as far as they are readable, the blocks of turns
+//! without a readable row, and the locks of branches. An export builds a consistent tree from it.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,13 @@ use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::{Block, BranchId, ChatId, Content, ExchangeId, ModelLock, Role, Turn, TurnId, UserId};
 
 sql! {
-    /// Also deleted ones and those that run: what hangs on them is not damaged.
+    /// Deleted and running turns are included, because their children are not damaged.
     PLACES = "SELECT t.id, t.ord, t.depth, t.prev_turn_id, t.branch_id, t.exchange_id, t.role, t.created_at, \
         t.deleted_at IS NULL FROM turns t WHERE t.chat_id = $1 ORDER BY t.ord, t.id";
-    /// Blocks whose turn has no row in their chat, by the turn that they name.
+    /// Blocks whose turn has no row in their chat, grouped by the turn id they contain.
     WITHOUT_TURN = "SELECT b.turn_id, MIN(b.chat_seq) FROM turn_blocks b WHERE b.chat_id = $1 \
         AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = b.turn_id AND t.chat_id = b.chat_id) GROUP BY b.turn_id";
-    /// Of the newest turns of a chat: whether one does not hang on an earlier one, or lacks its branch or its exchange.
+    /// Whether one of the newest turns of a chat has no earlier parent, or lacks its branch or its exchange.
     BROKEN_TURN = "SELECT EXISTS (SELECT 1 FROM (SELECT t.id, t.ord, t.depth, t.prev_turn_id, t.branch_id, \
             t.exchange_id, t.role, t.deleted_at FROM turns t WHERE t.chat_id = $1 ORDER BY t.ord DESC LIMIT $2) n \
         LEFT JOIN turns p ON p.id = n.prev_turn_id AND p.chat_id = $1 AND p.deleted_at IS NULL \
@@ -31,11 +31,11 @@ sql! {
         OR n.depth <> COALESCE(p.depth, -1) + 1 OR (n.prev_turn_id IS NOT NULL AND p.id IS NULL) OR p.ord >= n.ord \
         OR NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = n.branch_id AND b.chat_id = $1 AND b.deleted_at IS NULL) \
         OR NOT EXISTS (SELECT 1 FROM exchanges e WHERE e.id = n.exchange_id AND e.chat_id = $1)))";
-    /// Of the newest blocks of a chat: whether one has no turn.
+    /// Whether one of the newest blocks of a chat has no turn.
     STRAY_BLOCK = "SELECT EXISTS (SELECT 1 FROM (SELECT b.turn_id FROM turn_blocks b WHERE b.chat_id = $1 \
             ORDER BY b.chat_seq DESC LIMIT $2) n \
         WHERE NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = n.turn_id AND t.chat_id = $1))";
-    /// The same with their own ids as those of their turns, which may be unreadable.
+    /// Blocks without a turn row, with their own id in place of the turn id, which may be unreadable.
     STRAYS = "SELECT b.turn_id AS named_turn, b.id, b.id AS turn_id, b.seq, b.chat_seq, b.author, b.state, b.content, \
         b.parent_block_id, b.generation_id, b.metadata, b.created_at FROM turn_blocks b WHERE b.chat_id = $1 \
         AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = b.turn_id AND t.chat_id = b.chat_id) ORDER BY b.chat_seq";
@@ -45,32 +45,32 @@ sql! {
         WHERE t.branch_id = $1 ORDER BY g.id LIMIT 1";
 }
 
-/// Stands for a value that cannot be read; the log says why.
+/// Stands for a value that cannot be read; the log has the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable;
 
-/// The place of a turn in its chat, as far as its row can be read.
+/// The position of a turn in its chat, as far as its row can be read.
 #[derive(Debug, Clone)]
 pub struct SalvagedTurn {
     pub id: TurnId,
     pub ord: i64,
     pub depth: i64,
-    /// The turn that it hangs on, none for a root; an error where that cannot be read.
+    /// The parent turn, none for a root; an error if it cannot be read.
     pub prev: Result<Option<TurnId>, Unreadable>,
     pub branch: Result<BranchId, Unreadable>,
     pub exchange: Result<ExchangeId, Unreadable>,
-    /// Nothing where it cannot be read.
+    /// None if it cannot be read.
     pub role: Option<Role>,
     pub created_at: DateTime<Utc>,
-    /// Whether it is not deleted.
+    /// True if the turn is not deleted.
     pub is_live: bool,
 }
 
 type SalvagedTurnRow =
     (Uuid, i64, i64, Lossy<Option<Uuid>>, Lossy<Uuid>, Lossy<Uuid>, Lossy<String>, Lossy<DateTime<Utc>>, bool);
 
-/// The places of all turns of a chat, by their `ord`. Rows without a readable id are noted; what else of one cannot be
-/// read stands in its place. The caller has found the chat by its owner.
+/// Returns the positions of all turns of a chat, by `ord`. Rows without a readable id are recorded; other unreadable
+/// values are marked in place. The caller has found the chat by its owner.
 pub async fn list_turns(db: &Db, chat: ChatId, damages: &mut Vec<Damage>) -> Result<Vec<SalvagedTurn>, StoreError> {
     let rows: Vec<Readable<SalvagedTurnRow>> =
         with_pool!(db, |pool| sqlx::query_as(PLACES).bind(chat.uuid()).fetch_all(pool).await?);
@@ -95,8 +95,8 @@ pub async fn list_turns(db: &Db, chat: ChatId, damages: &mut Vec<Damage>) -> Res
     Ok(places)
 }
 
-/// The turns that blocks of a chat name and that have no row in it, with the places in the chat that their blocks have.
-/// Blocks that name none are noted. The caller has found the chat by its owner.
+/// Returns the turn ids that blocks of a chat contain and that have no row in it, with the position in the chat.
+/// Blocks with an unreadable turn id are recorded. The caller has found the chat by its owner.
 pub async fn turns_without_row(
     db: &Db,
     chat: ChatId,
@@ -127,8 +127,8 @@ struct StrayRow {
     block: BlockRow,
 }
 
-/// The blocks of a chat that name no turn, because its id in them cannot be read, by the place in the chat of the turn
-/// that they were in. The caller has found the chat by its owner.
+/// Returns the blocks of a chat with an unreadable turn id, by the position of their turn in the chat. The caller has
+/// found the chat by its owner.
 pub async fn stray_blocks(
     db: &Db,
     chat: ChatId,
@@ -146,14 +146,14 @@ pub async fn stray_blocks(
     Ok(strays)
 }
 
-/// A turn of this owner; nothing where it is gone or its row cannot be read. Values of its blocks that no notice stands for
-/// are noted.
+/// Returns a turn of this owner; none if it is deleted or its row cannot be read. Unreadable values of its blocks
+/// without a placeholder are recorded.
 pub async fn turn(db: &Db, owner: UserId, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Option<Turn>, StoreError> {
     Ok(ok_or_log(turns::find_with_damages(db, owner, turn, damages).await, "turns")?.flatten())
 }
 
-/// Whether the rows of a chat's tree contradict each other, as far as so many of its newest turns and blocks tell. The
-/// caller has found the chat by its owner.
+/// Returns whether the rows of a chat's tree contradict each other, judged by the newest `limit` turns and blocks.
+/// The caller has found the chat by its owner.
 pub async fn is_tree_broken(db: &Db, chat: ChatId, limit: u32) -> Result<bool, StoreError> {
     for text in [BROKEN_TURN, STRAY_BLOCK] {
         let is_broken: bool = with_pool!(db, |pool| {
@@ -166,24 +166,24 @@ pub async fn is_tree_broken(db: &Db, chat: ChatId, limit: u32) -> Result<bool, S
     Ok(false)
 }
 
-/// Whether a turn has a row that is not deleted, whatever else stands in it.
+/// Returns whether a turn has a row that is not deleted, whatever its other values.
 pub async fn is_live(db: &Db, turn: TurnId) -> Result<bool, StoreError> {
     let count: i64 = with_pool!(db, |pool| sqlx::query_scalar(LIVE).bind(turn.uuid()).fetch_one(pool).await?);
     Ok(count > 0)
 }
 
-/// The blocks of a turn whose own row cannot be read, and what of them cannot be. The caller has found its chat by its
-/// owner.
+/// Returns the blocks of a turn whose own row cannot be read, and records their unreadable values. The caller has
+/// found its chat by its owner.
 pub async fn blocks(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Vec<Block>, StoreError> {
     turn_blocks::list_of_turn(db, turn, damages).await
 }
 
-/// A notice that a row of this table cannot be read, with what is known of it.
+/// Returns a notice that a row of this table cannot be read, with what is known of it.
 pub fn unreadable_row_notice(table: &'static str, id: String, stored: Option<&str>) -> Content {
     readable::placeholder(&[Damage { table, column: WHOLE_ROW, id, reason: String::new() }], stored)
 }
 
-/// What can be read of a branch.
+/// The readable values of a branch.
 #[derive(Debug, Clone, Default)]
 pub struct SalvagedBranch {
     pub name: Option<String>,
@@ -194,8 +194,8 @@ pub struct SalvagedBranch {
 
 type SalvagedBranchRow = (Lossy<String>, Lossy<String>, Lossy<String>, Lossy<Option<String>>, Lossy<DateTime<Utc>>);
 
-/// What is left of a branch: of its row, else its lock from a call that one of its turns made. The caller has found its
-/// chat by its owner.
+/// Salvages a branch from its row, otherwise its lock from a call of one of its turns. The caller has found its chat
+/// by its owner.
 pub async fn branch(db: &Db, branch: BranchId) -> Result<SalvagedBranch, StoreError> {
     let row: Option<SalvagedBranchRow> =
         with_pool!(db, |pool| sqlx::query_as(BRANCH).bind(branch.uuid()).fetch_optional(pool).await?);

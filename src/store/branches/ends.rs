@@ -1,4 +1,4 @@
-//! Where the branches of a chat leave each other and end, and with which models they ended lately.
+//! The fork points and heads of a chat's branches, and the recently used models of an owner.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -11,7 +11,7 @@ use turnleaf_domain::lineage::{Lineage, Lineages};
 use turnleaf_domain::{BranchId, ChatId, TurnId, UserId};
 
 sql! {
-    /// Of the replies that did not fail, the last ones of the chats that changed last.
+    /// The last replies that did not fail, of the most recently changed chats.
     LAST_USED = "SELECT b.provider, b.model FROM chats c JOIN branches b ON b.chat_id = c.id \
         JOIN turns h ON h.id = b.head_turn_id WHERE c.owner_id = $1 AND c.deleted_at IS NULL \
         AND b.deleted_at IS NULL AND h.status <> 'error' \
@@ -34,7 +34,7 @@ struct EndRow {
     visited_at: Lossy<Option<DateTime<Utc>>>,
 }
 
-/// The branches of a chat that have turns.
+/// Returns the branches of a chat that have turns.
 pub async fn lineages(db: &Db, owner: UserId, chat: ChatId) -> Result<Lineages, StoreError> {
     let rows: Vec<Readable<EndRow>> =
         with_pool!(db, |pool| sqlx::query_as(ENDS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(pool).await?);
@@ -48,7 +48,7 @@ pub async fn lineages(db: &Db, owner: UserId, chat: ChatId) -> Result<Lineages, 
     Ok(Lineages::new(keep_readable(rows, "branches").into_iter().map(lineage).collect()))
 }
 
-/// The models that an owner's branches went on with lately and that did not fail, the last one first.
+/// Returns the locks of an owner's most recent replies that did not fail, the newest first.
 pub async fn last_used_locks(db: &Db, owner: UserId, most: u32) -> Result<Vec<ModelLock>, StoreError> {
     let rows: Vec<Readable<(String, String)>> = with_pool!(db, |pool| {
         sqlx::query_as(LAST_USED).bind(owner.uuid()).bind(i64::from(most)).fetch_all(pool).await?
@@ -56,7 +56,7 @@ pub async fn last_used_locks(db: &Db, owner: UserId, most: u32) -> Result<Vec<Mo
     Ok(keep_readable(rows, "branches").into_iter().map(|(provider, model)| ModelLock::new(provider, model)).collect())
 }
 
-/// Says of a branch that came in without them which turn it leaves and which one it ends with.
+/// Sets the fork turn and the head of a branch that was imported without them.
 pub async fn set_ends(
     tx: &mut Tx,
     branch: BranchId,

@@ -1,4 +1,4 @@
-//! Chats as lists show them: those of the sidebar, and those that it leaves out.
+//! Lists of chats: those of the sidebar, and those that it leaves out.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -10,7 +10,7 @@ use crate::readable::{Lossy, Readable, keep_readable, time_of_id};
 use turnleaf_domain::text_matcher::is_case_ambiguous;
 use turnleaf_domain::{ChatId, UserId};
 
-/// The chats ($1: their owner) that fit, as a list shows them, at most $2.
+/// The chats of the owner ($1) that match, as list entries, at most $2.
 macro_rules! listed {
     ($fits_and_order:literal) => {
         concat!(
@@ -29,14 +29,14 @@ macro_rules! listed {
 
 sql! {
     LIST = listed!("c.archived_at IS NULL ORDER BY c.updated_at DESC, c.id DESC");
-    /// The newest of those that are not pinned: those stand before all others.
+    /// The newest chats that are not pinned; pinned ones are listed before all others.
     NEWEST = listed!("c.archived_at IS NULL AND c.pinned_at IS NULL ORDER BY c.updated_at DESC, c.id DESC");
-    /// The same behind one of them.
+    /// The unpinned chats after one of them.
     LIST_BEHIND = listed!("c.archived_at IS NULL AND c.pinned_at IS NULL AND (c.updated_at, c.id) < \
         (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $3) \
         ORDER BY c.updated_at DESC, c.id DESC");
     PINNED = listed!("c.pinned_at IS NOT NULL AND c.archived_at IS NULL ORDER BY c.pinned_at DESC, c.id DESC");
-    /// Those whose title has a part, of the archive or of the others.
+    /// Chats whose title contains a text, archived or not.
     BROWSE = listed!("(c.archived_at IS NOT NULL) = $3 AND LOWER(c.title) LIKE $4 ESCAPE '!' \
         AND ((c.updated_at, c.id) < \
             (SELECT o.updated_at, o.id FROM chats o WHERE o.owner_id = $1 AND o.id = $5) OR $5 IS NULL) \
@@ -45,7 +45,7 @@ sql! {
 
 const TABLE: &str = "chats";
 
-/// A chat as a list shows it.
+/// A chat as a list entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedChat {
     pub id: ChatId,
@@ -53,20 +53,20 @@ pub struct ListedChat {
     pub updated_at: DateTime<Utc>,
     pub pinned_at: Option<DateTime<Utc>>,
     pub archived_at: Option<DateTime<Utc>>,
-    /// A reply in it is not over.
+    /// True if a reply in it is unfinished.
     pub running: bool,
-    /// Something is typed in it and not sent.
+    /// True if it has an unsent draft.
     pub has_draft: bool,
 }
 
-/// Which chats are looked through, all of an owner's in the end.
+/// A filter for browsing all chats of an owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BrowseFilter {
-    /// Those of the archive, and not the others.
+    /// Lists only archived chats if true, only the others if false.
     pub archived: bool,
-    /// What their titles have, in any case.
+    /// Text that the titles contain, regardless of case.
     pub title_part: String,
-    /// The last one of the part of the list before.
+    /// The last chat of the previous page.
     pub after: Option<ChatId>,
 }
 
@@ -95,17 +95,17 @@ impl From<ListedRow> for ListedChat {
     }
 }
 
-/// The newest chats, by their last change; none of the archive.
+/// Returns the newest chats by their last change, without archived ones.
 pub async fn list(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
     fetch_first(db, LIST, owner, limit).await
 }
 
-/// The newest ones that are not pinned: a part of the list is full where there are more.
+/// Returns the newest chats that are not pinned. A full page means that there may be more.
 pub async fn list_newest(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
     fetch_first(db, NEWEST, owner, limit).await
 }
 
-/// The pinned ones that are not in the archive, the last one first.
+/// Returns the pinned chats that are not archived, the last pinned first.
 pub async fn list_pinned(db: &Db, owner: UserId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
     fetch_first(db, PINNED, owner, limit).await
 }
@@ -116,7 +116,7 @@ async fn fetch_first(db: &Db, which: &'static str, owner: UserId, limit: u32) ->
     Ok(keep_readable(rows, TABLE).into_iter().map(ListedChat::from).collect())
 }
 
-/// Those that come behind one of them, without the pinned ones.
+/// Returns the unpinned chats after one of them.
 pub async fn list_after(db: &Db, owner: UserId, behind: ChatId, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
     let rows: Vec<Readable<ListedRow>> = with_pool!(db, |pool| {
         let query = sqlx::query_as(LIST_BEHIND).bind(owner.uuid()).bind(i64::from(limit)).bind(behind.uuid());
@@ -125,9 +125,9 @@ pub async fn list_after(db: &Db, owner: UserId, behind: ChatId, limit: u32) -> R
     Ok(keep_readable(rows, TABLE).into_iter().map(ListedChat::from).collect())
 }
 
-/// Some of all chats, by their last change.
+/// Returns a page of the chats that match the filter, by their last change.
 pub async fn browse(db: &Db, owner: UserId, which: &BrowseFilter, limit: u32) -> Result<Vec<ListedChat>, StoreError> {
-    // SQLite knows capitals of ASCII alone.
+    // SQLite folds only ASCII letters, so the others become wildcards.
     let has_capital = |letter: char| !letter.is_ascii() && (letter.is_lowercase() || letter.is_uppercase());
     let part =
         contains_pattern(&which.title_part.to_lowercase(), |letter| is_case_ambiguous(letter) || has_capital(letter));

@@ -1,5 +1,5 @@
-//! The gate that every write passes: how this process stands to the database, and who waits for that. What takes and
-//! keeps the claim is [`super::Claim`].
+//! The claim gate: every write passes it, and waits in it while the claim is lost. [`super::Claim`] takes and keeps
+//! the claim.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,21 +8,21 @@ use tokio::sync::watch;
 
 use crate::error::StoreError;
 
-/// How this process stands to the database.
+/// The claim state of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimState {
-    /// It claims nothing: a command, or a file.
+    /// The process claims nothing: it is a command, or the database is SQLite.
     Unclaimed,
-    /// It drives the replies, under this epoch.
+    /// The process drives the replies, under this epoch.
     Held(i64),
-    /// The connection that holds the lock broke. Writes wait until it is taken again.
+    /// The connection that holds the lock broke. Writes wait until the lock is regained.
     Lost(i64),
-    /// Another process has claimed the database since. Final.
+    /// Another process has claimed the database. This state is final.
     Taken,
 }
 
 impl ClaimState {
-    /// The epoch under which this process writes, or wrote last.
+    /// Returns the epoch under which this process writes, or wrote last.
     pub(super) fn epoch(self) -> Option<i64> {
         match self {
             Self::Held(epoch) | Self::Lost(epoch) => Some(epoch),
@@ -31,7 +31,7 @@ impl ClaimState {
     }
 }
 
-/// What every write passes.
+/// The gate for writes.
 #[derive(Debug, Clone)]
 pub struct ClaimGate(Arc<watch::Sender<ClaimState>>);
 
@@ -46,7 +46,7 @@ impl ClaimGate {
         *self.0.borrow()
     }
 
-    /// Changes the state, unless another process has the database.
+    /// Sets the state, unless another process has claimed the database.
     pub(super) fn set(&self, state: ClaimState) {
         self.0.send_if_modified(|now| {
             let changes = *now != ClaimState::Taken && *now != state;
@@ -57,7 +57,7 @@ impl ClaimGate {
         });
     }
 
-    /// Closes the gate where the epoch of this process was not found.
+    /// Closes the gate if the epoch of this process was not found.
     pub(super) fn verify_epoch(&self, found: Option<i64>) -> Result<(), StoreError> {
         if found.is_some() {
             return Ok(());
@@ -68,16 +68,16 @@ impl ClaimGate {
 
     pub(super) async fn wait_until(&self, is_so: impl FnMut(&ClaimState) -> bool) -> ClaimState {
         let mut states = self.0.subscribe();
-        // The sender lives in self, so this cannot fail while we wait.
+        // The sender lives in self, so this cannot fail during the wait.
         states.wait_for(is_so).await.map_or(ClaimState::Taken, |state| *state)
     }
 
-    /// Waits until the claim is not lost, at most as long as `patience` says.
+    /// Waits at most `patience` until the claim is not lost.
     pub(crate) async fn wait_until_writable(&self, patience: Duration) -> Result<(), StoreError> {
         match tokio::time::timeout(patience, self.wait_until(|state| !matches!(state, ClaimState::Lost(_)))).await {
             Ok(ClaimState::Taken) => Err(StoreError::InUse),
             Ok(_) => Ok(()),
-            Err(_) => Err(StoreError::Busy("the claim of the database is being taken again".into())),
+            Err(_) => Err(StoreError::Busy("the database lease is being acquired again".into())),
         }
     }
 }

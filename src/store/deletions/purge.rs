@@ -1,6 +1,6 @@
-//! Deleting for ever: first a deletion is marked, so that it cannot come back, then its rows go in batches, the deepest
-//! turns first. A crash in between leaves fewer to do. What an earlier deletion took below it goes with it: there is
-//! nothing left to hang it on.
+//! Purge (permanent deletion): a deletion is marked first, so that it cannot be restored, then its rows are deleted
+//! in batches, the deepest turns first. A crash in between leaves fewer to do. Earlier deletions below it are purged
+//! too, because their parents are gone.
 
 use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
@@ -18,18 +18,18 @@ sql! {
     MARK_ONE = "UPDATE deletions SET purging_since = $3 WHERE owner_id = $1 AND id = $2 AND purging_since IS NULL";
     MARK_ALL = "UPDATE deletions SET purging_since = $2 WHERE owner_id = $1 AND purging_since IS NULL";
     MARK_OLD = "UPDATE deletions SET purging_since = $2 WHERE created_at < $1 AND purging_since IS NULL";
-    /// Chats first: what was deleted in them goes with them.
+    /// Chats come first, because deletions inside of them are purged with them.
     MARKED = "SELECT id, chat_id, kind FROM deletions WHERE purging_since IS NOT NULL AND purging_since <= $1 \
         ORDER BY CASE WHEN kind = 'chat' THEN 0 ELSE 1 END, id";
-    /// Of a chat that is coming in.
+    /// The hidden deletion of a chat whose import is in progress.
     HIDING = "INSERT INTO deletions (id, owner_id, chat_id, kind, root_id, title, turns, branches, created_at, \
         purging_since) SELECT $3, c.owner_id, c.id, 'chat', c.id, '', 0, 0, $4, $5 FROM chats c \
         WHERE c.owner_id = $1 AND c.id = $2";
     HIDE = "UPDATE chats SET deleted_at = $4, deletion_id = $3 WHERE owner_id = $1 AND id = $2";
-    /// What a purge may have begun with is not spared any more: it may have lost turns.
+    /// The lease of a purge that may have started cannot be renewed, because turns may be gone.
     SPARE = "UPDATE deletions SET purging_since = $2 WHERE id = $1 AND purging_since > $3";
     LAPSE = "UPDATE deletions SET purging_since = $2 WHERE id = $1";
-    /// Back to before whatever clock somebody spares it by.
+    /// Moves the time back, so that a renewal fails by any clock.
     TAKE_UP = "UPDATE deletions SET purging_since = CASE WHEN created_at < purging_since THEN created_at \
         ELSE purging_since END WHERE id = $1 AND purging_since <= $2";
     SHOW = "UPDATE chats SET deleted_at = NULL, deletion_id = NULL WHERE id = $1 AND deletion_id = $2";
@@ -40,24 +40,24 @@ sql! {
             UNION SELECT t.id, t.depth FROM below JOIN turns t ON t.prev_turn_id = below.id) \
         SELECT id FROM below ORDER BY depth DESC";
     HOLD = "UPDATE chats SET rev = rev WHERE id = $1";
-    /// What is kept in memory of the chat is of another one from here on.
+    /// A new purge epoch invalidates cached paths of the chat.
     BEGIN_EPOCH = "UPDATE chats SET epoch = $2 WHERE id = $1";
-    /// Each followed by a list of turn ids.
+    /// Each is followed by a list of turn ids.
     EXCHANGES_OF = "SELECT DISTINCT exchange_id FROM turns ";
     DELETIONS_OF = "SELECT DISTINCT deletion_id FROM turns ";
     BRANCHES_OF = "SELECT DISTINCT branch_id FROM turns ";
     BRANCHES_FROM = "SELECT id FROM branches ";
     DELETE_TURNS = "DELETE FROM turns ";
-    /// Each followed by a list of ids, and then by the name of the condition.
+    /// Each is followed by a list of ids and by conditions.
     DELETE_EXCHANGES = "DELETE FROM exchanges ";
     DELETE_BRANCHES = "DELETE FROM branches ";
     DELETE_REST = "DELETE FROM branches WHERE deletion_id = $1 \
         AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = branches.id)";
-    /// A branch that still has turns of other deletions goes over to the topmost of them.
+    /// A branch that still has turns of other deletions is assigned to the topmost of them.
     HAND_OVER = "UPDATE branches SET deletion_id = ( \
             SELECT t.deletion_id FROM turns t WHERE t.branch_id = branches.id ORDER BY t.depth LIMIT 1) \
         WHERE deletion_id = $1";
-    /// Deletions of the chat that lost something to this one.
+    /// Recounts deletions of the chat that lost rows to this purge.
     COUNT_AGAIN = "UPDATE deletions SET \
             turns = (SELECT COUNT(*) FROM turns t WHERE t.deletion_id = deletions.id), \
             branches = (SELECT COUNT(*) FROM branches b WHERE b.deletion_id = deletions.id) \
@@ -66,8 +66,9 @@ sql! {
         AND turns = 0 AND branches = 0";
     DELETE_ROW = "DELETE FROM deletions WHERE id = $1";
     DELETE_CHAT = "DELETE FROM chats WHERE id = $1 AND deletion_id = $2";
-    /// What names blobs: blocks, in the table for that and, where they are older than it, as images, which is asked last
-    /// because it reads them all; uploads; files that documents were made of; other forms of an image that is named. Whoever adds another way to name one adds it here and to the checker.
+    /// The references to blobs: blocks, by their table and, for blocks older than that table, by image content, which
+    /// comes last because it scans them all; uploads; original files of documents; other forms of referenced images.
+    /// A new kind of reference must be added here and in fsck.
     DELETE_BLOBS = "DELETE FROM blobs WHERE sha256 IN ( \
         SELECT b.sha256 FROM blobs b WHERE b.created_at < $1 AND b.path IS NULL \
             AND NOT EXISTS (SELECT 1 FROM block_blobs r WHERE r.sha256 = b.sha256) \
@@ -79,10 +80,10 @@ sql! {
         LIMIT $2)";
 }
 
-/// What is gone where a chat that was coming in is not spared any more.
+/// The subject of the `Gone` error of an import whose lease has expired.
 pub const INCOMING_CHAT: &str = "the chat that is coming in";
 
-/// A deletion that is to go.
+/// A deletion that is scheduled for purging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScheduledPurge {
     pub id: DeletionId,
@@ -90,7 +91,8 @@ pub struct ScheduledPurge {
     pub kind: DeletionKind,
 }
 
-/// From here on this deletion of the owner's cannot come back. False when there is none.
+/// Schedules the purge of this deletion of the owner, after which it cannot be restored. Returns false if there is
+/// none.
 pub async fn schedule_purge(
     tx: &mut Tx,
     owner: UserId,
@@ -104,20 +106,20 @@ pub async fn schedule_purge(
     Ok(marked > 0)
 }
 
-/// The same for everything that this owner has in Trash; gives how many deletions that is.
+/// Schedules the purge of everything that this owner has in Trash; returns the number of deletions.
 pub async fn schedule_purge_of_trash(tx: &mut Tx, owner: UserId, now: DateTime<Utc>) -> Result<u64, StoreError> {
     let marked =
         in_tx!(tx, |conn| sqlx::query(MARK_ALL).bind(owner.uuid()).bind(now).execute(conn).await?.rows_affected());
     Ok(marked)
 }
 
-/// The same for what anybody deleted before this moment.
+/// Schedules the purge of all deletions before this moment, of all owners.
 pub async fn schedule_purge_of_old(tx: &mut Tx, before: DateTime<Utc>, now: DateTime<Utc>) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query(MARK_OLD).bind(before).bind(now).execute(conn).await?.rows_affected()))
 }
 
-/// Hides a chat that is coming in: it stands there as one that is to go for ever from a moment on, unless it is spared
-/// until later or shown before.
+/// Hides a chat while its import is in progress: a deletion with a purge time in the future is its lease, until it is
+/// renewed or the chat is revealed.
 pub async fn hide_incoming(
     tx: &mut Tx,
     owner: UserId,
@@ -134,10 +136,10 @@ pub async fn hide_incoming(
     Ok(())
 }
 
-/// Says from when on what is hidden goes for ever.
+/// Renews the lease of a hidden chat.
 ///
 /// # Errors
-/// `Gone` ([`INCOMING_CHAT`]) when it has gone, or was to go by `now`.
+/// `Gone` ([`INCOMING_CHAT`]) when it was purged, or its lease expired by `now`.
 pub async fn renew_lease(
     tx: &mut Tx,
     deletion: DeletionId,
@@ -150,23 +152,23 @@ pub async fn renew_lease(
     if spared == 0 { Err(StoreError::Gone(INCOMING_CHAT)) } else { Ok(()) }
 }
 
-/// What is hidden goes for ever from now on, if it has not gone.
+/// Ends the lease of a hidden chat, so that the next purge deletes it.
 pub async fn expire_lease(tx: &mut Tx, deletion: DeletionId, now: DateTime<Utc>) -> Result<(), StoreError> {
     in_tx!(tx, |conn| sqlx::query(LAPSE).bind(deletion.uuid()).bind(now).execute(conn).await.map(drop))?;
     Ok(())
 }
 
-/// Shows a chat that is all there.
+/// Reveals a chat whose import is complete.
 ///
 /// # Errors
-/// `Gone` ([`INCOMING_CHAT`]) when it has gone, or was to go by `now`.
+/// `Gone` ([`INCOMING_CHAT`]) when it was purged, or its lease expired by `now`.
 pub async fn reveal_incoming(
     tx: &mut Tx,
     chat: ChatId,
     deletion: DeletionId,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    // It holds the row, so that no purge begins with it any more.
+    // The renewal locks the row, so that no purge can start with it.
     renew_lease(tx, deletion, (now, now)).await?;
     let shown = in_tx!(tx, |conn| {
         let query = sqlx::query(SHOW).bind(chat.uuid()).bind(deletion.uuid());
@@ -177,14 +179,15 @@ pub async fn reveal_incoming(
     if shown == 0 { Err(StoreError::Gone(INCOMING_CHAT)) } else { Ok(()) }
 }
 
-/// From here on nobody spares or shows it. False when somebody has just done so.
+/// Claims the deletion for purging; its lease can no longer be renewed. Returns false if it was just renewed or
+/// revealed.
 pub async fn claim_purge(tx: &mut Tx, of: ScheduledPurge, now: DateTime<Utc>) -> Result<bool, StoreError> {
     let taken =
         in_tx!(tx, |conn| sqlx::query(TAKE_UP).bind(of.id.uuid()).bind(now).execute(conn).await?.rows_affected());
     Ok(taken > 0)
 }
 
-/// Everything that is to go by now.
+/// Returns all deletions that are due by now.
 pub async fn list_due(db: &Db, now: DateTime<Utc>) -> Result<Vec<ScheduledPurge>, StoreError> {
     let rows: Vec<Readable<(Uuid, Uuid, String)>> =
         with_pool!(db, |pool| sqlx::query_as(MARKED).bind(now).fetch_all(pool).await?);
@@ -198,18 +201,18 @@ pub async fn list_due(db: &Db, now: DateTime<Utc>) -> Result<Vec<ScheduledPurge>
     Ok(keep_decoded(keep_readable(rows, "deletions").into_iter().map(doomed), "deletions"))
 }
 
-/// The turns that go with it, children before their parents. None of them changes any more: nothing can be added below
-/// a deleted turn, and nothing below it can come back.
+/// Returns the turns to purge, children before their parents. The list is stable: nothing can be added below a
+/// deleted turn, and nothing below it can be restored.
 pub async fn turns_to_delete(db: &Db, of: ScheduledPurge) -> Result<Vec<Uuid>, StoreError> {
     let text = if of.kind == DeletionKind::Chat { TURNS_OF_CHAT } else { TURNS_OF };
     let turns: Vec<Readable<(Uuid,)>> =
         with_pool!(db, |pool| sqlx::query_as(text).bind(of.id.uuid()).fetch_all(pool).await?);
-    // One whose id cannot be read goes with its chat.
+    // A turn with an unreadable id is deleted with its chat.
     Ok(keep_readable(turns, "turns").into_iter().map(|(turn,)| turn).collect())
 }
 
-/// Deletes some of these turns with their blocks, calls, journals, and the exchanges and branches that they were the
-/// last turns of.
+/// Deletes some of these turns with their blocks, generations and journals, and the exchanges and branches that have
+/// no other turns.
 pub async fn delete_turns(tx: &mut Tx, of: ScheduledPurge, turns: &[Uuid]) -> Result<(), StoreError> {
     if turns.is_empty() {
         return Ok(());
@@ -223,7 +226,8 @@ pub async fn delete_turns(tx: &mut Tx, of: ScheduledPurge, turns: &[Uuid]) -> Re
         let mut query = query_with_ids(BRANCHES_FROM, "fork_turn_id", turns);
         branches.extend(query.build_query_scalar::<Uuid>().persistent(false).fetch_all(&mut *conn).await?);
         let mut query = query_with_ids(DELETE_TURNS, "id", turns);
-        // Never one that is not deleted, whatever the list says. Those of a chat that was coming in go with it.
+        // Turns that are not deleted are never purged, whatever the list contains. Those of a hidden chat are purged
+        // with it.
         query.push(
             " AND (deletion_id IS NOT NULL OR EXISTS ( \
             SELECT 1 FROM chats c WHERE c.id = turns.chat_id AND c.deletion_id = ",
@@ -245,7 +249,7 @@ pub async fn delete_turns(tx: &mut Tx, of: ScheduledPurge, turns: &[Uuid]) -> Re
     Ok(())
 }
 
-/// Deletes what is left of it when its turns are gone: its last branches, the chat, its row in Trash.
+/// Finishes a purge after its turns are gone: deletes its last branches, the chat, and its row in Trash.
 pub async fn finish(tx: &mut Tx, of: ScheduledPurge) -> Result<(), StoreError> {
     let (id, chat) = (of.id.uuid(), of.chat_id.uuid());
     in_tx!(tx, |conn| {
@@ -263,8 +267,8 @@ pub async fn finish(tx: &mut Tx, of: ScheduledPurge) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes blobs older than `before` that nothing names, at most `limit`; gives how many. One whose bytes are in a file
-/// of its own is left to whoever keeps the file.
+/// Deletes unreferenced blobs older than `before`, at most `limit`; returns their number. A blob in a file of its own
+/// is left to the owner of the file.
 pub async fn delete_blobs(tx: &mut Tx, before: DateTime<Utc>, limit: u32) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| {
         sqlx::query(DELETE_BLOBS).bind(before).bind(i64::from(limit)).execute(conn).await?.rows_affected()

@@ -1,4 +1,4 @@
-//! Bringing a deletion back: exactly what it took, and nothing that was deleted before or after.
+//! Restore: undoes exactly one deletion, and nothing that was deleted before or after it.
 
 use uuid::Uuid;
 
@@ -10,11 +10,11 @@ use turnleaf_domain::{ChatId, DeletionId, UserId};
 sql! {
     CHAT_OF = "SELECT chat_id FROM deletions WHERE owner_id = $1 AND id = $2";
     HOLD = "UPDATE chats SET rev = rev + 1 WHERE id = $1 RETURNING deletion_id";
-    /// Of two that restore at once, one finds it.
+    /// Of two concurrent restores, one finds the row.
     TAKE = "DELETE FROM deletions WHERE id = $1 AND purging_since IS NULL \
         RETURNING turns, branches, last_viewed_turn_id";
-    /// The deletion of something that comes back would hang on: the turn before a turn, the branch of a turn, the turn
-    /// that a branch leaves.
+    /// Another deletion that has a parent of a restored row: the previous turn, the branch of a turn, or the fork
+    /// turn of a branch.
     ABOVE = "SELECT p.deletion_id FROM turns t JOIN turns p ON p.id = t.prev_turn_id \
             WHERE t.deletion_id = $1 AND p.deletion_id <> $1 \
         UNION SELECT b.deletion_id FROM turns t JOIN branches b ON b.id = t.branch_id \
@@ -32,12 +32,12 @@ sql! {
         AND EXISTS (SELECT 1 FROM turns t WHERE t.id = $2 AND t.chat_id = $1 AND t.deleted_at IS NULL)";
 }
 
-/// What came of it.
+/// The result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RestoreOutcome {
     /// The owner has no such deletion, or it is being purged.
     Gone,
-    /// What would come back hangs on something that this later deletion took. The caller rolls back.
+    /// A parent of what would be restored was taken by this later deletion. The caller rolls back.
     BlockedBy(DeletionId),
     Done {
         chat_id: ChatId,
@@ -46,7 +46,7 @@ pub enum RestoreOutcome {
     },
 }
 
-/// Brings back what a deletion took.
+/// Restores a deletion.
 pub async fn restore(tx: &mut Tx, owner: UserId, deletion: DeletionId) -> Result<RestoreOutcome, StoreError> {
     let id = deletion.uuid();
     let chat: Option<Uuid> = in_tx!(&mut *tx, |conn| {

@@ -1,5 +1,5 @@
-//! Deleting, softly: turns and branches are marked with the deletion's id, and what pointed at them points at what is
-//! left.
+//! Soft deletion: turns and branches are marked with the deletion's id, and pointers to them are moved to what
+//! remains.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ use turnleaf_domain::deletion::DeletionKind;
 use turnleaf_domain::{BranchId, ChatId, DeletionId, TurnId, UserId};
 
 sql! {
-    /// Holds the chat's row until the transaction ends, as whoever adds turns to it does.
+    /// Locks the chat's row until the transaction ends, as every writer that adds turns does.
     HOLD = "UPDATE chats SET rev = rev + 1 WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL \
         RETURNING last_viewed_turn_id, title";
     MARK_BELOW = "UPDATE turns SET deleted_at = $3, deletion_id = $4 WHERE id IN ( \
@@ -42,12 +42,12 @@ sql! {
         WHERE chat_id = $1 AND id = $2 AND deleted_at IS NULL";
     MARK_ALL_BRANCHES = "UPDATE branches SET deleted_at = $2, deletion_id = $3 \
         WHERE chat_id = $1 AND deleted_at IS NULL";
-    /// Those that lost their last turn or the turn that they leave.
+    /// Branches that lost their last turn or their fork turn.
     MARK_EMPTIED = "UPDATE branches SET deleted_at = $2, deletion_id = $3 WHERE chat_id = $1 AND deleted_at IS NULL \
         AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = branches.id AND t.deleted_at IS NULL) \
         AND (EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = branches.id AND t.deletion_id = $3) \
             OR EXISTS (SELECT 1 FROM turns f WHERE f.id = branches.fork_turn_id AND f.deletion_id = $3))";
-    /// Those without turns that do not leave $4 or a turn below it.
+    /// Branches without turns that do not fork from $4 or a turn below it.
     MARK_EMPTY = "UPDATE branches SET deleted_at = $2, deletion_id = $3 WHERE chat_id = $1 AND deleted_at IS NULL \
         AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = branches.id AND t.deleted_at IS NULL) \
         AND (fork_turn_id IS NULL OR fork_turn_id NOT IN ( \
@@ -56,7 +56,7 @@ sql! {
                 UNION SELECT t.id FROM below JOIN turns t ON t.prev_turn_id = below.id) \
             SELECT id FROM below))";
     LIVE_BRANCH = "SELECT id FROM branches WHERE chat_id = $1 AND deleted_at IS NULL LIMIT 1";
-    /// A chat that loses its last turn keeps the first of its branches, so that it can go on.
+    /// A chat that loses its last turn keeps its first branch, so that it can continue.
     KEEP_ONE = "UPDATE branches SET deleted_at = NULL, deletion_id = NULL WHERE id = ( \
         SELECT b.id FROM branches b WHERE b.deletion_id = $1 AND b.fork_turn_id IS NULL \
         ORDER BY b.created_at, b.id LIMIT 1)";
@@ -81,11 +81,11 @@ sql! {
         ORDER BY t.depth LIMIT 1";
 }
 
-/// Where a deletion begins.
+/// The root of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletionRoot {
     Chat,
-    /// The branch's first turn with everything below; the branch alone when it has none.
+    /// The branch's first turn with everything below it; only the branch if it has no turns.
     Branch(BranchId),
     /// The turn with everything below.
     Turn(TurnId),
@@ -104,7 +104,7 @@ impl DeletionRoot {
     }
 }
 
-/// A deletion to make.
+/// A deletion to create.
 #[derive(Debug, Clone, Copy)]
 pub struct NewDeletion {
     pub id: DeletionId,
@@ -114,14 +114,15 @@ pub struct NewDeletion {
     pub at: DateTime<Utc>,
 }
 
-/// What came of it.
+/// The result of a deletion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeletionOutcome {
-    /// The owner has no such thing, or it is deleted.
+    /// The owner has no such item, or it is already deleted.
     Gone,
-    /// These replies below are not over. The caller rolls back, stops them and tries again: what is deleted is at rest.
+    /// These replies below are unfinished. The caller rolls back, stops them and retries, because only finished
+    /// replies are deleted.
     Running(Vec<TurnId>),
-    /// It is all that is left of the chat. The caller rolls back.
+    /// The deletion would leave no branch in the chat. The caller rolls back.
     LastBranch,
     /// There is nothing else to prune. The caller rolls back.
     Nothing,
@@ -131,7 +132,7 @@ pub enum DeletionOutcome {
     },
 }
 
-/// Deletes, softly.
+/// Soft-deletes chats, branches or turns.
 pub async fn soft_delete(tx: &mut Tx, new: &NewDeletion) -> Result<DeletionOutcome, StoreError> {
     let (chat, id) = (new.chat_id.uuid(), new.id.uuid());
     let held: Option<(Option<Uuid>, String)> = in_tx!(&mut *tx, |conn| {
@@ -197,7 +198,7 @@ async fn find_text(tx: &mut Tx, query: &'static str, chat: Uuid, id: Uuid) -> Re
     Ok(in_tx!(tx, |conn| sqlx::query_scalar(query).bind(chat).bind(id).fetch_optional(conn).await?))
 }
 
-/// The first turn of a branch of this owner; `None` for a branch without turns.
+/// Returns the first turn of a branch of this owner; `None` for a branch without turns.
 pub async fn first_turn_of_branch(db: &Db, owner: UserId, branch: BranchId) -> Result<Option<TurnId>, StoreError> {
     let first: Option<Uuid> = with_pool!(db, |pool| {
         sqlx::query_scalar(FIRST_OF_BRANCH).bind(owner.uuid()).bind(branch.uuid()).fetch_optional(pool).await?
@@ -236,7 +237,7 @@ async fn mark_branches(tx: &mut Tx, new: &NewDeletion) -> Result<u64, StoreError
             sqlx::query(MARK_ALL_BRANCHES).bind(chat).bind(at).bind(id).execute(&mut *conn).await?.rows_affected()
         } else {
             let mut marked = 0;
-            // One without turns is not found by them.
+            // A branch without turns is not matched by them.
             if let DeletionRoot::Branch(branch) = new.root {
                 let query = sqlx::query(MARK_BRANCH).bind(chat).bind(branch.uuid()).bind(at).bind(id);
                 marked += query.execute(&mut *conn).await?.rows_affected();
@@ -256,8 +257,8 @@ async fn has_live_branch(tx: &mut Tx, chat: Uuid) -> Result<bool, StoreError> {
     Ok(live.is_some())
 }
 
-/// Moves the remembered place to the nearest turn above that is left, else to the newest of the chat. Gives the place
-/// that it was moved from, if it was.
+/// Moves the reader's position to the nearest remaining turn above, otherwise to the newest of the chat. Returns the
+/// old position if it was moved.
 async fn move_reader(tx: &mut Tx, chat: Uuid, from: Option<Uuid>) -> Result<Option<Uuid>, StoreError> {
     let Some(from) = from else { return Ok(None) };
     Ok(in_tx!(tx, |conn| {

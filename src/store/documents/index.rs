@@ -1,13 +1,12 @@
-//! What search knows of documents. Every writer of a document's words ends here, in the transaction of its deed, so that
-//! what is found is what is stored: a new document, a new version, another title. What is in Trash, or gone, needs no
-//! call.
+//! Search index of documents. Every writer of a document's text or title calls this in its own transaction, so that
+//! the index matches what is stored. Documents in Trash and deleted ones need no call.
 
 use crate::db::Tx;
 use crate::error::StoreError;
 use crate::search;
 use turnleaf_domain::DocumentId;
 
-/// The words of a document changed.
+/// Updates the search index after a change of a document's text or title.
 pub(super) async fn reindex(tx: &mut Tx, document: DocumentId) -> Result<(), StoreError> {
     search::index::index_document(tx, document).await
 }

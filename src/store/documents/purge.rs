@@ -1,5 +1,5 @@
-//! Documents that go for ever: with their versions and with what names them in messages. The messages stay; what they
-//! name is not there any more.
+//! Purge of documents: permanently deletes them with their versions and the references to them. The messages stay;
+//! their references then point to nothing.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -15,17 +15,18 @@ sql! {
     DELETE = "DELETE FROM documents WHERE id = $1 AND deleted_at IS NOT NULL";
 }
 
-/// Which document in Trash goes.
+/// A selection of documents in Trash to purge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DocumentPurgeTarget {
-    /// Anybody's that went to Trash before this moment.
+    /// Documents of any owner that were moved to Trash before this moment.
     TrashedBefore(DateTime<Utc>),
-    /// Anything of this owner's.
+    /// Any document of this owner.
     OwnedBy(UserId),
     One(UserId, DocumentId),
 }
 
-/// Deletes one such document; false when there is none. One a transaction: a person's documents are bounded, so is one.
+/// Deletes one matching document; returns false if there is none. Each document is a transaction of its own, which is
+/// bounded, because a document is.
 pub async fn delete_one(tx: &mut Tx, of: DocumentPurgeTarget) -> Result<bool, StoreError> {
     let found: Option<Uuid> = in_tx!(&mut *tx, |conn| match of {
         DocumentPurgeTarget::TrashedBefore(moment) => sqlx::query_scalar(OLD).bind(moment).fetch_optional(conn).await?,

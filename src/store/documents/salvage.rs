@@ -1,4 +1,4 @@
-//! What is left of a document whose rows are damaged: its head without its versions, and each version by itself.
+//! Salvage of documents with damaged rows: the head without its versions, and each version by itself.
 
 use chrono::{DateTime, Utc};
 
@@ -16,7 +16,7 @@ sql! {
         ORDER BY v.version_timestamp LIMIT $3";
     CONTENT = "SELECT v.content FROM document_versions v JOIN documents d ON d.id = v.document_id \
         WHERE d.owner_id = $1 AND d.id = $2 AND v.version_timestamp = $3 AND d.deleted_at IS NULL";
-    /// A version whose time cannot be read is found by its place among the others.
+    /// A version whose time cannot be read is found by its position among the others.
     CONTENT_AT = "SELECT v.content FROM document_versions v JOIN documents d ON d.id = v.document_id \
         WHERE d.owner_id = $1 AND d.id = $2 AND d.deleted_at IS NULL ORDER BY v.version_timestamp LIMIT 1 OFFSET $3";
 }
@@ -36,21 +36,21 @@ pub struct DocumentHead {
 /// A version without its text, as far as its row can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentVersionHead {
-    /// Its place among the versions, from 0.
+    /// Its position among the versions, from 0.
     pub place: u64,
-    /// Nothing where it cannot be read.
+    /// None if it cannot be read.
     pub version_timestamp: Option<DateTime<Utc>>,
     pub origin: Option<String>,
     pub mime: String,
     pub notes: Vec<String>,
 }
 
-/// The type of text whose own cannot be read.
+/// Returns the media type for text whose stored type cannot be read.
 fn unknown_kind() -> String {
     "text/plain".to_owned()
 }
 
-/// A document of this owner that is not in Trash, with what of its row cannot be read.
+/// Returns a document of this owner that is not in Trash, and records unreadable values.
 pub async fn find_head(
     db: &Db,
     owner: UserId,
@@ -69,7 +69,7 @@ pub async fn find_head(
     }))
 }
 
-/// The versions of such a document, the oldest first, with what of their rows cannot be read.
+/// Returns the versions of such a document, the oldest first, and records unreadable values.
 pub async fn list_version_heads(
     db: &Db,
     owner: UserId,
@@ -98,7 +98,7 @@ pub async fn list_version_heads(
     Ok(versions)
 }
 
-/// The text of a version, with whether some of it cannot be read, which is noted; nothing where it is gone.
+/// Returns the text of a version, and records an unreadable part; none if it is deleted.
 pub async fn content(
     db: &Db,
     owner: UserId,

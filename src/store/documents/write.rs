@@ -1,4 +1,4 @@
-//! Making and changing documents. Who changes one holds it first, so that its versions follow each other.
+//! Writes of documents. Every change locks the document first, so that its versions are ordered.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use uuid::Uuid;
@@ -27,7 +27,7 @@ sql! {
         WHERE owner_id = $1 AND id = $2 AND deleted_at IS NOT NULL";
 }
 
-/// A document to make.
+/// A document to create.
 #[derive(Debug, Clone, Copy)]
 pub struct NewDocument<'a> {
     pub id: DocumentId,
@@ -40,13 +40,13 @@ pub struct NewDocument<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct NewDocumentVersion<'a> {
     pub content: &'a str,
-    /// The sha256 of a blob that is stored.
+    /// The sha256 of a stored blob.
     pub origin: Option<&'a str>,
     pub mime: &'a str,
     pub notes: &'a [String],
 }
 
-/// Makes a document with its first version, which is named by this time.
+/// Creates a document with its first version, which is identified by this time.
 pub async fn insert(
     tx: &mut Tx,
     document: &NewDocument<'_>,
@@ -63,8 +63,8 @@ pub async fn insert(
     index::reindex(tx, document.id).await
 }
 
-/// Holds a document that is about to change, and gives its new revision. `None`: it is not there, in Trash, or has
-/// another revision than this one.
+/// Locks a document for a change, and returns its new revision. `None` if it does not exist, is in Trash, or has
+/// another revision than `rev` (optimistic concurrency).
 pub async fn lock_for_update(
     tx: &mut Tx,
     owner: UserId,
@@ -77,18 +77,18 @@ pub async fn lock_for_update(
     }))
 }
 
-/// The newest version of a document that is held: its time and its text.
+/// Returns the newest version of a locked document: its time and its text.
 pub async fn newest_version(tx: &mut Tx, id: DocumentId) -> Result<Option<(DateTime<Utc>, String)>, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query_as(NEWEST).bind(id.uuid()).fetch_optional(conn).await?))
 }
 
-/// How many versions a document that is held has.
+/// Returns the number of versions of a locked document.
 pub async fn count_versions(tx: &mut Tx, id: DocumentId) -> Result<i64, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query_scalar(COUNT).bind(id.uuid()).fetch_one(conn).await?))
 }
 
-/// Adds a version to a document that is held, named by this time or, where the clock went back, by the microsecond after
-/// the newest. Gives its name.
+/// Adds a version to a locked document, identified by this time or, if the clock went back, by the microsecond after
+/// the newest version. Returns the time of the version.
 pub async fn add_version(
     tx: &mut Tx,
     id: DocumentId,
@@ -103,14 +103,14 @@ pub async fn add_version(
     Ok(at)
 }
 
-/// Gives a document that is held another title and kind.
+/// Sets the title and the kind of a locked document.
 pub async fn set_title_and_kind(tx: &mut Tx, id: DocumentId, title: &str, kind: &str) -> Result<(), StoreError> {
     let (title, kind) = (storable_text(title, "the title")?, storable_text(kind, "the kind of a document")?);
     in_tx!(&mut *tx, |conn| sqlx::query(NAME).bind(id.uuid()).bind(title).bind(kind).execute(conn).await.map(drop))?;
     index::reindex(tx, id).await
 }
 
-/// Says when a document was made and changed where it came from.
+/// Sets the times at which an imported document was created and changed at its source.
 pub async fn set_dates(
     tx: &mut Tx,
     id: DocumentId,
@@ -123,7 +123,7 @@ pub async fn set_dates(
     Ok(())
 }
 
-/// Moves a document to Trash; false when it is not there.
+/// Moves a document to Trash; returns false if it does not exist.
 pub async fn move_to_trash(
     tx: &mut Tx,
     owner: UserId,
@@ -138,7 +138,7 @@ pub async fn move_to_trash(
     Ok(moved > 0)
 }
 
-/// Brings a document back from Trash; false when it is not in it.
+/// Restores a document from Trash; returns false if it is not there.
 pub async fn restore(tx: &mut Tx, owner: UserId, id: DocumentId) -> Result<bool, StoreError> {
     let restored = in_tx!(&mut *tx, |conn| {
         sqlx::query(RESTORE).bind(owner.uuid()).bind(id.uuid()).execute(conn).await?.rows_affected()
@@ -173,7 +173,7 @@ async fn insert_version(
     Ok(())
 }
 
-/// Notes as they are stored.
+/// Encodes notes for storage.
 fn notes_json(notes: &[String]) -> String {
     serde_json::to_string(notes).unwrap_or_else(|_| "[]".to_owned())
 }

@@ -1,5 +1,5 @@
-//! What the blocks of a turn name, against the tables that say so: an image is stored, and what a message names is kept
-//! for it.
+//! Checks the references of a turn's blocks: an image is stored, and what a message references is recorded in the
+//! reference tables.
 
 use crate::db::Db;
 use crate::error::StoreError;
@@ -10,7 +10,7 @@ use super::finding::{FsckFinding, finding};
 
 sql! {
     BLOB_IS_NAMED = "SELECT COUNT(*) FROM block_blobs WHERE block_id = $1 AND sha256 = $2";
-    /// Of a document that was deleted for ever nothing is left but the block.
+    /// A permanently deleted document leaves only the block that references it.
     DOCUMENT_IS_THERE = "SELECT COUNT(*) FROM documents WHERE id = $1";
     DOCUMENT_IS_NAMED = "SELECT COUNT(*) FROM block_documents WHERE block_id = $1 AND document_id = $2";
 }
@@ -26,7 +26,7 @@ pub(super) async fn check_turn(db: &Db, turn: &Turn, findings: &mut Vec<FsckFind
                 if named > 0 {
                     continue;
                 }
-                "nothing says that it names its image, which may be collected"
+                "its image reference is missing, so the image may be deleted"
             }
             Content::Reference { ref_id, .. } | Content::PartialReference { ref_id, .. } => {
                 let Ok(document) = ref_id.parse::<DocumentId>() else { continue };
@@ -38,7 +38,7 @@ pub(super) async fn check_turn(db: &Db, turn: &Turn, findings: &mut Vec<FsckFind
                 if there == 0 || named > 0 {
                     continue;
                 }
-                "nothing says that it names its document"
+                "its document reference is missing"
             }
             _ => continue,
         };

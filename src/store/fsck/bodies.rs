@@ -1,4 +1,5 @@
-//! Raw responses against the length and sha256 that were taken when they came; images against the blobs they name.
+//! Checks raw responses against the length and sha256 that were taken at arrival, and image references against the
+//! stored blobs.
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -31,14 +32,14 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<()
         if let Some(body) = note_unreadable(decompress(&packed, length, id), findings)?
             && Sha256::digest(&body).as_slice() != sha256
         {
-            findings.push(finding("I9", "generations", id, "its raw response is not the one its sha256 was taken of"));
+            findings.push(finding("I9", "generations", id, "its raw response does not match its sha256"));
         }
     }
     check_requests(db, findings).await?;
     check_blobs(db, findings).await
 }
 
-/// What was sent, and what one of its kind says that it was made of.
+/// A stored request with its manifest.
 #[derive(sqlx::FromRow)]
 struct Request {
     #[sqlx(flatten)]
@@ -64,13 +65,13 @@ async fn check_blobs(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<(), Sto
         let bytes: Option<Vec<u8>> =
             with_pool!(db, |pool| sqlx::query_scalar(BYTES).bind(&name).fetch_optional(pool).await?);
         if bytes.map(|bytes| hex(Sha256::digest(bytes))).is_some_and(|hash| hash != name) {
-            findings.push(finding("R10", "blobs", name, "its bytes are not those that it is called by"));
+            findings.push(finding("R10", "blobs", name, "its bytes do not match its hash"));
         }
     }
     Ok(())
 }
 
-/// Whether there is a blob of this hash.
+/// Returns whether a blob with this hash exists.
 pub(super) async fn has_blob(db: &Db, sha256: &str) -> Result<bool, StoreError> {
     let found: Option<String> =
         with_pool!(db, |pool| sqlx::query_scalar(BLOB).bind(sha256).fetch_optional(pool).await?);

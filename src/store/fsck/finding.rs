@@ -1,29 +1,30 @@
-//! What the checker finds, and how a read that fails becomes a finding.
+//! Findings of the checker, and the conversion of failed reads into findings.
 
 use crate::error::StoreError;
 use crate::readable::{Readable, split_readable};
 
-/// One invariant that does not hold somewhere.
+/// One violation of an invariant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FsckFinding {
-    /// `I1` to `I14` are domain.md 4.4's, `C19` its 4.2's, `R1` to `R15` reliability.md 1.4.2's, `storage` is the
-    /// database's own check, `search` the index of the search, `quota` the bytes that were counted.
+    /// The invariant: `I1` to `I14` (`docs/reference/domain.md 4.4`), `C19` (`docs/reference/domain.md C19`), `R1` to
+    /// `R15` for rows and journals, `storage` for the database's own check, `search` for the search index, `quota`
+    /// for the counted bytes.
     pub invariant: &'static str,
     pub table: &'static str,
-    /// Of the row at which it was found.
+    /// The id of the row with the violation.
     pub id: String,
-    /// What is wrong with it, as a sentence.
+    /// The problem, as a sentence.
     pub problem: String,
 }
 
 impl FsckFinding {
-    /// Whether it is a stored value that cannot be read, which [`super::repair`] takes up.
+    /// Returns whether this is an unreadable stored value, which [`super::repair`] can repair.
     pub fn is_unreadable_value(&self) -> bool {
         self.invariant == "storage" && !self.table.is_empty() && self.problem.contains(UNREADABLE)
     }
 }
 
-/// What is said of a value that cannot be read, behind its column.
+/// The phrase for an unreadable value, after its column.
 pub(super) const UNREADABLE: &str = "cannot be read";
 
 pub(super) fn finding(
@@ -35,12 +36,12 @@ pub(super) fn finding(
     FsckFinding { invariant, table, id: id.to_string(), problem: what.into() }
 }
 
-/// The ids of rows. One that cannot be read is among the values that are looked at by themselves ([`super::values`]).
+/// Returns the readable ids of rows. Unreadable ones are found by [`super::values`].
 pub(super) fn readable_ids<T>(rows: Vec<Readable<(T,)>>) -> Vec<T> {
     split_readable(rows).0.into_iter().map(|(name,)| name).collect()
 }
 
-/// A stored value that cannot be read is a finding, every other failure ends the check.
+/// Turns an unreadable stored value into a finding; every other failure ends the check.
 pub(super) fn note_unreadable<T>(
     read: Result<T, StoreError>,
     findings: &mut Vec<FsckFinding>,

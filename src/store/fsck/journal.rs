@@ -1,4 +1,4 @@
-//! Turn by turn: the order and state of its blocks, and whether its journal, folded again, gives its rows.
+//! Checks turn by turn: the order and state of blocks, and whether folding the journal again yields the stored rows.
 
 use uuid::Uuid;
 
@@ -21,12 +21,12 @@ sql! {
     TYPES = "SELECT block_type FROM turn_blocks WHERE turn_id = $1 ORDER BY seq";
 }
 
-/// What else is going on while the checker runs.
+/// The state of the server while the checker runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckMode {
-    /// Replies are being written: a turn that is not over is in order.
+    /// Replies are being generated: unfinished turns are valid.
     Serving,
-    /// Nothing runs: a turn that is not over is one that nobody will end.
+    /// Nothing runs: an unfinished turn will never end.
     Stopped,
 }
 
@@ -37,7 +37,7 @@ pub(super) async fn check(db: &Db, meanwhile: CheckMode, findings: &mut Vec<Fsck
         let Some(Some(turn)) = ok_or_log(read::find_any(db, id.into(), &mut damages).await, "turns")? else { continue };
         let events = turn_events::parse_up_to(db, turn.id, turn.last_event_seq, &mut damages).await?;
         if !damages.is_empty() {
-            // What cannot be read is among the values; what else may be wrong with the turn follows from that.
+            // Unreadable values are reported elsewhere; other problems of the turn may only follow from them.
             continue;
         }
         check_event_numbers(&turn, &events, findings);
@@ -53,14 +53,14 @@ pub(super) async fn check(db: &Db, meanwhile: CheckMode, findings: &mut Vec<Fsck
             attachments::check_turn(db, &turn, findings).await?;
             check_replay(&turn, &events, findings);
         } else if meanwhile == CheckMode::Stopped && pending_user_input(&fold_events(&turn, &events)).is_none() {
-            findings.push(finding("R5", "turns", turn.id, "it is not over and nothing will end it"));
+            findings.push(finding("R5", "turns", turn.id, "it is unfinished and nothing will end it"));
         }
     }
     Ok(())
 }
 
 fn check_event_numbers(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<FsckFinding>) {
-    // The journal of a turn that has been over for long is cleaned away, all of it.
+    // The journal of a turn that ended long ago is deleted as a whole.
     if events.is_empty() && (turn.status.is_terminal() || turn.last_event_seq == 0) {
         return;
     }
@@ -73,13 +73,23 @@ fn check_event_numbers(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<
 fn check_block_order(turn: &Turn, findings: &mut Vec<FsckFinding>) {
     for (block, place) in turn.blocks.iter().zip(0u32..) {
         if block.seq != place {
-            findings.push(finding("R4", "turn_blocks", block.id, format!("its place is {}, not {place}", block.seq)));
+            findings.push(finding(
+                "R4",
+                "turn_blocks",
+                block.id,
+                format!("its position is {}, not {place}", block.seq),
+            ));
         }
         if block.chat_seq != chat_seq(turn.ord, block.seq) {
-            findings.push(finding("I5", "turn_blocks", block.id, "its place in the chat does not follow its turn's"));
+            findings.push(finding(
+                "I5",
+                "turn_blocks",
+                block.id,
+                "its position in the chat does not follow its turn's",
+            ));
         }
         if block.state == BlockState::Open {
-            findings.push(finding("I6", "turn_blocks", block.id, "it is open although its turn is over"));
+            findings.push(finding("I6", "turn_blocks", block.id, "it is open although its turn is finished"));
         }
         if !may_hold(turn.role, &block.content) {
             let what = format!("a turn of this role has no {} blocks", block.content.block_type());
@@ -96,7 +106,7 @@ fn check_block_order(turn: &Turn, findings: &mut Vec<FsckFinding>) {
     }
 }
 
-/// The role rules of domain.md 4.3. Types of a newer version are not judged.
+/// Applies the role rules (`docs/reference/domain.md 4.3`). Types of a newer version pass.
 fn may_hold(role: Role, content: &Content) -> bool {
     let is_attachment =
         matches!(content, Content::Image { .. } | Content::Reference { .. } | Content::PartialReference { .. });
@@ -118,10 +128,10 @@ fn check_ended(turn: &Turn, findings: &mut Vec<FsckFinding>) {
     };
     let needs_one = turn.role == Role::Assistant && turn.status != TurnStatus::Cancelled;
     if needs_one && !turn.blocks.iter().any(is_visible) {
-        findings.push(finding("I8", "turns", turn.id, "it is over, was not cancelled and has nothing to show"));
+        findings.push(finding("I8", "turns", turn.id, "it finished without being cancelled and has no content"));
     }
     if turn.completed_at.is_none() {
-        findings.push(finding("R5", "turns", turn.id, "it is over at no known time"));
+        findings.push(finding("R5", "turns", turn.id, "it finished at an unknown time"));
     }
 }
 
@@ -131,10 +141,10 @@ async fn check_derived_text(db: &Db, turn: &Turn) -> Result<Vec<FsckFinding>, St
         let text = sqlx::query_scalar(TEXT).bind(turn.id.uuid()).fetch_optional(pool).await?;
         (text, sqlx::query_scalar(TYPES).bind(turn.id.uuid()).fetch_all(pool).await?)
     });
-    // What a damaged block said may stand in the text of its turn alone.
+    // The text of a damaged block may exist only in the text of its turn.
     let is_whole = !turn.blocks.iter().any(|block| is_placeholder(&block.content));
     if is_whole && text.is_some_and(|text| text != content_text_column(&turn.content_text())) {
-        findings.push(finding("I10", "turns", turn.id, "its text is not that of its blocks"));
+        findings.push(finding("I10", "turns", turn.id, "its text does not match its blocks"));
     }
     for (block, stored) in turn.blocks.iter().zip(types) {
         if block.content.block_type() != stored {
@@ -145,7 +155,7 @@ async fn check_derived_text(db: &Db, turn: &Turn) -> Result<Vec<FsckFinding>, St
     Ok(findings)
 }
 
-/// Folds the journal again and compares with the rows, block by block and byte by byte.
+/// Folds the journal again and compares it with the rows, block by block and byte by byte.
 fn check_replay(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<FsckFinding>) {
     if events.is_empty() {
         return;
@@ -155,23 +165,23 @@ fn check_replay(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<FsckFin
         findings.push(finding("R7", "turn_events", turn.id, format!("event {seq} cannot be applied: {why}")));
     }
     if replayed.blocks.len() != turn.blocks.len() {
-        let what = format!("its journal gives {} blocks, stored are {}", replayed.blocks.len(), turn.blocks.len());
+        let what = format!("its journal yields {} blocks, but {} are stored", replayed.blocks.len(), turn.blocks.len());
         findings.push(finding("R7", "turns", turn.id, what));
     }
     for (block, stored) in replayed.blocks.iter().zip(&turn.blocks) {
         if serde_json::to_string(block).ok() != serde_json::to_string(stored).ok() {
-            findings.push(finding("R7", "turn_blocks", stored.id, "it is not what its turn's journal gives"));
+            findings.push(finding("R7", "turn_blocks", stored.id, "it does not match its turn's journal"));
         }
     }
     let told = |turn: &Turn| (turn.status, turn.usage, turn.error.clone(), turn.provider_used.clone());
     let counted = |turn: &Turn| (turn.model_used.clone(), turn.cost, turn.context_tokens);
     if told(&replayed) != told(turn) || counted(&replayed) != counted(turn) {
-        let what = "its status, usage, cost, error, provider or model is not what its journal gives";
+        let what = "its status, usage, cost, error, provider or model does not match its journal";
         findings.push(finding("R7", "turns", turn.id, what));
     }
 }
 
-/// The turn as its journal gives it.
+/// Returns the turn as folded from its journal.
 fn fold_events(turn: &Turn, events: &[(u64, Event)]) -> Turn {
     let mut now = turn_before_events(turn);
     fold::fold(&mut now, events.iter().map(|(seq, event)| (*seq, event)));

@@ -1,5 +1,5 @@
-//! Repairing values that cannot be read: each goes into quarantine byte for byte, and something readable takes its place.
-//! What follows from a change is brought in line: the text of a turn, its journal, the index of the search, the quota.
+//! Repair of unreadable values: each is moved byte for byte into quarantine (a dead letter table) and replaced by a
+//! readable one. Derived state follows: the text of a turn, its journal, the search index, the quota.
 
 use std::borrow::Cow;
 
@@ -35,15 +35,15 @@ pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static 
     ]
 }
 
-/// Puts every value that cannot be read into quarantine. Nothing else may use the database meanwhile, and turns that
-/// nothing drives must have been ended before. One transaction a row, with all that follows from it: a repair that is
-/// broken off is finished by the next.
+/// Moves every unreadable value into quarantine. Nothing else may use the database meanwhile, and orphaned turns must
+/// have been ended before. Each row is one transaction with all its derived state, so that an interrupted repair is
+/// completed by the next.
 ///
 /// # Errors
-/// Those of the database itself; what cannot be repaired is a [`Repair`] that says so.
+/// Those of the database itself; a value that cannot be repaired is a [`ValueRepair`] with the reason.
 pub async fn repair(db: &Db, now: DateTime<Utc>) -> Result<Vec<ValueRepair>, StoreError> {
     let damaged = values::find_damaged_rows(db).await?;
-    // A row that goes must not take along what refers to it.
+    // Deleting a row must not cascade to rows that reference it.
     dialect::set_foreign_keys(db, false).await?;
     let repaired = repair_all(db, &damaged, now).await;
     dialect::set_foreign_keys(db, true).await?;
@@ -61,7 +61,7 @@ async fn repair_all(db: &Db, damaged: &[DamagedRow], now: DateTime<Utc>) -> Resu
         };
         match done {
             Ok(done) => repairs.extend(done),
-            // What is put in its place breaks a rule of the table, because more of the row is wrong.
+            // The replacement violates a constraint of the table, because more of the row is wrong.
             Err(error) if error.is_value_error() => {
                 let of = |(column, _): &(&'static CheckedColumn, String)| row.repair_of(column, Err(error.to_string()));
                 repairs.extend(row.columns.iter().map(of));
@@ -69,7 +69,7 @@ async fn repair_all(db: &Db, damaged: &[DamagedRow], now: DateTime<Utc>) -> Resu
             Err(error) => return Err(error),
         }
     }
-    // A turn whose id cannot be read is there, though it is not found.
+    // A turn with an unreadable id exists, although it is not found by its id.
     let is_id_of_turn =
         |row: &DamagedRow| row.table.name == "turns" && row.columns.iter().any(|(of, _)| of.name == "id");
     repairs.extend(journal::quarantine_stray_lines(db, !damaged.iter().any(is_id_of_turn), now).await?);
@@ -82,14 +82,14 @@ impl DamagedRow {
     }
 }
 
-/// An id of a key, which PostgreSQL gives as text.
+/// Parses an id of a key, which PostgreSQL returns as text.
 fn as_id(bytes: &[u8]) -> Result<Uuid, uuid::Error> {
     Uuid::from_slice(bytes).or_else(|_| Uuid::try_parse_ascii(bytes))
 }
 
-/// The row as it is stored.
+/// The stored row.
 struct StoredRow {
-    /// Of the damaged columns, in their order.
+    /// The values of the damaged columns, in their order.
     values: Vec<Option<Vec<u8>>>,
     of: ValueOwners,
 }
@@ -101,7 +101,7 @@ struct RowRepair<'r> {
 }
 
 impl RowRepair<'_> {
-    /// Nothing where an earlier repair has taken the row along.
+    /// Repairs the row. Returns nothing if an earlier repair has removed it.
     async fn repair(&self, tx: &mut Tx) -> Result<Vec<ValueRepair>, StoreError> {
         let Some(stored) = self.stored(tx).await? else { return Ok(Vec::new()) };
         let columns = &self.row.columns;
@@ -144,7 +144,7 @@ impl RowRepair<'_> {
         Ok(repairs)
     }
 
-    /// The first value of the key, where it is an id.
+    /// Returns the first value of the key, if it is an id.
     fn id(&self) -> Option<Uuid> {
         self.row.key.first().and_then(|key| key.as_deref()).and_then(|key| as_id(key).ok())
     }
@@ -152,7 +152,7 @@ impl RowRepair<'_> {
     async fn stored(&self, tx: &mut Tx) -> Result<Option<StoredRow>, StoreError> {
         let CheckedTable { name, chat, turn, document, .. } = self.row.table;
         let values = self.row.columns.iter().map(|(column, _)| dialect::column_bytes_expr(self.db, column.name));
-        // Only what is there: a value that names nothing belongs to nothing.
+        // Only existing owners count: a dangling reference has none.
         let there = |table: &str, of: &str| match of {
             "NULL" => dialect::null_id_expr(self.db).to_owned(),
             of => format!("(SELECT n.id FROM {table} n WHERE n.id = {of})"),
@@ -182,7 +182,7 @@ impl RowRepair<'_> {
         }))
     }
 
-    /// The condition for this row, whose values are bound from this place on.
+    /// Returns the condition for this row; its values are bound from this index on.
     fn condition(&self, first: usize) -> String {
         let of = |(name, at): (&&str, usize)| {
             format!("{} IS NOT DISTINCT FROM ${at}", dialect::column_bytes_expr(self.db, name))
@@ -190,7 +190,7 @@ impl RowRepair<'_> {
         self.row.table.key.iter().zip(first..).map(of).collect::<Vec<_>>().join(" AND ")
     }
 
-    /// What is written in the place of a value, and in words; or why nothing can be.
+    /// Returns the replacement for a value and its description; or why there is none.
     async fn replacement(
         &self,
         tx: &mut Tx,
@@ -206,14 +206,16 @@ impl RowRepair<'_> {
         {
             return Ok(Ok((change, "rebuilt from the journal of its reply".to_owned())));
         }
-        // A line that was changed would no longer give its rows.
+        // A changed journal line would no longer fold to the stored rows.
         let is_line = matches!(column.replacement, Replacement::Journal);
         if let Some(bounded) = bounded_json(column, bytes).filter(|_| !is_line) {
-            return Ok(Ok((ColumnChange::Text(bounded), "nested less deeply, the rest as text in it".to_owned())));
+            return Ok(Ok((ColumnChange::Text(bounded), "reduced nesting; the rest is kept as text".to_owned())));
         }
         let (change, what) = match column.replacement {
             Replacement::Keep | Replacement::Row => {
-                return Ok(Err("other rows depend on it; restore a backup, or delete what it belongs to"));
+                return Ok(Err(
+                    "other rows depend on it; restore a backup, or delete the chat or document it belongs to",
+                ));
             }
             Replacement::Null => (ColumnChange::Null, "emptied".to_owned()),
             Replacement::Moment => {
@@ -222,7 +224,7 @@ impl RowRepair<'_> {
             }
             Replacement::Lossy => {
                 let text = String::from_utf8_lossy(bytes).replace('\0', "");
-                (ColumnChange::Text(text), "bytes that are no text replaced by U+FFFD".to_owned())
+                (ColumnChange::Text(text), "invalid bytes replaced with U+FFFD".to_owned())
             }
             Replacement::Text(text) => (ColumnChange::Text(text.to_owned()), format!("replaced by {text}")),
             Replacement::Sql(text) => {
@@ -232,13 +234,13 @@ impl RowRepair<'_> {
                 let damage = Damage { table, column: column.name, id: self.row.name(), reason: reason.to_owned() };
                 let content = placeholder(&[damage], std::str::from_utf8(bytes).ok());
                 let text = serde_json::to_string(&content).unwrap_or_else(|_| "{}".to_owned());
-                (ColumnChange::Text(text), "replaced by a notice that it is damaged".to_owned())
+                (ColumnChange::Text(text), "replaced with a note that it is damaged".to_owned())
             }
             Replacement::Journal => {
                 if let Some(turn) = stored.of.turn
                     && derived_state::is_over(tx, turn).await? == Some(false)
                 {
-                    return Ok(Err("its reply waits for a person; stop it, then repair again"));
+                    return Ok(Err("its reply is waiting for user input; stop it, then repair again"));
                 }
                 (ColumnChange::Delete, "removed".to_owned())
             }
@@ -281,7 +283,7 @@ impl RowRepair<'_> {
         Ok(())
     }
 
-    /// Puts a value into quarantine.
+    /// Moves a value into quarantine.
     async fn quarantine_value(
         &self,
         tx: &mut Tx,
@@ -322,7 +324,7 @@ impl RowRepair<'_> {
     }
 }
 
-/// JSON that is only nested too deep, with its depths as strings.
+/// Returns JSON that is only nested too deeply, with its deep parts as strings.
 fn bounded_json(column: &CheckedColumn, bytes: &[u8]) -> Option<String> {
     let (ColumnContent::JsonText(check) | ColumnContent::Json(check)) = column.content else { return None };
     let Cow::Owned(bounded) = json_bounds::bounded_text(std::str::from_utf8(bytes).ok()?, limits::JSON_TEXT_DEPTH)
@@ -332,7 +334,7 @@ fn bounded_json(column: &CheckedColumn, bytes: &[u8]) -> Option<String> {
     check(&bounded).is_ok().then_some(bounded)
 }
 
-/// Binds the values of a key behind what is bound already.
+/// Binds the values of a key after those that are already bound.
 fn bind_key<'q, DB>(
     query: sqlx::query::Query<'q, DB, DB::Arguments>,
     key: &RowKey,

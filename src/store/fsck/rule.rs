@@ -1,6 +1,6 @@
-//! Invariants that one statement can look for, as tables of them.
+//! Rules: invariants that one SQL statement can check, in tables.
 
-/// Rules: a statement that gives the ids of the rows that break an invariant, and what is then wrong with each.
+/// Defines rules: a statement that returns the ids of the rows that violate an invariant, and the problem of each.
 macro_rules! rules {
     ($($name:ident: $invariant:literal, $table:literal, $what:literal, $text:expr;)*) => {
         pub(super) const RULES: &[$crate::fsck::rule::FsckRule] = &[$($crate::fsck::rule::FsckRule {
@@ -13,7 +13,7 @@ macro_rules! rules {
     };
 }
 
-/// An invariant that one statement can look for.
+/// An invariant that one statement can check.
 pub(super) struct FsckRule {
     pub invariant: &'static str,
     pub table: &'static str,

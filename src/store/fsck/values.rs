@@ -1,5 +1,5 @@
-//! Stored values that cannot be read, of every table and row. The checker names them, [`super::repair`] moves them into
-//! quarantine. [`tables`] says what each column holds.
+//! Unreadable stored values, of every table and row. The checker reports them, [`super::repair`] moves them into
+//! quarantine. [`tables`] declares the content of each column.
 
 mod columns;
 mod table;
@@ -23,7 +23,7 @@ use tables::TABLES;
 /// The values of a key column, as bytes.
 pub(super) type RowKey = Vec<Option<Vec<u8>>>;
 
-/// A row with values that cannot be read.
+/// A row with unreadable values.
 pub(super) struct DamagedRow {
     pub table: &'static CheckedTable,
     pub key: RowKey,
@@ -32,7 +32,7 @@ pub(super) struct DamagedRow {
 }
 
 impl DamagedRow {
-    /// The row's key for people.
+    /// Returns the row's key for people.
     pub(super) fn name(&self) -> String {
         let one = |value: &Option<Vec<u8>>| match value {
             None => "none".to_owned(),
@@ -45,7 +45,7 @@ impl DamagedRow {
     }
 }
 
-/// Every value that cannot be read is a finding.
+/// Reports every unreadable value as a finding.
 pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<(), StoreError> {
     for row in find_damaged_rows(db).await? {
         let name = row.name();
@@ -57,7 +57,7 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<()
     Ok(())
 }
 
-/// All rows with values that cannot be read.
+/// Returns all rows with unreadable values.
 pub(super) async fn find_damaged_rows(db: &Db) -> Result<Vec<DamagedRow>, StoreError> {
     let mut damaged = Vec::new();
     for table in TABLES {
@@ -78,7 +78,7 @@ async fn damaged_rows_of_table(db: &Db, table: &'static CheckedTable) -> Result<
         _ => format!("CAST({} AS TEXT)", column.name),
     });
     let list = key.chain(values).collect::<Vec<_>>().join(", ");
-    // The remark tells it from statements that must not read a table through.
+    // The comment marks statements that may scan a whole table, for the tests.
     let text = format!("SELECT /* all values */ {list} FROM {}", table.name);
     with_pool!(db, |pool| {
         let mut rows = sqlx::query(AssertSqlSafe(text)).fetch(pool);
@@ -94,13 +94,13 @@ async fn damaged_rows_of_table(db: &Db, table: &'static CheckedTable) -> Result<
     })
 }
 
-/// PostgreSQL's own types hold what they are to hold.
+/// Returns whether the column can hold unreadable values; PostgreSQL enforces its own types.
 fn may_be_damaged(db: &Db, column: &CheckedColumn) -> bool {
     let is_file = db.path().is_some();
     is_file || matches!(column.content, ColumnContent::Word(_) | ColumnContent::JsonText(_) | ColumnContent::Json(_))
 }
 
-/// The columns of a row, behind its key, that cannot be read.
+/// Returns the unreadable columns of a row, after its key.
 fn unreadable_columns<'r, R>(
     row: &'r R,
     key: usize,

@@ -1,5 +1,5 @@
-//! Responses as they came, byte for byte: rows of pieces while they arrive, one compressed body with the sha256 of the
-//! original afterwards.
+//! Raw responses, byte for byte: rows of pieces while they arrive, then one compressed body with the sha256 of the
+//! original.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -17,18 +17,19 @@ use crate::turn_events::{IGNORE_CONFLICTS, fixed_chunks};
 use turnleaf_domain::{GenerationId, TurnId, UserId, limits};
 use turnleaf_platform::tasks;
 
-/// More than any response that is kept, of this server's or of an archive.
+/// An upper bound on any kept response, of this server or of an archive.
 const LENGTH_MAX: usize = 4 * limits::RAW_BYTES;
 
-/// Up to this many bytes are compressed inside the transaction that ends the generation: a few milliseconds.
+/// Bodies up to this many bytes are compressed inside the transaction that ends the generation, which takes a few
+/// milliseconds.
 const SMALL: i64 = 1 << 20;
-/// zstd's own default: JSON streams shrink to a tenth, at several hundred MB/s.
+/// The default level of zstd: JSON streams shrink to a tenth, at several hundred MB/s.
 const LEVEL: i32 = 3;
 
-/// Far below the bound of either database on parameters.
+/// The number of turns per query, far below the parameter limit of either database.
 const TURNS_AT_ONCE: usize = 1_000;
 
-/// Followed by rows of values and `IGNORE_CONFLICTS`.
+/// Rows of values and `IGNORE_CONFLICTS` follow.
 const INSERT: &str = "INSERT INTO generation_chunks (generation_id, n, bytes) ";
 
 sql! {
@@ -40,19 +41,19 @@ sql! {
     DELETE_PACKED = "DELETE FROM generation_chunks WHERE generation_id = $1 \
         AND EXISTS (SELECT 1 FROM generations g WHERE g.id = $1 AND g.raw_response IS NOT NULL)";
     STORED = "SELECT bytes FROM generation_chunks WHERE generation_id = $1 AND n = $2";
-    /// Begins with the pieces, of which few are kept, and not with the responses, of which all are.
+    /// The query starts with the pieces, of which few are kept, and not with the responses, of which all are.
     UNPACKED = "SELECT g.id FROM (SELECT DISTINCT generation_id FROM generation_chunks) k CROSS JOIN generations g \
         WHERE g.id = k.generation_id AND g.status <> 'running' AND g.raw_response IS NULL ORDER BY g.id LIMIT $1";
     FIND = "SELECT g.raw_response, g.raw_bytes FROM generations g JOIN turns t ON t.id = g.turn_id \
         JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND g.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
-    /// Followed by a list of turn ids.
+    /// A list of turn ids follows.
     PACKED = "SELECT raw_response, raw_bytes FROM generations WHERE id = $1";
     OF_TURNS = "SELECT g.turn_id, g.id, g.raw_response, g.raw_bytes, g.raw_complete, g.status, g.api, \
         EXISTS (SELECT 1 FROM generation_chunks k WHERE k.generation_id = g.id) AS has_pieces FROM generations g ";
 }
 
-/// A piece of a response, with the number of bytes before it, stored as `n`.
+/// A piece of a response, with its offset in bytes, stored as `n`.
 #[derive(Debug, Clone, Copy)]
 pub struct RawChunk<'a> {
     pub generation_id: GenerationId,
@@ -64,18 +65,18 @@ pub struct RawChunk<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawStep {
     pub generation_id: GenerationId,
-    /// Whether the provider finished it and the generation went well: only then may it be replayed as it is.
+    /// True if the provider finished the response and the generation succeeded: only then may it be replayed raw.
     pub is_complete: bool,
-    /// What the bytes are written in; absent where that was not noted yet.
+    /// The API whose format the bytes have; none for rows from before this was recorded.
     pub api: Option<String>,
     pub body: RawBody,
 }
 
-/// A response as it lies in memory: as it came, or packed, which is a tenth of it.
+/// A response in memory, plain or packed, which is a tenth of the size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RawBody {
     Plain(Vec<u8>),
-    /// Was unpacked once and is whole.
+    /// Packed bytes that were unpacked once, which verified them.
     Packed {
         bytes: Vec<u8>,
         length: usize,
@@ -88,7 +89,7 @@ impl RawBody {
         Ok(Self::Packed { bytes, length })
     }
 
-    /// Whether nothing was kept.
+    /// Returns whether no bytes were kept.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Plain(bytes) => bytes.is_empty(),
@@ -96,14 +97,14 @@ impl RawBody {
         }
     }
 
-    /// How much memory it takes, bytes.
+    /// Returns its memory in bytes.
     pub fn memory_bytes(&self) -> usize {
         match self {
             Self::Plain(bytes) | Self::Packed { bytes, .. } => bytes.len(),
         }
     }
 
-    /// The response exactly as it came.
+    /// Returns the exact response bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Plain(bytes) => bytes.clone(),
@@ -124,11 +125,11 @@ struct StepRow {
     has_pieces: bool,
 }
 
-/// Appends pieces of any number of responses. Idempotent: bytes that are stored already are left as they are, also where
-/// they were cut into other pieces, because the acknowledgement of an earlier commit may have been lost.
+/// Appends pieces of any number of responses. Idempotent: stored bytes are left unchanged, even if they were split
+/// differently, because the acknowledgement of an earlier commit may have been lost.
 ///
 /// # Errors
-/// `NotUnique` when other bytes are stored at this place of the response.
+/// `NotUnique` when different bytes are stored at this offset of the response.
 pub async fn append_chunks(tx: &mut Tx, chunks: &[RawChunk<'_>]) -> Result<(), StoreError> {
     for some in fixed_chunks(chunks) {
         if insert_chunks(tx, some).await? < some.len() as u64 {
@@ -140,7 +141,7 @@ pub async fn append_chunks(tx: &mut Tx, chunks: &[RawChunk<'_>]) -> Result<(), S
     Ok(())
 }
 
-/// Stores of a piece what is not stored.
+/// Stores the missing part of a piece.
 async fn append_missing(tx: &mut Tx, mut chunk: RawChunk<'_>) -> Result<(), StoreError> {
     while !chunk.bytes.is_empty() && insert_chunks(tx, &[chunk]).await? == 0 {
         let stored: Vec<u8> = in_tx!(&mut *tx, |conn| {
@@ -156,7 +157,7 @@ async fn append_missing(tx: &mut Tx, mut chunk: RawChunk<'_>) -> Result<(), Stor
     Ok(())
 }
 
-/// Inserts one slice of a fixed size; gives how many of its pieces were not there.
+/// Inserts one batch of a fixed size; returns the number of new pieces.
 async fn insert_chunks(tx: &mut Tx, some: &[RawChunk<'_>]) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| {
         let mut query = QueryBuilder::new(INSERT);
@@ -173,16 +174,16 @@ pub(super) async fn drop_packed_pieces(tx: &mut Tx, generation: GenerationId) ->
     Ok(())
 }
 
-/// Generations whose pieces this process could not pack. They are read in pieces and not tried again before the next
-/// start: no column of theirs could say so, because a damaged row may refuse every change.
+/// Generations whose pieces this process could not pack. They are read in pieces and not retried before the next
+/// start. This is kept in memory, because a damaged row may refuse every change.
 static NOT_PACKED: LazyLock<Mutex<HashSet<Uuid>>> = LazyLock::new(Mutex::default);
 
 fn with_not_packed<T>(act: impl FnOnce(&mut HashSet<Uuid>) -> T) -> T {
     act(&mut NOT_PACKED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Compresses the pieces of a generation that is over into one body and deletes them, in one transaction. Does nothing
-/// when that has been done. Pieces that cannot be read or packed are logged and stay as they are.
+/// Packs a finished generation: compresses its pieces into one body and deletes them, in one transaction. Does
+/// nothing if that was done. Pieces that cannot be read or packed are logged and left unchanged.
 pub async fn pack(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
     match pack_pieces(db, generation).await {
         Err(error) if !error.is_database_wide() => {
@@ -208,7 +209,7 @@ async fn pack_pieces(db: &Db, generation: GenerationId) -> Result<(), StoreError
     tx.commit().await
 }
 
-/// Generations that are over and whose pieces [`pack`] has yet to compress, at most `limit`.
+/// Returns finished generations whose pieces [`pack`] has yet to compress, at most `limit`.
 pub async fn list_unpacked(db: &Db, limit: u32) -> Result<Vec<GenerationId>, StoreError> {
     let known = with_not_packed(|all| i64::try_from(all.len()).unwrap_or(i64::MAX));
     let rows = i64::from(limit).saturating_add(known);
@@ -220,8 +221,8 @@ pub async fn list_unpacked(db: &Db, limit: u32) -> Result<Vec<GenerationId>, Sto
     Ok(ids.into_iter().map(GenerationId::from).collect())
 }
 
-/// A response exactly as it came, as far as it has come. `None` when the owner has no such generation or nothing was
-/// kept.
+/// Returns the exact response bytes that have arrived so far. `None` if the owner has no such generation or nothing
+/// was kept.
 pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Vec<u8>>, StoreError> {
     let row: Option<(Option<Vec<u8>>, Option<i64>)> = with_pool!(db, |pool| {
         sqlx::query_as(FIND).bind(owner.uuid()).bind(generation.uuid()).fetch_optional(pool).await?
@@ -236,11 +237,11 @@ pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Op
     }
 }
 
-/// The responses of these turns, by step, for assembling the context of a request. The caller has found the turns by
-/// their owner.
+/// Returns the responses of these turns, by step, for context assembly. The caller has found the turns by their
+/// owner.
 pub async fn list_by_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<RawStep>>, StoreError> {
     let mut map: HashMap<TurnId, Vec<RawStep>> = HashMap::new();
-    // A path may have more turns than a statement may have parameters.
+    // A path may have more turns than a statement has parameters.
     for some in turns.chunks(TURNS_AT_ONCE) {
         let rows: Vec<Readable<StepRow>> = with_pool!(db, |pool| {
             let mut query = QueryBuilder::new(OF_TURNS);
@@ -254,7 +255,7 @@ pub async fn list_by_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, 
         });
         for row in keep_readable(rows, "generations") {
             let body = match (row.raw_response, row.raw_bytes) {
-                // A body that is damaged is none: the turn goes to its model as plain text.
+                // A damaged body counts as missing: the turn is sent to its model as text.
                 (Some(bytes), Some(length)) => {
                     keep_decoded([RawBody::from_packed(bytes, length, row.id)], "generations")
                         .pop()
@@ -262,7 +263,7 @@ pub async fn list_by_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, 
                 }
                 _ if !row.has_pieces => RawBody::Plain(Vec::new()),
                 _ => match pieces(db, row.id).await?.concat() {
-                    // They may have been packed since the row was read.
+                    // The pieces may have been packed since the row was read.
                     none if none.is_empty() => RawBody::Plain(packed_bytes(db, row.id).await?),
                     bytes => RawBody::Plain(bytes),
                 },
@@ -275,7 +276,7 @@ pub async fn list_by_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, 
     Ok(map)
 }
 
-/// The packed bytes of a response; none where there are none.
+/// Returns the unpacked body of a response; empty if there is none.
 async fn packed_bytes(db: &Db, generation: Uuid) -> Result<Vec<u8>, StoreError> {
     let row: Option<(Option<Vec<u8>>, Option<i64>)> =
         with_pool!(db, |pool| sqlx::query_as(PACKED).bind(generation).fetch_optional(pool).await?);
@@ -285,7 +286,7 @@ async fn packed_bytes(db: &Db, generation: Uuid) -> Result<Vec<u8>, StoreError> 
     }
 }
 
-/// Packs within the transaction that ends the generation, if that takes no time.
+/// Packs within the transaction that ends the generation, if the body is small.
 pub(super) async fn pack_if_small(tx: &mut Tx, generation: GenerationId) -> Result<(), StoreError> {
     let pieces: Vec<Vec<u8>> = in_tx!(&mut *tx, |conn| {
         let size: Option<i64> = sqlx::query_scalar(SIZE).bind(generation.uuid()).fetch_one(&mut *conn).await?;
@@ -331,11 +332,11 @@ pub(crate) fn compress(pieces: &[Vec<u8>]) -> Result<PackedBody, StoreError> {
     Ok(PackedBody { bytes, sha256: Sha256::digest(&body).to_vec(), length })
 }
 
-/// Undoes [`compress`]. `length` is the stored one, which bounds what a damaged body can expand to.
+/// Decompresses a body of [`compress`]. `length` is the stored one, which bounds the expansion of a damaged body.
 pub(crate) fn decompress(packed: &[u8], length: i64, id: Uuid) -> Result<Vec<u8>, StoreError> {
     let failed = |why: String| inconsistent("generations", "raw_response", id, why);
     let length = usize::try_from(length).map_err(|why| failed(why.to_string()))?;
-    // The length is what is allocated: a damaged one must not ask for more than there ever is.
+    // The length is allocated up front, so a damaged one must be bounded.
     if length > LENGTH_MAX {
         return Err(failed(format!("its length of {length} bytes is beyond every response")));
     }

@@ -1,7 +1,7 @@
-//! What was sent, apart from what is known of its call. Each message of a long chat sends the chat again, so a request is
-//! stored as what it has that an earlier one of its path has not: where it differs from its base there are its own bytes,
-//! and around them those of the base. A base is whole, so nothing is read over more than two rows; and it is of a turn
-//! above or of the same one, which never goes before those below it.
+//! Stored requests, separate from the rows of their calls. Each message of a long chat sends the whole chat again, so
+//! a request is stored as a byte delta against an earlier request of its path: its own bytes where it differs, and
+//! around them those of its base. A base is stored whole, so at most two rows are read; and it belongs to the same
+//! turn or one above, which is never deleted before those below it.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -15,19 +15,19 @@ use turnleaf_domain::{GenerationId, TurnId, UserId};
 
 const TABLE: &str = "generation_requests";
 
-/// What a request is put together from, of `q` and its base `p` ([`base_request_joins`]).
+/// The columns from which a request is reassembled, of `q` and its base `p` ([`base_request_joins`]).
 macro_rules! request_columns {
     () => {
         "q.body, q.body_head, q.body_tail, p.body AS base_body"
     };
 }
-/// The same of its manifest; nulls where nothing is stored of a request.
+/// The columns of the manifest; null if the request is not stored.
 macro_rules! manifest_columns {
     () => {
         "q.manifest, q.manifest_head, q.manifest_tail, p.manifest AS base_manifest"
     };
 }
-/// The requests `q` of generations `g`, and what they were stored after.
+/// The joins of generations `g` to their requests `q` and bases `p`.
 macro_rules! base_request_joins {
     () => {
         "LEFT JOIN generation_requests q ON q.generation_id = g.id LEFT JOIN generation_requests p ON p.generation_id = q.base_id "
@@ -41,8 +41,8 @@ sql! {
     FIND = concat!("SELECT ", request_columns!(), " FROM generations g ", base_request_joins!(), "JOIN turns t ON t.id = g.turn_id \
         JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND g.id = $2 AND q.body IS NOT NULL AND t.deleted_at IS NULL AND c.deleted_at IS NULL");
-    /// Of this turn's earlier steps and of the turns shortly above it the newest request of the same model ($3, $4): another
-    /// model's differs from its first bytes on. Begins with the few turns.
+    /// The newest request with the same model ($3, $4), of earlier steps of this turn and of the nearest turns above:
+    /// requests of another model differ from the first bytes on. The query starts with these few turns.
     BEFORE = "WITH RECURSIVE up (id, prev_turn_id, depth, n) AS ( \
             SELECT t.id, t.prev_turn_id, t.depth, CAST(0 AS BIGINT) FROM turns t WHERE t.id = $1 \
             UNION ALL \
@@ -55,11 +55,11 @@ sql! {
     WHOLE = "SELECT body, manifest FROM generation_requests WHERE generation_id = $1 AND base_id IS NULL";
 }
 
-/// Which request the next one of a path may be stored after, and the epoch of its chat: what was deleted for ever and is
-/// taken in again has the same ids, and need not have the same bytes.
+/// The base request for the next one of a path, and the purge epoch of its chat: a chat that was purged and imported
+/// again has the same ids, but maybe other bytes.
 pub type RequestBaseId = (GenerationId, Option<Uuid>);
 
-/// The call that a request is of: its turn, its step, and the provider and model that are asked.
+/// The call of a request: its turn, step, provider and model.
 pub type RequestKey<'a> = (TurnId, u32, &'a str, &'a str);
 
 /// A request that is stored whole.
@@ -70,7 +70,7 @@ pub struct RequestBase {
     pub manifest: Bytes,
 }
 
-/// Bytes that stand between the first `head` and the last `tail` of others.
+/// The bytes between the first `head` and the last `tail` bytes of a base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct BodyDelta {
     head: usize,
@@ -98,12 +98,13 @@ impl BodyDelta {
 }
 
 impl StoredRequest {
-    /// All of it: the body exactly as it is sent, without headers and so without a key, and its manifest as JSON.
+    /// Returns a whole request: the body exactly as it is sent, without headers and so without an API key, and its
+    /// manifest as JSON.
     pub fn from_whole(body: Bytes, manifest: Bytes) -> Self {
         Self { base: None, body: BodyDelta::from_whole(body), manifest: BodyDelta::from_whole(manifest) }
     }
 
-    /// What it has that `base` has not, or all of it where that is much of it ([`is_delta_worthwhile`]).
+    /// Returns the request as a delta against `base`, or whole if the delta is too large ([`is_delta_worthwhile`]).
     pub fn against_base(base: &RequestBase, body: Bytes, manifest: Bytes) -> Self {
         let (its_body, its_manifest) =
             (BodyDelta::against_base(&base.body, &body), BodyDelta::against_base(&base.manifest, &manifest));
@@ -113,13 +114,13 @@ impl StoredRequest {
         }
     }
 
-    /// Whether it may be the base of later ones.
+    /// Returns whether it may be the base of later requests.
     pub fn is_whole(&self) -> bool {
         self.base.is_none()
     }
 }
 
-/// [`request_columns`] of a row.
+/// The [`request_columns`] of a row.
 #[derive(sqlx::FromRow)]
 pub(crate) struct RequestBodyRow {
     body: Option<Vec<u8>>,
@@ -129,10 +130,10 @@ pub(crate) struct RequestBodyRow {
 }
 
 impl RequestBodyRow {
-    /// The body as it was sent.
+    /// Returns the body as it was sent.
     ///
     /// # Errors
-    /// `Inconsistent` where it is missing, or its base is too short for it.
+    /// `Inconsistent` if it is missing, or its base is too short for it.
     pub fn reassemble(self, id: Uuid) -> Result<Vec<u8>, StoreError> {
         let own = self.body.ok_or_else(|| inconsistent(TABLE, "body", id, "it is missing"))?;
         let around = (self.body_head.unwrap_or_default(), self.body_tail.unwrap_or_default());
@@ -140,7 +141,7 @@ impl RequestBodyRow {
     }
 }
 
-/// [`manifest_columns`] of a row, of a call that may have no request.
+/// The [`manifest_columns`] of a row, of a call that may have no request.
 #[derive(sqlx::FromRow)]
 pub(crate) struct RequestManifestRow {
     manifest: Option<Vec<u8>>,
@@ -150,10 +151,10 @@ pub(crate) struct RequestManifestRow {
 }
 
 impl RequestManifestRow {
-    /// The manifest; null where there is none.
+    /// Returns the manifest; null if there is none.
     ///
     /// # Errors
-    /// `Inconsistent` where its base is too short for it, or it is no JSON.
+    /// `Inconsistent` if its base is too short for it, or it is not JSON.
     pub fn reassemble(self, id: Uuid) -> Result<Value, StoreError> {
         const COLUMN: &str = "manifest";
         let Some(own) = self.manifest else { return Ok(Value::Null) };
@@ -163,7 +164,7 @@ impl RequestManifestRow {
     }
 }
 
-/// Its own bytes between so many of the first and the last of its base's.
+/// Joins its own bytes with the head and the tail of its base.
 fn join_delta(
     own: Vec<u8>,
     (head, tail): (i64, i64),
@@ -179,7 +180,7 @@ fn join_delta(
     whole.ok_or_else(|| inconsistent(TABLE, column, id, "its base is too short"))
 }
 
-/// Stores what was sent, behind the row of its call.
+/// Stores a request, after the row of its call.
 pub(crate) async fn insert(tx: &mut Tx, id: GenerationId, request: &StoredRequest) -> Result<(), StoreError> {
     let StoredRequest { base, body, manifest } = request;
     in_tx!(tx, |conn| sqlx::query(INSERT)
@@ -197,7 +198,7 @@ pub(crate) async fn insert(tx: &mut Tx, id: GenerationId, request: &StoredReques
     Ok(())
 }
 
-/// The request exactly as it was sent.
+/// Returns the request exactly as it was sent.
 pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Option<Vec<u8>>, StoreError> {
     let row: Option<RequestBodyRow> = with_pool!(db, |pool| sqlx::query_as(FIND)
         .bind(owner.uuid())
@@ -207,7 +208,7 @@ pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Op
     row.map(|row| row.reassemble(generation.uuid())).transpose()
 }
 
-/// After which request that of this call may be stored.
+/// Returns the base against which the request of this call may be stored.
 pub async fn find_base_id(
     db: &Db,
     (turn, step, provider, model): RequestKey<'_>,
@@ -219,14 +220,14 @@ pub async fn find_base_id(
     Ok(row.map(|(id, epoch)| (id.into(), epoch)))
 }
 
-/// A request that is stored whole; none where it is not.
+/// Returns a request that is stored whole; none if it is not.
 pub async fn find_base(db: &Db, id: GenerationId) -> Result<Option<RequestBase>, StoreError> {
     let row: Option<(Vec<u8>, Vec<u8>)> =
         with_pool!(db, |pool| sqlx::query_as(WHOLE).bind(id.uuid()).fetch_optional(pool).await?);
     Ok(row.map(|(body, manifest)| RequestBase { id, body: body.into(), manifest: manifest.into() }))
 }
 
-/// Stores what was sent by a call that was made elsewhere and comes in behind those before it.
+/// Stores the request of an imported call, after those of earlier calls.
 pub(crate) async fn insert_imported(
     tx: &mut Tx,
     id: GenerationId,
@@ -245,7 +246,7 @@ pub(crate) async fn insert_imported(
     insert(tx, id, &request).await
 }
 
-/// [`before`] and [`base`] in one.
+/// Combines [`find_base_id`] and [`find_base`] inside a transaction.
 async fn find_base_in_tx(
     tx: &mut Tx,
     (turn, step, provider, model): RequestKey<'_>,

@@ -1,30 +1,30 @@
-//! The statement that reads a database of a program from before. Its tables are those that were found, so it is made of
-//! them; only how a value becomes text differs between the two databases.
+//! The statement that reads a predecessor's database. It is built from the tables that were found; only the
+//! conversion of values to text differs between the two databases.
 
 use std::fmt::Write;
 
 use turnleaf_interchange::bounds::CELL_BYTES;
 use turnleaf_interchange::legacy::{LegacyField, LegacyRowKind, LegacyTable};
 
-/// The tables of a SQLite file, each with its columns. No views: their text is somebody's.
+/// The tables of a SQLite file with their columns. Views are excluded, because their SQL is untrusted.
 pub(super) const SQLITE_TABLES: &str = "SELECT t.name, c.name FROM sqlite_schema t JOIN pragma_table_info(t.name) c \
     WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' ORDER BY t.name, c.cid";
-/// The tables of PostgreSQL that are found without naming their schema.
+/// The tables of PostgreSQL that are visible without naming their schema.
 pub(super) const POSTGRES_TABLES: &str = "SELECT CAST(t.relname AS TEXT), CAST(c.attname AS TEXT) \
     FROM pg_catalog.pg_class t JOIN pg_catalog.pg_attribute c ON c.attrelid = t.oid \
     WHERE t.relkind IN ('r', 'p') AND pg_catalog.pg_table_is_visible(t.oid) AND c.attnum > 0 AND NOT c.attisdropped \
     AND t.relnamespace <> 'pg_catalog'::regnamespace ORDER BY t.relname, c.attnum";
 
-/// How an id becomes text, with `{}` for its column.
+/// Converts an id to text, with `{}` for its column.
 pub(super) type IdText = fn(&str) -> String;
 
-/// A GUID may be kept as its bytes.
+/// A GUID may be stored as bytes.
 pub(super) const SQLITE: IdText =
     |column| format!("CASE WHEN typeof({column}) = 'blob' THEN hex({column}) ELSE CAST({column} AS TEXT) END");
 pub(super) const POSTGRES: IdText = |column| format!("CAST({column} AS TEXT)");
 
-/// The rows of all tables as the conversation, the number of the kind and the fields. A row leads to its conversation
-/// by itself, by its turn or by its message.
+/// Returns the query for the rows of all tables: the conversation, the number of the kind, and the fields. A row
+/// belongs to its conversation directly, by its turn or by its message.
 pub(super) fn rows_query(tables: &[LegacyTable], id_text: IdText) -> String {
     let arms: Vec<String> = tables.iter().map(|table| table_query(table, tables, id_text)).collect();
     format!("{} ORDER BY 1, 2", arms.join(" UNION ALL "))
@@ -42,14 +42,14 @@ fn table_query(table: &LegacyTable, tables: &[LegacyTable], id_text: IdText) -> 
         for (kind, field) in [(LegacyRowKind::Turn, LegacyField::Turn), (LegacyRowKind::Message, LegacyField::Message)]
         {
             let other = tables.iter().find(|other| other.kind == kind);
-            // A message leads to its conversation by itself, and by nothing else.
+            // A message belongs to its conversation directly only.
             if let (Some(own), Some(other), LegacyRowKind::Call | LegacyRowKind::Thought) =
                 (id(field), other, table.kind)
                 && let (Some(key), Some(to)) = (other.column(LegacyField::Id), other.column(LegacyField::Conversation))
             {
                 let name = if kind == LegacyRowKind::Turn { "t" } else { "m" };
                 let (key, to) = (id_expr(&quoted(key), id_text), id_expr(&quoted(to), id_text));
-                // An id that is there twice must not make two rows of one.
+                // A duplicate id must not duplicate rows.
                 let _ = write!(
                     joins,
                     " LEFT JOIN (SELECT {key} AS i, MIN({to}) AS c FROM {} GROUP BY 1) {name} ON {name}.i = {own}",
@@ -73,19 +73,21 @@ fn table_query(table: &LegacyTable, tables: &[LegacyTable], id_text: IdText) -> 
     text
 }
 
-/// An id that equals the same id in another table. Two programs may have written a GUID in different case.
+/// Returns an expression for an id that equals the same id in another table, because programs may have written a GUID
+/// in different case.
 fn id_expr(column: &str, id_text: IdText) -> String {
     let text = id_text(column);
     format!("CASE WHEN length({text}) = 36 THEN lower({text}) ELSE {text} END")
 }
 
-/// A value's text, a little more than its bound where it is longer.
+/// Returns an expression for a value's text, cut slightly beyond its bound if it is longer, so that the cut is
+/// noticed.
 fn bounded(column: &str) -> String {
     let text = format!("CAST({column} AS TEXT)");
     format!("CASE WHEN octet_length({text}) <= {CELL_BYTES} THEN {text} ELSE substr({text}, 1, {}) END", CELL_BYTES + 1)
 }
 
-/// A name as it stands in a statement.
+/// Quotes a name for a statement.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

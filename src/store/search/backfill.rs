@@ -1,5 +1,5 @@
-//! Indexing what is older than the index, or was indexed by older rules: some rows at a time, in the order of their ids,
-//! so that a stop in between leaves fewer to do. What is written meanwhile indexes itself.
+//! Backfill of the search index: indexes rows that are older than the index or were indexed by older rules, in
+//! batches ordered by id, so that an interruption leaves fewer to do. New rows are indexed when they are written.
 
 use sqlx::QueryBuilder;
 use uuid::Uuid;
@@ -20,14 +20,14 @@ sql! {
     ADVANCE = "UPDATE search_progress SET rules = $2, after_id = $3, is_done = $4 WHERE kind = $1";
 }
 
-/// Indexes some more; false when there is nothing left to index.
+/// Indexes another batch; returns false when nothing is left.
 pub async fn index_batch(db: &Db) -> Result<bool, StoreError> {
     let mut tx = db.begin().await?;
     let undone: Option<(String, i64, Lossy<Uuid>)> =
         in_tx!(&mut tx, |conn| sqlx::query_as(UNDONE).bind(RULES_VERSION).fetch_optional(conn).await?);
     let Some((word, rules, after)) = undone else { return Ok(false) };
     let Some(kind) = SearchKind::ALL.into_iter().find(|kind| kind.as_str() == word) else { return Ok(false) };
-    // Other rules, or a place that cannot be read: from the beginning.
+    // Other rules or an unreadable position restart the backfill.
     let after = if rules == RULES_VERSION { after.into_result().unwrap_or_default() } else { Uuid::nil() };
     let text = match kind {
         SearchKind::Chat => CHATS,
@@ -41,13 +41,13 @@ pub async fn index_batch(db: &Db) -> Result<bool, StoreError> {
     let mut ids = keep_readable(rows, kind.table());
     let found = ids.len();
     if kind == SearchKind::Document {
-        // One may be as large as very many turns.
+        // One document may be as large as very many turns.
         ids.truncate(1);
     }
     for (id,) in &ids {
         index_unless_damaged(&mut tx, kind, *id).await?;
     }
-    // Without an id that can be read there is no place to go on from.
+    // Without a readable id there is no position to continue from.
     let is_done = (is_last && ids.len() == found) || ids.is_empty();
     let reached = ids.last().map_or(after, |(id,)| *id);
     in_tx!(&mut tx, |conn| {
@@ -58,8 +58,7 @@ pub async fn index_batch(db: &Db) -> Result<bool, StoreError> {
     Ok(true)
 }
 
-/// Indexes one row. One that cannot be read or indexed is logged and left behind like those that are done, so that it
-/// keeps no other from being found.
+/// Indexes one row. A row that cannot be read or indexed is logged and skipped, so that it does not block the others.
 async fn index_unless_damaged(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<(), StoreError> {
     tx.savepoint().await?;
     match index::index_item(tx, kind, id, IndexAge::Old).await {
@@ -74,7 +73,7 @@ async fn index_unless_damaged(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result
     }
 }
 
-/// Forgets everything that is indexed, so that [`step`] makes it anew.
+/// Clears the whole index, so that [`index_batch`] rebuilds it.
 pub async fn reset(db: &Db) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
     in_tx!(&mut tx, |conn| {

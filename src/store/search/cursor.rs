@@ -1,4 +1,5 @@
-//! Where a page of a search ended: enough to go on without showing anything twice, whatever was written or deleted since.
+//! Search cursors: the end of a page, with enough state to continue without repeating a hit, whatever was written or
+//! deleted since.
 
 use chrono::{DateTime, Utc};
 use sha2::{Digest, Sha256};
@@ -7,36 +8,36 @@ use uuid::Uuid;
 use crate::search::SearchKind;
 use turnleaf_domain::InvalidField;
 
-/// What orders what is found, best last: points, then age, then id.
+/// The sort key of matches, best last: score, then age, then id.
 pub type SearchRank = (i64, i64, Uuid);
 
-/// Of something with so many points, from that moment.
+/// Returns the sort key for a score and a time.
 pub(super) fn rank(points: i64, at: DateTime<Utc>, id: Uuid) -> SearchRank {
     (points, at.timestamp_micros(), id)
 }
 
-/// Something that has the words, and the row that has them best.
+/// A match, with its best row of the index.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RankedMatch {
     pub rank: SearchRank,
     pub row: i64,
 }
 
-/// A place between two hits.
+/// A position between two hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchCursor {
     pub(super) kind: SearchKind,
-    /// The rows whose hits are being shown, both included; without a lowest one, those that come next.
+    /// The window of rows whose hits are being listed, inclusive; without a lowest row, the next window.
     pub(super) highest: i64,
     pub(super) lowest: Option<i64>,
-    /// The last that was shown of them.
+    /// The last hit that was listed.
     pub(super) after: Option<SearchRank>,
-    /// Of what was asked.
+    /// The hash of the query.
     pub(super) query_hash: u32,
 }
 
 impl SearchCursor {
-    /// For a client, to which it means nothing.
+    /// Encodes the cursor as an opaque string for clients.
     pub fn encode(&self) -> String {
         let kind = &self.kind.as_str()[..1];
         let lowest = self.lowest.map_or(String::new(), |row| format!("{row:x}"));
@@ -45,10 +46,10 @@ impl SearchCursor {
         format!("{kind}.{:x}.{lowest}.{after}.{:08x}", self.highest, self.query_hash)
     }
 
-    /// Reads it back.
+    /// Parses an encoded cursor.
     ///
     /// # Errors
-    /// It is none that was given; the field is `cursor`.
+    /// If the text is not an encoded cursor; the field is `cursor`.
     pub fn parse(text: &str) -> Result<Self, InvalidField> {
         let read = || {
             let [kind, highest, lowest, after, asked] = text.split('.').collect::<Vec<_>>().try_into().ok()?;
@@ -68,14 +69,14 @@ impl SearchCursor {
                 query_hash: u32::from_str_radix(asked, 16).ok()?,
             })
         };
-        // What it is written as, and nothing else.
+        // Only the canonical encoding is accepted.
         read()
             .filter(|cursor| cursor.encode() == text)
             .ok_or_else(|| InvalidField::new("cursor", "must be one that a search has given"))
     }
 }
 
-/// What tells one question from another.
+/// Returns a hash that distinguishes queries.
 pub(super) fn query_hash(question: &str) -> u32 {
     let hash = Sha256::digest(question.as_bytes());
     hash.first_chunk::<4>().copied().map_or(0, u32::from_be_bytes)

@@ -1,4 +1,4 @@
-//! What is shown of a text that was found: the stretch that has the words, and where they are in it.
+//! Excerpts: the part of a matching text that has the words, and their positions in it.
 
 use serde::Serialize;
 
@@ -7,34 +7,35 @@ use crate::search::query::TextQuery;
 use turnleaf_domain::excerpt::strip_markdown;
 use turnleaf_domain::limits;
 
-/// A text with marks.
+/// A text with highlighted words.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct HighlightedText {
-    /// In one line; an ellipsis stands where it was cut.
+    /// The text in one line; an ellipsis marks a cut.
     pub text: String,
-    /// Half-open ranges of the text, in Unicode scalar values, in order and apart from each other.
+    /// Half-open ranges of the text, in Unicode scalar values, ordered and disjoint.
     pub marks: Vec<[usize; 2]>,
 }
 
 impl HighlightedText {
-    /// The whole text.
+    /// Returns the whole text.
     pub fn full(query: &TextQuery, text: &str) -> Self {
         Self::mark_stretch(query, text, usize::MAX)
     }
 
-    /// The stretch around the most of the words, bounded; the beginning of a text without them.
+    /// Returns a bounded excerpt with the most matches; the beginning of a text without any.
     pub fn excerpt(query: &TextQuery, text: &str) -> Self {
         Self::mark_stretch(query, text, limits::SEARCH_EXCERPT)
     }
 
-    /// The same of a text of Markdown, as its reader sees it; as it was written where only that has the words.
+    /// Works like [`Self::excerpt`] for Markdown, rendered as plain text; falls back to the source if only that has
+    /// the words.
     pub fn excerpt_of_markdown(query: &TextQuery, text: &str) -> Self {
         let plain = Self::excerpt(query, &strip_markdown(text));
         let written = plain.marks.is_empty().then(|| Self::excerpt(query, text));
         written.filter(|written| !written.marks.is_empty()).unwrap_or(plain)
     }
 
-    /// The text as it is shown: pieces, each with whether it is marked.
+    /// Splits the text into pieces, each with whether it is highlighted.
     pub fn pieces(&self) -> Vec<(String, bool)> {
         let letters: Vec<char> = self.text.chars().collect();
         let mut pieces = Vec::new();
@@ -52,7 +53,7 @@ impl HighlightedText {
 
     fn mark_stretch(query: &TextQuery, text: &str, most: usize) -> Self {
         let places = marked_bytes(query, text);
-        // In characters, of which the text may have very many: only those around the marks are counted.
+        // Only characters around the marks are counted, because the text may be very long.
         let (from, to) = stretch(text, &places, most);
         let mut said = String::new();
         let mut marks: Vec<[usize; 2]> = Vec::new();
@@ -76,12 +77,12 @@ impl HighlightedText {
     }
 }
 
-/// The bytes of the text that the words of the query are, in order.
+/// Returns the byte ranges of the query's words in the text, in order.
 fn marked_bytes(query: &TextQuery, text: &str) -> Vec<(usize, usize)> {
     let folded = FoldedText::new(text);
     let line: String = folded.chars.iter().collect();
     let found = query.any_occurrences(&line);
-    // From bytes of the folded text to its characters, both in order.
+    // Maps bytes of the folded text to its characters, both in order.
     let mut starts = Vec::with_capacity(folded.chars.len());
     let mut at = 0;
     for letter in &folded.chars {
@@ -100,7 +101,7 @@ fn marked_bytes(query: &TextQuery, text: &str) -> Vec<(usize, usize)> {
     marked
 }
 
-/// The bytes to show: as many marks as there are in one stretch, with a little before them.
+/// Returns the byte range with the most marks, with some context before them.
 fn stretch(text: &str, places: &[(usize, usize)], most: usize) -> (usize, usize) {
     let forward =
         |from: usize, letters: usize| text[from..].char_indices().nth(letters).map_or(text.len(), |(n, _)| from + n);
@@ -116,7 +117,7 @@ fn stretch(text: &str, places: &[(usize, usize)], most: usize) -> (usize, usize)
         let to = forward(from, most);
         places.iter().filter(|(start, end)| *start >= from && *end <= to).count()
     };
-    // The first of those with the most; a text with very many marks is looked at from the first few.
+    // The first range with the most marks; only the first marks of a text are candidates, for bounded time.
     let best =
         places.iter().take(64).map(|(start, _)| begin(*start)).max_by_key(|from| (marked(*from), usize::MAX - from));
     let from = best.unwrap_or(0);

@@ -1,14 +1,15 @@
-//! Text as it is searched: compatibility forms are one (NFKC), capitals are small, letters of the Latin and Greek scripts
-//! lose their accents, characters that nobody sees are left out. The same for a query, a text, and each part of a text.
+//! Folding of text for search: compatibility forms are unified (NFKC), letters are lower case, Latin and Greek
+//! letters lose their accents, invisible characters are removed. It applies equally to a query, a text, and each part
+//! of a text.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// A text as it is searched, with the places of its characters in the text itself.
+/// A folded text, with the positions of its characters in the original.
 #[derive(Debug, Default)]
 pub struct FoldedText {
     pub chars: Vec<char>,
-    /// Of each character, the bytes of the text that it stands for.
+    /// The byte range in the original, for each character.
     pub places: Vec<(usize, usize)>,
 }
 
@@ -23,14 +24,15 @@ impl FoldedText {
     }
 }
 
-/// The characters alone.
+/// Returns the folded characters only.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for_each_folded(text, |letter, _, _| folded.push(letter));
     folded
 }
 
-/// Gives every character with the bytes of the text that it stands for. A letter and the marks on it are taken together.
+/// Yields every folded character with its byte range in the original. A letter is folded together with its combining
+/// marks.
 fn for_each_folded(text: &str, mut give: impl FnMut(char, usize, usize)) {
     let mut letters = text.char_indices().peekable();
     while let Some((start, letter)) = letters.next() {
@@ -50,14 +52,15 @@ fn for_each_folded(text: &str, mut give: impl FnMut(char, usize, usize)) {
     }
 }
 
-/// Whether it belongs to the letter before it. The sound marks of half-width kana become marks only by NFKC.
+/// Returns whether a character combines with the one before it. The sound marks of half-width kana become combining
+/// only by NFKC.
 fn joins_previous(letter: char) -> bool {
     !letter.is_ascii()
         && !is_plain(letter)
         && (is_combining_mark(letter) || matches!(letter, '\u{1160}'..='\u{11ff}' | '\u{ff9e}' | '\u{ff9f}'))
 }
 
-/// Letters of which there are many, and which are themselves.
+/// Matches frequent letters that fold to themselves, as a fast path.
 fn is_plain(letter: char) -> bool {
     matches!(letter, '\u{4e00}'..='\u{9fff}' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{ac00}'..='\u{d7a3}')
 }
@@ -74,26 +77,26 @@ fn fold_segment(segment: &str, mut give: impl FnMut(char)) {
     let composed: String = without_accents.nfc().collect();
     for letter in composed.chars().flat_map(char::to_lowercase) {
         match letter {
-            // The second half of what İ becomes.
+            // The combining dot from the lower case of İ.
             '\u{307}' => {}
             'ς' => give('σ'),
             'ß' => {
                 give('s');
                 give('s');
             }
-            // As stored text has it.
+            // Stored text has this replacement for NUL.
             '\0' => give('\u{2400}'),
             _ => give(letter),
         }
     }
 }
 
-/// Letters of scripts in which people leave accents out when they search.
+/// Matches letters of scripts whose accents people leave out when they search.
 fn has_accents(base: char) -> bool {
     base.is_ascii_alphabetic() || matches!(base, '\u{c0}'..='\u{24f}' | '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}')
 }
 
-/// Joiners, variation selectors, soft hyphens and the like, which a text has or has not without anybody seeing it.
+/// Matches invisible characters, such as joiners, variation selectors and soft hyphens.
 fn is_unseen(letter: char) -> bool {
     matches!(
         letter,
@@ -102,18 +105,18 @@ fn is_unseen(letter: char) -> bool {
     )
 }
 
-/// What a character is to a search.
+/// The class of a character for search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CharClass {
     Space,
-    /// Of a script with spaces between its words.
+    /// A character of a script with spaces between words.
     Word,
-    /// Of a script without: each letter stands for itself.
+    /// A character of a script without spaces: each letter is a word.
     Letter,
     Sign,
 }
 
-/// Of a folded character.
+/// Returns the class of a folded character.
 pub fn char_class(letter: char) -> CharClass {
     if letter.is_ascii() {
         return match letter {

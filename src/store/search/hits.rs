@@ -1,4 +1,4 @@
-//! What is shown of what was found: where it is, when and by whom it was said, and the words in it.
+//! Hits: the displayed data of matches, which is their location, time, author, and an excerpt.
 
 use chrono::{DateTime, Utc};
 use sqlx::QueryBuilder;
@@ -14,7 +14,7 @@ use crate::search::{HighlightedText, SearchKind, TextQuery};
 use turnleaf_domain::id::DocumentId;
 use turnleaf_domain::{BranchId, ChatId, ModelLock, Role, TurnId, UserId};
 
-/// Each as in `look`, with what is shown.
+/// Queries like those of `retrieval`, with the displayed columns.
 const OF_TURNS: &str = ") SELECT m.word, t.id, t.chat_id, c.title, c.archived_at, t.role, t.created_at, t.branch_id, b.name, b.provider, \
     b.model, SUBSTR(t.content_text, CAST(m.start AS INTEGER), 50000) AS text FROM m \
     JOIN search_entries e ON e.id = m.entry JOIN turns t ON t.id = e.item_id JOIN chats c ON c.id = t.chat_id \
@@ -27,7 +27,7 @@ const OF_DOCUMENTS: &str = ") SELECT m.word, d.id, d.title, d.updated_at, \
     LEFT JOIN document_versions v ON v.document_id = d.id AND v.version_timestamp = ( \
         SELECT MAX(n.version_timestamp) FROM document_versions n WHERE n.document_id = d.id) WHERE d.owner_id = ";
 
-/// Something that has the words.
+/// A match.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MatchedItem {
     Chat {
@@ -35,7 +35,7 @@ pub enum MatchedItem {
         /// The whole title.
         title: HighlightedText,
         updated_at: DateTime<Utc>,
-        /// Whether the list of chats leaves it out.
+        /// True if the list of chats omits it because it is archived.
         archived: bool,
     },
     Document {
@@ -48,19 +48,19 @@ pub enum MatchedItem {
     Turn(Box<TurnHit>),
 }
 
-/// A turn that has the words.
+/// A matching turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnHit {
     pub turn_id: TurnId,
     pub chat_id: ChatId,
-    /// The chat's.
+    /// The title of its chat.
     pub chat_title: String,
-    /// Whether the list of chats leaves it out.
+    /// True if its chat is archived.
     pub archived: bool,
-    /// That it was written on.
+    /// The branch on which it was written.
     pub branch_id: BranchId,
     pub branch: String,
-    /// The branch's.
+    /// The lock of its branch.
     pub lock: ModelLock,
     pub role: Role,
     pub created_at: DateTime<Utc>,
@@ -83,7 +83,7 @@ struct TurnRow {
     text: String,
 }
 
-/// The hits of these rows, in their order.
+/// Loads the hits of these rows, in order.
 pub(super) async fn load_items(
     tx: &mut Tx,
     owner: UserId,

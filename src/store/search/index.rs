@@ -1,5 +1,5 @@
-//! Writing the index: in the transaction of whoever writes the text. Each of these looks at what is stored by now and
-//! makes the index say so; called twice, it changes nothing. What is deleted needs no call.
+//! Writes the search index, in the transaction of the writer of the text. Each function reads what is stored and
+//! updates the index to match; the calls are idempotent. Deletions need no call.
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -23,22 +23,22 @@ sql! {
     FORGET = "DELETE FROM search_entries WHERE id = $1";
     INSERT = "INSERT INTO search_entries (kind, item_id, owner_id, digest, parts) VALUES ($1, $2, $3, $4, $5) \
         RETURNING id";
-    /// What is older than the index gets the numbers that were left for it.
+    /// Rows that are older than the index get the lower ids that are reserved for them.
     INSERT_OLD = "INSERT INTO search_entries (id, kind, item_id, owner_id, digest, parts) VALUES ( \
         (SELECT COALESCE(MAX(e.id), 0) + 1 FROM search_entries e WHERE e.id < 4294967296), $1, $2, $3, $4, $5) \
         RETURNING id";
 }
 
-/// Of when the text is.
+/// The age of the indexed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IndexAge {
-    /// It is being written.
+    /// The text is being written.
     New,
-    /// It was there before the index.
+    /// The text is older than the index.
     Old,
 }
 
-/// Something to index.
+/// An item to index.
 #[derive(Debug)]
 pub(crate) struct IndexEntry {
     pub kind: SearchKind,
@@ -46,11 +46,11 @@ pub(crate) struct IndexEntry {
     pub owner: UserId,
     pub title: String,
     pub text: String,
-    /// Keys of where it is.
+    /// Keys of its location.
     pub places: Vec<String>,
 }
 
-/// Indexes what a turn says.
+/// Indexes the text of a turn.
 pub async fn index_turn(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
     index_new(tx, SearchKind::Turn, turn.uuid()).await
 }
@@ -65,8 +65,8 @@ pub async fn index_document(tx: &mut Tx, document: DocumentId) -> Result<(), Sto
     index_new(tx, SearchKind::Document, document.uuid()).await
 }
 
-/// Indexes what is new or changed. The index is derived: where it is damaged, or what stands beside the thing is, the thing is
-/// stored all the same.
+/// Indexes a new or changed item. The index is derived data: the item is stored even if the index, or data next to
+/// the item, is damaged.
 async fn index_new(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<(), StoreError> {
     tx.savepoint().await?;
     let indexed = index_item(tx, kind, id, IndexAge::New).await;
@@ -81,7 +81,7 @@ async fn index_new(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<(), StoreE
     Ok(())
 }
 
-/// Lets SQLite write the words that it keeps back: a damaged index would else say so only when everything is committed.
+/// Makes SQLite write its buffered words: otherwise a damaged index would only fail at the commit.
 async fn flush(tx: &mut Tx) -> Result<(), StoreError> {
     if let Tx::Sqlite(_) = tx {
         tx.savepoint().await?;
@@ -97,7 +97,7 @@ pub(super) async fn index_item(tx: &mut Tx, kind: SearchKind, id: Uuid, age: Ind
     }
 }
 
-/// What there is to index of something, on a connection or a pool.
+/// Reads the indexable data of an item, on a connection or a pool.
 macro_rules! entry_on {
     ($on:expr, $kind:expr, $id:expr) => {{
         let (kind, id) = ($kind, $id);
@@ -131,7 +131,7 @@ macro_rules! entry_on {
 
 type TurnRow = (Uuid, Uuid, Uuid, String, String, String);
 
-/// What there is to index of something, for who compares; `None` when it is not there.
+/// Returns the indexable data of an item, for comparison; `None` if it does not exist.
 pub(crate) async fn find_entry(db: &Db, kind: SearchKind, id: Uuid) -> Result<Option<IndexEntry>, StoreError> {
     Ok(with_pool!(db, |pool| entry_on!(pool, kind, id)))
 }
@@ -141,7 +141,7 @@ async fn entry(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<Option<IndexEn
 }
 
 impl IndexEntry {
-    /// What tells this text, indexed by these rules, from any other.
+    /// Returns a digest of this text under the current rules.
     pub fn digest(&self) -> i64 {
         let mut hash = Sha256::new();
         hash.update(keys::RULES_VERSION.to_be_bytes());
@@ -153,7 +153,7 @@ impl IndexEntry {
         i64::from_be_bytes(first)
     }
 
-    /// The keys of each part, with what they begin with; none for a text that nothing can find.
+    /// Returns the keys of each part, with their prefix; none for a text that no query can match.
     pub fn keys(&self) -> Vec<Vec<String>> {
         let beginning = keys::key_prefix(self.owner, self.kind);
         let stretches = parts::split(&self.text);

@@ -1,11 +1,11 @@
-//! What the index holds of a text: keys, each once however often the text has it. A key is letters and digits alone (or
-//! beyond ASCII), so that neither database has anything of its own to say about it.
+//! Keys of the search index: each text has each of its keys once. A key consists of letters and digits only (or of
+//! non-ASCII characters), so that neither database applies tokenization rules of its own.
 //!
-//! A key begins with four characters of the owner and one of the kind, so that what others wrote is elsewhere in the
-//! index. Then comes what it is: `w` a word, or one or two letters of a script without spaces; `a` how a
-//! word begins; `s` a sign; `t` two signs
-//! beside each other; `p` a word with the sign behind it, `q` with the sign before it, which make `C++`, `a-b`, `100%` and
-//! `foo_bar` quick to find; `f` where a text is: its chat, its role, its branch, its model.
+//! A key begins with four characters for the owner and one for the kind, so that other owners' texts are in another
+//! range of the index. The next character is its type: `w` a word, or one or two letters of a script without spaces;
+//! `a` the prefix of a word; `s` a sign; `t` two adjacent signs; `p` a word with the sign after it, `q` with the sign
+//! before it, which make `C++`, `a-b`, `100%` and `foo_bar` quick to find; `f` a location: the chat, the role, the
+//! branch, or the model.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ use crate::search::fold::{CharClass, char_class};
 use turnleaf_domain::{UserId, limits};
 use turnleaf_platform::hex::hex;
 
-/// Of how these keys are made. When that changes, this does, and everything is indexed again.
+/// The version of these rules. A change of it reindexes everything.
 pub const RULES_VERSION: i64 = 1;
 
-/// Letters of the beginnings of words that are keys. Of the others a database goes through the words that have them.
+/// The lengths of prefixes that are keys. For other prefixes a database scans the words that have them.
 const BEGINNINGS: [usize; 3] = [3, 4, 6];
 
-/// What every key of an owner's texts of one kind begins with.
+/// Returns the prefix of every key of an owner's texts of one kind.
 pub fn key_prefix(owner: UserId, kind: SearchKind) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let hash = Sha256::digest(owner.uuid().as_bytes());
@@ -35,7 +35,7 @@ pub fn key_prefix(owner: UserId, kind: SearchKind) -> String {
     key
 }
 
-/// Where a text is.
+/// The location of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextLocation<'a> {
     Chat(uuid::Uuid),
@@ -57,15 +57,15 @@ impl TextLocation<'_> {
     }
 }
 
-/// A key that a text must have.
+/// A key that a matching text must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequiredKey {
     pub key: String,
-    /// Or a longer one that begins with it.
+    /// Also matches longer keys with this prefix.
     pub is_prefix: bool,
 }
 
-/// Every key of a folded text.
+/// Returns every key of a folded text.
 pub fn text_keys(chars: &[char]) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
     for_each_part(chars, |part| match part {
@@ -95,8 +95,8 @@ pub fn text_keys(chars: &[char]) -> BTreeSet<String> {
     keys
 }
 
-/// Keys that every text with this folded term has: enough to tell, not all. Its first word begins where it does; its
-/// last one ends where it does, unless it may go on.
+/// Returns keys that every text with this folded term has: enough to select candidates, not all. Its first word
+/// starts at a word boundary; its last one ends at one, unless `may_go_on`.
 pub fn term_keys(chars: &[char], may_go_on: bool) -> Vec<RequiredKey> {
     let mut wanted: Vec<RequiredKey> = Vec::new();
     let mut want = |key: String, is_prefix: bool| {
@@ -107,7 +107,7 @@ pub fn term_keys(chars: &[char], may_go_on: bool) -> Vec<RequiredKey> {
     };
     let goes_on = |run: &[char], end: usize| may_go_on && end == chars.len() && run.len() < limits::SEARCH_WORD_CHARS;
     for_each_part(chars, |part| match part {
-        // A sign beside it says more.
+        // A word next to a sign is covered by the more selective key of the sign.
         KeyPart::Word { run, end, is_beside_sign: false } => want_word(&mut want, run, goes_on(run, end)),
         KeyPart::Word { .. } => {}
         KeyPart::Letters([letter]) => want(format!("w{letter}"), false),
@@ -143,8 +143,8 @@ pub fn term_keys(chars: &[char], may_go_on: bool) -> Vec<RequiredKey> {
     wanted
 }
 
-/// A word, or what it begins: short beginnings are keys, because a database goes through every word that has one. Never a
-/// shorter one than was asked for: very many texts may have that, and all of them would be looked at.
+/// Requires the key of a word or of a prefix: short prefixes are keys, because a database scans every word with a
+/// prefix. A prefix is never shortened, because very many texts may match it, and all of them would be verified.
 fn want_word(want: &mut impl FnMut(String, bool), run: &[char], goes_on: bool) {
     if goes_on && BEGINNINGS.contains(&run.len()) {
         want(prefix_key(run, run.len()), false);
@@ -153,14 +153,14 @@ fn want_word(want: &mut impl FnMut(String, bool), run: &[char], goes_on: bool) {
     }
 }
 
-/// What is before a sign.
+/// The context before a sign.
 #[derive(Clone, Copy, Default)]
 struct BeforeSign<'a> {
-    /// The character.
+    /// The preceding character.
     last: Option<char>,
-    /// The word, where it is one.
+    /// The preceding word, if it is one.
     run: Option<&'a [char]>,
-    /// How many characters there are before the sign.
+    /// The number of characters before the sign.
     end: usize,
 }
 
@@ -171,7 +171,7 @@ enum KeyPart<'a> {
         is_beside_sign: bool,
     },
     Letters(&'a [char]),
-    /// With the character behind it, and the word that this begins.
+    /// A sign with the character after it, and the word that this starts.
     Sign {
         sign: char,
         before: BeforeSign<'a>,
@@ -220,7 +220,7 @@ fn is_space(letter: char) -> bool {
     char_class(letter) == CharClass::Space
 }
 
-/// Whether it says something of the word beside it even at the end of it. Others end and begin every sentence.
+/// Returns whether a sign is selective even at the end of a word. Others are ordinary punctuation.
 fn is_strong(sign: char) -> bool {
     !matches!(sign, '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '[' | ']' | '"' | '\'' | '`' | '*')
         && !matches!(sign, '\u{2010}'..='\u{2027}' | '\u{3001}'..='\u{301f}')
@@ -307,7 +307,7 @@ mod tests {
             let keys = text_keys(&all);
             for term in text.split_whitespace() {
                 let term = chars(term);
-                // From every beginning of a word to every end of one, and beyond the last where it may go on.
+                // Every range from a word start to a word end, and beyond the last word if it may continue.
                 for start in 0..term.len() {
                     for end in start + 1..=term.len() {
                         let is_word =

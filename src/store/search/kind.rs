@@ -1,20 +1,20 @@
-//! The kinds of things that can be found.
+//! The kinds of searchable items.
 
-/// What can be found, in the order in which it is shown.
+/// The kind of a searchable item, in display order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SearchKind {
     /// A chat, by its title.
     Chat,
     /// A document, by its title and its newest text.
     Document,
-    /// A message or a reply, on whatever branch.
+    /// A message or a reply, on any branch.
     Turn,
 }
 
 impl SearchKind {
     pub const ALL: [Self; 3] = [Self::Chat, Self::Document, Self::Turn];
 
-    /// As the tables have it.
+    /// Returns its name in the tables.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Chat => "chat",
@@ -23,7 +23,7 @@ impl SearchKind {
         }
     }
 
-    /// The table of its rows.
+    /// Returns the table of its rows.
     pub(super) fn table(self) -> &'static str {
         match self {
             Self::Chat => "chats",

@@ -1,28 +1,29 @@
-//! Long texts are searched in parts: neither the index nor the memory holds them whole. A part is so many characters of
-//! the text and has the end of the one before, so that no word of a query is cut. All words of a query are in one part.
+//! Parts of long texts: neither the index nor the memory holds a long text whole. A part has a fixed number of
+//! characters and overlaps the one before, so that no word of a query is cut. All words of a query must match in one
+//! part.
 
 use crate::search::fold::{CharClass, char_class, fold};
 use turnleaf_domain::limits;
 
-/// Rows of the index that belong to one entry.
+/// The number of index rows that are reserved for one entry.
 pub const ROWS_PER_ENTRY: i64 = limits::SEARCH_PARTS as i64;
 
-/// The beginning of a statement about some rows of the index, which [`push_row`] adds to it.
+/// The prefix of a statement over some rows of the index, which [`push_row`] appends.
 pub(super) const WITH_ROWS: &str = "WITH m (word, entry, start) AS (";
 
 const STEP: usize = limits::SEARCH_PART_CHARS - limits::SEARCH_OVERLAP_CHARS;
 
-/// How many parts a text of so many characters has.
+/// Returns the number of parts of a text with this many characters.
 pub fn part_count(chars: usize) -> usize {
     chars.saturating_sub(limits::SEARCH_OVERLAP_CHARS).div_ceil(STEP).clamp(1, limits::SEARCH_PARTS)
 }
 
-/// The character that a part begins with, from 0.
+/// Returns the first character of a part, from 0.
 pub fn part_start(part: usize) -> usize {
     part * STEP
 }
 
-/// The parts of a text.
+/// Splits a text into parts.
 pub fn split(text: &str) -> Vec<&str> {
     let chars = text.chars().count();
     if part_count(chars) == 1 && chars <= limits::SEARCH_PART_CHARS {
@@ -39,8 +40,7 @@ pub fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// A part as it is searched, behind the title of what it is part of. A word that is cut is left to the part that has it
-/// whole.
+/// Returns a folded part, after the title of its item. A cut word is left to the part that has it whole.
 pub fn folded_part(title: &str, text: &str, part: usize, parts: usize) -> String {
     let folded = fold(text);
     let is_word = |letter: char| char_class(letter) == CharClass::Word;
@@ -54,7 +54,7 @@ pub fn folded_part(title: &str, text: &str, part: usize, parts: usize) -> String
     if title.is_empty() { shown.to_owned() } else { format!("{}\n{shown}", fold(title)) }
 }
 
-/// A row of the index as a row of a table: itself, its entry, the character that its part begins with, from 1.
+/// Appends an index row: its id, its entry, and the first character of its part, from 1.
 pub(super) fn push_row<DB: sqlx::Database>(row: &mut sqlx::query_builder::Separated<'_, DB, &'static str>, word: i64)
 where
     i64: for<'q> sqlx::Encode<'q, DB> + sqlx::Type<DB>,

@@ -1,8 +1,8 @@
-//! What a query finds, and how well: the one rule, for both databases.
+//! Queries: the one rule that decides what matches and how well, for both databases.
 //!
-//! A text is found when it has every word of the query, letter for letter as `fold` sees them. A word of the query is what
-//! stands between its spaces, signs included. It begins where a word of the text begins and ends where one ends; the last
-//! one may go on in the text, once it is long enough to say something. In scripts without spaces every letter is a word.
+//! A text matches if it has every word of the query, compared after folding. A word of the query is the text between
+//! its spaces, signs included. It starts at the start of a word in the text and ends at the end of one; the last one
+//! may be a prefix, once it is long enough to be selective. In scripts without spaces every letter is a word.
 
 use chrono::{DateTime, Utc};
 
@@ -10,14 +10,14 @@ use crate::search::fold::{CharClass, char_class, fold};
 use crate::search::keys::{self, RequiredKey};
 use turnleaf_domain::{InvalidField, Role, limits};
 
-/// Occurrences of one word that are looked at in one text.
+/// The number of occurrences of one word that are examined in one text.
 const OCCURRENCES: usize = 64;
 
-/// What is looked for.
+/// A parsed search query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextQuery {
     terms: Vec<Term>,
-    /// As it was typed, without the spaces around it.
+    /// The typed text, trimmed.
     text: String,
 }
 
@@ -25,26 +25,27 @@ pub struct TextQuery {
 struct Term {
     text: String,
     chars: Vec<char>,
-    /// Its last word may go on.
+    /// Its last word may be a prefix.
     may_go_on: bool,
     begins_with_word: bool,
     ends_with_word: bool,
 }
 
-/// A word of the query in a folded text: bytes.
+/// An occurrence of a query word in a folded text, as a byte range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Occurrence {
     pub start: usize,
     pub end: usize,
-    /// Which word of the query.
+    /// The index of the query word.
     pub term: usize,
 }
 
 impl TextQuery {
-    /// What these words mean: themselves. Nothing in them is a wildcard or an operator.
+    /// Parses a query. Words match literally; there are no wildcards or operators.
     ///
     /// # Errors
-    /// They are none, more than [`limits::SEARCH_TERMS`], or longer than [`limits::SEARCH_CHARS`]; the field is `q`.
+    /// If it has no words, more than [`limits::SEARCH_TERMS`], or is longer than [`limits::SEARCH_CHARS`]; the field
+    /// is `q`.
     pub fn new(query: &str) -> Result<Self, InvalidField> {
         if query.chars().count() > limits::SEARCH_CHARS {
             return Err(InvalidField::too_long("q", limits::SEARCH_CHARS));
@@ -62,12 +63,12 @@ impl TextQuery {
         Ok(Self { terms, text: query.trim().to_owned() })
     }
 
-    /// As it was typed, without the spaces around it.
+    /// Returns the typed text, trimmed.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Keys that every text has that this finds.
+    /// Returns keys that every matching text has.
     pub(super) fn keys(&self) -> Vec<RequiredKey> {
         let mut wanted: Vec<RequiredKey> = Vec::new();
         for one in self.terms.iter().flat_map(|term| keys::term_keys(&term.chars, term.may_go_on)) {
@@ -78,12 +79,12 @@ impl TextQuery {
         wanted
     }
 
-    /// Where the words are in a folded text, in order; `None` when one of them is not.
+    /// Returns the occurrences of the words in a folded text, in order; `None` if one of them is missing.
     pub fn all_occurrences(&self, folded: &str) -> Option<Vec<Occurrence>> {
         self.matches(folded).then(|| self.any_occurrences(folded))
     }
 
-    /// Where any of the words are in a folded text, in order.
+    /// Returns the occurrences of any of the words in a folded text, in order.
     pub fn any_occurrences(&self, folded: &str) -> Vec<Occurrence> {
         let places = |(at, term): (usize, &Term)| -> Vec<Occurrence> {
             let some = term.occurrences(folded).take(OCCURRENCES);
@@ -94,14 +95,14 @@ impl TextQuery {
         found
     }
 
-    /// Whether this folded text has the words.
+    /// Returns whether this folded text has all words.
     pub fn matches(&self, folded: &str) -> bool {
         self.terms.iter().all(|term| term.occurrences(folded).next().is_some())
     }
 
-    /// How well a folded text has the words, `None` when it has not: more is better. Words beside each other count
-    /// most, then words near each other, how often they are there, and how new it is. Never about the moment of asking,
-    /// so that pages of one search agree.
+    /// Scores a folded text, `None` if it does not match; more is better. Adjacent words score most, then their
+    /// proximity, their number, and the age of the text. The score never depends on the current time, so that pages
+    /// of one search are consistent.
     pub fn score(&self, folded: &str, of: Option<Role>, at: DateTime<Utc>) -> Option<i64> {
         let found = self.all_occurrences(folded)?;
         let (start, end) = nearest(&found, self.terms.len());
@@ -126,14 +127,14 @@ impl TextQuery {
         Some(points + at.timestamp().div_euclid(6 * 24 * 60 * 60))
     }
 
-    /// Whether the words stand as they were typed from here on.
+    /// Returns whether the words occur in the typed order from here on.
     fn is_in_order(&self, found: &[Occurrence], start: usize) -> bool {
         let mut places = found.iter().filter(|place| place.start >= start);
         (0..self.terms.len()).all(|term| places.next().is_some_and(|place| place.term == term))
     }
 }
 
-/// The shortest stretch that has every word; the first of those.
+/// Returns the first of the shortest ranges that contain every word.
 fn nearest(found: &[Occurrence], terms: usize) -> (usize, usize) {
     let mut last: Vec<Option<Occurrence>> = vec![None; terms];
     let mut best = (0, usize::MAX);

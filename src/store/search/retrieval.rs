@@ -1,5 +1,5 @@
-//! Finding: candidates of the index, newest first, are looked at until there are enough; the best of them come first.
-//! Deeper pages take the next candidates, so everything that the rule finds comes once.
+//! Retrieval: candidates of the index, newest first, are verified until there are enough; the best come first. Later
+//! pages take the next candidates, so every match is listed once.
 
 use std::collections::HashMap;
 
@@ -25,10 +25,10 @@ sql! {
     UNDONE = "SELECT COUNT(*) FROM search_progress WHERE NOT is_done OR rules <> $1";
 }
 
-// The statements below have it in words.
+// The statements below contain this number.
 const _: () = assert!(limits::SEARCH_PART_CHARS == 50_000);
 
-/// Each between the rows that are looked at, and the owner.
+/// The queries for candidates; rows precede and the owner follows.
 const OF_TURNS: &str = ") SELECT m.word, e.parts, t.id, t.role, t.created_at, t.chat_id, t.branch_id, b.model, '' AS title, \
     SUBSTR(t.content_text, CAST(m.start AS INTEGER), 50000) AS text FROM m JOIN search_entries e ON e.id = m.entry \
     JOIN turns t ON t.id = e.item_id JOIN chats c ON c.id = t.chat_id JOIN branches b ON b.id = t.branch_id \
@@ -43,36 +43,36 @@ const OF_DOCUMENTS: &str = ") SELECT m.word, e.parts, d.id, NULL AS role, d.crea
         SELECT MAX(n.version_timestamp) FROM document_versions n WHERE n.document_id = d.id) \
     WHERE d.deleted_at IS NULL AND d.owner_id = ";
 
-/// What is found besides having the words. What only turns have leaves other things out.
+/// Filters besides the words. Filters that only turns have exclude other kinds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchFilter {
     pub chat: Option<ChatId>,
-    /// A chat that is left out.
+    /// A chat that is excluded.
     pub not_chat: Option<ChatId>,
     pub role: Option<Role>,
-    /// Of its branch.
+    /// The model of the turn's branch.
     pub model: Option<String>,
-    /// That it was written on.
+    /// The branch on which the turn was written.
     pub branch: Option<BranchId>,
     pub since: Option<DateTime<Utc>>,
-    /// Before this.
+    /// An exclusive upper bound.
     pub until: Option<DateTime<Utc>>,
 }
 
-/// A page of what was found.
+/// A page of matches.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MatchPage {
     /// Chats, then documents, then turns; of each kind the best first.
     pub hits: Vec<MatchedItem>,
-    /// Where the next page begins; `None` at the end.
+    /// The cursor of the next page; `None` at the end.
     pub next: Option<SearchCursor>,
-    /// False when the time was over before enough was looked at.
+    /// False if the time limit was reached before enough candidates were verified.
     pub is_whole: bool,
     /// False while older rows are still being indexed.
     pub is_indexed: bool,
 }
 
-/// What was found among some rows.
+/// The matches among a window of rows.
 struct Window {
     highest: i64,
     lowest: i64,
@@ -81,7 +81,7 @@ struct Window {
     is_whole: bool,
 }
 
-/// A row that has the keys of the words, with its text.
+/// An index row with the required keys, with its text.
 #[derive(sqlx::FromRow)]
 struct Candidate {
     word: i64,
@@ -96,7 +96,7 @@ struct Candidate {
     text: String,
 }
 
-/// Finds what the owner has of these kinds, at most `limit` hits behind `from`.
+/// Finds items of the owner of these kinds, at most `limit` hits after `from`.
 ///
 /// # Errors
 /// `InvalidField` inside for a cursor of another search.
@@ -153,7 +153,7 @@ fn first_cursor(kind: SearchKind, asked: u32) -> SearchCursor {
     SearchCursor { kind, highest: i64::MAX, lowest: None, after: None, query_hash: asked }
 }
 
-/// Looks at candidates from a place on until enough have the words, or at all of a window that is known.
+/// Verifies candidates from a position on until enough match, or all of a known window.
 async fn window(
     tx: &mut Tx,
     owner: UserId,
@@ -179,7 +179,7 @@ async fn window(
             window.found = found.into_values().collect();
             return Ok(window);
         };
-        // The rest of something that is found already says nothing new.
+        // Other parts of an item that was found add nothing.
         let entry = last / ROWS_PER_ENTRY;
         let is_found = found.values().any(|one| one.row / ROWS_PER_ENTRY == entry);
         highest = if is_found { entry * ROWS_PER_ENTRY } else { *last } - 1;
@@ -195,7 +195,7 @@ async fn window(
     Ok(window)
 }
 
-/// Keeps those of the rows that have the words and pass the filter.
+/// Keeps the rows that match the query and the filter.
 async fn verify(
     tx: &mut Tx,
     owner: UserId,
@@ -219,7 +219,7 @@ async fn verify(
                 let Some(one) = keep_readable(vec![row], kind.table()).pop() else { continue };
                 let role = match one.role.as_deref().map(Role::parse) {
                     Some(None) => {
-                        tracing::error!(turn = %one.id, "a turn of an unknown role is left out of a search");
+                        tracing::error!(turn = %one.id, "a turn with an unknown role is skipped in search");
                         continue;
                     }
                     Some(role) => role,
@@ -243,7 +243,7 @@ async fn verify(
 }
 
 impl SearchFilter {
-    /// Whether it asks for what only turns have.
+    /// Returns whether it filters by something that only turns have.
     pub fn is_about_turns(&self) -> bool {
         self.chat.is_some() || self.role.is_some() || self.model.is_some() || self.branch.is_some()
     }

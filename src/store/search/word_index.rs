@@ -1,6 +1,6 @@
-//! The rows of the index and how they are asked: here, and only here, the two databases differ in searching. FTS5 goes
-//! through its rows newest first and stops where it is told. PostgreSQL's index has no order: all rows with the words come
-//! out of it. So words that many rows have are looked for in the newest rows themselves, and only the others in the index.
+//! Rows of the search index and their queries: the only place where the two databases differ in search. FTS5 scans
+//! its rows newest first and stops at the limit. PostgreSQL's index is unordered: it yields all matching rows. So
+//! frequent words are searched in the newest rows directly, and only the others in the index.
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
@@ -12,23 +12,23 @@ const INSERT_POSTGRES: &str =
     "INSERT INTO search_words (id, words) VALUES ($1, array_to_tsvector(string_to_array($2, ' ')))";
 const FIND_SQLITE: &str = "SELECT rowid FROM search_words WHERE search_words MATCH $1 AND rowid BETWEEN $2 AND $3 \
     ORDER BY rowid DESC LIMIT $4";
-/// The sum keeps it from going through the rows in their order, looking at the words of each.
+/// The sum keeps the planner from scanning the rows in order and checking the words of each.
 const FIND_POSTGRES: &str = "SELECT id FROM search_words WHERE words @@ CAST($1 AS TSQUERY) \
     AND id + 0 BETWEEN $2 AND $3 ORDER BY id + 0 DESC LIMIT $4";
-/// A row after the other costs ten times what it does to take one from the index, because its words are read.
+/// Scanning a row costs ten times as much as taking one from the index, because its words are read.
 const NEWEST_FIRST: &str = "SELECT id FROM search_words WHERE words @@ CAST($1 AS TSQUERY) \
     AND id BETWEEN $2 AND $3 ORDER BY id DESC LIMIT $4";
-/// Frequent or not, the words are never looked for in the whole table.
+/// Frequent or not, words are never searched by a scan of the whole table.
 const NO_WHOLE_TABLE: &str = "SET LOCAL enable_seqscan = off";
 const HAS_SQLITE: &str = "SELECT rowid FROM search_words WHERE search_words MATCH $1 AND rowid = $2";
 const HAS_POSTGRES: &str = "SELECT id FROM search_words WHERE words @@ CAST($1 AS TSQUERY) AND id = $2";
 const NEWEST_POSTGRES: &str = "SELECT COALESCE(MAX(id), 0) FROM search_words";
-/// The newest entries, which PostgreSQL goes through first; how many more it goes through where those had the words so
-/// often that there should be enough in them. Beyond that the index is quicker (measured: `cargo xtask bench S1`).
+/// The number of newest entries that PostgreSQL scans first, and how many more it scans if those match so often that
+/// the limit should be reached. Beyond that the index is faster (measured: `cargo xtask bench S1`).
 const NEWEST: i64 = 512;
 const MORE: i64 = 2_560;
 
-/// Adds a row with these keys, which spaces stand between.
+/// Adds a row with these keys, separated by spaces.
 pub(super) async fn insert_row(tx: &mut Tx, row: i64, keys: &str) -> Result<(), StoreError> {
     match tx {
         Tx::Sqlite(tx) => {
@@ -41,18 +41,19 @@ pub(super) async fn insert_row(tx: &mut Tx, row: i64, keys: &str) -> Result<(), 
     Ok(())
 }
 
-/// What rows are looked for.
+/// A query of the index.
 pub(crate) struct IndexQuery {
     for_sqlite: String,
     for_postgres: String,
-    /// Whether most of the newest rows are of what is looked for.
+    /// True if most of the newest rows are of this kind.
     is_of_turns: bool,
 }
 
 impl IndexQuery {
-    /// Rows that have all these keys, which begin like this.
+    /// Returns the query for rows that have all these keys, with this prefix.
     pub fn requiring_all(beginning: &str, wanted: &[RequiredKey], is_of_turns: bool) -> Self {
-        // Keys have no quotes: they are letters and digits, and what is neither in no database's grammar.
+        // Keys need no quoting: they consist of letters and digits, and of characters without meaning in either
+        // database's grammar.
         let join =
             |each: &dyn Fn(&RequiredKey) -> String, and: &str| wanted.iter().map(each).collect::<Vec<_>>().join(and);
         let more = |one: &RequiredKey, sign: &'static str| if one.is_prefix { sign } else { "" };
@@ -64,7 +65,7 @@ impl IndexQuery {
     }
 }
 
-/// The newest rows between these two, both included; at most `limit`, newest first.
+/// Returns the newest matching rows of this inclusive range; at most `limit`, newest first.
 pub(super) async fn find_rows(
     tx: &mut Tx,
     asked: &IndexQuery,
@@ -88,7 +89,7 @@ pub(super) async fn find_rows(
                     break;
                 }
                 let from = to.saturating_sub(entries * ROWS_PER_ENTRY).max(lowest);
-                // Planned for these words: how many rows have them differs too much for one plan.
+                // Planned for these words and not prepared, because their frequencies differ too much for one plan.
                 let query = sqlx::query_scalar(NEWEST_FIRST).bind(&asked.for_postgres).bind(from).bind(to);
                 let rows: Vec<i64> = query.bind(limit - had).persistent(false).fetch_all(&mut **tx).await?;
                 found.extend(rows);
@@ -106,7 +107,7 @@ pub(super) async fn find_rows(
     }
 }
 
-/// Whether a row has what is asked for.
+/// Returns whether a row matches.
 pub(crate) async fn row_matches(db: &Db, asked: &IndexQuery, row: i64) -> Result<bool, StoreError> {
     let found: Option<i64> = match db {
         Db::Sqlite { readers, .. } => {

@@ -1,4 +1,4 @@
-//! The last resort of an ending: the row of a turn alone, where what else belongs to an ending is refused.
+//! The forced end of a turn, a last resort: ends its row alone, if the database refuses the rest of the ending.
 
 use sqlx::types::Json;
 use sqlx::{AssertSqlSafe, Connection};
@@ -8,11 +8,11 @@ use crate::error::StoreError;
 use crate::rows::{content_text_column, to_bigint};
 use turnleaf_domain::Turn;
 
-/// Followed by other columns of the row, and by [`OF_RUNNING`].
+/// Other columns of the row and [`OF_RUNNING`] follow.
 const END_ROW: &str = "UPDATE turns SET role = 'assistant', status = $2, error = $3, completed_at = $4, \
     last_event_seq = $5, content_text = $6";
 const OF_RUNNING: &str = " WHERE id = $1 AND status IN ('pending', 'streaming', 'waiting_subagents')";
-/// The columns that an ending does not write, each as its own type: an index or a rule is of that.
+/// The columns that an ending does not write, each with its type, to which an index or a constraint refers.
 const OTHERS: &str = "SELECT name, type FROM pragma_table_info('turns') WHERE name NOT IN \
     ('id', 'role', 'status', 'error', 'completed_at', 'last_event_seq', 'content_text')";
 
@@ -25,9 +25,9 @@ macro_rules! end_on {
     }};
 }
 
-/// Ends a turn whose row breaks the rules of its table, as a damaged file can have it: values out of bounds stay, and those
-/// of another type than their column become the nearest of its own. What belongs to the ending beside the row is stored
-/// already. False when it had an ending already.
+/// Ends a turn whose row violates constraints of its table, as in a damaged file: values out of bounds stay, and
+/// those of another type than their column are cast to it. The other rows of the ending are stored already. Returns
+/// false if it had an ending already.
 ///
 /// # Errors
 /// `Inconsistent` when `turn` is not at its end.
@@ -35,7 +35,7 @@ pub async fn force_end(db: &Db, turn: &Turn) -> Result<bool, StoreError> {
     super::check_ended(turn)?;
     let changed = match db {
         Db::Sqlite { writer, .. } => {
-            // Not the pool's any more: whatever becomes of this one, the next connection keeps the rules.
+            // The connection is detached from the pool, so that the next one enforces the constraints again.
             let mut conn = writer.acquire().await?.detach();
             for pragma in ["PRAGMA ignore_check_constraints = ON", "PRAGMA foreign_keys = OFF"] {
                 sqlx::query(pragma).execute(&mut conn).await?;

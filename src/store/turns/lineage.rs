@@ -1,4 +1,5 @@
-//! The turns of a path without their blocks: what a whole path is measured by, however long it is.
+//! Lineages: the turns of a path without their blocks, from which statistics of a whole path are computed, however
+//! long it is.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -15,12 +16,12 @@ sql! {
         t.is_cost_estimated, t.created_at, t.completed_at, \
         (SELECT MIN(g.first_token_at) FROM generations g WHERE g.turn_id = t.id) AS first_token_at \
         FROM path JOIN turns t ON t.id = path.id ORDER BY path.step DESC");
-    /// `CROSS` says to SQLite where to begin: with the path. By itself it reads every block that there is.
+    /// `CROSS` makes SQLite start with the path; otherwise it would read every block in the database.
     CALLS = concat!(up_from_leaf!(), "SELECT b.id, b.content FROM path CROSS JOIN turn_blocks b \
         WHERE b.turn_id = path.id AND b.block_type = 'tool_use' ORDER BY path.step DESC, b.seq");
 }
 
-/// One turn of a path as it can be measured.
+/// One turn of a path, with its statistics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ancestor {
     pub id: TurnId,
@@ -31,7 +32,7 @@ pub struct Ancestor {
     pub usage: Usage,
     pub cost: Option<Cost>,
     pub created_at: DateTime<Utc>,
-    /// When the first of its provider calls gave its first words.
+    /// The time of the first token of any of its provider calls.
     pub first_token_at: Option<DateTime<Utc>>,
     pub completed_at: Option<DateTime<Utc>>,
 }
@@ -71,7 +72,7 @@ impl AncestorRow {
     }
 }
 
-/// The path that ends at `leaf`, in the order root to leaf; empty when the owner has no such turn.
+/// Returns the path that ends at `leaf`, from root to leaf; empty if the owner has no such turn.
 pub async fn lineage(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<Ancestor>, StoreError> {
     let rows: Vec<AncestorRow> = with_pool!(db, |pool| {
         sqlx::query_as(LINEAGE)
@@ -84,7 +85,7 @@ pub async fn lineage(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<Ancesto
     rows.into_iter().map(AncestorRow::into_ancestor).collect()
 }
 
-/// The names of the tools that the last `turns` turns of the path to `leaf` called, in their order.
+/// Returns the names of the tools that the last `turns` turns of the path to `leaf` called, in order.
 pub async fn tools_called(db: &Db, owner: UserId, leaf: TurnId, turns: usize) -> Result<Vec<String>, StoreError> {
     let steps = i64::try_from(turns).unwrap_or(i64::MAX);
     let rows: Vec<(Uuid, String)> = with_pool!(db, |pool| {

@@ -1,4 +1,4 @@
-//! A chat's tree in outline: one light row for every turn, which turns say certain words, and how many ends there are.
+//! The outline of a chat's tree: one small row per turn, the turns with certain words, and the number of leaves.
 
 use std::collections::HashSet;
 
@@ -16,15 +16,16 @@ use turnleaf_domain::tree::outline::{TurnSketch, WORDS_CHARS};
 use turnleaf_domain::{ChatId, Role, TurnId, TurnStatus, UserId, limits};
 
 sql! {
-    // More characters than are shown: white space is folded afterwards.
+    // More characters than are displayed, because white space is folded afterwards.
     SKETCHES = "SELECT t.id, t.prev_turn_id, t.ord, t.role, t.status, t.branch_id, \
         SUBSTR(t.content_text, 1, 240) AS words, t.created_at FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.chat_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
         ORDER BY t.ord LIMIT $3";
-    /// Followed by whose and which chat, and by what the text must hold.
+    /// Conditions on the owner, the chat and the text follow.
     SAYING = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.deleted_at IS NULL \
         AND c.deleted_at IS NULL ";
-    /// Every end is the head of its branch (domain.md I4), so the branches alone tell, however many turns there are.
+    /// Every leaf is the head of its branch (`docs/reference/domain.md I4`), so only the branches are counted,
+    /// however many turns there are.
     COUNT_LEAVES = "SELECT COUNT(*) FROM branches b JOIN chats c ON c.id = b.chat_id \
         JOIN turns h ON h.id = b.head_turn_id AND h.branch_id = b.id \
         WHERE c.owner_id = $1 AND b.chat_id = $2 AND b.deleted_at IS NULL AND c.deleted_at IS NULL \
@@ -64,7 +65,7 @@ impl SketchRow {
     }
 }
 
-/// Every turn of the chat in a few words, by creation.
+/// Returns every turn of the chat with the start of its text, by creation.
 pub async fn sketches(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<TurnSketch>, StoreError> {
     let rows: Vec<SketchRow> = with_pool!(db, |pool| {
         sqlx::query_as(SKETCHES)
@@ -77,8 +78,8 @@ pub async fn sketches(db: &Db, owner: UserId, chat: ChatId) -> Result<Vec<TurnSk
     rows.into_iter().map(SketchRow::into_sketch).collect()
 }
 
-/// The turns whose text holds every one of these words, wherever in it. Letters count the same in both cases, on SQLite
-/// only those of ASCII.
+/// Returns the turns whose text contains every one of these words, regardless of case; on SQLite only ASCII letters
+/// are folded.
 pub async fn turns_containing(
     db: &Db,
     owner: UserId,
@@ -99,7 +100,7 @@ pub async fn turns_containing(
     Ok(rows.into_iter().map(TurnId::from).collect())
 }
 
-/// How many turns of the chat nothing continues; 0 for a chat without turns, or of another owner.
+/// Returns the number of leaves of the chat; 0 for a chat without turns, or of another owner.
 pub async fn count_leaves(db: &Db, owner: UserId, chat: ChatId) -> Result<i64, StoreError> {
     Ok(with_pool!(db, |pool| {
         sqlx::query_scalar(COUNT_LEAVES).bind(owner.uuid()).bind(chat.uuid()).fetch_one(pool).await?

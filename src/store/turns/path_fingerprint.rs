@@ -1,4 +1,4 @@
-//! How much there is of a path, without reading it: what tells that a path which was read before is still the same.
+//! Path fingerprints: tell without reading a path whether it is the same as one that was read before.
 
 use sqlx::QueryBuilder;
 
@@ -8,22 +8,22 @@ use crate::error::StoreError;
 use turnleaf_domain::{TurnId, UserId};
 
 sql! {
-    /// Followed by the condition of a path's spans.
+    /// The condition of a path's spans follows.
     EXTENT = concat!("SELECT COUNT(*), CAST(COALESCE(", bounded_sum!("t.last_event_seq"), ", 0) AS BIGINT) \
         FROM turns t CROSS JOIN chats c ");
 }
 
-/// Of some turns of a path. Turns are added and deleted, and a turn gets events as long as it goes on; nothing else
-/// changes what a path says (domain.md I6), so a path of the same end and the same extent is the same path, as long as its
-/// chat was not deleted for ever and taken in again.
+/// The fingerprint of some turns of a path. Turns are added and deleted, and a running turn gets events; nothing else
+/// changes the content of a path (`docs/reference/domain.md I6`). So a path with the same end and fingerprint is the
+/// same path, unless its chat was purged and imported again.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct PathFingerprint {
     pub turns: i64,
-    /// The sum of their newest events.
+    /// The sum of the turns' newest event numbers.
     pub events: i64,
 }
 
-/// The extent of the path to `end` between two depths, both included; nothing of it when the owner has no such turn.
+/// Returns the fingerprint of the path to `end` between two depths, inclusive; empty if the owner has no such turn.
 pub async fn path_fingerprint(
     db: &Db,
     owner: UserId,

@@ -1,5 +1,5 @@
-//! What a path is made of besides the model's own words: results of tools, pieces of providers, what people attached and
-//! what they wrote. Read from the rows, so that a restart changes nothing of what follows from it.
+//! Provenance of a path: its content besides the model's own words, which is tool results, provider blocks,
+//! attachments and text of people. It is read from the rows, so that decisions based on it survive a restart.
 
 use uuid::Uuid;
 
@@ -11,7 +11,7 @@ use crate::turn_blocks::BlockRow;
 use turnleaf_domain::{Block, Role, TurnId, UserId, limits};
 
 sql! {
-    /// `CROSS` says to SQLite where to begin: with the path. By itself it reads every block that there is.
+    /// `CROSS` makes SQLite start with the path; otherwise it would read every block in the database.
     PROVENANCE = concat!(up_from_leaf!(), "SELECT t.role, b.id, b.turn_id, b.seq, b.chat_seq, b.author, b.state, \
         b.content, b.parent_block_id, b.generation_id, b.metadata, b.created_at \
         FROM path CROSS JOIN turns t CROSS JOIN turn_blocks b WHERE t.id = path.id AND b.turn_id = path.id \
@@ -27,7 +27,7 @@ struct ProvenanceRow {
     block: BlockRow,
 }
 
-/// A block with the turn that it belongs to.
+/// A block with its turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathBlock {
     pub turn: TurnId,
@@ -35,7 +35,7 @@ pub struct PathBlock {
     pub block: Block,
 }
 
-/// The turns of a path, from its leaf.
+/// Returns the turns of a path, from its leaf on.
 pub async fn path_turns(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<TurnId>, StoreError> {
     let turns: Vec<Uuid> = with_pool!(db, |pool| {
         let query = sqlx::query_scalar(TURNS).bind(owner.uuid()).bind(leaf.uuid());
@@ -44,8 +44,8 @@ pub async fn path_turns(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<Turn
     Ok(turns.into_iter().map(TurnId::from).collect())
 }
 
-/// The blocks of the path to `leaf` that the model did not write as text or reasoning, in the order of the path. Empty when
-/// the owner has no such turn.
+/// Returns the blocks of the path to `leaf` that are not text or reasoning of the model, in path order. Empty if the
+/// owner has no such turn.
 pub async fn provenance(db: &Db, owner: UserId, leaf: TurnId) -> Result<Vec<PathBlock>, StoreError> {
     let rows: Vec<ProvenanceRow> = with_pool!(db, |pool| {
         let query = sqlx::query_as(PROVENANCE).bind(owner.uuid()).bind(leaf.uuid());

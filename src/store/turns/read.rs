@@ -1,5 +1,5 @@
-//! Reading turns with their blocks. A turn that is over is its rows; one that runs is the fold of its journal up to the
-//! event its row names, so that turn and cursor always belong together.
+//! Reads of turns with their blocks. A finished turn is read from its rows; a running one is folded from its journal
+//! up to the event in its row, so that turn and cursor are consistent.
 
 use std::collections::HashMap;
 
@@ -35,15 +35,15 @@ macro_rules! turn_columns {
 sql! {
     FIND = concat!("SELECT ", turn_columns!(), " FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL");
-    /// Followed by the condition of a path's spans, and then by their order.
+    /// The condition of a path's spans and their order follow.
     ON_PATH = concat!("SELECT ", turn_columns!(), " FROM turns t CROSS JOIN chats c ");
-    /// Of a chat, whatever branch, by their places.
+    /// The turns of a chat on all branches, by position.
     OF_CHAT = concat!("SELECT ", turn_columns!(), " FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.chat_id = $2 AND t.ord > $3 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
         ORDER BY t.ord LIMIT $4");
     UNFINISHED = concat!("SELECT ", turn_columns!(), " FROM turns t \
         WHERE t.status IN ('pending', 'streaming', 'waiting_subagents') ORDER BY t.created_at, t.id");
-    /// For the checker: whatever state, whoever's, deleted or not.
+    /// For the checker: any status and owner, deleted or not.
     ANY = concat!("SELECT ", turn_columns!(), " FROM turns t WHERE t.id = $1");
 }
 
@@ -73,12 +73,12 @@ struct TurnRow {
 }
 
 impl TurnRow {
-    /// The turn before it, as far as that can be read.
+    /// Returns the turn before it, if that can be read.
     fn prev(&self) -> Option<Uuid> {
         self.prev_turn_id.get().copied().flatten()
     }
 
-    /// The turn as far as its row can be read. What is wrong goes into `damages`.
+    /// Returns the turn as far as its row can be read, and records unreadable values in `damages`.
     fn into_turn(self, blocks: Vec<Block>, damages: &mut Vec<Damage>) -> Turn {
         let mut row = RowReader { table: TABLE, id: self.id, damages };
         let prev = row.value("prev_turn_id", self.prev_turn_id).flatten();
@@ -119,14 +119,14 @@ impl TurnRow {
     }
 }
 
-/// Says in a turn that a part of it is missing, behind what there is.
+/// Appends a notice to a turn that a part of it is missing.
 fn note_damage(turn: &mut Turn, damages: &[Damage]) {
     if turn.blocks.iter().any(|block| readable::is_damage_note(block, turn.id)) {
         return;
     }
     let seq = turn.next_block_seq();
     turn.blocks.push(Block {
-        // No block has the id of a turn; the same one at each reading keeps pages in step.
+        // No block has the id of a turn; a stable id keeps pages consistent between reads.
         id: turn.id.uuid().into(),
         seq,
         chat_seq: chat_seq(turn.ord, seq),
@@ -140,12 +140,12 @@ fn note_damage(turn: &mut Turn, damages: &[Damage]) {
     });
 }
 
-/// A turn of this owner, as it is now.
+/// Returns a turn of this owner, in its current state.
 pub async fn find(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<Turn>, StoreError> {
     find_with_damages(db, owner, turn, &mut Vec::new()).await
 }
 
-/// As [`find`], with the values of its blocks that cannot be read and that no notice stands for.
+/// Works like [`find`], and records unreadable values of its blocks that have no placeholder.
 pub async fn find_with_damages(
     db: &Db,
     owner: UserId,
@@ -158,7 +158,7 @@ pub async fn find_with_damages(
     with_blocks(db, row, unnoticed).await.map(Some)
 }
 
-/// A turn as it is now, with its blocks.
+/// Reads the blocks of a turn and returns its current state.
 async fn with_blocks(db: &Db, row: TurnRow, unnoticed: &mut Vec<Damage>) -> Result<Turn, StoreError> {
     let mut damages = Vec::new();
     let blocks = turn_blocks::list_of_turn(db, row.id.into(), &mut damages).await?;
@@ -172,11 +172,11 @@ async fn with_blocks(db: &Db, row: TurnRow, unnoticed: &mut Vec<Damage>) -> Resu
     current_turn(db, row, blocks, damages).await
 }
 
-/// The newest `limit` turns of the path that ends at `leaf`, in the order root to leaf, and whether there are older
-/// ones. Empty when the owner has no such turn.
+/// Returns the newest `limit` turns of the path that ends at `leaf`, from root to leaf, and whether there are older
+/// ones. Empty if the owner has no such turn.
 ///
 /// # Errors
-/// `BrokenPath` as [`between`].
+/// `BrokenPath` as [`turns_between`].
 pub async fn path(db: &Db, owner: UserId, leaf: TurnId, limit: u32) -> Result<(Vec<Turn>, bool), StoreError> {
     let Some(end) = span::find_position(db, owner, leaf).await? else { return Ok((Vec::new(), false)) };
     let first = (end.depth + 1 - i64::from(limit)).max(0);
@@ -184,11 +184,11 @@ pub async fn path(db: &Db, owner: UserId, leaf: TurnId, limit: u32) -> Result<(V
     Ok((turns, first > 0))
 }
 
-/// The turns between two depths, both included, of the path that ends at `end`, in the order root to leaf. Empty when
-/// the end was deleted meanwhile.
+/// Returns the turns between two depths, inclusive, of the path that ends at `end`, from root to leaf. Empty if the
+/// end was deleted meanwhile.
 ///
 /// # Errors
-/// `BrokenPath` when the turns there do not hang on each other: a cycle or a gap, which nothing here writes.
+/// `BrokenPath` when the turns there are not connected: a cycle or a gap, which this code never writes.
 pub async fn turns_between(
     db: &Db,
     owner: UserId,
@@ -202,7 +202,7 @@ pub async fn turns_between(
     for (turn, block) in turn_blocks::list_on_path(&mut seen, owner, &spans).await? {
         by_turn.entry(turn).or_default().push(block);
     }
-    // Before anything else is read, which needs a connection of its own.
+    // The snapshot ends before further reads, which need a connection of their own.
     seen.commit().await?;
     let mut turns = Vec::with_capacity(rows.len());
     for row in rows {
@@ -212,7 +212,7 @@ pub async fn turns_between(
     Ok(turns)
 }
 
-/// The turns of a chat that stand behind this place, at most so many, whatever branch they are on.
+/// Returns the turns of a chat after this position, at most `limit`, on all branches.
 pub async fn list_of_chat(
     db: &Db,
     owner: UserId,
@@ -223,7 +223,7 @@ pub async fn list_of_chat(
     list_of_chat_with_damages(db, owner, chat, (behind, limit), &mut Vec::new()).await
 }
 
-/// As [`of_chat`], with the values of their blocks that cannot be read and that no notice stands for.
+/// Works like [`list_of_chat`], and records unreadable values of the blocks that have no placeholder.
 pub async fn list_of_chat_with_damages(
     db: &Db,
     owner: UserId,
@@ -242,7 +242,7 @@ pub async fn list_of_chat_with_damages(
     Ok(turns)
 }
 
-/// As [`between`], but only the places of the turns.
+/// Works like [`turns_between`], but returns only the tree nodes of the turns.
 pub async fn nodes_between(
     db: &Db,
     owner: UserId,
@@ -289,8 +289,8 @@ async fn rows_between(
     Ok((chain, spans))
 }
 
-/// Of rows in the order of their depths those that hang on each other, one at each depth; `expected` is the last of
-/// them, where that is known. `None` where one is missing or hangs elsewhere.
+/// Returns the connected turns among rows ordered by depth, one per depth; `expected` is the last of them, if it is
+/// known. `None` if one is missing or has another parent.
 fn chain(rows: Vec<TurnRow>, expected: Option<Uuid>, first: i64, last: i64) -> Option<Vec<TurnRow>> {
     let mut chain: Vec<TurnRow> = Vec::with_capacity(rows.len());
     let mut expected = expected;
@@ -310,18 +310,18 @@ fn chain(rows: Vec<TurnRow>, expected: Option<Uuid>, first: i64, last: i64) -> O
     (is_whole && is_rooted).then_some(chain)
 }
 
-/// Every turn that is not over, of all owners, oldest first: what the sweep at the start has to end.
+/// Returns every unfinished turn, of all owners, oldest first, for the sweep at the start.
 pub async fn list_unfinished(db: &Db) -> Result<Vec<Turn>, StoreError> {
     let rows: Vec<Readable<TurnRow>> = with_pool!(db, |pool| sqlx::query_as(UNFINISHED).fetch_all(pool).await?);
     let mut turns = Vec::with_capacity(rows.len());
     for row in readable::keep_readable(rows, TABLE) {
-        // One that cannot be read must not keep the others from ending, nor the server from starting.
+        // An unreadable turn must not keep the others from ending, nor the server from starting.
         turns.extend(ok_or_log(current_turn(db, row, Vec::new(), Vec::new()).await, TABLE)?);
     }
     Ok(turns)
 }
 
-/// A turn as its rows say, for the checker, with what of them cannot be read.
+/// Returns a turn as its rows have it, for the checker, and records unreadable values.
 pub(crate) async fn find_any(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -> Result<Option<Turn>, StoreError> {
     let row: Option<TurnRow> =
         with_pool!(db, |pool| sqlx::query_as(ANY).bind(turn.uuid()).fetch_optional(pool).await?);
@@ -330,7 +330,7 @@ pub(crate) async fn find_any(db: &Db, turn: TurnId, damages: &mut Vec<Damage>) -
     Ok(Some(row.into_turn(blocks, damages)))
 }
 
-/// `missing` is what of the blocks is known to be lost.
+/// Returns the current state of a turn. `missing` are the known losses among its blocks.
 async fn current_turn(db: &Db, row: TurnRow, blocks: Vec<Block>, missing: Vec<Damage>) -> Result<Turn, StoreError> {
     let mut damages = missing;
     let mut turn = row.into_turn(blocks, &mut damages);
@@ -344,9 +344,9 @@ async fn current_turn(db: &Db, row: TurnRow, blocks: Vec<Block>, missing: Vec<Da
     Ok(turn)
 }
 
-/// A running turn as its journal gives it, and with its rows where the journal is damaged.
+/// Returns a running turn as folded from its journal, merged with its rows if the journal is damaged.
 async fn replay_running(db: &Db, mut turn: Turn, damages: &mut Vec<Damage>) -> Result<Turn, StoreError> {
-    // All of the journal: growth is stored without touching the turn's row.
+    // The whole journal is read, because deltas are stored without an update of the turn's row.
     let events = turn_events::parse_up_to(db, turn.id, i64::MAX.unsigned_abs(), damages).await?;
     let replay = JournalReplay::new(&turn, &events);
     if replay.is_whole() {

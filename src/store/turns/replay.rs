@@ -1,6 +1,6 @@
-//! Replaying the journal of a running turn. A journal without a flaw alone says what the turn is. Where lines of it are
-//! missing or cannot be applied, its blocks are merged with their rows: a row was stored with the newest event that
-//! changed it, but for growth, which only the journal has. Nothing that either of them holds is lost.
+//! Replay of the journal of a running turn. An intact journal alone determines the turn. If lines are missing or
+//! cannot be applied, its blocks are merged with their rows: a row is stored with the newest event that changed it,
+//! except for deltas, which only the journal has. Nothing that either of them holds is lost.
 
 use std::collections::HashMap;
 
@@ -9,42 +9,43 @@ use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::fold::{self, ApplyOutcome};
 use turnleaf_domain::{Block, BlockId, BlockState, Content, Event, Turn, TurnStatus, Usage};
 
-/// Numbers beyond this one belong to nothing that was written here; nothing is numbered after them.
+/// The highest valid event number; higher ones are damage, and nothing is numbered after them.
 const HIGHEST_NUMBER: u64 = 1 << 53;
-/// Events of one turn that are named because they cannot be applied. Behind a lost one, all may be.
+/// The number of inapplicable events of one turn that are reported, because after a lost event all may be
+/// inapplicable.
 const NAMED: usize = 16;
 
-/// A turn as its journal gives it, and what is wrong with the journal.
+/// A turn folded from its journal, and the damages of the journal.
 pub(crate) struct JournalReplay<'e> {
     row: &'e Turn,
     folded: Turn,
-    /// The growth of each block, in order.
+    /// The deltas of each block, in order.
     growth: HashMap<BlockId, BlockGrowth<'e>>,
-    /// Flaws so far: lines that say nothing, and gaps.
+    /// The flaws so far: malformed lines and gaps.
     flaws: usize,
-    /// Flaws that were not known before.
+    /// Flaws that were not recorded before.
     damages: Vec<Damage>,
 }
 
-/// The texts that a journal has of one block.
+/// The deltas that a journal has of one block.
 #[derive(Default)]
 struct BlockGrowth<'e> {
     pieces: Vec<Piece<'e>>,
     flaws: usize,
-    /// No flaws between its beginning and its end, as far as the journal goes.
+    /// True if there are no flaws between its start and its end, as far as the journal goes.
     is_intact: bool,
-    /// Nothing of it comes later, but for the progress of a call.
+    /// True if no later events change it, except for the progress of a call.
     is_ended: bool,
 }
 
 struct Piece<'e> {
     seq: u64,
     text: &'e str,
-    /// Something between it and the piece before it is lost.
+    /// True if an event between this piece and the one before it is lost.
     follows_flaw: bool,
 }
 
-/// The turn as it was before its first event: what its journal is folded into.
+/// Returns the turn before its first event, into which its journal is folded.
 pub(crate) fn turn_before_events(turn: &Turn) -> Turn {
     Turn {
         status: TurnStatus::Pending,
@@ -62,7 +63,7 @@ pub(crate) fn turn_before_events(turn: &Turn) -> Turn {
 }
 
 impl<'e> JournalReplay<'e> {
-    /// Replays `events` into a turn whose row is `row`. Events that say nothing are known to be damaged.
+    /// Replays `events` into a turn whose row is `row`. Malformed events are known damages.
     pub(crate) fn new(row: &'e Turn, events: &'e [(u64, Event)]) -> Self {
         let folded = turn_before_events(row);
         let mut replay = Self { row, folded, growth: HashMap::new(), flaws: 0, damages: Vec::new() };
@@ -78,7 +79,7 @@ impl<'e> JournalReplay<'e> {
                 replay.folded.last_event_seq = seq - 1;
             }
             if event.is_malformed() {
-                // Its reader has noted it.
+                // The reader of the event has recorded it.
                 replay.flaws += 1;
             }
             if let ApplyOutcome::Impossible(why) = fold::apply(&mut replay.folded, *seq, event)
@@ -92,7 +93,7 @@ impl<'e> JournalReplay<'e> {
         if last >= next {
             replay.note(format!("events {next} to {last} are missing"));
         }
-        // What is refused because the beginning of its block is lost is known from its row.
+        // Events that are refused because the start of their block is lost are covered by the block's row.
         let is_known = |event: &Event| event.block_id().is_some_and(|id| row.blocks.iter().any(|block| block.id == id));
         let refused: Vec<_> =
             refused.into_iter().filter(|(_, event, _)| replay.flaws == 0 || !is_known(event)).collect();
@@ -102,17 +103,18 @@ impl<'e> JournalReplay<'e> {
         replay
     }
 
-    /// Whether the journal is whole.
+    /// Returns whether the journal is intact.
     pub(crate) fn is_whole(&self) -> bool {
         self.flaws == 0
     }
 
-    /// The turn of a journal that is whole.
+    /// Returns the turn of an intact journal.
     pub(crate) fn into_turn(self) -> Turn {
         self.folded
     }
 
-    /// The turn of a journal with flaws, with what its row and the rows of its blocks have. The flaws go into `damages`.
+    /// Returns the turn of a damaged journal, merged with its row and the rows of its blocks. The flaws are recorded
+    /// in `damages`.
     pub(crate) fn into_merged_turn(mut self, damages: &mut Vec<Damage>) -> Turn {
         damages.append(&mut self.damages);
         let mut turn = self.row.clone();
@@ -178,12 +180,12 @@ impl<'e> JournalReplay<'e> {
         growth.pieces.extend(text.map(|text| Piece { seq, text, follows_flaw }));
     }
 
-    /// The blocks of which the journal has all that they are, whatever is wrong with lines of others.
+    /// Returns the blocks that are complete in the journal, whatever is wrong with lines of others.
     pub(crate) fn intact_blocks(&self) -> impl Iterator<Item = &Block> {
         self.folded.blocks.iter().filter(|block| self.has_all_of(block))
     }
 
-    /// Whether no line is lost that could have changed a block of this journal.
+    /// Returns whether no lost line can have changed a block of this journal.
     fn has_all_of(&self, folded: &Block) -> bool {
         let is_call = matches!(folded.content, Content::ToolUse { .. });
         let has_all = |growth: &BlockGrowth<'_>| {
@@ -192,12 +194,12 @@ impl<'e> JournalReplay<'e> {
         self.growth.get(&folded.id).is_some_and(has_all)
     }
 
-    /// Brings a row up to what the journal has of its block.
+    /// Completes a row with what the journal has of its block.
     fn complete(&self, block: &mut Block, covered: u64) {
         let Some(growth) = self.growth.get(&block.id) else { return };
         let folded = self.folded.blocks.iter().find(|folded| folded.id == block.id);
         if is_placeholder(&block.content) {
-            // Bytes that cannot be read stay for a repair, unless the journal has all that they were.
+            // Unreadable bytes are kept for a repair, unless the journal has the complete block.
             if let Some(folded) = folded.filter(|folded| self.has_all_of(folded)) {
                 *block = folded.clone();
             }
@@ -215,7 +217,8 @@ impl<'e> JournalReplay<'e> {
 }
 
 impl BlockGrowth<'_> {
-    /// The text of a row, which has what was committed by the event `covered` at the latest, with what came later.
+    /// Returns the text of a row, which has at most the deltas through event `covered`, completed with the later
+    /// ones.
     fn completed(&self, stored: &str, covered: u64) -> String {
         let is_exact = |piece: &&Piece<'_>| !piece.follows_flaw;
         let exact: String = self.pieces.iter().take_while(is_exact).map(|piece| piece.text).collect();
@@ -234,7 +237,7 @@ impl BlockGrowth<'_> {
     }
 }
 
-/// How many of the pieces of a run without flaws the end of a row's text has already.
+/// Returns how many pieces of a run without flaws are already at the end of a row's text.
 fn stored_pieces(lost: &str, run: &[Piece<'_>], covered: u64) -> usize {
     let may_be_stored = run.iter().take_while(|piece| piece.seq <= covered).count();
     let joined = |count: usize| run[..count].iter().map(|piece| piece.text).collect::<String>();
@@ -248,7 +251,7 @@ fn stored_pieces(lost: &str, run: &[Piece<'_>], covered: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Pieces of a block by number; a mark in front of one says that something is lost before it.
+    /// Returns pieces of a block by number; a `!` in front of one means that something before it is lost.
     fn growth<'e>(pieces: &[(u64, &'e str)]) -> BlockGrowth<'e> {
         let piece = |(seq, text): &(u64, &'e str)| match text.strip_prefix('!') {
             Some(text) => Piece { seq: *seq, text, follows_flaw: true },
@@ -259,23 +262,23 @@ mod tests {
 
     #[test]
     fn row_and_growth_after_lost_line_merge_into_longest_text() {
-        // Pieces, what the row has and up to which event at most, and the whole.
+        // Pieces, the row's text with the event it covers at most, and the expected whole.
         type Case<'c> = (&'c [(u64, &'c str)], (&'c str, u64), &'c str);
         let table: [Case<'_>; 9] = [
             (&[(1, ""), (2, "a "), (3, "b")], ("a ", 2), "a b"),
-            // A lost line that the row has not got either.
+            // A lost line that the row does not have either.
             (&[(1, ""), (2, "a "), (4, "!c")], ("a ", 2), "a c"),
-            // One that it has, with and without what follows.
+            // A lost line that the row has, with and without what follows.
             (&[(1, ""), (3, "!b "), (4, "c")], ("a ", 2), "a b c"),
             (&[(1, ""), (3, "!b "), (4, "c")], ("a b ", 3), "a b c"),
             (&[(1, ""), (3, "!b "), (4, "c")], ("a b c", 4), "a b c"),
-            // The beginning is lost.
+            // The start is lost.
             (&[(2, "!a "), (3, "b")], ("a ", 2), "a b"),
-            // Two are.
+            // Two lines are lost.
             (&[(1, ""), (3, "!b "), (5, "!d ")], ("a b c ", 4), "a b c d "),
-            // The same again is not what the row has, because it came later.
+            // Equal text after `covered` is not in the row, because it came later.
             (&[(1, ""), (3, "!a "), (4, "a ")], ("a ", 2), "a a a "),
-            // A row that has nothing of it.
+            // The row is empty.
             (&[(1, "x"), (2, "y")], ("", 9), "xy"),
         ];
         for (pieces, (stored, covered), whole) in table {

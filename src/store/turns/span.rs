@@ -1,5 +1,5 @@
-//! Paths as what they are made of: the turns of a branch are one chain (domain.md I4), so a path is a few stretches of
-//! branches, and a part of it is a range of an index however deep it lies. Reading the turns in it is `read`'s.
+//! Spans of a path: the turns of a branch are one chain (`docs/reference/domain.md I4`), so a path is a few ranges of
+//! branches, and a part of it is an index range at any depth. `read` reads the turns in it.
 
 use sqlx::{Database, Encode, QueryBuilder, Type};
 use uuid::Uuid;
@@ -13,8 +13,8 @@ sql! {
         WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
     SPOT_BY_ORD = "SELECT t.id, t.chat_id, t.branch_id, t.depth FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.chat_id = $2 AND t.ord = $3 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
-    /// From a turn ($2) of this owner ($1) through the branches that its path comes from, until depth $3 is reached. It
-    /// ends on damaged rows too, because it only goes towards the root.
+    /// From a turn ($2) of this owner ($1) through the branches of its path, until depth $3 is reached. The recursion
+    /// ends even on damaged rows, because the depth always decreases.
     SPANS = "WITH RECURSIVE span (branch_id, first_depth, last_depth, fork_turn_id) AS ( \
             SELECT t.branch_id, COALESCE(f.depth + 1, CAST(0 AS BIGINT)), t.depth, b.fork_turn_id \
             FROM turns t JOIN chats c ON c.id = t.chat_id JOIN branches b ON b.id = t.branch_id \
@@ -28,20 +28,20 @@ sql! {
         SELECT branch_id, first_depth, last_depth FROM span";
 }
 
-/// How many stretches one statement names: SQLite nests an `OR` for each.
+/// The number of spans per statement, because SQLite nests an `OR` for each.
 const SPANS_AT_ONCE: usize = 64;
 
-/// Where a turn is.
+/// The position of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnPosition {
     pub id: TurnId,
     pub chat_id: ChatId,
     pub branch_id: BranchId,
-    /// Distance from the root, which has 0.
+    /// The distance from the root, which has 0.
     pub depth: i64,
 }
 
-/// Turns of one branch that follow each other on a path, by their depths.
+/// Consecutive turns of one branch on a path, as a range of depths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::FromRow)]
 pub struct PathSpan {
     branch_id: Uuid,
@@ -52,20 +52,20 @@ pub struct PathSpan {
 }
 
 impl PathSpan {
-    /// Whether a turn is in it.
+    /// Returns whether a turn is in it.
     pub fn contains(&self, spot: &TurnPosition) -> bool {
         self.branch_id == spot.branch_id.uuid() && (self.first..=self.last).contains(&spot.depth)
     }
 }
 
-/// Where a turn of this owner is.
+/// Returns the position of a turn of this owner.
 pub async fn find_position(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<TurnPosition>, StoreError> {
     let row: Option<(Uuid, Uuid, Uuid, i64)> =
         with_pool!(db, |pool| sqlx::query_as(SPOT).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
     Ok(row.map(into_position))
 }
 
-/// Where the turn with this place in its chat is.
+/// Returns the position of the turn with this `ord` in its chat.
 pub async fn find_position_by_ord(
     db: &Db,
     owner: UserId,
@@ -82,7 +82,7 @@ fn into_position((id, chat_id, branch_id, depth): (Uuid, Uuid, Uuid, i64)) -> Tu
     TurnPosition { id: id.into(), chat_id: chat_id.into(), branch_id: branch_id.into(), depth }
 }
 
-/// What the path to `end` is made of between two depths, root side first; nothing when the owner has no such turn.
+/// Returns the spans of the path to `end` between two depths, from the root on; empty if the owner has no such turn.
 pub async fn path_spans(
     tx: &mut Tx,
     owner: UserId,
@@ -102,14 +102,14 @@ pub async fn path_spans(
     Ok(spans)
 }
 
-/// Spans in the portions in which statements name them.
+/// Splits spans into the portions of single statements.
 pub(crate) fn span_portions(spans: &[PathSpan]) -> impl Iterator<Item = &[PathSpan]> {
     spans.chunks(SPANS_AT_ONCE)
 }
 
-/// Adds the condition that a turn `t` is of the chat `c`, and that is the owner's, not deleted, and in one of these spans.
-/// They are joined by `CROSS`, which says to SQLite where to begin: with the turns. For many spans it begins by itself with
-/// all chats of the owner.
+/// Adds the condition that a turn `t` belongs to the chat `c` of the owner, is not deleted, and is in one of these
+/// spans. The tables are joined by `CROSS`, which makes SQLite start with the turns; for many spans it would
+/// otherwise start with all chats of the owner.
 pub(crate) fn push_span_condition<DB: Database>(query: &mut QueryBuilder<DB>, owner: UserId, spans: &[PathSpan])
 where
     Uuid: for<'q> Encode<'q, DB> + Type<DB>,

@@ -1,5 +1,5 @@
-//! Looking for words in what was said on a path. The database leaves out what cannot have them; whether a text has them
-//! is `domain::needle`'s to say, so that both databases find the same.
+//! Text search on a path. The database prefilters the rows; `domain::text_matcher` decides what matches, so that both
+//! databases return the same.
 
 use futures::TryStreamExt;
 use tokio::time::{Instant, timeout_at};
@@ -14,30 +14,30 @@ use turnleaf_domain::text_matcher::is_case_ambiguous;
 use turnleaf_domain::{Role, TextMatcher, TurnId, UserId, limits};
 
 sql! {
-    /// Not ordered: a sort would hold all texts at once.
+    /// The query is not ordered, because a sort would hold all texts in memory.
     ON_PATH = concat!(up_from_leaf!(), "SELECT t.id, t.depth, t.role, t.content_text FROM path JOIN turns t ON t.id = path.id \
         WHERE LOWER(t.content_text) LIKE $4 ESCAPE '!'");
 }
 
-/// A turn that has the words.
+/// A matching turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnMatch {
     pub turn_id: TurnId,
-    /// Turns before it on the path.
+    /// The number of turns before it on the path.
     pub depth: i64,
     pub role: Role,
-    /// As [`TextMatcher::excerpt`].
+    /// See [`TextMatcher::excerpt`].
     pub excerpt: [String; 3],
 }
 
-/// What was found.
+/// The result of a text search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TurnMatches {
-    /// The newest turns that have the words, root side first.
+    /// The newest matching turns, from the root on.
     pub hits: Vec<TurnMatch>,
-    /// How many there are in all.
+    /// The total number of matches.
     pub total: u32,
-    /// False when the time was over before all was looked through.
+    /// False if the time limit was reached before the whole path was searched.
     pub is_whole: bool,
 }
 
@@ -49,8 +49,8 @@ struct FoundRow {
     content_text: String,
 }
 
-/// The turns between the root and `leaf`, both included, whose text has the words; at most `limit` of them, the newest.
-/// Nothing when the owner has no such turn. Ends after [`limits::FIND_TIME`] with what it has.
+/// Returns the newest `limit` turns between the root and `leaf`, inclusive, whose text matches. Empty if the owner
+/// has no such turn. Stops after [`limits::FIND_TIME`] with the matches so far.
 pub async fn find_on_path(
     db: &Db,
     owner: UserId,
@@ -87,19 +87,19 @@ pub async fn find_on_path(
 impl TurnMatches {
     fn add_row(&mut self, row: FoundRow, needle: &TextMatcher, limit: u32) -> Result<(), StoreError> {
         let Some(written) = needle.excerpt(&row.content_text) else { return Ok(()) };
-        // As its reader sees it, unless the words are among the signs of Markdown.
+        // The excerpt is of the rendered text, unless the words are in the Markdown syntax.
         let excerpt = needle.excerpt(&strip_markdown(&row.content_text)).unwrap_or(written);
         let role = Role::parse(&row.role).ok_or_else(|| inconsistent("turns", "role", row.id, &row.role))?;
         self.total += 1;
         self.hits.push(TurnMatch { turn_id: row.id.into(), depth: row.depth, role, excerpt });
-        // Rows come in no promised order, so some more than are asked for are held until the end.
+        // Rows are unordered, so more than the limit are held until the end.
         if self.hits.len() >= 2 * limit as usize {
             self.keep_newest(limit);
         }
         Ok(())
     }
 
-    /// Keeps the newest.
+    /// Keeps the newest hits.
     fn keep_newest(&mut self, limit: u32) {
         self.hits.sort_by_key(|hit| hit.depth);
         let surplus = self.hits.len().saturating_sub(limit as usize);

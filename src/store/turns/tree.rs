@@ -1,4 +1,4 @@
-//! The shape of a chat's tree: siblings, bounds, and which leaf a reader wants.
+//! The tree of a chat: siblings, bounds, and the leaf that a reader sees.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,15 @@ use crate::{branches, chats};
 use turnleaf_domain::{ChatId, TurnId, UserId, limits};
 
 sql! {
-    /// Followed by a list of turn ids, and then by `SIBLINGS_ORDER`.
+    /// A list of turn ids and `SIBLINGS_ORDER` follow.
     SIBLINGS = "SELECT t.id, s.id FROM turns t JOIN chats c ON c.id = t.chat_id \
         JOIN turns s ON s.prev_turn_id = t.prev_turn_id ";
-    /// The same for turns without a predecessor.
+    /// Siblings of turns without a predecessor.
     ROOT_SIBLINGS = "SELECT t.id, s.id FROM turns t JOIN chats c ON c.id = t.chat_id \
         JOIN turns s ON s.chat_id = t.chat_id AND s.prev_turn_id IS NULL AND t.prev_turn_id IS NULL ";
     COUNT_CHILDREN = "SELECT COUNT(*) FROM turns WHERE prev_turn_id = $1 AND deleted_at IS NULL";
     COUNT_ROOTS = "SELECT COUNT(*) FROM turns WHERE chat_id = $1 AND prev_turn_id IS NULL AND deleted_at IS NULL";
-    /// Where a turn stands, and whether anything follows it.
+    /// The position of a turn, and whether it has children.
     STANDS = "SELECT t.chat_id, t.branch_id, t.depth, EXISTS (SELECT 1 FROM turns n WHERE n.prev_turn_id = t.id \
             AND n.deleted_at IS NULL) AS is_followed FROM turns t JOIN chats c ON c.id = t.chat_id \
         WHERE c.owner_id = $1 AND t.id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL";
@@ -33,7 +33,7 @@ sql! {
                 ORDER BY n.created_at DESC, n.id DESC LIMIT 1) \
             WHERE down.step < $3) \
         SELECT id FROM down ORDER BY step DESC LIMIT 1";
-    /// In one statement, so that the revision is of these turns and of no others.
+    /// One statement, so that the revision is consistent with the turns.
     SHAPE = "SELECT c.rev, t.id, t.prev_turn_id, t.ord FROM chats c \
         LEFT JOIN turns t ON t.chat_id = c.id AND t.deleted_at IS NULL \
         WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL ORDER BY t.ord";
@@ -42,16 +42,16 @@ sql! {
         ")) FROM chats c WHERE c.owner_id = $1 AND c.id = $2 AND c.deleted_at IS NULL");
 }
 
-/// A turn as the shape of its tree names it.
+/// A turn as a node of the tree shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShapeTurn {
     pub id: TurnId,
     pub prev: Option<TurnId>,
-    /// Place in the chat by creation.
+    /// The position in the chat by creation.
     pub ord: i64,
 }
 
-/// A chat's revision and all of its turns, by their places. `None` when the owner has no such chat.
+/// Returns a chat's revision and all of its turns, by position. `None` if the owner has no such chat.
 pub async fn tree_shape(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<(i64, Vec<ShapeTurn>)>, StoreError> {
     type Row = (i64, Option<Uuid>, Option<Uuid>, Option<i64>);
     let rows: Vec<Row> =
@@ -63,8 +63,8 @@ pub async fn tree_shape(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<(
     Ok(Some((*rev, turns.collect())))
 }
 
-/// The turns that hang where each of these hangs, themselves included, by creation. A turn that is not the owner's is
-/// missing from the map.
+/// Returns the siblings of each of these turns, themselves included, by creation. A turn of another owner is missing
+/// from the map.
 pub async fn siblings(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMap<TurnId, Vec<TurnId>>, StoreError> {
     let mut map: HashMap<TurnId, Vec<TurnId>> = HashMap::with_capacity(turns.len());
     if turns.is_empty() {
@@ -89,8 +89,9 @@ pub async fn siblings(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMa
     Ok(map)
 }
 
-/// How many turns hang on `prev` in this chat, or stand at its root: for the bound on siblings. Counted inside the
-/// transaction that holds the chat, so that two at once cannot both fit into the last place.
+/// Returns the number of children of `prev` in this chat, or of its roots, to enforce the limit on siblings. It is
+/// counted inside the transaction that holds the chat's lock, so that two concurrent writers cannot both take the
+/// last place.
 pub async fn count_children(tx: &mut Tx, chat: ChatId, prev: Option<TurnId>) -> Result<i64, StoreError> {
     Ok(match prev {
         Some(prev) => {
@@ -100,8 +101,8 @@ pub async fn count_children(tx: &mut Tx, chat: ChatId, prev: Option<TurnId>) -> 
     })
 }
 
-/// The leaf to show for a turn: of those at or below it, the one that was visited last (`domain::lineage`); where the
-/// branches do not tell, always along the newest child. `None` when the owner has no such turn.
+/// Returns the leaf to show for a turn: of those at or below it, the last visited one (`domain::lineage`); if the
+/// branches do not determine one, always along the newest child. `None` if the owner has no such turn.
 pub async fn leaf_below(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<TurnId>, StoreError> {
     let stands: Option<(Uuid, Uuid, i64, bool)> =
         with_pool!(db, |pool| sqlx::query_as(STANDS).bind(owner.uuid()).bind(turn.uuid()).fetch_optional(pool).await?);
@@ -114,8 +115,8 @@ pub async fn leaf_below(db: &Db, owner: UserId, turn: TurnId) -> Result<Option<T
     newest_below(db, owner, from, limits::TURNS_PER_CHAT).await
 }
 
-/// The turn at most `steps` below this one, always along the newest child; the turn itself where nothing continues it.
-/// `None` when the owner has no such turn.
+/// Returns the turn at most `steps` below this one, always along the newest child; the turn itself if it has no
+/// children. `None` if the owner has no such turn.
 pub async fn newest_below(db: &Db, owner: UserId, turn: TurnId, steps: i64) -> Result<Option<TurnId>, StoreError> {
     let below: Option<Uuid> = with_pool!(db, |pool| {
         let query = sqlx::query_scalar(NEWEST_LEAF).bind(owner.uuid()).bind(turn.uuid()).bind(steps + 1);
@@ -124,8 +125,8 @@ pub async fn newest_below(db: &Db, owner: UserId, turn: TurnId, steps: i64) -> R
     Ok(below.map(TurnId::from))
 }
 
-/// The leaf with which a chat opens: below the turn last viewed, else the head of its default branch, else its newest
-/// turn. `None` for a chat without turns, or of another owner.
+/// Returns the leaf with which a chat opens: below the turn last viewed, otherwise the head of its default branch,
+/// otherwise its newest turn. `None` for a chat without turns, or of another owner.
 pub async fn leaf_of_chat(db: &Db, owner: UserId, chat: ChatId) -> Result<Option<TurnId>, StoreError> {
     let Some(row) = chats::find(db, owner, chat).await? else { return Ok(None) };
     if let Some(seen) = row.last_viewed_turn_id

@@ -1,4 +1,4 @@
-//! What a list of versions says of each, and what there is beside a path.
+//! Versions of turns, for version lists, and newer turns outside of a path.
 
 use std::collections::HashMap;
 
@@ -13,12 +13,12 @@ use crate::rows::to_unsigned;
 use turnleaf_domain::{BranchId, ChatId, TurnId, TurnStatus, UserId};
 
 sql! {
-    /// Followed by a list of turn ids. The text of a turn that runs is stored at its end. `CROSS` says to SQLite where to
-    /// begin: with the turns. For a long list it begins by itself with all chats of the owner.
+    /// A list of turn ids follows. The text of a running turn is stored at its end. `CROSS` makes SQLite start with
+    /// the turns; for a long list it would otherwise start with all chats of the owner.
     VERSIONS = "SELECT t.id, t.branch_id, t.depth, t.status, t.model_used, t.created_at, \
         SUBSTR(t.content_text, 1, 200) AS words, EXISTS (SELECT 1 FROM turn_blocks b WHERE b.turn_id = t.id \
             AND b.author = 'user' AND t.role = 'assistant') AS is_edited FROM turns t CROSS JOIN chats c ";
-    /// Followed by a list of turn ids. Deleted versions count.
+    /// A list of turn ids follows. Deleted versions count.
     NEWEST = "SELECT t.id, COALESCE((SELECT MAX(s.ord) FROM turns s \
             WHERE s.prev_turn_id = CASE WHEN t.role = 'user' THEN t.id ELSE t.prev_turn_id END), t.ord) \
         FROM turns t JOIN chats c ON c.id = t.chat_id ";
@@ -38,7 +38,7 @@ pub struct TurnVersion {
     pub created_at: DateTime<Utc>,
     /// Its first 200 characters; empty while it runs.
     pub words: String,
-    /// A reply that a person wrote.
+    /// True for a reply that a person wrote.
     pub is_edited: bool,
 }
 
@@ -54,7 +54,7 @@ struct VersionRow {
     is_edited: bool,
 }
 
-/// These turns of this owner, in the order of their creation. At most a few hundred ids.
+/// Returns these turns of this owner, by creation. At most a few hundred ids.
 pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<TurnVersion>, StoreError> {
     if turns.is_empty() {
         return Ok(Vec::new());
@@ -70,7 +70,7 @@ pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<Tu
         query.push(") ORDER BY t.ord");
         query.build_query_as().persistent(false).fetch_all(pool).await?
     });
-    // As readers of the turns take what cannot be read.
+    // Unreadable values get the same replacements as in reads of turns.
     let version = |row: VersionRow| TurnVersion {
         id: row.id.into(),
         branch_id: row.branch_id.into(),
@@ -84,8 +84,9 @@ pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<Tu
     Ok(keep_readable(rows, "turns").into_iter().map(version).collect())
 }
 
-/// The place in the chat of the newest version that each of these replies ever had, of a message the newest reply to it,
-/// deleted ones included: it never goes down. A turn that is not the owner's, or a reply to nothing, is missing.
+/// Returns the position in the chat of the newest version that each of these replies ever had; for a message, of the
+/// newest reply to it. Deleted ones count, so that the number never decreases. Turns of other owners, and replies
+/// without a message, are missing.
 pub async fn newest_versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<HashMap<TurnId, i64>, StoreError> {
     if turns.is_empty() {
         return Ok(HashMap::new());
@@ -104,7 +105,7 @@ pub async fn newest_versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result
     Ok(rows.into_iter().map(|(turn, ord)| (turn.into(), ord)).collect())
 }
 
-/// The newest turn of a chat and how many there are behind this place, if there are any.
+/// Returns the newest turn of a chat and the number of turns after this position, if there are any.
 pub async fn newest_after(db: &Db, owner: UserId, chat: ChatId, ord: i64) -> Result<Option<(TurnId, u64)>, StoreError> {
     let row: Option<(Uuid, i64)> = with_pool!(db, |pool| {
         sqlx::query_as(NEWER).bind(owner.uuid()).bind(chat.uuid()).bind(ord).fetch_optional(pool).await?

@@ -23,7 +23,7 @@ pub enum McpTransport {
     /// A program of the configuration file. `argv` is run without a shell, and the environment holds only `env` and a
     /// few variables that every program needs.
     Program { argv: Vec<String>, env: BTreeMap<String, String>, folder: Option<PathBuf> },
-    /// Streamable HTTP.
+    /// A server that is reached by streamable HTTP.
     Http { url: url::Url, headers: Vec<(String, SecretString)>, local_network: bool },
 }
 

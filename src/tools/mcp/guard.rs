@@ -1,6 +1,6 @@
 //! `turnleaf guard`: a supervisor process between Turnleaf and a program that it runs. It ensures that no process of
 //! the program survives when it is stopped, when Turnleaf is killed, or when the program leaves children behind. It
-//! is a separate process because only a subreaper can collect orphans.
+//! is a separate process because only a parent or subreaper can reap the processes that a program leaves behind.
 
 use std::ffi::OsString;
 use std::io;

@@ -27,8 +27,8 @@ const HANGING_MS: i64 = 10_000;
 struct RunningWatcher {
     chats: Chats,
     connection: Option<PageConnection>,
-    /// The status for which the list was reloaded without effect: the server's list does not contain such a chat, so
-    /// it is not reloaded again.
+    /// The status for which the list was already reloaded: if they still disagree, the list lacks such a chat, and
+    /// reloading it again would not help.
     in_vain: StoredValue<Option<Vec<(ChatId, bool)>>>,
     looks: StoredValue<u32>,
     /// The number of the pending poll and when it began.

@@ -1,5 +1,5 @@
 //! The context meter: how much of the model's context the conversation fills. A quiet line under the composer, with a
-//! bar from [`BAR`] percent and a warning from [`WARNING`]; nothing where either number is unknown.
+//! bar from `BAR` percent and a warning from `WARNING`; nothing where either number is unknown.
 
 use leptos::prelude::*;
 

@@ -75,7 +75,7 @@ pub fn ConnectionBars() -> impl IntoView {
             }
         })
     });
-    // The page is told how much of it the bars cover.
+    // Observed, because the page reserves the height that the bars cover.
     let bars = NodeRef::<leptos::html::Div>::new();
     let told = StoredValue::new(None::<HeightObserver>);
     effect(move || told.set_value(bars.get().and_then(|bars| css_heights::observe_height(&bars, "--bars"))));

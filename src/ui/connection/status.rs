@@ -1,6 +1,6 @@
 //! The connection states.
 
-/// How the page is connected to the server.
+/// The state of the page's connection to the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ConnectionStatus {
     /// Connected; nothing is shown.

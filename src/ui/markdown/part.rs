@@ -14,7 +14,7 @@ impl Markup {
         Self(html.into())
     }
 
-    /// The HTML.
+    /// Returns the HTML.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -46,7 +46,7 @@ impl MarkupPart {
         Self::new(Markup::from_writer(html))
     }
 
-    /// The HTML to show.
+    /// Returns the markup to show.
     pub fn markup(&self) -> &Markup {
         &self.markup
     }

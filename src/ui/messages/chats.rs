@@ -1,4 +1,4 @@
-//! What the list of chats says: its headings, and what is done with a chat of it.
+//! Messages of the chat list: its headings, and the actions on a chat.
 
 use crate::domain::chat::ChatListHeading;
 use crate::ui::locale::{define_messages, localized_word, message};
@@ -8,15 +8,15 @@ define_messages! {
     unpin: "Unpin", "取消置顶";
     archive: "Archive", "归档";
     all_chats: "All chats", "全部对话";
-    /// Beside a chat of the archive.
+    /// The mark beside an archived chat.
     in_archive: "archived", "已归档";
     pinned_now: "Pinned.", "已置顶。";
-    unpinned_now: "No longer pinned.", "已取消置顶。";
+    unpinned_now: "Unpinned.", "已取消置顶。";
     archived_can_undo: "Archived. Undo available.", "已归档，可撤销。";
-    back_in_list: "Back in the list.", "已移回列表。";
+    back_in_list: "Unarchived.", "已取消归档。";
 }
 
-/// Of a year, in their order.
+/// The months in order.
 const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -32,7 +32,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// What stands over the chats of a part of the list.
+/// The heading of a section of the list.
 pub fn heading(heading: ChatListHeading) -> String {
     let month = |year: u32, month: u32| {
         let name = (month as usize).checked_sub(1).and_then(|at| MONTHS.get(at)).copied().unwrap_or_default();
@@ -49,12 +49,12 @@ pub fn heading(heading: ChatListHeading) -> String {
     word.to_owned()
 }
 
-/// What could not be done with a chat, and why.
+/// A failed action on a chat, with the reason.
 pub fn not_done(title: &str, why: &str) -> String {
     message!("“{title}”: {why}", "“{title}”：{why}")
 }
 
-/// The note about a chat that went to the archive.
+/// The toast after archiving a chat.
 pub fn archived(title: &str) -> String {
     message!("Archived “{title}”.", "已归档“{title}”。")
 }

@@ -1,23 +1,23 @@
-//! What the list of many models says, in both languages.
+//! Messages of the model picker, in both languages.
 
 use crate::ui::locale::{define_messages, message, plural_message};
 
 define_messages! {
     find_model: "Find a model", "查找模型";
     models: "Models", "模型";
-    recently_used: "Used lately", "最近使用";
-    chosen: ", chosen now", "，当前已选";
+    recently_used: "Recently used", "最近使用";
+    chosen: ", selected", "，当前已选";
 }
 
 pub fn no_models_found(typed: &str) -> String {
-    message!("No model has “{typed}” in its name.", "没有名称包含“{typed}”的模型。")
+    message!("No models match “{typed}”.", "没有与“{typed}”匹配的模型。")
 }
 
 pub fn found(count: usize) -> String {
     plural_message!(count; "1 model", "{count} models"; "{count} 个模型")
 }
 
-/// What there is beside those that are shown.
+/// The number of models that are not shown.
 pub fn more_models(count: usize) -> String {
     plural_message!(count; "1 more: type to find it.", "{count} more: type to find them."; "另有 {count} 个，输入名称即可查找。")
 }

@@ -1,6 +1,6 @@
-//! Sentences that the server keeps or answers in English, in the language at hand: why a reply failed, what happened to a
-//! request, what a field must be. Scripts read them too, so they are stored and sent in one language; here they are
-//! known again by their form. What is not known stays as it is.
+//! Translation of the server's English sentences: why a reply failed, what happened to a request, what a field must
+//! be. Programs read these, too, so they are stored and sent in one language, and recognized here by their pattern.
+//! Unknown sentences stay as they are.
 
 mod message_pattern;
 mod server_pages;
@@ -13,48 +13,49 @@ use crate::ui::locale::{Locale, locale, localized_sentence};
 use message_pattern::{MessagePattern, translate};
 use server_pages::SERVER_PAGE_MESSAGES;
 
-/// How a provider or a server of tools is (`registry::check`, the views of the service).
+/// The states of providers and tool servers (`registry::check`, the views of the service).
 const STATES: &[MessagePattern] = &[
     ("{!} Did you mean {}?", "{!}你是否想用 {}？"),
     ("Working, but it lists no models.", "正常，但没有列出模型。"),
     ("Working · {} models", "正常 · {} 个模型"),
     ("Working · {} model", "正常 · {} 个模型"),
-    ("Working · {} answers; there is no list of models", "正常 · {} 可以回答；没有模型列表"),
+    ("Working · {} responds, but there is no model list", "正常 · {} 可以回复；没有模型列表"),
     ("Working", "正常"),
-    ("{} did not answer within {} seconds.", "{} 在 {} 秒内没有应答。"),
-    ("It asks for a key, and none is set.", "它需要密钥，但尚未设置。"),
-    ("There is no list of models at this address ({}): {}.", "此地址没有模型列表（{}）：{}。"),
-    ("There is no list of models at this address ({}).", "此地址没有模型列表（{}）。"),
-    ("It points elsewhere ({}): {}.", "它指向了别处（{}）：{}。"),
-    ("It points elsewhere ({}).", "它指向了别处（{}）。"),
-    ("It refused the key ({}): {}.", "它拒绝了密钥（{}）：{}。"),
-    ("It refused the key ({}).", "它拒绝了密钥（{}）。"),
-    ("It answered, but not with a list of models: {}.", "它有应答，但不是模型列表：{}。"),
-    ("It answered, but not with a list of models.", "它有应答，但不是模型列表。"),
-    ("It answered with status {}: {}.", "它应答的状态为 {}：{}。"),
-    ("It answered with status {}.", "它应答的状态为 {}。"),
-    ("The key cannot be sent: {}.", "无法发送密钥：{}。"),
-    ("The key cannot be sent.", "无法发送密钥。"),
-    ("It cannot be reached: {}.", "无法连接：{}。"),
-    ("It cannot be reached.", "无法连接。"),
-    ("It has not been asked yet.", "尚未检测。"),
-    ("It is switched off.", "已停用。"),
-    ("It is starting.", "正在启动。"),
-    ("It works.", "正常。"),
-    ("It does not answer.", "没有应答。"),
-    ("It failed too often; begin it again when it is mended.", "它多次出错；修好后请重新启动。"),
-    ("It was not begun yet.", "尚未启动。"),
+    ("{} did not respond within {} seconds.", "{} 在 {} 秒内没有响应。"),
+    ("An API key is required, but none is set.", "需要 API 密钥，但尚未设置。"),
+    ("No model list found at this address ({}): {}.", "此地址没有模型列表（{}）：{}。"),
+    ("No model list found at this address ({}).", "此地址没有模型列表（{}）。"),
+    ("It redirects to another address ({}): {}.", "它重定向到其他地址（{}）：{}。"),
+    ("It redirects to another address ({}).", "它重定向到其他地址（{}）。"),
+    ("It rejected the API key ({}): {}.", "它拒绝了 API 密钥（{}）：{}。"),
+    ("It rejected the API key ({}).", "它拒绝了 API 密钥（{}）。"),
+    ("It responded, but not with a model list: {}.", "它有响应，但返回的不是模型列表：{}。"),
+    ("It responded, but not with a model list.", "它有响应，但返回的不是模型列表。"),
+    ("It answered with status {}: {}.", "它返回的状态为 {}：{}。"),
+    ("It answered with status {}.", "它返回的状态为 {}。"),
+    ("The API key cannot be sent: {}.", "无法发送 API 密钥：{}。"),
+    ("The API key cannot be sent.", "无法发送 API 密钥。"),
+    ("Could not connect: {}.", "无法连接：{}。"),
+    ("Could not connect.", "无法连接。"),
+    ("Not tested yet.", "尚未检测。"),
+    ("Disabled.", "已停用。"),
+    ("Starting.", "正在启动。"),
+    ("Working.", "正常。"),
+    ("Not responding.", "没有响应。"),
+    ("It failed too many times. Fix it, then restart it.", "多次失败。请修复后重新启动。"),
+    ("Not started yet.", "尚未启动。"),
     ("The address changed, so the headers were cleared.", "地址已更改，请求头已清除。"),
 ];
 
-/// Why a reply failed (`domain::FailureKind::sentence`). A longer form comes before one that it would fit.
+/// Reasons of failed replies (`domain::FailureKind::sentence`). A longer pattern precedes one that would also match
+/// it.
 const FAILURES: &[MessagePattern] = &[
     ("Could not reach {}.", "无法连接 {}。"),
-    ("The key for {} was refused.", "{} 的密钥被拒绝。"),
-    ("Your account at {} has no quota left.", "{} 账户额度已用尽。"),
+    ("The key for {} was refused.", "{} 拒绝了 API 密钥。"),
+    ("Your account at {} has no quota left.", "你的 {} 账户额度已用尽。"),
     ("{} is limiting requests.", "{} 正在限制请求。"),
-    ("{} is overloaded. The reply up to here is kept.", "{} 过载，已收到的内容已保留。"),
-    ("{} failed while answering.", "{} 在回答时出错。"),
+    ("{} is overloaded. The reply up to here is kept.", "{} 过载，已收到的部分已保存。"),
+    ("{} failed while answering.", "{} 在生成回复时出错。"),
     ("{} refused the request.", "{} 拒绝了请求。"),
     ("{} does not have this model.", "{} 没有这个模型。"),
     ("This conversation is too long for the model.", "对话超出了模型的上下文长度。"),
@@ -62,14 +63,14 @@ const FAILURES: &[MessagePattern] = &[
     ("The connection to {} broke off.", "与 {} 的连接中断。"),
     ("{} sent nothing for {} s.", "{} 已 {} 秒无响应。"),
     ("{} sent nothing for too long.", "{} 长时间无响应。"),
-    ("{} sent something that is not a reply.", "{} 返回的内容不是有效的回复。"),
-    ("Reached a limit set on this server.", "达到服务器限制。"),
-    ("The server restarted while answering.", "回答时服务器重启。"),
+    ("{} sent something that is not a reply.", "{} 返回了无效的响应。"),
+    ("Reached a limit set on this server.", "回复达到了此服务器设置的限制。"),
+    ("The server restarted while answering.", "生成此回复时服务器重启了。"),
     ("The server's disk is full.", "服务器磁盘已满。"),
     ("Something went wrong on this server.", "服务器出错了。"),
 ];
 
-/// Why somebody is asked again about a tool (`service::tools::toolbox`).
+/// Reasons of repeated approval questions about a tool (`service::tools::toolbox`).
 const ASKS: &[MessagePattern] = &[
     ("Its description changed since this chat got it.", "它的说明在此对话启用它之后已更改。"),
     ("Its description changed since you allowed it.", "它的说明在你允许之后已更改。"),
@@ -87,14 +88,14 @@ const ASKS: &[MessagePattern] = &[
     ),
 ];
 
-/// What happened to a request (`domain::Notice::sentence`), and why a reply waits (`domain::waiting`).
+/// Notices on requests (`domain::Notice::sentence`), and reasons of waiting replies (`domain::user_input_wait`).
 const NOTICES: &[MessagePattern] = &[
     ("Earlier reasoning was left out, because the provider refused it.", "服务商拒绝了此前的思考过程，已将其省略。"),
     (
         "Earlier reasoning was left out and tools were summed up, because the provider refused them.",
-        "服务商拒绝了此前的思考过程和工具调用，已省略思考过程并概述工具。",
+        "服务商拒绝了此前的思考过程和工具调用，已省略思考过程并概述工具调用。",
     ),
-    ("The request was sent again in the form that the provider asked for.", "已按服务商要求的形式重新发送请求。"),
+    ("The request was sent again in the form that the provider asked for.", "已按服务商要求的格式重新发送请求。"),
     (
         "The provider left earlier reasoning out, because the conversation before it has changed.",
         "由于之前的对话有变动，服务商省略了此前的思考过程。",
@@ -108,32 +109,32 @@ const NOTICES: &[MessagePattern] = &[
     ("The reply reached the model's length limit.", "回复已达到模型的长度上限。"),
     (
         "The conversation has filled what the model can read; the reply ends here.",
-        "对话已达到模型可读取的长度上限，回复到此为止。",
+        "对话已达到模型的上下文上限，回复到此为止。",
     ),
     ("A content filter of the provider ended the reply here.", "服务商的内容过滤器在此处终止了回复。"),
     ("The model declined to go on.", "模型拒绝继续回复。"),
-    ("Paused after asking for tools {} times.", "已请求工具 {} 次，现已暂停。"),
-    ("Paused because the same call was made again and again.", "因反复进行相同的调用而暂停。"),
+    ("Paused after asking for tools {} times.", "已进行 {} 轮工具调用，现已暂停。"),
+    ("Paused because the same call was made again and again.", "因模型反复进行相同的工具调用而暂停。"),
 ];
 
-/// What was not sent, and why (`domain::settle`).
+/// Dropped parameters and the reasons (`domain::params_resolution`).
 const NOT_SENT: &[MessagePattern] = &[
-    ("{} was not sent as asked: {!}.", "未按要求发送 {}：{!}。"),
+    ("{} was not sent as asked: {!}.", "已调整 {}：{!}。"),
     ("{} was not sent: {!}.", "未发送 {}：{!}。"),
     ("this model takes temperature or top_p, not both", "此模型不能同时使用 temperature 和 top_p"),
-    ("this model does not think", "此模型不会思考"),
-    ("this model always thinks", "此模型始终会思考"),
-    ("this model does not take it while it thinks", "此模型在思考时不支持"),
-    ("this model does not take it unless it thinks", "此模型只在思考时支持"),
+    ("this model does not think", "此模型不支持思考"),
+    ("this model always thinks", "此模型的思考无法关闭"),
+    ("this model does not take it while it thinks", "此模型在开启思考时不支持"),
+    ("this model does not take it unless it thinks", "此模型仅在开启思考时支持"),
     ("this model does not take it", "此模型不支持"),
     ("it leaves no room for the budget of thinking", "它没有给思考预算留出余地"),
     ("max_tokens leaves no room for it", "max_tokens 没有给它留出余地"),
-    ("this model does not take \"{}\", it gets \"{}\"", "此模型不支持“{}”，改用“{}”"),
+    ("this model does not take \"{}\", it gets \"{}\"", "此模型不支持“{}”，已改用“{}”"),
 ];
 
-/// What a field must be, where a person may meet it on a page; and what a request was answered.
+/// Requirements on fields that people may see on a page, and problems of requests.
 const REASONS: &[MessagePattern] = &[
-    ("must be {!} for this model while it thinks", "此模型思考时必须为 {!}"),
+    ("must be {!} for this model while it thinks", "此模型开启思考时必须为 {!}"),
     ("must be {!} for this model", "此模型必须为 {!}"),
     ("must be between {} and {}", "必须在 {} 与 {} 之间"),
     ("must be at most {} characters", "最多 {} 个字符"),
@@ -147,7 +148,7 @@ const REASONS: &[MessagePattern] = &[
     ("between {} and {}", "{} 至 {}"),
     ("at least {}", "不小于 {}"),
     ("is missing", "缺少此项"),
-    ("is needed", "需要填写"),
+    ("is required", "需要填写"),
     ("is too long", "太长了"),
     ("must not be empty", "不能为空"),
     ("must not contain NUL", "不能包含 NUL 字符"),
@@ -155,59 +156,56 @@ const REASONS: &[MessagePattern] = &[
     ("the message is empty", "消息为空"),
     ("is not a URL", "不是有效的网址"),
     ("each line must be like Name: value", "每行应为“名称: 值”的形式"),
-    ("there is a provider `{}` already", "已有服务商 `{}`"),
-    ("there is a server `{}` already", "已有服务器 `{}`"),
-    ("cannot be changed: chats name it", "不能更改：已有对话在使用它"),
-    ("cannot be changed: its tools are named so", "不能更改：它的工具以此命名"),
-    ("is no day such as {}", "不是有效的日期，例如 {}"),
-    ("a period has at most {} days", "时间段最多 {} 天"),
-    ("is after the end of the period", "晚于时间段的结束"),
-    ("a document has a title", "文档需要标题"),
-    ("this file is no image; make a document of it", "此文件不是图片，请将其作为文档添加"),
-    ("an image has no text; attach it to a message", "图片没有文字，请将其添加到消息中"),
-    ("its chat was deleted too; bring that back first", "所属对话也已删除，请先恢复该对话"),
-    (
-        "it hangs on something that was deleted later (“{}”); bring that back first",
-        "它所依附的“{}”随后被删除，请先恢复该内容",
-    ),
-    ("what it hangs on is being purged; bring that back first", "它所依附的内容正在被永久删除"),
+    ("provider `{}` already exists", "服务商 `{}` 已存在"),
+    ("server `{}` already exists", "服务器 `{}` 已存在"),
+    ("cannot be changed: chats use it", "不能更改：已有对话在使用它"),
+    ("cannot be changed: its tool names contain it", "不能更改：它的工具名称包含此标识"),
+    ("must be a date such as {}", "必须是有效的日期，例如 {}"),
+    ("a period can have at most {} days", "时间段最多 {} 天"),
+    ("must not be after the end of the period", "不能晚于时间段的结束日期"),
+    ("a document needs a title", "文档需要标题"),
+    ("this file is not an image; attach it as a document", "此文件不是图片，请将其作为文档添加"),
+    ("an image has no text; attach it to a message instead", "图片没有文字，请将其添加到消息中"),
+    ("its chat was also deleted; restore that first", "所属对话也已删除，请先恢复该对话"),
+    ("its parent was deleted later (“{}”); restore that first", "它的上级“{}”随后被删除，请先恢复该内容"),
+    ("its parent is being permanently deleted, so it cannot be restored", "它的上级正在被永久删除，无法恢复"),
     ("the file is empty", "文件是空的"),
-    ("{} cannot be read here", "无法读取此类文件：{}"),
+    ("{} is not supported", "不支持此类文件：{}"),
     ("the image is too large: at most {}", "图片太大：最多 {}"),
-    ("the text's encoding is not known; choose one", "无法判断文字的编码，请选择一种"),
-    ("the file unpacks to more than {}", "文件解压后超过 {}"),
+    ("the text encoding is unknown; choose one", "文字编码未知，请选择一种"),
+    ("the uncompressed file is larger than {}", "文件解压后超过 {}"),
     ("the text is too long: at most {}", "文字太长：最多 {}"),
     ("the file is damaged: {}", "文件已损坏：{}"),
     ("there is no text in the file", "文件中没有文字"),
-    ("the file could not be read within its bounds", "无法在限定的时间和内存内读取文件"),
+    ("the file took too much time or memory to read", "读取文件所需的时间或内存超出限制"),
     ("the file could not be read", "无法读取文件"),
     ("{} is too large: at most {}", "{} 太大：最多 {}"),
     (
-        "your files and documents have {} GiB in all, and that is full; delete some for ever first",
-        "你的文件和文档总共可占 {} GiB，现已用满；请先永久删除一些",
+        "your storage limit of {} GiB for files and documents is reached; permanently delete some first",
+        "文件和文档的存储上限为 {} GiB，现已用满；请先永久删除一些",
     ),
     ("The database is busy. Try again in a moment.", "数据库正忙，请稍后重试。"),
-    ("the reply before this message is still running", "此消息之前的回复仍在生成"),
+    ("the reply before this message is still being generated", "此消息之前的回复仍在生成"),
     ("{} is not available; choose another model", "{} 不可用，请选择其他模型"),
-    ("a turn has at most {} versions", "一条消息最多有 {} 个版本"),
-    ("this reply answers no message", "此回复没有对应的消息"),
-    ("this reply is still running", "此回复仍在生成"),
-    ("a chat has at most {} branches", "一个对话最多有 {} 个分支"),
-    ("a chat has at most {} turns", "一个对话最多有 {} 条消息"),
+    ("a message can have at most {} versions", "一条消息最多有 {} 个版本"),
+    ("this reply does not belong to a message", "此回复没有对应的消息"),
+    ("this reply is still being generated", "此回复仍在生成"),
+    ("a chat can have at most {} branches", "一个对话最多有 {} 个分支"),
+    ("a chat can have at most {} messages", "一个对话最多有 {} 条消息"),
     ("a reply below did not stop in time; try again", "下方的回复未能及时停止，请重试"),
-    ("something was added to this branch at the same moment", "此分支刚刚有了新内容"),
-    ("this is not asked any more", "此请求已失效"),
-    ("what is asked has changed; look at it again", "请求的内容已变化，请重新查看"),
-    ("the document was changed meanwhile", "文档在此期间已被更改"),
-    ("must be letters, digits and signs of ASCII, without spaces", "只能是 ASCII 字母、数字和符号，不含空格"),
+    ("this branch was changed at the same time; reload and try again", "此分支刚刚有了新内容，请重新加载后重试"),
+    ("this request is no longer open", "此请求已失效"),
+    ("this request has changed; review it again", "此请求已变化，请重新查看"),
+    ("the document has changed in the meantime", "文档在此期间已被更改"),
+    ("must contain only ASCII letters, digits, and symbols, without spaces", "只能是 ASCII 字母、数字和符号，不含空格"),
     ("must be {} characters on one line", "必须是一行 {} 个字符"),
     ("Sign in first.", "请先登录。"),
     ("This does not exist or is not yours.", "它不存在或不属于你。"),
     ("Too many requests. Try again in {} s.", "请求太多，请在 {} 秒后重试。"),
     ("This is too large.", "内容太大。"),
     ("Something went wrong on this server. Reference: {}", "服务器出错了。编号：{}"),
-    ("The server cannot be reached at the moment.", "暂时无法连接服务器。"),
-    ("The server answered in a way this page does not know. Reload it.", "服务器的应答与此页面不符，请重新加载页面。"),
+    ("Could not reach the server.", "无法连接服务器。"),
+    ("This page is out of date. Reload it.", "此页面已过时，请重新加载。"),
 ];
 
 /// Turnleaf's own tools, which describe themselves to models in English.
@@ -234,7 +232,7 @@ const TOOLS: &[MessagePattern] = &[
     ),
 ];
 
-/// An English sentence of the server's in the language at hand.
+/// Localizes an English sentence of the server.
 pub fn localize_server_message(english: &str) -> Cow<'_, str> {
     if locale() == Locale::English {
         return Cow::Borrowed(english);
@@ -243,30 +241,30 @@ pub fn localize_server_message(english: &str) -> Cow<'_, str> {
         .map_or(Cow::Borrowed(english), |chinese| Cow::Owned(chinese_or_pseudo(english, chinese)))
 }
 
-/// What one of Turnleaf's own tools says of itself. Never for tools of others: theirs are shown as they are.
+/// Localizes the description of one of Turnleaf's own tools. Not for foreign tools: theirs are shown as they are.
 pub fn localize_tool_description(english: &str) -> Cow<'_, str> {
     let known = TOOLS.iter().find(|(known, _)| *known == english).filter(|_| locale() != Locale::English);
     known.map_or(Cow::Borrowed(english), |(_, chinese)| Cow::Owned(chinese_or_pseudo(english, (*chinese).to_owned())))
 }
 
-/// The pseudo-language knows what Chinese knows.
+/// Returns the Chinese sentence; the pseudo-locale has the same sentences as Chinese.
 fn chinese_or_pseudo(english: &str, chinese: String) -> String {
     localized_sentence(|| english.to_owned(), || chinese)
 }
 
-/// What did not go out, in sentences; nothing where everything did.
+/// Returns the dropped parameters as sentences; none where everything was sent.
 pub fn not_sent_sentences(all: &[DroppedParam]) -> Option<String> {
     let between = if locale() == Locale::Chinese { "" } else { " " };
     let sentences: Vec<String> = all.iter().map(|one| localize_server_message(&one.sentence()).into_owned()).collect();
     (!all.is_empty()).then(|| sentences.join(between))
 }
 
-/// What could not be done, for people.
+/// Returns an error as a localized sentence.
 pub fn problem(error: &ApiError) -> String {
     localize_field_error(&error.to_string())
 }
 
-/// A field's trouble, such as `title: must not be empty`: the name stays, what follows is told.
+/// Localizes the problem of a field, such as `title: must not be empty`: the name stays, the rest is translated.
 pub fn localize_field_error(english: &str) -> String {
     match english.split_once(": ") {
         Some((field, reason)) if !field.contains(' ') && locale() == Locale::Chinese => {

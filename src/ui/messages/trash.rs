@@ -1,21 +1,21 @@
-//! What the page says about deleting a part of a chat, in both languages.
+//! Messages about deleting a part of a chat, in both languages.
 
 use super::transcript::number;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 
 define_messages! {
-    delete_version_and_below: "Delete this version and what is below it", "删除此版本及其下的内容";
+    delete_version_and_below: "Delete this version and everything below", "删除此版本及其下的全部内容";
     is_deleted: "Deleted.", "已删除。";
     restored: "Restored.", "已恢复。";
 }
 
-/// A number of turns, in words for people.
+/// The number of turns as people call them.
 pub fn messages(count: u64) -> String {
     let many = number(count);
     plural_message!(count; "1 message", "{many} messages"; "{many} 条消息")
 }
 
-/// The menu's row; `all` counts the version itself.
+/// The label of the menu item; `all` counts the version itself.
 pub fn delete_version(all: u64) -> String {
     if all <= 1 {
         return localized_word("Delete this version", "删除此版本").to_owned();
@@ -24,13 +24,13 @@ pub fn delete_version(all: u64) -> String {
     message!("Delete this version and {below} below", "删除此版本及其下的 {below}")
 }
 
-/// Everything but the way to a turn and what is below it.
+/// Everything except the path to a turn and its descendants.
 pub fn delete_others(others: u64) -> String {
     let others = messages(others);
     message!("Delete all other branches ({others})", "删除所有其他分支（{others}）")
 }
 
-/// The note with Undo.
+/// The toast with Undo.
 pub fn deleted(count: u64) -> String {
     let messages = messages(count);
     message!("Deleted {messages}.", "已删除 {messages}。")

@@ -1,5 +1,5 @@
-//! How tokens and money are written: short, the same in the transcript, at the composer and on the page of what was
-//! spent, in both languages. Unknown is a dash, never 0.
+//! Formats of tokens and money: short, the same in the transcript, in the composer and on the usage page, in both
+//! languages. Unknown is a dash, never 0.
 
 use crate::domain::{Cost, Usage};
 use crate::ui::locale::{define_messages, message};
@@ -7,11 +7,11 @@ use crate::ui::locale::{define_messages, message};
 pub const UNKNOWN: &str = "—";
 define_messages! {
     context_in_use: "Context in use", "已用上下文";
-    context_nearly_full: "The conversation is nearly as long as this model can read.", "此对话的长度已接近该模型的上限。";
-    context_full: "The conversation is longer than this model can read. Start a new chat, branch earlier, or choose a larger model.", "此对话已超出该模型能读取的长度。请新建对话、从更早的位置建立分支，或选择更大的模型。";
+    context_nearly_full: "This chat is close to the model's context limit.", "此对话已接近该模型的上下文上限。";
+    context_full: "This chat exceeds the model's context limit. Start a new chat, branch from an earlier message, or choose a model with a larger context.", "此对话已超出该模型的上下文上限。请新建对话、从更早的消息新建分支，或选择上下文更大的模型。";
 }
 
-/// "340", "1.2k", "38k", "1.2M".
+/// Formats a count of tokens: "340", "1.2k", "38k", "1.2M".
 pub fn short_count(count: u64) -> String {
     let (unit, letter) = match count {
         0..1_000 => return count.to_string(),
@@ -26,9 +26,9 @@ pub fn short_count(count: u64) -> String {
     }
 }
 
-/// "$12.35", "$0.045", "$0.0004": the smaller, the more digits.
+/// Formats an amount: "$12.35", "$0.045", "$0.0004"; smaller amounts have more digits.
 pub fn dollars(micros: u64) -> String {
-    // What a place is worth, in millionths, and how many places there are.
+    // The unit of the last digit, in millionths, and the number of decimal places.
     let (unit, places) = match micros {
         0 => return "$0".to_owned(),
         1..50 => return "<$0.0001".to_owned(),
@@ -47,13 +47,13 @@ pub fn dollars(micros: u64) -> String {
     }
 }
 
-/// A cost, marked where it was computed.
+/// A cost; computed costs are marked.
 pub fn cost(cost: Cost) -> String {
     let amount = dollars(cost.micros);
     if cost.is_estimated { format!("≈ {amount}") } else { amount }
 }
 
-/// "1.2k in · 340 out"; nothing where nothing is known.
+/// Formats the usage: "1.2k in · 340 out"; none where both are unknown.
 pub fn in_and_out(usage: &Usage) -> Option<String> {
     let part = |count: Option<u64>| count.map_or_else(|| UNKNOWN.to_owned(), short_count);
     let (input, output) = (part(usage.input_tokens), part(usage.output_tokens));
@@ -61,7 +61,7 @@ pub fn in_and_out(usage: &Usage) -> Option<String> {
         .then(|| message!("{input} in · {output} out", "输入 {input} · 输出 {output}"))
 }
 
-/// "≈ 38k of 200k tokens"
+/// The filled part of the context: "≈ 38k of 200k tokens".
 pub fn context(used: u64, of: u64) -> String {
     let (used, of) = (short_count(used), short_count(of));
     message!("≈ {used} of {of} tokens", "≈ {used} / {of} token")

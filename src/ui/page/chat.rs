@@ -1,5 +1,5 @@
-//! A chat's page: its header, the transcript, the composer. Loads the page and keeps its parts in step with each other
-//! and with the address.
+//! The chat page: header, transcript and composer. Loads the page, and keeps its parts in sync with each other and
+//! with the address.
 
 mod address;
 pub mod deletion;
@@ -60,7 +60,7 @@ pub fn ChatPageView() -> impl IntoView {
     lazy_part(fetch_chat, None, |draw: &fn() -> AnyView| draw())
 }
 
-/// Fetches the code of a chat's page, with the transcript and all that is in it.
+/// Loads the code part of the chat page, with the transcript and everything in it.
 #[leptos::wasm_split::wasm_split(chat, wasm_split_path = ::leptos::wasm_split, fallible)]
 pub fn fetch_chat() -> Result<fn() -> AnyView, NotFetched> {
     Ok(draw_page)
@@ -71,23 +71,23 @@ fn draw_page() -> AnyView {
     let asked = address_target();
     let chat_id = Memo::new(move |_| params.with(|params| params.get("chat")?.parse::<ChatId>().ok()));
     let (on_its_way, shown) = (use_context::<Chats>().map(|chats| chats.loading), StoredValue::new(None::<ChatId>));
-    // Another version of a turn on the same page is no new page: `follow_address` shows it.
+    // Another version of a turn on the same page is not a new page: `follow_address` shows it.
     let page_resource = Resource::<_, JsonEncoding>::new_with_options(
         move || chat_id.get(),
         move |id| {
             let (asked, side) = (asked.get_untracked(), side_in_address());
             let loading = on_its_way.filter(|_| document::is_in_browser());
             async move {
-                // Here, because a page that the server has drawn is not asked for: then nothing is on its way.
+                // Set here, because a page that the server has rendered is not requested, so nothing is pending then.
                 if let Some(loading) = loading {
                     let awaited = id.filter(|id| shown.try_get_value().flatten() != Some(*id));
-                    // Asked for again, it is the same wait.
+                    // A repeated request belongs to the same pending navigation.
                     if loading.try_get_untracked().flatten() != awaited {
                         let _ = loading.try_set(awaited);
                     }
                 }
                 let page = load_address_target(id, asked, side).await;
-                // Another one may be on its way by now.
+                // Another chat may have been requested meanwhile.
                 if let Some(loading) = loading
                     && loading.try_get_untracked().flatten() == id
                 {
@@ -113,14 +113,15 @@ fn draw_page() -> AnyView {
         })
     };
     view! {
-        // Over the chat before it, which stays until the next one is there.
+        // The skeleton covers the previous chat, which stays until the next one has arrived.
         <div class="on-its-way">{outline}</div>
         <Transition>
             {move || Suspend::new(async move {
                 match page_resource.await {
                     Ok(page) => {
                         let id = page.chat.as_ref().map(|chat| chat.id);
-                        // Another chat is another screen: nothing of the one before may stay in its boxes.
+                        // The chat's id is the key: another chat is another screen, and nothing of the previous one
+                        // may stay in its fields.
                         keyed_rows(
                             move || vec![page.clone()],
                             move |_| id.map_or(0, ChatId::as_u128),
@@ -141,14 +142,14 @@ fn draw_page() -> AnyView {
     }
 }
 
-/// A chat as it is drawn from its page.
+/// A chat, rendered from its page.
 #[component]
 pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let Some(chat) = page.chat.clone() else {
         return view! { <MissingView what=messages::not_found_chat()/> }.into_any();
     };
     let chat_id = chat.id;
-    // A page that loads itself again would take what somebody types into a question.
+    // A refresh without script would discard what a person types into a question, so replies with one do not refresh.
     let is_written = |view: &&TurnView| !view.turn.status.is_terminal() && pending_user_input(&view.turn).is_none();
     let running_at_first = page.turns.iter().find(is_written).map(|view| view.turn.id);
     let state = state_of(&page);
@@ -172,7 +173,8 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let running = Signal::derive(move || state.running_reply());
     let on_screen = ShownChat { chat: chat_id, leaf, changes, deleting, on_branch: signals.branch_callback() };
     attach_tree_panel(on_screen, running, leaves);
-    // The branch has another end with each message; what shows its model is not drawn again for that.
+    // A memo, because the branch has another end after each message, and the views of its model need not be rendered
+    // again for that.
     let lock = Memo::new(move |_| branch.with(|branch| branch.as_ref().map(|branch| branch.lock.clone())));
     let title = chat_title(&chat);
     let on_started =
@@ -202,7 +204,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let needs_you = Memo::new(move |_| state.needs_you());
     refresh_list(running, needs_you);
     mark_seen_at_end(chat_id, running);
-    // What a copy of the chat ends with.
+    // The last reply of a copy of the chat.
     let last_reply = Signal::derive(move || {
         let is_reply = |view: &TurnView| view.turn.role == Role::Assistant && view.turn.status.is_terminal();
         state.leaf().filter(|turn| turn.try_with(is_reply) == Some(true)).map(|turn| turn.id())
@@ -249,7 +251,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     .into_any()
 }
 
-/// What the page does with a message that the composer sends.
+/// Returns the page's callbacks for messages that the composer sends.
 fn composer_listeners(
     (state, way): (ChatState, PathNavigation),
     beside: PathNotices,
@@ -257,14 +259,15 @@ fn composer_listeners(
     on_started: Callback<(StartedReply, Option<ReaderPosition>, bool)>,
 ) -> ComposerListeners {
     ComposerListeners {
-        // Where its turn will stand, and at once (ux.md 14, S6): below a long chat it would be behind the composer.
+        // The optimistic turn is scrolled into view at once (docs/reference/ux.md S6): below a long chat it would be
+        // behind the composer.
         on_sending: Callback::new(move |text| {
             sending.set(Some((text, way.reader_position())));
             scroll::scroll_to_sent(SENDING_ID);
         }),
         on_failed: Callback::new(move |()| restore_failed(way, sending)),
         on_started: Callback::new(move |started: StartedReply| {
-            // Elsewhere the address may name a turn that is not on the path any more.
+            // Otherwise the address may name a turn that is no longer on the path.
             let is_new_path = beside.is_cut();
             let stand = sending.get_untracked().map(|(_, stand)| stand);
             sending.set(None);
@@ -274,7 +277,7 @@ fn composer_listeners(
     }
 }
 
-/// The chat's state from its page; a turn whose stream is lost is loaded again by itself.
+/// Creates the chat's state from its page; a turn whose stream has a gap is reloaded automatically.
 fn state_of(page: &ChatPage) -> ChatState {
     let slot = StoredValue::new(None::<ChatState>);
     let reload = Callback::new(move |turn: TurnId| {
@@ -289,7 +292,7 @@ fn state_of(page: &ChatPage) -> ChatState {
     state
 }
 
-/// Loads a chat where the address asks for it, else where the reader was.
+/// Loads a chat at the position in the address, else at the reader's last position.
 async fn load_address_target(
     id: Option<ChatId>,
     asked: AddressTarget,
@@ -298,7 +301,7 @@ async fn load_address_target(
     let Some(id) = id else { return Err(ApiError::NotFound) };
     let left = last_shown_leaf(id).filter(|_| asked.at.is_none());
     match load_chat(Some(id), asked.at.or(left), asked.from, side).await {
-        // Where the reader was is gone for good; the chat may be there all the same.
+        // The reader's last position was deleted permanently; the chat itself may still exist.
         Err(ApiError::NotFound) if left.is_some() => load_chat(Some(id), None, None, None).await,
         answer => answer,
     }

@@ -1,5 +1,5 @@
-//! The panel of a server without a provider: the way to connect one, and the demo to try meanwhile (ux.md 4.1). A way opens
-//! its form in the panel; without script it leads to the same form on the page "Providers".
+//! The panel of a server without a provider: options to connect one, and the demo (docs/reference/ux.md 4.1). An
+//! option opens its form in the panel; without script it leads to the same form on the page "Providers".
 
 use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
@@ -17,10 +17,10 @@ use crate::ui::messages::provider_connect as said;
 use crate::ui::model_options::model_value;
 use crate::ui::page::provider_connect::{self, ProviderConnect, provider_form_url};
 
-/// The form for the address of a server that nothing is known of.
+/// The id of the option for the address of an unknown server.
 const OTHER: &str = "other";
 
-/// The local servers that were found, for who has not begun a chat yet. Each is said until somebody says no more.
+/// Lines on the local servers that were found, for a person without chats. Each is shown until it is dismissed.
 pub fn found_server_lines(notices: &[ComposerNotice]) -> Vec<AnyView> {
     let line = |notice: &ComposerNotice| match notice {
         ComposerNotice::FoundLocally { name, address, has_models } => {
@@ -61,7 +61,7 @@ fn found_server_line(text: String, address: String, has_models: bool) -> AnyView
     }
 }
 
-/// That the provider which was connected on this page works.
+/// The line that confirms the provider connected on this page.
 #[component]
 pub fn ConnectedLine(connecting: ProviderConnect) -> impl IntoView {
     live_view(move || {
@@ -72,7 +72,7 @@ pub fn ConnectedLine(connecting: ProviderConnect) -> impl IntoView {
 
 type Draw = fn(ProviderConnect) -> AnyView;
 
-/// The code of the form.
+/// Loads the code part of the form.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<Draw, NotFetched> {
     Ok(provider_connect::draw_form)
@@ -83,7 +83,7 @@ fn fetch() -> Result<Draw, NotFetched> {
 pub fn FirstRunPanel(
     models: Vec<Model>,
     ways: Vec<ConnectionOption>,
-    /// The name of the request that "Try the demo" sends.
+    /// The idempotency key of "Try the demo".
     form_request_id: String,
     connecting: ProviderConnect,
 ) -> impl IntoView {
@@ -111,7 +111,7 @@ pub fn FirstRunPanel(
     }
 }
 
-/// A link to the form; with script what opens the form here, where a key is all that is missing.
+/// A link to the form; with script it opens the form here, where only a key is missing.
 fn way_link(way: ConnectionOption, connecting: ProviderConnect) -> AnyView {
     let address = provider_form_url(&way);
     let opens = way.id != OTHER;

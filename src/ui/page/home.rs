@@ -1,4 +1,4 @@
-//! The new chat: a greeting, the composer, and the way back to recent chats; on a new server, how to connect a model.
+//! The new chat: a greeting, the composer and recent chats; on a new server, the connection of a model.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -25,7 +25,7 @@ use crate::ui::page::provider_connect::ProviderConnect;
 use crate::ui::page::sending_turn::SendingTurn;
 use crate::ui::sidebar::SidebarButton;
 
-/// How many recent chats are offered.
+/// The number of recent chats.
 const RECENT: usize = 4;
 
 /// The page at `/`.
@@ -49,7 +49,7 @@ pub fn HomePage() -> impl IntoView {
     }
 }
 
-/// The new chat as it is drawn from its page.
+/// The new chat, rendered from its page.
 #[component]
 pub fn HomeScreen(page: ChatPage) -> impl IntoView {
     let sending = RwSignal::new(None::<String>);
@@ -61,7 +61,7 @@ pub fn HomeScreen(page: ChatPage) -> impl IntoView {
     follow_models(page.models_rev, models, is_first_run);
     let (found, request_id) = (found_server_lines(&page.notices), page.form_request_id.clone());
     let (ways, connecting) = (connect_ways(&page.notices).unwrap_or_default(), ProviderConnect::new());
-    // Who is in the form stays there, with what is wrong with its key: that is stored already and counts as a provider.
+    // An open form stays with its error: the provider is already stored, so the server no longer counts as new.
     let is_first_run = Memo::new(move |_| is_first_run.get() || connecting.way.with(Option::is_some));
     let panel = live_view(move || {
         is_first_run.get().then(|| {
@@ -106,7 +106,7 @@ pub fn HomeScreen(page: ChatPage) -> impl IntoView {
     }
 }
 
-/// What the page does with the first message of a chat: it goes to the chat.
+/// Returns the page's callbacks for the first message of a chat: they navigate to the chat.
 fn composer_listeners(sending: RwSignal<Option<String>>) -> ComposerListeners {
     let navigate = use_navigate();
     let announcer = expect_context::<Announcer>();
@@ -124,12 +124,12 @@ fn composer_listeners(sending: RwSignal<Option<String>>) -> ComposerListeners {
     }
 }
 
-/// Whether nothing but the demo answers.
+/// Returns whether only the demo can reply.
 fn is_first_run(page: &ChatPage) -> bool {
     connect_ways(&page.notices).is_some()
 }
 
-/// The ways to connect a provider, where none is.
+/// Returns the options to connect a provider, where there is none.
 fn connect_ways(notices: &[ComposerNotice]) -> Option<Vec<ConnectionOption>> {
     notices.iter().find_map(|notice| match notice {
         ComposerNotice::NothingConfigured { ways } => Some(ways.clone()),
@@ -137,7 +137,7 @@ fn connect_ways(notices: &[ComposerNotice]) -> Option<Vec<ConnectionOption>> {
     })
 }
 
-/// Takes over which models can be chosen when somebody connected one in another tab, or took one away.
+/// Reloads the available models when a provider was connected or removed in another tab.
 fn follow_models(known: u64, models: RwSignal<Vec<Model>>, is_first: RwSignal<bool>) {
     let Some(chats) = use_context::<Chats>() else { return };
     let known = StoredValue::new(known);
@@ -145,7 +145,7 @@ fn follow_models(known: u64, models: RwSignal<Vec<Model>>, is_first: RwSignal<bo
         let Some(rev) = chats.models_rev.get().filter(|rev| *rev != known.get_value()) else { return };
         known.set_value(rev);
         spawn_local(async move {
-            // What does not come now is asked for with the next change, or by whoever loads the page again.
+            // A failed load is repeated with the next change, or by reloading the page.
             let Ok(page) = load_chat(None, None, None, None).await else { return };
             let _ = is_first.try_set(is_first_run(&page));
             let _ = models.try_set(page.models);

@@ -1,4 +1,4 @@
-//! Nothing here: one page for what is missing and for what is somebody else's (ux.md 4.10).
+//! The not-found page: the same for missing resources and for those of other users (docs/reference/ux.md 4.10).
 
 use leptos::prelude::*;
 use leptos_meta::Title;
@@ -9,13 +9,13 @@ use crate::ui::messages;
 use crate::ui::page::set_status;
 use crate::ui::sidebar::SidebarButton;
 
-/// The page for addresses that lead nowhere.
+/// The page for unknown addresses.
 #[component]
 pub fn NotFoundPage() -> impl IntoView {
     view! { <MissingView what=messages::not_found_page()/> }
 }
 
-/// The same page in the words of what is missing.
+/// The same page with a specific message.
 #[component]
 pub fn MissingView(what: &'static str) -> impl IntoView {
     set_status(404);
@@ -26,7 +26,7 @@ pub fn MissingView(what: &'static str) -> impl IntoView {
     }
 }
 
-/// What that page says.
+/// Renders the content of the not-found page.
 pub fn draw_missing(what: &'static str) -> AnyView {
     view! {
         <div class="centre">
@@ -37,7 +37,7 @@ pub fn draw_missing(what: &'static str) -> AnyView {
     }
 }
 
-/// The page did not load: what happened, and the way to try again.
+/// The page for a failed load: what happened, and a retry button.
 #[component]
 pub fn LoadFailedView(what: String, on_retry: Callback<()>) -> impl IntoView {
     set_status(500);
@@ -47,7 +47,7 @@ pub fn LoadFailedView(what: String, on_retry: Callback<()>) -> impl IntoView {
     }
 }
 
-/// What that page says.
+/// Renders the content of the failure page.
 pub fn draw_load_failed(what: String, on_retry: Callback<()>) -> AnyView {
     view! {
         <div class="centre" role="group" aria-label=messages::page_failed()>

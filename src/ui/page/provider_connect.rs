@@ -1,5 +1,5 @@
-//! The form of one way to connect a provider, in the panel of a new server: a key, or the address of a server beside this
-//! one. What comes of the test is said below it, and the composer is there as soon as the provider works.
+//! The form of one option to connect a provider, in the panel of a new server: a key, or the address of a server
+//! beside this one. The result of the test is shown below it, and the composer appears as soon as the provider works.
 
 use std::collections::HashMap;
 
@@ -19,14 +19,14 @@ use crate::ui::messages;
 use crate::ui::messages::provider_connect as said;
 use crate::ui::messages::server_messages::{localize_field_error, localize_server_message};
 
-/// What the panel and the form in it share. Copies are the same.
+/// The state that the panel and its form share. Copies share it.
 #[derive(Clone, Copy)]
 pub struct ProviderConnect {
-    /// The way whose form is open.
+    /// The option whose form is open.
     pub way: RwSignal<Option<ConnectionOption>>,
-    /// What is said once a provider works: the panel is gone by then.
+    /// The confirmation once a provider works: the panel is gone by then.
     pub done: RwSignal<Option<String>>,
-    /// The connections that were stored with a key that did not work, by their ways: they are given another one.
+    /// Connections that were stored with a key that did not work, by their options: the next try replaces the key.
     pub stored: StoredValue<HashMap<String, String>>,
 }
 
@@ -36,7 +36,7 @@ impl ProviderConnect {
     }
 }
 
-/// What is typed and what came of it. Copies are the same.
+/// The input and the result of the form. Copies share it.
 #[derive(Clone, Copy)]
 struct ConnectForm {
     connecting: ProviderConnect,
@@ -49,7 +49,7 @@ struct ConnectForm {
     chats: Option<Chats>,
 }
 
-/// The form of the way that is open; another one begins anew.
+/// Renders the form of the open option; another option starts a new form.
 pub fn draw_form(connecting: ProviderConnect) -> AnyView {
     let (announcer, chats) = (expect_context::<Announcer>(), use_context::<Chats>());
     live_view(move || {
@@ -180,7 +180,7 @@ impl ConnectForm {
         self.announcer.say(said::testing());
         spawn_local(async move {
             let came = self.test().await;
-            // Another way may have been opened meanwhile, or the page has seen already that there is a provider.
+            // Another option may have been opened meanwhile, or the page may have noticed that there is a provider.
             let is_gone = self.is_testing.try_set(false).is_some();
             match came {
                 Ok(works) => {
@@ -205,7 +205,7 @@ impl ConnectForm {
         });
     }
 
-    /// Says it beside the field, which has the focus again.
+    /// Shows the problem beside the field, which takes the focus again.
     fn fail(self, why: String) {
         self.announcer.alert(&why);
         self.problem.set(Some(why));
@@ -214,7 +214,10 @@ impl ConnectForm {
         }
     }
 
-    /// Stores the connection and asks it for its models: what is said of one that works, or what did not.
+    /// Stores the connection and lists its models. Returns the confirmation.
+    ///
+    /// # Errors
+    /// The problem as a sentence.
     async fn test(self) -> Result<String, String> {
         let refused = |why: api_request::ApiFailureMessage| {
             why.map_or_else(|| said::not_reached().to_owned(), |why| localize_field_error(&why))
@@ -236,7 +239,7 @@ impl ConnectForm {
         })
     }
 
-    /// The id of the connection as it is stored now.
+    /// Returns the id of the stored connection.
     async fn store(self, way: &ConnectionOption) -> Result<String, api_request::ApiFailureMessage> {
         let typed = self.typed.with_untracked(|typed| typed.trim().to_owned());
         let (name, value) = if way.local_network { ("base_url", typed) } else { ("key", typed) };
@@ -264,7 +267,7 @@ fn id_in(answer: &Value) -> Option<String> {
     answer["id"].as_str().map(str::to_owned)
 }
 
-/// The form with all of its fields, and from there back to this page.
+/// Returns the address of the form with all fields, which leads back to this page.
 pub fn provider_form_url(way: &ConnectionOption) -> String {
     format!("/settings/providers?add={}&next=/#add", way.id)
 }

@@ -1,4 +1,4 @@
-//! The tree of a chat as a page: what the panel shows, for phones and for readers without script.
+//! The tree of a chat as a page: the same as in the panel, for phones and for readers without script.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ use crate::ui::page::not_found::{LoadFailedView, MissingView};
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::tree::{TreeMap, TreeState};
 
-/// How often the page looks whether the chat changed.
+/// The polling interval.
 const INTERVAL: Duration = Duration::from_secs(2);
 
 pub(in crate::ui) fn draw_page() -> AnyView {
@@ -67,7 +67,7 @@ pub(in crate::ui) fn draw_page() -> AnyView {
     }
 }
 
-/// What the address asks for. What it does not understand it leaves.
+/// Parses the query of the address. Unknown parameters are ignored.
 fn ask_from_address(chat: ChatId, query: &ParamsMap) -> TreePageQuery {
     let all = |name: &str| -> Vec<TurnId> {
         query.get_all(name).into_iter().flatten().filter_map(|id| id.parse().ok()).collect()
@@ -75,7 +75,7 @@ fn ask_from_address(chat: ChatId, query: &ParamsMap) -> TreePageQuery {
     let one = |name: &str| query.get(name).and_then(|id| id.parse().ok());
     let mut ask = TreePageQuery::new(chat, one("at"));
     (ask.open, ask.shut) = (all("open"), all("shut"));
-    // Without script: the button of a row that was pressed.
+    // Without script: the button of a row was pressed.
     if let Some(row) = one("unfold") {
         ask.shut.retain(|shut| *shut != row);
         ask.open.push(row);
@@ -90,7 +90,8 @@ fn ask_from_address(chat: ChatId, query: &ParamsMap) -> TreePageQuery {
     ask
 }
 
-/// Looks at the chat while the page is seen: `changes` rises when it has other turns, or a reply in it began or ended.
+/// Polls the chat while the page is visible: `changes` is incremented when its turns changed, or a reply in it began
+/// or ended.
 fn poll_changes(chat: ChatId, changes: RwSignal<u64>) {
     let known = StoredValue::new(None);
     let connection = use_context::<PageConnection>();
@@ -122,7 +123,7 @@ fn poll_changes(chat: ChatId, changes: RwSignal<u64>) {
     });
 }
 
-/// The page as it is drawn from a part of a tree.
+/// The page, rendered from a part of a tree.
 #[component]
 pub fn TreeScreen(ask: TreePageQuery, page: TreePage) -> impl IntoView {
     let chat = ask.chat_id;

@@ -1,4 +1,4 @@
-//! The dialog of the palette and its inside: its box, its rows, and what is said about them.
+//! The palette's dialog: its field, its rows, and its status line.
 
 use std::time::Duration;
 
@@ -25,33 +25,33 @@ use crate::ui::preferences::{PreferenceSetting, Preferences, choose};
 use crate::ui::sidebar::toggle_sidebar;
 use crate::ui::tree::panel::TreePanel;
 
-/// How long nobody types before the server is asked, and how long it may take before that is said.
+/// The debounce before the server is searched, and the time after which a pending search is announced.
 const TYPED: Duration = Duration::from_millis(120);
 const SLOW: Duration = Duration::from_millis(400);
-/// Chats that are offered before anything is typed.
+/// The number of recent chats offered before anything is typed.
 const RECENT: usize = 5;
-/// The button of a running reply.
+/// The stop button of a running reply.
 const STOP: &str = "button.send.stop";
-/// In the header of a chat.
+/// Elements in the header of a chat.
 const FIND: &str = ".chat-head a[href$=\"/find\"]";
 const RENAME: &str = ".chat-title button";
 const CHOSEN: &str = ".palette [role=option][aria-selected=true]";
 
-/// What is typed and found. Copies are the same.
+/// The input and the results. Copies share it.
 #[derive(Clone, Copy)]
 pub(super) struct PaletteState {
     palette: Palette,
     typed: RwSignal<String>,
     found: RwSignal<PaletteHits>,
     recent: RwSignal<Vec<PaletteEntry>>,
-    /// The row that was gone to: the first one where that is gone.
+    /// The chosen row; the first one where that row is gone.
     chosen: RwSignal<Option<PaletteEntry>>,
     is_slow: RwSignal<bool>,
-    /// What is asked now; an answer to anything earlier is dropped.
+    /// The number of the current search; responses to earlier ones are dropped.
     question: StoredValue<u32>,
 }
 
-/// The dialog. The browser keeps the focus in it, and gives it back where it was.
+/// The dialog. The browser traps the focus in it, and restores it afterwards.
 #[component]
 pub fn PaletteDialog() -> impl IntoView {
     let open = expect_context::<Palette>().is_open;
@@ -71,7 +71,7 @@ pub fn PaletteDialog() -> impl IntoView {
     }
 }
 
-/// Everything inside of the dialog.
+/// The content of the dialog.
 #[component]
 pub fn PaletteBody() -> impl IntoView {
     let state = PaletteState {
@@ -121,13 +121,13 @@ pub fn PaletteBody() -> impl IntoView {
     view! { <PaletteView list=LIST rows=shown at said on_input on_ask pressed=RowCallbacks { obey, close }/> }
 }
 
-/// The box, the rows and what is said below them.
+/// The field, the rows and the status line.
 #[component]
 pub fn PaletteView(
     /// The id of its list.
     list: &'static str,
     rows: Memo<Vec<PaletteEntry>>,
-    /// The row that is chosen.
+    /// The index of the chosen row.
     at: Memo<usize>,
     said: Signal<String>,
     on_input: Callback<String>,
@@ -148,7 +148,7 @@ pub fn PaletteView(
     }
 }
 
-/// What a key asked for in the box.
+/// Runs the action of a key in the field.
 fn handle_action(state: PaletteState, shown: Memo<Vec<PaletteEntry>>, at: Memo<usize>, asked: ComboboxAction) {
     match asked {
         ComboboxAction::MoveTo(at) => state.chosen.set(shown.with_untracked(|rows| rows.get(at).cloned())),
@@ -176,7 +176,7 @@ impl PaletteState {
         self.typed.set(typed);
     }
 
-    /// Asks the server once nobody types any more.
+    /// Searches the server, debounced.
     fn search(self, typed: String) {
         let question = self.question.get_value().wrapping_add(1);
         self.question.set_value(question);
@@ -186,7 +186,7 @@ impl PaletteState {
             return self.found.set(PaletteHits::default());
         }
         self.found.update(PaletteHits::mark_pending);
-        // The palette may be closed by the time that anything comes.
+        // The palette may be closed by the time a response arrives.
         let is_asked = move || self.question.try_get_value() == Some(question);
         let ask = move || {
             if !is_asked() {
@@ -213,14 +213,14 @@ impl PaletteState {
         );
     }
 
-    /// What a person should know who does not see the rows, or sees none.
+    /// Returns the status for people who do not see the rows, or where there are none.
     fn status_sentence(self, shown: Memo<Vec<PaletteEntry>>) -> String {
         let typed = self.typed.with(|typed| typed.trim().to_owned());
         self.found.with(|found| match &found.refused {
             _ if typed.is_empty() => String::new(),
             Some(why) => why.clone().unwrap_or_else(|| said::offline().to_owned()),
             None if !found.is_complete() => if self.is_slow.get() { said::searching() } else { "" }.to_owned(),
-            // The way to the page of the search is no result.
+            // The link to the search page does not count as a result.
             None => match shown.with(Vec::len).saturating_sub(1) {
                 0 => said::no_results(&typed),
                 count if found.is_partial => said::results_so_far(count),

@@ -1,4 +1,4 @@
-//! What the palette offers: the commands and the settings, and with them what was found, in their order.
+//! The entries of the palette: commands, settings and search hits, in their order.
 
 use super::entry::{EntryAction, PaletteCommand, PaletteEntry, PaletteGroup};
 use super::hits::PaletteHits;
@@ -7,15 +7,16 @@ use crate::domain::url_encoding;
 use crate::ui::keymap::{self, Keymap};
 use crate::ui::messages::palette as words;
 
-/// What the page has at the moment.
+/// The context of the page that decides which commands are available.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PaletteContext {
-    /// The chat on screen: its path.
+    /// The path of the chat on screen.
     pub chat: Option<String>,
     pub is_running: bool,
 }
 
-/// Commands and settings whose names have all the words, in their order; all commands where there are none.
+/// Returns the commands and settings whose names contain all the words, in order; all commands where there are no
+/// words.
 pub fn matching_commands(here: &PaletteContext, typed: &str) -> Vec<PaletteEntry> {
     use PaletteGroup::{Commands, Settings};
     let entry = |group, icon, name: &str, place: &str, does| PaletteEntry {
@@ -127,8 +128,8 @@ pub fn matching_commands(here: &PaletteContext, typed: &str) -> Vec<PaletteEntry
     all
 }
 
-/// All rows in their order. Without words: the recent chats and the commands; with words: what has them, and when all of
-/// it is there, the way to the page of the search.
+/// Returns all rows in order. Without words: the recent chats and the commands; with words: the matches, and once all
+/// results are there, the link to the search page.
 pub fn palette_rows(
     here: &PaletteContext,
     typed: &str,
@@ -153,7 +154,7 @@ pub fn palette_rows(
             });
         }
     }
-    // Rows of a group stay in their order.
+    // A stable sort: the rows of a group keep their order.
     rows.sort_by_key(|entry| entry.group);
     rows
 }

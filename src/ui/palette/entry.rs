@@ -1,11 +1,11 @@
-//! A row of the palette: what it says and does, and the groups in which rows stand.
+//! A row of the palette: its text, its action, and its group.
 
 use crate::ui::messages::palette as words;
 
-/// Text in pieces, each with whether it is marked.
+/// Text in pieces; the flag says whether a piece is highlighted.
 pub type PaletteText = Vec<(String, bool)>;
 
-/// In the order in which they are shown.
+/// The groups in display order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PaletteGroup {
     Recent,
@@ -31,27 +31,27 @@ impl PaletteGroup {
     }
 }
 
-/// What a row does.
+/// The action of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryAction {
-    /// Leads to a page of the application.
+    /// Opens a page of the application.
     OpenPage(String),
-    /// Leads to a page that the server draws.
+    /// Opens a server-rendered page.
     OpenServerPage(String),
     Run(PaletteCommand),
 }
 
-/// What can be done without going anywhere.
+/// A command that does not navigate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaletteCommand {
     Stop,
     Sidebar,
     Tree,
-    /// Of the chat on screen.
+    /// Finds in the chat on screen.
     Find,
     Rename,
     Shortcuts,
-    /// One of the theme's values.
+    /// Chooses a value of the theme.
     Theme(&'static str),
 }
 
@@ -59,13 +59,13 @@ pub enum PaletteCommand {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaletteEntry {
     pub group: PaletteGroup,
-    /// What it is told apart by within its group.
+    /// Unique within its group.
     pub key: String,
     pub icon: &'static str,
     pub title: PaletteText,
-    /// Below the title: the words around a hit.
+    /// Below the title: the text around a hit.
     pub excerpt: PaletteText,
-    /// Where it is, or the keys that do the same.
+    /// The location, or the keyboard shortcut.
     pub place: String,
     pub action: EntryAction,
 }

@@ -1,4 +1,4 @@
-//! What the search has found, as rows: read from its JSON, the marks as marks.
+//! Search hits as rows: parsed from the search's JSON, with highlights.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::ui::messages::server_messages::localize_field_error;
 use crate::ui::messages::{self, transcript};
 use crate::ui::palette::entry::{EntryAction, PaletteEntry, PaletteGroup, PaletteText};
 
-/// What is asked for, one by one: the fast does not wait for the slow.
+/// The kinds that are searched with separate requests, so that fast ones do not wait for slow ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaletteHitKind {
     Chats,
@@ -21,7 +21,7 @@ pub enum PaletteHitKind {
 impl PaletteHitKind {
     pub const ALL: [Self; 3] = [Self::Chats, Self::Turns, Self::Documents];
 
-    /// As the search is asked, with how many of it are shown.
+    /// Returns the search's parameters: its type, and how many hits are shown.
     pub fn search_type(self) -> &'static str {
         match self {
             Self::Chats => "in=chats&limit=5",
@@ -31,24 +31,24 @@ impl PaletteHitKind {
     }
 }
 
-/// What has come of each kind so far.
+/// The hits of each kind so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PaletteHits {
     entries: [Vec<PaletteEntry>; 3],
     waiting: [bool; 3],
-    /// Why something could not be looked for; without words where the server was not reached.
+    /// The reason why a search failed; the inner one is absent where the server was not reached.
     pub refused: Option<ApiFailureMessage>,
-    /// Not everything is in the index yet.
+    /// The index is still incomplete.
     pub is_partial: bool,
 }
 
 impl PaletteHits {
-    /// Nothing yet of anything.
+    /// Creates the state before any response.
     pub fn pending() -> Self {
         Self { waiting: [true; 3], ..Self::default() }
     }
 
-    /// What is there is shown until what is asked for now comes.
+    /// Marks a new search as pending. Earlier hits are shown until its responses arrive.
     pub fn mark_pending(&mut self) {
         (self.waiting, self.refused, self.is_partial) = ([true; 3], None, false);
     }
@@ -78,7 +78,7 @@ impl PaletteHits {
     }
 }
 
-/// A chat that was used lately.
+/// Returns the row of a recently used chat.
 pub fn recent_chat(id: ChatId, title: &str) -> PaletteEntry {
     PaletteEntry {
         group: PaletteGroup::Recent,
@@ -126,11 +126,11 @@ fn hit_entry(hit: &Value) -> Option<PaletteEntry> {
                 _ => transcript::assistant(),
             };
             let at = text("created_at");
-            // In the reader's own time; without a browser there is no palette.
+            // The date is in the reader's local time; the palette only exists in a browser.
             let local = at.parse().ok().and_then(clock::format_local_time);
             let day = local.as_deref().or(at.get(..10)).unwrap_or_default();
             let title = vec![(title_or_default(text("chat_title")), false)];
-            // The very turn, on its branch.
+            // The link names the turn itself, on its branch.
             let does = EntryAction::OpenPage(format!("/c/{chat}?at={turn}#turn-{turn}"));
             let archived =
                 if hit["archived"] == true { format!(" · {}", messages::chats::in_archive()) } else { String::new() };
@@ -143,7 +143,7 @@ fn hit_entry(hit: &Value) -> Option<PaletteEntry> {
     })
 }
 
-/// A marked text in pieces: its marks are ranges of scalar values, in order.
+/// Splits a highlighted text into pieces: its highlights are ranges of scalar values, in order.
 fn marked_text(marked: &Value) -> PaletteText {
     let letters: Vec<char> = marked["text"].as_str().unwrap_or_default().chars().collect();
     let (mut pieces, mut from) = (PaletteText::new(), 0);
@@ -177,7 +177,7 @@ mod tests {
             ("ab", json!([[0, 1], [1, 2]]), vec![("a", true), ("b", true)]),
             ("<b>", json!([]), vec![("<b>", false)]),
             ("", json!([]), vec![]),
-            // What makes no sense marks nothing, and loses nothing that stands before it.
+            // An invalid highlight is ignored, and loses no text before it.
             ("abc", json!([["x", 1]]), vec![("abc", false)]),
         ] {
             let shown = marked_text(&json!({ "text": text, "marks": marks }));

@@ -1,4 +1,4 @@
-//! The rows of the palette as they are drawn, and what a press on one does.
+//! The rendered rows of the palette, and their click handling.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use crate::ui::kit::combobox::option_id;
 use crate::ui::kit::link::is_same_tab_click;
 use crate::ui::messages::palette as said;
 
-/// How often, and how many times, a turn that was found is looked for on the page, to be flashed.
+/// The interval and the number of tries to find the turn of a hit on the page, to flash it.
 const LOOK: (Duration, u32) = (Duration::from_millis(100), 80);
 
 /// The list's id.
 pub(super) const LIST: &str = "palette-rows";
 
-/// What a press on a row does.
+/// The callbacks of a click on a row.
 #[derive(Clone, Copy)]
 pub struct RowCallbacks {
     pub obey: Callback<PaletteCommand>,
     pub close: Callback<()>,
 }
 
-/// The rows in their groups; `list` is the list's id, with which those in it begin.
+/// Renders the rows in their groups; `list` is the list's id and the prefix of the ids in it.
 pub(super) fn draw_rows(list: &'static str, rows: &[PaletteEntry], at: Memo<usize>, pressed: RowCallbacks) -> AnyView {
     let mut groups: Vec<AnyView> = Vec::new();
     let mut row = 0;
@@ -53,7 +53,7 @@ fn draw_row(list: &str, entry: &PaletteEntry, place: usize, at: Memo<usize>, pre
         EntryAction::OpenPage(address) | EntryAction::OpenServerPage(address) => Some(address.clone()),
         EntryAction::Run(_) => None,
     };
-    // What the server draws is no page of the application's router.
+    // Server-rendered pages are not routes of the application's router.
     let rel = matches!(does, EntryAction::OpenServerPage(_)).then_some("external");
     let of_click = entry.clone();
     let on_click = move |event: MouseEvent| match &of_click.action {
@@ -77,7 +77,7 @@ fn draw_row(list: &str, entry: &PaletteEntry, place: usize, at: Memo<usize>, pre
         </span>
         <span class="palette-place" dir="auto">{entry.place.clone()}</span>
     };
-    // A row without an address is an anchor all the same: it looks and behaves like the others.
+    // A row without an address is still an anchor, so that it looks and behaves like the others.
     view! {
         <a
             class="palette-row"
@@ -106,7 +106,7 @@ fn draw_marked(pieces: &PaletteText) -> Vec<AnyView> {
     pieces.iter().map(piece).collect()
 }
 
-/// Flashes the turn of this address once it is on the page. One that is there already is gone to.
+/// Flashes the turn of this address once it is on the page, and scrolls to one that is already there.
 fn flash(address: &str) {
     let Some((_, turn)) = address.split_once('#') else { return };
     if document::has_element(turn) {

@@ -1,29 +1,30 @@
-//! The settings of the look and the ways of the page: what can be chosen, and what is.
+//! The display settings: their values and their names.
 
 use crate::browser::document;
 
-/// One thing to choose.
+/// A setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreferenceSetting {
     Theme,
-    /// Whether the wide layout shows the list of chats.
+    /// Whether the wide layout shows the chat list.
     Sidebar,
-    /// Of messages and everything else, in pixels where the browser's own is 16.
+    /// The text size, in pixels where the browser's own is 16.
     TextSize,
     Density,
-    /// Whether long lines of code are broken or scrolled.
+    /// Whether long lines of code wrap or scroll.
     Code,
-    /// Less of it than the system says, never more.
+    /// Motion: less of it than the system setting, never more.
     Motion,
-    /// Whether reasoning opens by itself: while it is written, then and where a tool in it failed, always, never.
+    /// When reasoning opens automatically: while it streams; also afterwards where a tool in it failed; always;
+    /// never.
     Reasoning,
     /// The key that sends a message.
     Send,
-    /// Whether letters alone do something on a message (WCAG 2.1.4).
+    /// Whether bare letters are shortcuts on a message (WCAG 2.1.4).
     Letters,
-    /// What a screen reader is told of a reply: its text, that it came, nothing.
+    /// Screen reader announcements of a reply: its text, its arrival, nothing.
     Announced,
-    /// Whether the system notes the end of a reply while nobody sees the page.
+    /// Whether a system notification reports the end of a reply while the page is hidden.
     Notify,
 }
 
@@ -42,7 +43,7 @@ impl PreferenceSetting {
         Self::Notify,
     ];
 
-    /// Its name in forms, behind `turnleaf_` in cookies, behind `data-` in `<html>`.
+    /// Returns the name in forms, after `turnleaf_` in cookies, and after `data-` in `<html>`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Theme => "theme",
@@ -59,7 +60,7 @@ impl PreferenceSetting {
         }
     }
 
-    /// What can be chosen, the usual first.
+    /// Returns the possible values, the default first.
     pub fn values(self) -> &'static [&'static str] {
         match self {
             Self::Theme => &["system", "light", "dark"],
@@ -76,23 +77,23 @@ impl PreferenceSetting {
         }
     }
 
-    /// The setting of this name.
+    /// Parses the name of a setting.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|setting| setting.name() == name)
     }
 
-    /// The program's own copy of a value.
+    /// Returns the static copy of a value.
     pub fn value(self, word: &str) -> Option<&'static str> {
         self.values().iter().copied().find(|value| *value == word)
     }
 
-    /// The name of its cookie.
+    /// Returns the name of its cookie.
     pub fn cookie(self) -> String {
         format!("turnleaf_{}", self.name())
     }
 }
 
-/// What is chosen on the page that is shown, where that is asked only when something happens.
+/// Returns the current choice from the page, for code that needs it only when an event occurs.
 pub fn current_value(setting: PreferenceSetting) -> &'static str {
     let mark = document::root_attribute(&format!("data-{}", setting.name()));
     mark.and_then(|word| setting.value(&word)).unwrap_or(setting.values()[0])

@@ -1,4 +1,4 @@
-//! The list of chats with its marks, and the menu of one chat.
+//! The chat list with its marks, and the menu of one chat.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -23,18 +23,18 @@ const MENU: &str = "chat-menu";
 #[derive(Clone, Copy)]
 struct MenuChat(RwSignal<Option<(ChatId, String, bool)>>);
 
-/// Puts the place of the chat whose menu is open into the context.
+/// Provides the state of the chat menu as context.
 pub fn provide_menu_chat() {
     provide_context(MenuChat(RwSignal::new(None)));
 }
 
-/// The person's chats: the pinned ones, then the others by the day on which they changed.
+/// The person's chats: pinned ones first, then by the day of their last change.
 #[component]
 pub fn ChatList() -> impl IntoView {
     let chats = expect_context::<Chats>();
     provide_menu_chat();
     let navigate = use_navigate();
-    // A note of the system was pressed.
+    // A system notification was clicked.
     effect(move || {
         if let Some(id) = chats.requested.get() {
             chats.requested.set(None);
@@ -59,7 +59,7 @@ pub fn ChatList() -> impl IntoView {
     }
 }
 
-/// The list as it is drawn from its items.
+/// The list, rendered from its items.
 #[component]
 pub fn ChatListRows(items: Vec<ChatListItem>) -> impl IntoView {
     if items.is_empty() {
@@ -93,7 +93,7 @@ fn ChatListRow(item: ChatListItem) -> impl IntoView {
     let more = messages::chat_menu(&title);
     let chats = use_context::<Chats>();
     let is_loading = move || chats.is_some_and(|chats| chats.loading.get() == Some(item.id)).then_some("true");
-    // The browser knows it, once the page is alive.
+    // Unread marks are known only in the browser, after hydration.
     let unread = move || {
         let is_unread = chats.is_some_and(|chats| chats.unread.with(|unread| unread.contains(&item.id)));
         (is_unread && !item.running).then(|| {
@@ -105,7 +105,7 @@ fn ChatListRow(item: ChatListItem) -> impl IntoView {
     };
     view! {
         <li class="chat-item" aria-busy=is_loading>
-            // The chat that is left stays where it is until the next one is there, which finds its own place.
+            // The current chat keeps its scroll position until the next one has arrived, which restores its own.
             <A href=chat_path(item.id) scroll=false attr:class="chat-link" on:click=move |_| dialog::close_popovers()>
                 {item.running.then(|| {
                     let (class, word) =
@@ -128,7 +128,7 @@ fn ChatListRow(item: ChatListItem) -> impl IntoView {
     }
 }
 
-/// What can be done with the chat that was chosen.
+/// The menu of the chosen chat.
 #[component]
 pub fn ChatMenu() -> impl IntoView {
     let chats = expect_context::<Chats>();
@@ -168,7 +168,7 @@ pub fn ChatMenu() -> impl IntoView {
     }
 }
 
-/// Brings the chats that the list does not reach.
+/// The button that loads older chats.
 #[component]
 pub fn OlderChatsButton() -> impl IntoView {
     let chats = expect_context::<Chats>();
@@ -193,7 +193,7 @@ pub fn OlderChatsButton() -> impl IntoView {
     }
 }
 
-/// Says that the list did not come, with the way to ask for it again.
+/// The notice that the list could not be loaded, with a retry button.
 #[component]
 pub fn ChatsLoadFailed() -> impl IntoView {
     let chats = expect_context::<Chats>();

@@ -1,4 +1,4 @@
-//! The dialog that changes a chat's title; opened from the list and from the chat's own header.
+//! The dialog that renames a chat; opened from the list and from the chat's header.
 
 use leptos::html;
 use leptos::prelude::*;
@@ -14,13 +14,13 @@ use crate::ui::kit::Dialog;
 use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
 use crate::ui::messages::{self, server_messages};
 
-/// The code of the dialog.
+/// Loads the code part of the dialog.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<fn(Chats) -> AnyView, NotFetched> {
     Ok(draw)
 }
 
-/// Shown while `Chats::renaming` names a chat.
+/// The dialog; shown while `Chats::renaming` names a chat.
 #[component]
 pub fn RenameDialog() -> impl IntoView {
     let chats = expect_context::<Chats>();
@@ -33,7 +33,7 @@ pub fn RenameDialog() -> impl IntoView {
     )
 }
 
-/// The dialog as it is drawn.
+/// Renders the dialog.
 pub fn draw(chats: Chats) -> AnyView {
     let open = RwSignal::new(false);
     let field = NodeRef::<html::Input>::new();
@@ -46,7 +46,7 @@ pub fn draw(chats: Chats) -> AnyView {
             title.set(old);
             problem.set(None);
             open.set(true);
-            // The old title is in the field by then.
+            // Deferred until the old title is in the field.
             request_animation_frame(move || {
                 if let Some(field) = field.get_untracked() {
                     field.select();
@@ -108,7 +108,7 @@ struct RenameState {
 }
 
 impl RenameState {
-    /// Saves the title, and closes the dialog when it is stored. An empty one changes nothing.
+    /// Saves the title, and closes the dialog once it is stored. An empty title changes nothing.
     fn save(self) {
         let Self { chats, title, open, problem, is_saving, announcer } = self;
         match (check_title(&title.get_untracked()), chats.renaming.get_untracked()) {
@@ -117,7 +117,7 @@ impl RenameState {
                 is_saving.set(true);
                 problem.set(None);
                 spawn_local(async move {
-                    // What could not be done is said where it was asked for, and nothing of it is lost.
+                    // A failure is shown in the dialog, which keeps the title.
                     match chats.rename(id, title).await {
                         Ok(()) => open.set(false),
                         Err(error) => {

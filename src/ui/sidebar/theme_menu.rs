@@ -1,4 +1,4 @@
-//! Light, dark or as the system: a form that works without script and answers at once with it.
+//! The theme menu: light, dark or system. A form that works without script, and applies at once with it.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;

@@ -1,4 +1,5 @@
-//! Where a chat came from that was taken in, and what of it is not as it was there. An export cannot have more.
+//! The note on an imported chat: its origin, and its differences from the source. An export cannot contain more than
+//! the import did.
 
 use leptos::prelude::*;
 
@@ -7,10 +8,10 @@ use crate::ui::erased::view;
 use crate::ui::locale::locale;
 use crate::ui::messages::standalone as words;
 
-/// More of them are closed at first.
+/// Longer lists are collapsed at first.
 const OPEN_UP_TO: usize = 12;
 
-/// Said in a sentence, with a list of what is not as it was.
+/// Renders the origin as a sentence, with the list of differences.
 pub fn import_note(source: &ImportOrigin) -> AnyView {
     let day = source.imported_at.format("%Y-%m-%d").to_string();
     let said = words::imported_from(words::format_name(&source.format), &source.file, &day);
@@ -28,7 +29,7 @@ pub fn import_note(source: &ImportOrigin) -> AnyView {
     }
 }
 
-/// What of a chat could not be read when it was exported, in a sentence with a list.
+/// Renders the parts that could not be read at the export, as a sentence with a list.
 pub fn damage_note(damaged: &[ImportDifference]) -> AnyView {
     view! {
         <section class="source">
@@ -39,7 +40,7 @@ pub fn damage_note(damaged: &[ImportDifference]) -> AnyView {
 }
 
 fn difference_list(summary: String, differences: &[ImportDifference]) -> AnyView {
-    // What is told of a file is in English; a reader's voice should know.
+    // Notes about files are in English, which screen readers should know.
     let english = (locale().as_str() != "en").then_some("en");
     let rows = differences.iter().map(|one| {
         view! {

@@ -1,4 +1,4 @@
-//! The document of a chat that stands alone: its heading, the transcript, what is to be said below it.
+//! The document of a standalone page: its heading, the transcript, and notes below it.
 
 use std::collections::HashMap;
 
@@ -18,13 +18,13 @@ use crate::ui::preferences::{PreferenceSetting, Preferences};
 use crate::ui::state::ChatState;
 use crate::ui::transcript::Transcript;
 
-/// What the page may do: draw itself. Nothing is asked of anybody, whatever is in it.
+/// The content security policy: the page may render itself, and load nothing whatever it contains.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
-/// What only this page needs of style.
+/// The style that only this page needs.
 const STYLE: &str = include_str!("../../../style/standalone.css");
 
-/// A chat's path with all that the page shows of it.
+/// A chat's path with everything that the page shows of it.
 pub struct StandalonePage {
     pub title: String,
     pub created_at: DateTime<Utc>,
@@ -34,12 +34,12 @@ pub struct StandalonePage {
     pub turns: Vec<TurnView>,
     /// Pictures as data URLs, by the hashes of their blobs.
     pub pictures: HashMap<String, String>,
-    /// How many are not among them.
+    /// The number of pictures that were left out.
     pub pictures_left_out: usize,
     /// Whether a reply of the path was still being written.
     pub is_cut: bool,
     pub imported_from: Option<ImportOrigin>,
-    /// What could not be read.
+    /// The parts that could not be read.
     pub damaged: Vec<ImportDifference>,
     pub parts: ExportOptions,
     /// The application's style sheet.
@@ -47,7 +47,7 @@ pub struct StandalonePage {
 }
 
 impl StandalonePage {
-    /// The whole document as HTML.
+    /// Renders the whole document as HTML.
     pub fn draw(mut self) -> String {
         let pictures = std::mem::take(&mut self.pictures);
         let html = Owner::new().with(|| {
@@ -56,7 +56,8 @@ impl StandalonePage {
             provide_context(RwSignal::new(Preferences::default().with_choice(PreferenceSetting::Reasoning, opened)));
             self.document().to_html()
         });
-        // Marks for hydration, which never comes here. No text holds one: its `<` is written as a reference.
+        // Removes hydration markers, which this page does not need. No text can contain one: its `<` is written as a
+        // reference.
         html.replace("<!>", "")
     }
 
@@ -114,7 +115,7 @@ impl StandalonePage {
         }
     }
 
-    /// What is not in the page, in sentences.
+    /// Returns sentences about what the page omits.
     fn notes(&self) -> Vec<String> {
         let others: usize = self.turns.iter().map(|view| view.siblings.len().saturating_sub(1)).sum();
         [

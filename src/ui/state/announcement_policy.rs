@@ -1,5 +1,5 @@
-//! What a screen reader is told of a reply while it is written (ux.md 12): that it lives, that it goes on, how it ended.
-//! Never its tokens. Pure; whoever follows the reply brings the time.
+//! Announcement policy of a running reply (docs/reference/ux.md 12): progress, questions and the ending, never
+//! tokens. A pure state machine; the follower of the reply supplies the time.
 
 use crate::domain::block::ToolStatus;
 use crate::domain::excerpt::{first_words, strip_markdown};
@@ -10,33 +10,33 @@ use crate::ui::messages::server_messages::localize_server_message;
 use crate::ui::messages::transcript::{announcements, tool_name};
 use crate::ui::messages::turn_actions::failure as title;
 
-/// Two polite announcements of one reply are at least this far apart, in milliseconds.
+/// The minimum distance between two polite announcements of one reply, in milliseconds.
 const APART_MS: i64 = 3_000;
-/// After this long without a word, one that it goes on.
+/// The silence after which a progress announcement is made, in milliseconds.
 const STILL_MS: i64 = 10_000;
-/// After this many of those, only one a minute.
+/// The number of those announcements after which only one a minute is made.
 const STILL_TIMES: u32 = 6;
 const STILL_LATER_MS: i64 = 60_000;
-/// A reply up to this many characters is read out when the reader is at the composer.
+/// The maximum length of a reply that is read out when the reader is at the composer, in characters.
 const READ_OUT_CHARS: usize = 400;
 
-/// Something to say.
+/// An announcement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Announcement {
     Polite(String),
     Assertive(String),
 }
 
-/// Where the reader is when a reply ends.
+/// The reader's context when a reply ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListenerContext {
-    /// At the composer, where a short reply is read out.
+    /// The reader is at the composer, where a short reply is read out.
     pub is_at_composer: bool,
     /// The keys that lead from there to the reply.
     pub keys_to_reply: Option<String>,
 }
 
-/// What has been said of one reply.
+/// The announcements made for one reply.
 #[derive(Debug, Clone)]
 pub struct AnnouncementPolicy {
     began_ms: i64,
@@ -46,14 +46,14 @@ pub struct AnnouncementPolicy {
     has_begun: bool,
     is_answering: bool,
     has_tools: bool,
-    /// The questions that were said.
+    /// The questions that were announced.
     asked: Vec<BlockId>,
     waiting: Option<String>,
     is_over: bool,
 }
 
 impl AnnouncementPolicy {
-    /// Starts to listen to a reply at this time.
+    /// Starts to track a reply at this time.
     pub fn new(now_ms: i64) -> Self {
         Self {
             began_ms: now_ms,
@@ -69,8 +69,7 @@ impl AnnouncementPolicy {
         }
     }
 
-    /// Looks at the reply. At most one thing to say; newer news replaces older that has not been said yet.
-    /// `reader` is where the reader is.
+    /// Checks the reply. Returns at most one announcement; newer news replaces older that has not been announced yet.
     pub fn next_announcement(&mut self, turn: &Turn, now_ms: i64, reader: &ListenerContext) -> Option<Announcement> {
         if self.is_over {
             return None;
@@ -83,7 +82,7 @@ impl AnnouncementPolicy {
             self.last_ms = now_ms;
             return Some(Announcement::Assertive(question));
         }
-        // It does nothing by itself now, and the person knows.
+        // The reply waits for the person, who has been told so.
         if pending_user_input(turn).is_some() {
             return None;
         }
@@ -108,7 +107,7 @@ impl AnnouncementPolicy {
         None
     }
 
-    /// What is new since the last look, if it is worth a word.
+    /// Returns the news since the last check, if it is worth an announcement.
     fn news(&mut self, turn: &Turn) -> Option<String> {
         let last = turn.blocks.iter().rev().find(|block| is_sign_of_life(&block.content))?;
         let mut news = None;
@@ -124,14 +123,14 @@ impl AnnouncementPolicy {
             }
             _ => {}
         }
-        // The first tool after something was said begins another run of them.
+        // The first tool after text begins another run of tools.
         self.has_tools &= !matches!(last.content, Content::Text { .. });
         self.has_begun = true;
         self.is_thinking = !matches!(last.content, Content::Text { .. });
         news
     }
 
-    /// The newest question that was not said yet; all of them count as said then.
+    /// Returns the newest unannounced question; all questions then count as announced.
     fn next_question(&mut self, turn: &Turn) -> Option<String> {
         let mut question = None;
         for block in &turn.blocks {
@@ -145,7 +144,7 @@ impl AnnouncementPolicy {
     }
 }
 
-/// What a block asks a person.
+/// Returns the question of a block.
 fn question_of(block: &Block) -> Option<String> {
     match &block.content {
         Content::ToolUse { status: ToolStatus::AwaitingApproval, .. } => {
@@ -156,7 +155,7 @@ fn question_of(block: &Block) -> Option<String> {
     }
 }
 
-/// How many words a text has; each Han character counts as one.
+/// Counts the words of a text; each Han character counts as one.
 fn words_in(text: &str) -> usize {
     let is_han = |c: char| matches!(c, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}');
     let (mut words, mut is_in_word) = (0, false);
@@ -180,7 +179,7 @@ fn is_sign_of_life(content: &Content) -> bool {
     }
 }
 
-/// How a reply ended, in words.
+/// Returns the announcement of a reply's ending.
 fn ending_announcement(turn: &Turn, reader: &ListenerContext) -> Announcement {
     match (turn.status, &turn.error) {
         (TurnStatus::Error, Some(failure)) => Announcement::Assertive(announcements::failed(&title(failure))),
@@ -189,7 +188,7 @@ fn ending_announcement(turn: &Turn, reader: &ListenerContext) -> Announcement {
             let text = turn.content_text();
             let text = text.trim();
             Announcement::Polite(if reader.is_at_composer && text.chars().count() <= READ_OUT_CHARS {
-                // Signs of Markdown are no words.
+                // Markdown syntax is not read out.
                 announcements::reply(&first_words(&strip_markdown(text), READ_OUT_CHARS))
             } else {
                 announcements::complete(words_in(text), reader.keys_to_reply.as_deref())

@@ -1,5 +1,5 @@
-//! Telling a screen reader of the replies on screen: what `saying` finds worth a word goes to the announcer, as far as the
-//! reader wants to hear it.
+//! Announces the progress of replies on screen: passes the announcements of `announcement_policy` to the announcer,
+//! as far as the reader wants them.
 
 use super::ChatState;
 use super::announcement_policy::{Announcement, AnnouncementPolicy, ListenerContext};
@@ -10,11 +10,11 @@ use crate::ui::messages::transcript::announcements;
 use crate::ui::preferences::{PreferenceSetting, current_value};
 
 impl ChatState {
-    /// Tells a screen reader what there is to tell of a reply.
+    /// Announces the news of a reply.
     pub(super) fn announce_progress(self, id: TurnId) {
         let Some(turn) = self.find_if_alive(id) else { return };
         let mut said = None;
-        // Only its end wants to know, and growth is many times a second.
+        // Only the ending needs the listener's context, and deltas arrive many times a second.
         let is_over = turn.with_untracked(|view| view.turn.status.is_terminal());
         let reader = if is_over { listener_context() } else { ListenerContext::default() };
         self.update_follower(id, |follower| {
@@ -24,7 +24,7 @@ impl ChatState {
         self.say_announcement(&turn, said);
     }
 
-    /// Tells of a reply that was asked for elsewhere and was over before this page was there.
+    /// Announces a reply that was requested on the previous page and had ended before this page was there.
     pub(super) fn announce_ended(self, turn: &TurnState) {
         let now = clock::now_ms();
         self.say_announcement(
@@ -47,17 +47,17 @@ impl ChatState {
 }
 
 fn listener_context() -> ListenerContext {
-    // What nobody has taken yet, as right after a change of page, is the message box's.
+    // An unfocused page, as right after navigation, counts as the message box.
     let is_free = focus::is_unfocused();
     let is_at_composer = is_free || focus::is_within("#message") && focus::is_at_start_of_text();
     ListenerContext {
         is_at_composer: (is_free || focus::is_in_text_field()) && current_value(PreferenceSetting::Announced) == "full",
-        // Who has fingers alone presses no keys.
+        // Touch devices have no keys to announce.
         keys_to_reply: (is_at_composer && !media::is_touch()).then(announcements::keys_to_read).flatten(),
     }
 }
 
-/// Whether the reader wants to hear of how a reply goes, beside errors and questions.
+/// Returns whether the reader wants progress announcements, beside errors and questions.
 fn wants_announcement(turn: &TurnState) -> bool {
     match current_value(PreferenceSetting::Announced) {
         "off" => false,

@@ -1,4 +1,4 @@
-//! What is known of a reply while it is followed.
+//! The subscription of a followed reply.
 
 use leptos::leptos_dom::helpers::TimeoutHandle;
 
@@ -7,11 +7,11 @@ use crate::browser::event_source::EventStream;
 use crate::domain::frame::StreamFrame;
 use crate::ui::connection::PageConnection;
 
-/// One reply that is followed. Dropping it closes its stream.
+/// One followed reply. Dropping it closes its stream.
 pub(super) struct ReplySubscription {
     pub(super) stream: Option<EventStream>,
     pub(super) pending: Vec<StreamFrame>,
-    /// How often frames had to wait to be applied, and whether they do now.
+    /// Counts the scheduled batches of frames, and whether one is pending.
     pub(super) schedules: u32,
     pub(super) is_scheduled: bool,
     pub(super) applied_ms: i64,
@@ -19,12 +19,12 @@ pub(super) struct ReplySubscription {
     pub(super) failures: u32,
     pub(super) retry: Option<TimeoutHandle>,
     pub(super) announcements: AnnouncementPolicy,
-    /// The connection that was told that the stream broke, until it works again.
+    /// The connection that was told that the stream was lost, until it works again.
     pub(super) lost_by: Option<PageConnection>,
 }
 
 impl ReplySubscription {
-    /// Its stream is not open yet.
+    /// Creates a subscription whose stream is not open yet.
     pub(super) fn new(now_ms: i64) -> Self {
         Self {
             stream: None,

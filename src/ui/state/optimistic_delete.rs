@@ -1,4 +1,4 @@
-//! Turns that are being deleted: off the screen before the server has answered, and back where it refuses.
+//! Optimistic delete: turns are hidden before the server has answered, and shown again where it refuses.
 
 use leptos::prelude::*;
 
@@ -6,8 +6,7 @@ use super::{ChatState, HiddenTurns};
 use crate::domain::TurnId;
 
 impl ChatState {
-    /// Takes a turn that is being deleted off the screen, with all that follow it. False when it is not among those on
-    /// screen.
+    /// Hides a turn that is being deleted, with all that follow it. False when it is not on screen.
     pub fn hide_from(self, from: TurnId) -> bool {
         let is_here = self.is_page_alive() && self.is_on_screen(from);
         if is_here {
@@ -19,17 +18,18 @@ impl ChatState {
         is_here
     }
 
-    /// Whether the server has not answered yet to what is hidden: until then it has more than is to be shown.
+    /// Returns whether a deletion is pending: until the response, the server still has the hidden turns.
     pub fn has_pending_deletion(self) -> bool {
         self.hidden.try_with_value(Vec::is_empty) == Some(false)
     }
 
-    /// The turn that was hidden is deleted. Whether the screen is still as that left it; nothing where it was not hidden.
+    /// Confirms the deletion of a hidden turn. Returns whether the screen has not changed since; none where it was
+    /// not hidden.
     pub fn forget_hidden(self, from: TurnId) -> Option<bool> {
         Some(self.is_current_move(self.take_hidden(from)?.moves))
     }
 
-    /// Shows what was hidden again. False when other turns are on screen by now.
+    /// Shows hidden turns again. False when other turns are on screen by now.
     pub fn unhide_from(self, from: TurnId) -> bool {
         let Some(hidden) = self.take_hidden(from).filter(|hidden| self.is_current_move(hidden.moves)) else {
             return false;

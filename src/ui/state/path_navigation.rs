@@ -1,68 +1,67 @@
-//! The way from the path on screen to another one that the reader asked for. Between the press and the answer the screen
-//! shows the one before, so whoever sends a message, or hears that a reply began, asks here where the reader stands.
+//! Pending navigation from the path on screen to a requested one. Until the response arrives the screen shows the
+//! previous path, so code that sends a message or handles a started reply asks here for the reader's position.
 
 use leptos::prelude::*;
 
 use super::ChatState;
 use crate::domain::TurnId;
 
-/// What is known of the paths that were asked for. In the context of a chat's page.
+/// The navigation state. Provided as context by a chat's page.
 #[derive(Clone, Copy)]
 pub struct PathNavigation {
     known: StoredValue<NavigationRecord>,
     state: ChatState,
-    /// Another value whenever a way has ended, well or not.
+    /// Changes whenever a navigation has ended, successfully or not.
     pub ended: RwSignal<bool>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct NavigationRecord {
-    /// The number of the newest path that was asked for; a number is never given twice.
+    /// The number of the newest request; numbers are unique.
     asked: u64,
     /// The number of the path on screen.
     shown: u64,
     is_open: bool,
-    /// Where the writer stood of a message that waits, and of one that failed.
+    /// The writer's position for a message that waits, and for one that failed.
     waits_at: Option<ReaderPosition>,
     failed_at: Option<ReaderPosition>,
 }
 
 impl NavigationRecord {
-    /// Which path is wanted.
+    /// Returns the number of the wanted path.
     fn wanted(self) -> u64 {
         if self.is_open { self.asked } else { self.shown }
     }
 }
 
-/// What the message box asks. It knows nothing of paths itself: it is a part of every first page, and they are not.
+/// A query of the message box. The message box does not depend on paths: it is on every first page, and they are not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NavigationQuery {
-    /// Whether a path that was asked for is not on screen yet.
+    /// Whether the requested path is not on screen yet.
     IsNavigating,
-    /// A message begins to wait for what its writer sees, or has asked for. True.
+    /// Records that a message begins to wait for the path that its writer sees or has requested. True.
     StartWaiting,
-    /// Whether the message that waits may go on: its writer has not asked for another path since.
+    /// Whether the waiting message may be sent: its writer has not requested another path since.
     MayContinue,
-    /// Whether the writer stands where the last message failed, and what it followed is still there.
+    /// Whether the writer is where the last message failed, and the turn that it followed still exists.
     IsAtFailedSend,
 }
 
-/// Where the reader stood at some moment: at a path's end, or on the way to a path.
+/// A reader's position at some moment: at a path's end, or on the way to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReaderPosition {
     wanted: u64,
-    /// The end of the path on screen; not where another one was on its way already.
+    /// The end of the path on screen; none while another path was pending.
     leaf: Option<Option<TurnId>>,
 }
 
 impl PathNavigation {
-    /// Nothing was asked for yet.
+    /// Creates the state before any navigation.
     pub fn new(state: ChatState) -> Self {
         Self { known: StoredValue::new(NavigationRecord::default()), state, ended: RwSignal::new(false) }
     }
 
-    /// Another path is asked for. Gives the number that its answer must name; an answer to an older question comes too
-    /// late.
+    /// Starts a navigation. Returns the number that its response must name; responses to older requests are obsolete.
     pub fn start(self) -> u64 {
         let known = self.record();
         let asked = known.asked + 1;
@@ -70,67 +69,67 @@ impl PathNavigation {
         asked
     }
 
-    /// Whether this path is still the one that is wanted, and the page is still there.
+    /// Returns whether this navigation is still the wanted one, and the page still exists.
     pub fn is_current(self, number: u64) -> bool {
         let known = self.record();
         known.is_open && known.asked == number
     }
 
-    /// The path that was asked for under this number is on screen.
+    /// Ends this navigation: its path is on screen.
     pub fn finish(self, number: u64) {
         if self.is_current(number) {
             self.conclude(number, number);
         }
     }
 
-    /// Another path is on screen in the place of the one that was asked for.
+    /// Ends this navigation: another path is shown instead of the requested one.
     pub fn redirected(self, number: u64) {
         if self.is_current(number) {
             self.conclude(number + 1, number + 1);
         }
     }
 
-    /// The path that was asked for under this number does not come.
+    /// Ends this navigation: its path could not be loaded.
     pub fn fail(self, number: u64) {
         if self.is_current(number) {
             self.conclude(number, self.record().shown);
         }
     }
 
-    /// What was asked for is not wanted any more.
+    /// Cancels the pending navigation.
     pub fn cancel(self) {
         self.fail(self.record().asked);
     }
 
-    /// Whether a path that was asked for is not on screen yet.
+    /// Returns whether the requested path is not on screen yet.
     pub fn is_navigating(self) -> bool {
         self.record().is_open
     }
 
-    /// Where the reader stands now.
+    /// Returns the reader's current position.
     pub fn reader_position(self) -> ReaderPosition {
         let known = self.record();
         ReaderPosition { wanted: known.wanted(), leaf: (!known.is_open).then(|| self.state.leaf_id()) }
     }
 
-    /// Where they stand with what they do to a turn on screen, whatever is on its way.
+    /// Returns the position for an action on a turn on screen, whatever navigation is pending.
     pub fn position_on_screen(self) -> ReaderPosition {
         ReaderPosition { wanted: self.record().shown, leaf: Some(self.state.leaf_id()) }
     }
 
-    /// Whether the reader still wants what they saw, or had asked for, when they stood there. Other turns of the same path
-    /// are no other path.
+    /// Returns whether the reader still wants the path that they saw, or had requested, at this position. Other turns
+    /// of the same path are still that path.
     pub fn is_still_at(self, stand: ReaderPosition) -> bool {
         let known = self.record();
         known.wanted() == stand.wanted || (!known.is_open && stand.leaf == Some(self.state.leaf_id()))
     }
 
-    /// A message failed that was sent from there.
+    /// Records that a message sent at this position failed.
     pub fn record_failed_message(self, stand: ReaderPosition) {
         self.known.set_value(NavigationRecord { failed_at: Some(stand), ..self.record() });
     }
 
-    /// Answers the message box.
+    /// Answers a query of the message box.
     pub fn answer_query(self, asks: NavigationQuery) -> bool {
         let (known, is_still) = (self.record(), |stand| self.is_still_at(stand));
         let is_there =
@@ -146,7 +145,7 @@ impl PathNavigation {
         }
     }
 
-    /// Of a page that is gone nothing is on its way.
+    /// A page that is gone has no pending navigation.
     fn record(self) -> NavigationRecord {
         self.known.try_get_value().unwrap_or_default()
     }
@@ -169,7 +168,7 @@ mod tests {
         chat(turns.iter().map(|ord| view(fixtures::turn(*ord, Role::Assistant, TurnStatus::Complete))).collect())
     }
 
-    /// A way from a path with one turn.
+    /// Runs a test with the navigation of a path with one turn.
     fn with_navigation(run: impl FnOnce(PathNavigation, ChatState)) {
         in_owner(|| {
             let state = path(&[2]);
@@ -206,7 +205,7 @@ mod tests {
             way.fail(number);
             assert!(way.is_still_at(before));
             assert!(!way.is_still_at(on_the_way), "what was meant is not");
-            // Another tab may lengthen it.
+            // Another tab may extend the path.
             show(state, &[2, 4]);
             assert!(way.is_still_at(before));
         });
@@ -299,7 +298,7 @@ mod tests {
             assert!(way.answer_query(NavigationQuery::IsAtFailedSend), "none has failed");
             way.record_failed_message(way.reader_position());
             assert!(way.answer_query(NavigationQuery::IsAtFailedSend));
-            // It may have arrived all the same, and another tab, or this one, shows it.
+            // The message may have arrived after all, and be shown by this or another tab.
             show(state, &[2, 4]);
             assert!(way.answer_query(NavigationQuery::IsAtFailedSend));
             state.remove_from(turn_id(2));

@@ -1,6 +1,6 @@
-//! Replies with no message between them. They are drawn as the one reply that they are for the reader: reasoning at the
-//! end of one and at the beginning of the next is one reasoning block, by the function that also makes groups of a path
-//! (domain.md 4.6). It stands where it begins.
+//! Runs of replies with no message between them. They are rendered as the one reply that they are for the reader:
+//! reasoning at the end of one and at the beginning of the next is one reasoning block, by the function that also
+//! groups paths (docs/reference/domain.md 4.6). The run is rendered at its first reply.
 
 use leptos::prelude::*;
 
@@ -8,16 +8,16 @@ use super::{ChatState, TurnState, is_reply};
 use crate::domain::segment::{RenderedItem, segments_by_mode};
 use crate::domain::{Block, BlockId};
 
-/// What a reply is at.
+/// The item of a reply that is growing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrowingItem {
-    /// That of its item.
+    /// The key of that item.
     pub key: BlockId,
     pub is_reasoning: bool,
 }
 
 impl ChatState {
-    /// The replies around this one with no message between them, itself included, in order.
+    /// Returns the run of replies around this one, itself included, in order.
     fn reply_run(self, turn: &TurnState) -> Vec<TurnState> {
         let path = self.turns();
         let mut runs = path.chunk_by(|before, turn| is_reply(before.role()) && is_reply(turn.role()));
@@ -25,8 +25,8 @@ impl ChatState {
         run.map_or_else(|| vec![turn.clone()], <[TurnState]>::to_vec)
     }
 
-    /// What is drawn where this reply stands. The places in it are of the blocks of its whole run, one reply after the
-    /// other: see [`ChatState::block_at`].
+    /// Returns the items that are rendered at this reply. Their indices count the blocks of the whole run, one reply
+    /// after the other: see [`ChatState::block_at`].
     pub fn run_items(self, turn: &TurnState) -> Vec<RenderedItem> {
         let run = self.reply_run(turn);
         if run.len() < 2 {
@@ -48,8 +48,8 @@ impl ChatState {
         items
     }
 
-    /// The newest item of its run while that is being written. What is in it may be over: until something else follows,
-    /// the model may go on with it. Each piece of a reply asks again, so it is asked once for all that is drawn of one.
+    /// Returns the newest item of its run while that is running. Its blocks may be done: until something else
+    /// follows, the model may continue it. Every part of a reply needs it, so it is computed once for all of them.
     pub fn growing_item(self, turn: &TurnState) -> Option<GrowingItem> {
         if !self.is_run_running(turn) {
             return None;
@@ -58,12 +58,12 @@ impl ChatState {
         Some(GrowingItem { key: newest.key(), is_reasoning: matches!(newest, RenderedItem::Reasoning(_)) })
     }
 
-    /// The block at a place that [`ChatState::items`] names, and the reply that it is of.
+    /// Returns the block at an index of [`ChatState::run_items`], and the reply that it belongs to.
     pub fn block_at(self, turn: &TurnState, at: usize) -> Option<(TurnState, Block)> {
         self.read_at(turn, at, Block::clone)
     }
 
-    /// The same, and what is read of the block.
+    /// Like [`ChatState::block_at`], with what `read` returns for the block.
     pub fn read_at<T>(self, turn: &TurnState, at: usize, read: impl Fn(&Block) -> T) -> Option<(TurnState, T)> {
         let mut left = at;
         untrack(|| self.reply_run(turn)).into_iter().find_map(|reply| {
@@ -81,7 +81,7 @@ impl ChatState {
         })
     }
 
-    /// Whether any reply of its run is still being written.
+    /// Returns whether any reply of its run is still running.
     pub fn is_run_running(self, turn: &TurnState) -> bool {
         self.reply_run(turn).iter().any(TurnState::is_running)
     }

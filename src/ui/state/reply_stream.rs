@@ -1,5 +1,5 @@
-//! Following a reply while it is written: its stream of frames, the batches they are applied in, and what is done when
-//! the stream breaks, falls silent or has a gap.
+//! Following a running reply: its event stream, the batches in which frames are applied, and the recovery from a
+//! stream that breaks, falls silent or has a gap.
 
 use std::time::Duration;
 
@@ -14,22 +14,24 @@ use crate::browser::{clock, document};
 use crate::domain::frame::{self, StreamFrame};
 use crate::domain::{Event, TurnId, limits};
 
-/// A stream that says nothing for this long is dead, whatever the network says: two heartbeats and some patience.
+/// The silence after which a stream counts as dead, whatever the network reports: two heartbeats and some tolerance.
 const SILENCE_MS: i64 = limits::HEARTBEAT.as_millis() as i64 * 2 + 5_000;
-/// How long a stream may stay open after the reply's end, for the drawings that the server still sends.
+/// The time that a stream may stay open after the reply's end, for markup that the server still sends.
 const AFTERMATH: Duration = Duration::from_secs(5);
-/// How long frames may wait where no animation frame comes, because nobody sees the page.
+/// The maximum time that frames wait where no animation frame comes, because the page is hidden.
 const UNSEEN: Duration = Duration::from_millis(250);
-/// What comes so soon after a drawing, ms, is drawn one frame later: with every second one of a usual screen. Letters come
-/// no calmer with each, and each costs the machine a style, a layout and a picture (performance.md G12).
+/// Throttling: frames that arrive within this time after a rendering, in milliseconds, are rendered one animation
+/// frame later, so that every second one of a 60 Hz screen renders. More frequent rendering does not make the text
+/// any smoother, and each costs a style, a layout and a paint.
 const BETWEEN_MS: i64 = 30;
-/// Pauses before a refused stream is opened again: doubling from the first to the last.
+/// The backoff before a refused stream is reopened: doubling from the first to the last.
 const RETRY_FIRST: Duration = Duration::from_secs(1);
 const RETRY_LAST: Duration = Duration::from_secs(30);
 
 impl ChatState {
-    /// Follows every reply of the path that is being written and not followed yet. Call it from an effect: it runs again
-    /// when the path or a turn's state changes. One that was asked for elsewhere may be over by now: that is told.
+    /// Follows every running reply of the path that is not followed yet. Call it from an effect: it runs again when
+    /// the path or a turn's state changes. A reply requested on the previous page may have ended by now, and is
+    /// announced.
     pub fn follow_running(self) {
         for turn in self.known_turns().into_iter().filter(|turn| super::is_reply(turn.role())) {
             let is_running = turn.is_running();
@@ -42,7 +44,7 @@ impl ChatState {
         }
     }
 
-    /// Follows a reply on screen until it is over. Nothing happens when it is followed already.
+    /// Follows a reply on screen until it has ended. Does nothing when it is followed already.
     pub fn follow(self, id: TurnId) {
         if self.followed.with_value(|followed| followed.contains_key(&id)) {
             return;
@@ -53,7 +55,7 @@ impl ChatState {
         self.open_stream(id);
     }
 
-    /// Opens every broken stream now, without waiting for its turn.
+    /// Reopens every lost stream now, without its backoff.
     pub fn reopen_streams_now(self) {
         let broken: Vec<TurnId> = self.followed.with_value(|followed| {
             followed.iter().filter(|(_, follower)| follower.failures > 0).map(|(id, _)| *id).collect()
@@ -63,7 +65,7 @@ impl ChatState {
         }
     }
 
-    /// Opens the stream after what is known of the turn, in place of one that may be open.
+    /// Opens the stream after the last known event of the turn, replacing one that may be open.
     fn open_stream(self, id: TurnId) {
         let Some(turn) = self.find_if_alive(id) else { return };
         let (after, is_over) = turn.with_untracked(|view| (view.turn.last_event_seq, view.turn.status.is_terminal()));
@@ -114,13 +116,13 @@ impl ChatState {
         }
     }
 
-    /// Applies what came with an animation frame, or by the clock where nobody looks.
+    /// Schedules the frames for the next animation frame, or for a timer while the page is hidden.
     fn schedule(self, id: TurnId, schedule: u32) {
         if !document::is_hidden() {
             request_animation_frame(move || self.apply_in_frame(id));
         }
-        // A page that is hidden before its next frame gets none. On any other the frame was first, and what waits now is
-        // another schedule's.
+        // A page that is hidden before its next animation frame gets none, so a timer follows. Otherwise the
+        // animation frame was first, and frames that wait now belong to another schedule.
         let late = move || {
             let mut is_late = false;
             self.update_follower(id, |follower| is_late = follower.is_scheduled && follower.schedules == schedule);
@@ -170,8 +172,7 @@ impl ChatState {
         }
     }
 
-    /// The stream broke. The browser opens one that merely broke again by itself; one that was refused is opened again
-    /// here.
+    /// Handles a lost stream. The browser reopens a broken one by itself; one that was refused is reopened here.
     fn on_stream_lost(self, id: TurnId, is_final: bool) {
         let is_over =
             self.find_if_alive(id).is_none_or(|turn| turn.with_untracked(|view| view.turn.status.is_terminal()));
@@ -181,7 +182,7 @@ impl ChatState {
             return self.unfollow(id);
         }
         if has_pending && !is_final {
-            // The end of the reply may be among them; the stream's own second try tells.
+            // The pending frames may include the end of the reply; the stream's own retry will tell.
             return;
         }
         if let Some(connection) = self.connection {
@@ -195,13 +196,13 @@ impl ChatState {
         });
         if is_final {
             let pause = RETRY_FIRST.saturating_mul(1 << failures.min(8).saturating_sub(1)).min(RETRY_LAST);
-            // A refusal may mean that the reply is over or gone: ask what became of it.
+            // A refusal may mean that the reply has ended or no longer exists: reload it.
             let _ = self.reload.try_run(id);
             self.reopen_later(id, pause);
         }
     }
 
-    /// Closes the stream and opens it again after a pause, from what is known by then.
+    /// Closes the stream and reopens it after a pause, from the event known by then.
     fn reopen_later(self, id: TurnId, pause: Duration) {
         let retry = set_timeout_with_handle(move || self.open_stream(id), pause).ok();
         self.update_follower(id, |follower| {
@@ -216,7 +217,7 @@ impl ChatState {
         drop(self.followed.try_update_value(|followed| followed.remove(&id)));
     }
 
-    /// Once a second: opens streams that fell silent, and says that a reply goes on.
+    /// Runs once a second: reopens silent streams, and announces that a reply is still running.
     pub(super) fn check_followed(self) {
         let now = clock::now_ms();
         let (silent, all): (Vec<TurnId>, Vec<TurnId>) = self.followed.with_value(|followed| {
@@ -243,7 +244,7 @@ impl ChatState {
     }
 
     pub(super) fn update_follower(self, id: TurnId, change: impl FnOnce(&mut ReplySubscription)) {
-        // The page may be gone by the time a stream or a timer speaks.
+        // The page may be gone by the time a stream or a timer calls.
         let _ = self.followed.try_update_value(|followed| {
             if let Some(follower) = followed.get_mut(&id) {
                 change(follower);

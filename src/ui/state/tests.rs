@@ -1,4 +1,4 @@
-//! How a chat's turns follow frames, snapshots and other tabs.
+//! Tests of how a chat's turns follow frames, snapshots and other tabs.
 
 use chrono::TimeDelta;
 use uuid::Uuid;
@@ -68,7 +68,7 @@ fn hosts_are_known_from_messages_written_here() {
     });
 }
 
-/// Counts how often a memo that reads through `read` has to be computed.
+/// Counts how often a memo that reads through `read` is computed.
 fn count<T: PartialEq + Clone + Send + Sync + 'static>(
     read: impl Fn() -> T + Send + Sync + 'static,
 ) -> impl Fn() -> (T, usize) {
@@ -145,7 +145,7 @@ fn turn_is_put_at_its_place_on_path() {
         let state = chat(vec![view(fixtures::user_turn(1, "Hi")), view(fixtures::reply(2, []))]);
         assert!(state.put_turn(view(fixtures::user_turn(3, "More"))));
         assert_eq!(ids(state), [1, 2, 3].map(fixtures::turn_id));
-        // Another version of the first reply takes the place of what followed.
+        // Another version of the first reply replaces what followed.
         let mut again = running(9);
         again.prev_turn_id = Some(fixtures::turn_id(1));
         assert!(state.put_turn(view(again)));
@@ -210,7 +210,7 @@ fn minute_of_writing_has_few_announcements_and_no_token() {
     assert!(said.len() <= 12, "{said:?}");
     assert_eq!(said[0], Announcement::Polite("Assistant is thinking.".into()));
     assert_eq!(said[1], Announcement::Polite("Still thinking, 12 seconds.".into()));
-    assert!(said.contains(&Announcement::Polite("Assistant is answering.".into())));
+    assert!(said.contains(&Announcement::Polite("Assistant is replying.".into())));
     assert!(!said.iter().any(|said| format!("{said:?}").contains("word")));
 }
 
@@ -270,7 +270,7 @@ fn question_is_announced_assertively_once_and_pauses_progress() {
     for now in [200, 30_000, 600_000] {
         assert_eq!(saying.next_announcement(&turn, now, &at_composer()), None, "the person knows");
     }
-    // One is answered while another one asks.
+    // One call is approved while another one asks.
     turn.blocks = fixtures::blocks(2, [call("a", Running), call("b", AwaitingApproval), call("c", AwaitingApproval)]);
     let question = Announcement::Assertive("c asks for permission. Press F6 to review.".into());
     assert_eq!(saying.next_announcement(&turn, 600_100, &at_composer()), Some(question));
@@ -294,6 +294,6 @@ fn first_tool_of_each_run_is_announced() {
         turn.blocks = fixtures::blocks(2, contents[..many].to_vec());
         said.extend(saying.next_announcement(&turn, many as i64 * 4_000, &at_composer()));
     }
-    let words = ["Using a.", "Assistant is answering.", "Using c."].map(|words| Announcement::Polite(words.into()));
+    let words = ["Using a.", "Assistant is replying.", "Using c."].map(|words| Announcement::Polite(words.into()));
     assert_eq!(said, words);
 }

@@ -1,5 +1,5 @@
-//! One turn on screen. Two kinds of change reach those who draw it: its shape (a block more, another state, another
-//! ending) and the growth of one block. A delta is growth, so it draws its block again and nothing else.
+//! The reactive state of one turn on screen. It distinguishes two kinds of change: that of its shape (another block,
+//! state or ending) and the growth of one block. A delta is growth, so it renders only its block again.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,30 +13,30 @@ use crate::domain::frame::StreamSignal as Aside;
 use crate::domain::segment::{RenderedItem, segments};
 use crate::domain::{Block, BlockId, Content, Event, Role, Turn, TurnId};
 
-/// A turn and who watches it. Cloning gives another handle on the same turn.
+/// A turn and its subscribers. Clones are handles of the same turn.
 #[derive(Clone)]
 pub struct TurnState {
     id: TurnId,
     role: Role,
-    /// Which batch it came to the screen with.
+    /// The batch with which it came to the screen.
     batch: u32,
-    /// The blocks that somebody has seen: those it came with, and those that have been drawn since.
+    /// The blocks that have been shown: those it came with, and those that have been rendered since.
     seen: Arc<Mutex<HashSet<BlockId>>>,
     /// Notified of changes of shape only.
     view: ArcRwSignal<TurnView>,
     growth: Arc<Mutex<HashMap<BlockId, ArcTrigger>>>,
 }
 
-/// What a batch of frames said beside what it changed.
+/// The outcome of a batch of frames beyond its changes.
 #[derive(Debug, Default, PartialEq)]
 pub struct FramesOutcome {
-    /// Events before one of the batch are missing: the turn must be loaded anew.
+    /// Events before one of the batch are missing: the turn must be reloaded.
     pub is_gap: bool,
     /// The newest time of the server.
     pub server_time: Option<chrono::DateTime<chrono::Utc>>,
 }
 
-/// What one frame changed.
+/// The change of one frame.
 enum FrameChange {
     Nothing,
     Shape(Option<BlockId>),
@@ -51,19 +51,21 @@ impl TurnState {
         Self { id, role, batch: 0, seen, view: ArcRwSignal::new(view), growth: Arc::default() }
     }
 
-    /// Whether a block that began while the turn was on screen is drawn for the first time. Only such a one may come
-    /// bit by bit: what was there before has its height at once, because the reader's place hangs on it.
+    /// Returns whether a block that began while the turn was on screen is rendered for the first time. Only such a
+    /// block may be rendered incrementally: others need their height at once, because the reader's scroll position
+    /// depends on it.
     pub fn is_first_render(&self, block: BlockId) -> bool {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(block)
     }
 
-    /// The turn as one of this batch.
+    /// Returns the turn with this batch.
     pub fn in_batch(self, batch: u32) -> Self {
         Self { batch, ..self }
     }
 
-    /// The batch it came with. A list that gets many rows in front at once moves those that it has, and what moves loses
-    /// the focus and the selection in it; one row more in front moves none. So the list's rows are batches.
+    /// Returns the batch it came with. A list that gets many rows in front at once moves the existing ones, and a
+    /// moved element loses its focus and selection; a single row in front moves none. So the rows of the list are
+    /// batches.
     pub fn batch(&self) -> u32 {
         self.batch
     }
@@ -76,22 +78,22 @@ impl TurnState {
         self.role
     }
 
-    /// Reads the turn, and again whenever its shape changes.
+    /// Reads the turn and tracks changes of its shape.
     pub fn with<T>(&self, read: impl FnOnce(&TurnView) -> T) -> T {
         self.view.with(read)
     }
 
-    /// The same; nothing of a turn that is gone from the page, which a list may still name for a moment.
+    /// Like [`Self::with`]; none for a turn that is gone from the page, which a list may still name for a moment.
     pub fn try_with<T>(&self, read: impl FnOnce(&TurnView) -> T) -> Option<T> {
         self.view.try_with(read)
     }
 
-    /// Reads the turn as it is now.
+    /// Reads the turn without tracking.
     pub fn with_untracked<T>(&self, read: impl FnOnce(&TurnView) -> T) -> T {
         self.view.with_untracked(read)
     }
 
-    /// Reads one block, and again whenever it changes; the rest of the turn may change unseen.
+    /// Reads one block and tracks its changes only.
     pub fn with_block<T>(&self, id: BlockId, read: impl FnOnce(&Block, Option<&BlockMarkup>) -> T) -> Option<T> {
         self.trigger(id).track();
         self.view.with_untracked(|view| {
@@ -100,17 +102,17 @@ impl TurnState {
         })
     }
 
-    /// Whether the reply is still being written.
+    /// Returns whether the reply is still running.
     pub fn is_running(&self) -> bool {
         self.with(|view| !view.turn.status.is_terminal())
     }
 
-    /// What is drawn of the turn, by the rule of `domain::segment`.
+    /// Returns the rendered items of the turn, by the rules of `domain::segment`.
     pub fn items(&self) -> Vec<RenderedItem> {
         self.with(|view| segments(&view.turn.blocks, view.is_thinking_mode))
     }
 
-    /// Takes the server's newer view of the turn. An older one only brings the versions.
+    /// Takes a newer view of the turn from the server. Of an older one only the versions are taken.
     pub fn replace(&self, view: TurnView) {
         let is_older = self.with_untracked(|known| {
             view.turn.last_event_seq < known.turn.last_event_seq
@@ -126,7 +128,7 @@ impl TurnState {
         self.notify_all_blocks();
     }
 
-    /// Applies frames in their order and tells those who watch what changed, once.
+    /// Applies frames in order and notifies subscribers of the changes once.
     pub fn apply(&self, frames: Vec<StreamFrame>) -> FramesOutcome {
         let mut heard = FramesOutcome::default();
         let mut shape = false;
@@ -188,7 +190,7 @@ fn apply_frame(view: &mut TurnView, frame: StreamFrame, heard: &mut FramesOutcom
                 ApplyOutcome::Changed => {}
             }
             match event {
-                // The first visible letter makes a segment of a block that had none.
+                // The first visible character makes a block a segment.
                 Event::BlockDelta { block_id, .. } if was_blank && !is_blank(&view.turn, block_id) => {
                     FrameChange::Shape(Some(block_id))
                 }
@@ -226,7 +228,7 @@ fn growing_block(event: &Event) -> Option<BlockId> {
     }
 }
 
-/// Whether a block shows nothing yet. Stops at the first letter.
+/// Returns whether a block shows nothing yet. Stops at the first character.
 fn is_blank(turn: &Turn, id: BlockId) -> bool {
     turn.blocks.iter().rev().find(|block| block.id == id).is_some_and(|block| match &block.content {
         Content::Text { text, .. } => text.chars().all(char::is_whitespace),

@@ -1,5 +1,5 @@
-//! The window: which stretch of the path is on screen. Older and newer turns come and go at its two sides; the path's last
-//! turn is known always, because messages hang on it and it may be being written.
+//! Windowing: the stretch of the path that is on screen. Older and newer turns are loaded and unloaded at its two
+//! sides; the path's last turn is always known, because messages follow it and it may be running.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use super::{ChatState, TurnState};
 use crate::api::view::{ChatPage, PathDirection, TurnView, TurnsPage};
 use crate::domain::{ChatId, TurnId};
 
-/// Whether more turns are on their way, and on which sides they could not be loaded.
+/// Whether more turns are being loaded, and on which sides loading failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WindowLoading {
     is_busy: bool,
@@ -16,7 +16,7 @@ pub struct WindowLoading {
 }
 
 impl WindowLoading {
-    /// Whether turns of this side could not be loaded.
+    /// Returns whether loading on this side failed.
     pub fn has_failed(self, side: PathDirection) -> bool {
         match side {
             PathDirection::Older => self.failed_older,
@@ -33,12 +33,12 @@ impl WindowLoading {
 }
 
 impl ChatState {
-    /// Whether more turns are on their way.
+    /// Returns the loading state.
     pub fn loading(self) -> WindowLoading {
         self.loading.get()
     }
 
-    /// Begins to load on this side. False when something is being loaded already, or there is nothing.
+    /// Starts loading on this side. False when a load is pending already, or there is nothing to load.
     pub fn start_loading(self, side: PathDirection) -> bool {
         let may = untrack(move || !self.loading().is_busy && self.has_more(side));
         if may {
@@ -48,54 +48,54 @@ impl ChatState {
         may
     }
 
-    /// Whether to load on this side as the reader comes near. After a failure there it waits for the button, whatever
-    /// happens on the other side.
+    /// Returns whether to load on this side as the reader approaches it. After a failure there it waits for the
+    /// button, whatever happens on the other side.
     pub fn may_load(self, side: PathDirection) -> bool {
         let loading = self.loading();
         !loading.is_busy && !loading.has_failed(side) && self.has_more(side)
     }
 
-    /// Counts a move to other turns; gives the number that the answer must still find.
+    /// Starts a move to other turns; returns the number that the response must still find.
     pub fn start_move(self) -> u64 {
         self.moves.update_value(|moves| *moves += 1);
         self.moves.get_value()
     }
 
-    /// Whether nothing has moved since, and the page is still there; an answer may come late.
+    /// Returns whether no other move has started since, and the page still exists; a response may be late.
     pub fn is_current_move(self, moves: u64) -> bool {
         self.moves.try_get_value() == Some(moves)
     }
 
-    /// Says that loading ended, if the page is still there.
+    /// Ends loading, if the page still exists.
     pub fn finish_loading(self) {
         let _ = self.loading.try_update(|loading| loading.is_busy = false);
     }
 
-    /// Says that nothing came on this side.
+    /// Records that loading on this side failed.
     pub fn fail_loading(self, side: PathDirection) {
         let _ = self
             .loading
             .try_update(|loading| *loading = WindowLoading { is_busy: false, ..loading.with_failure(side, true) });
     }
 
-    /// Whether the page is still there; an answer may come late.
+    /// Returns whether the page still exists; a response may be late.
     pub fn is_page_alive(self) -> bool {
         self.path.try_with_untracked(Vec::is_empty).is_some()
     }
 
-    /// Whether a turn is among those on screen.
+    /// Returns whether a turn is on screen.
     pub fn is_on_screen(self, id: TurnId) -> bool {
         self.path.with_untracked(|path| path.iter().any(|turn| turn.id() == id))
     }
 
-    /// Takes over which stretch of its path a page holds. For the state that was made of the page's turns.
+    /// Takes the window's edges from a page. For the state that was created from the page's turns.
     pub fn with_edges_of(self, page: &ChatPage) -> Self {
         self.has_older.set(page.has_more_before);
         self.beyond.set(page.end.clone().map(TurnState::new));
         self
     }
 
-    /// Whether the path has turns on this side of those on screen.
+    /// Returns whether the path has more turns on this side of the window.
     pub fn has_more(self, side: PathDirection) -> bool {
         match side {
             PathDirection::Older => self.has_older.get(),
@@ -103,7 +103,7 @@ impl ChatState {
         }
     }
 
-    /// Where more turns begin: the chat, the outermost turn on this side, and the path's last turn.
+    /// Returns the parameters for loading more: the chat, the outermost turn on this side, and the path's last turn.
     pub fn edge(self, side: PathDirection) -> Option<(ChatId, TurnId, TurnId)> {
         let leaf = self.leaf_id()?;
         self.path.with_untracked(|path| {
@@ -115,8 +115,8 @@ impl ChatState {
         })
     }
 
-    /// Shows the path of a page. Turns that were shown before keep their place and what is known of them; so do those
-    /// before the page's, where they are of the same path.
+    /// Shows the path of a page. Turns that were shown before keep their place and their state; so do those before
+    /// the page's, where they are on the same path.
     pub fn show_page(self, page: ChatPage) {
         let end = page.end.map(|view| self.turn_state(view, 0));
         self.show_window(page.turns, page.has_more_before, end);
@@ -124,23 +124,23 @@ impl ChatState {
 
     /// Shows other turns of the same path.
     pub fn show_turns(self, page: TurnsPage) {
-        // Also the end of a path that grew meanwhile.
+        // The known end stays, also that of a path which grew meanwhile.
         let end = self.last_turn().filter(|end| page.turns.iter().all(|view| view.turn.id != end.id()));
         self.show_window(page.turns, page.has_more_before, end);
     }
 
-    /// Takes what another tab did to the path, where it is clear that a reader at this turn stays where they are. Else
-    /// gives the page back.
+    /// Applies changes that another tab made to the path, where it is certain that a reader at this turn keeps their
+    /// position. Otherwise returns the page.
     pub fn follow_path(self, page: ChatPage, seen: Option<TurnId>) -> Option<ChatPage> {
         let has = |id: TurnId| page.turns.iter().any(|view| view.turn.id == id);
-        // The path goes on from the end that is known.
+        // The path continues from the known end.
         let goes_on = self.beyond.get_untracked().is_some_and(|end| has(end.id()));
         if let Some(last) = page.turns.last().filter(|_| goes_on).cloned() {
             self.beyond.set(Some(self.turn_state(last, 0)));
             return None;
         }
         let place = |id: TurnId| self.path.with_untracked(|path| path.iter().position(|turn| turn.id() == id));
-        // What is on screen before the page's first turn stays.
+        // Turns on screen before the page's first turn stay.
         let first = page.turns.first().and_then(|view| place(view.turn.id));
         let stays = |seen: TurnId| has(seen) || place(seen).zip(first).is_some_and(|(seen, first)| seen < first);
         if seen.is_none_or(stays) {
@@ -150,14 +150,14 @@ impl ChatState {
         Some(page)
     }
 
-    /// Shows turns around the reader's place on a path that ends with another turn than the one on screen.
+    /// Shows turns around the reader's position on a path that ends with another turn than the one on screen.
     pub fn show_with_end(self, page: TurnsPage, end: TurnView) {
         let end = Some(self.turn_state(end, 0)).filter(|end| page.turns.iter().all(|view| view.turn.id != end.id()));
         self.show_window(page.turns, page.has_more_before, end);
     }
 
-    /// Puts more turns beside those on screen. False, and nothing, when what is on screen changed since they were asked
-    /// for.
+    /// Adds more turns beside those on screen. Returns false and does nothing when the window has changed since they
+    /// were requested.
     pub fn take_turns(self, side: PathDirection, from: TurnId, page: TurnsPage) -> bool {
         if self.edge(side).is_none_or(|(_, outermost, _)| outermost != from) {
             return false;
@@ -184,8 +184,8 @@ impl ChatState {
         true
     }
 
-    /// Takes turns off the screen at one side until `most` are left, or until one that must stay. They come back when the
-    /// reader does.
+    /// Unloads turns at one side until `most` are left, or until one that must stay. They are loaded again when the
+    /// reader returns.
     pub fn trim(self, side: PathDirection, most: usize, must_stay: impl Fn(TurnId) -> bool) {
         let mut path = self.path.get_untracked();
         let surplus = path.len().saturating_sub(most);
@@ -228,12 +228,12 @@ impl ChatState {
         self.path.set(path);
         self.beyond.set(end);
         self.start_move();
-        // What failed was about other turns.
+        // The failure was about other turns.
         self.loading.set(WindowLoading::default());
         self.drop_unseen();
     }
 
-    /// The batches of the turns on screen, in their order.
+    /// Returns the batches of the turns on screen, in order.
     pub fn batches(self) -> Vec<u32> {
         self.path.with(|path| {
             let mut batches: Vec<u32> = path.iter().map(TurnState::batch).collect();
@@ -242,19 +242,19 @@ impl ChatState {
         })
     }
 
-    /// The turns of a batch that are on screen.
+    /// Returns the turns of a batch that are on screen.
     pub fn turns_of_batch(self, batch: u32) -> Vec<TurnState> {
         self.path.with(|path| path.iter().filter(|turn| turn.batch() == batch).cloned().collect())
     }
 
-    /// A number that no turn known here has.
+    /// Returns a batch number that no known turn has.
     fn new_batch(self) -> u32 {
         let newest = |turns: &Vec<TurnState>| turns.iter().map(TurnState::batch).max();
         let on_screen = self.path.with_untracked(newest).max(self.last_turn().map(|end| end.batch()));
         on_screen.map_or(0, |batch| batch + 1)
     }
 
-    /// The state of this turn: the one it has here, brought up to date, or a new one of this batch.
+    /// Returns the state of this turn: the known one, updated, or a new one of this batch.
     fn turn_state(self, view: TurnView, batch: u32) -> TurnState {
         match self.find_if_alive(view.turn.id) {
             Some(turn) => {

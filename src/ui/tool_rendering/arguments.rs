@@ -1,4 +1,4 @@
-//! What a tool is asked.
+//! Tool arguments.
 
 use serde_json::Value;
 
@@ -10,7 +10,8 @@ use crate::domain::tool::canonical_arguments;
 use crate::ui::markdown::{Attribute, Element, Html, MarkupPart};
 use crate::ui::messages::transcript as words;
 
-/// The arguments of a call in its card: the end of what there is while the model writes them, all of them afterwards.
+/// Renders the arguments of a call in its card: the end of the partial text while the model writes them, all of them
+/// afterwards.
 pub fn arguments(call: &Block) -> MarkupPart {
     let mut html = Html::default();
     hidden_characters::write_line(&mut html, words::arguments());
@@ -28,7 +29,7 @@ pub fn arguments(call: &Block) -> MarkupPart {
     MarkupPart::new(html.finish())
 }
 
-/// The arguments that a person is asked about: all of them, in the order that the answer is bound to.
+/// Renders all arguments for an approval question, in the order that the hash of the question covers.
 pub fn all_arguments(call: &Block) -> MarkupPart {
     let mut html = Html::default();
     let text = match &call.content {
@@ -46,7 +47,7 @@ pub fn all_arguments(call: &Block) -> MarkupPart {
     MarkupPart::new(html.finish())
 }
 
-/// A value as a person reads it: text as it is, everything else as JSON.
+/// Returns a value as text for people: strings as they are, everything else as JSON.
 pub fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,14 +1,14 @@
-//! Text of a stranger in which nothing hides: what is there but not seen is named.
+//! Untrusted text with its hidden characters made visible.
 
 use crate::domain::hidden_text::{count_hidden_characters, find_hidden_characters};
 use crate::domain::limits;
 use crate::ui::markdown::{Attribute, Element, Html, MarkupPart};
 use crate::ui::messages::transcript as words;
 
-/// So many of a run of hidden characters are named one by one.
+/// The number of hidden characters of a run that are named one by one.
 const NAMED: usize = 3;
 
-/// Text with a badge for every run of characters that are not seen.
+/// Writes text with a badge for every run of hidden characters.
 pub fn write_revealed(html: &mut Html, text: &str) {
     let mut hidden = find_hidden_characters(text).peekable();
     let mut shown = 0;
@@ -33,13 +33,13 @@ pub fn write_revealed(html: &mut Html, text: &str) {
     html.text(&text[shown..]);
 }
 
-/// The number of a character as Unicode writes it.
+/// Returns the Unicode notation of a character.
 fn code_point(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
 }
 
-/// How many characters of a message are not seen; where they are, as a person asks for it. Nothing where all are seen.
-/// A message that is still being written, or a very long one, has the count alone.
+/// Renders the number of hidden characters in a message, with a disclosure that shows where they are; none where
+/// there are none. A message that is still being streamed, or a very long one, has only the number.
 pub fn hidden_badge(text: &str, is_open: bool) -> Option<MarkupPart> {
     let count = count_hidden_characters(text);
     if count == 0 {
@@ -58,7 +58,7 @@ pub fn hidden_badge(text: &str, is_open: bool) -> Option<MarkupPart> {
     Some(MarkupPart::new(html.finish()))
 }
 
-/// A box of text as it was written. `name` is what it is called; code reads from the left.
+/// Writes a box of unchanged text. `name` is its label; code is always left-to-right.
 pub fn write_text_box(html: &mut Html, name: &str, is_code: bool, text: &str) {
     let dir = if is_code { "ltr" } else { "auto" };
     let attributes = [
@@ -75,7 +75,7 @@ pub fn write_text_box(html: &mut Html, name: &str, is_code: bool, text: &str) {
     html.close();
 }
 
-/// A line of ours between the parts.
+/// Writes a line of our own between the parts.
 pub fn write_line(html: &mut Html, text: &str) {
     html.text_element(Element::P, &[(Attribute::Class, "tool-part")], text);
 }

@@ -1,4 +1,4 @@
-//! JSON as a tree of disclosures, which keys and screen readers know.
+//! JSON as a tree of disclosures, which are accessible by keyboard and screen reader.
 
 use serde_json::Value;
 
@@ -10,8 +10,8 @@ use crate::ui::messages::transcript as words;
 /// Deeper values are shown as text.
 const DEPTH: usize = 32;
 
-/// Draws an object or a list as a tree. False when it is neither, is empty, or has too many values: it is better read as
-/// text then.
+/// Writes an object or a list as a tree. False when it is neither, is empty, or has too many values: text is more
+/// readable then.
 pub fn write_json_tree(html: &mut Html, name: &str, value: &Value) -> bool {
     let count = count(value, limits::TOOL_JSON_VALUES);
     if !(2..=limits::TOOL_JSON_VALUES).contains(&count) {
@@ -29,7 +29,7 @@ pub fn write_json_tree(html: &mut Html, name: &str, value: &Value) -> bool {
     true
 }
 
-/// How many values there are, itself included; counting ends beyond the bound.
+/// Counts the values including itself, up to one more than the bound.
 fn count(value: &Value, most: usize) -> usize {
     let mut open = vec![value];
     let mut count = 0;
@@ -70,7 +70,7 @@ fn member(html: &mut Html, key: &str, value: &Value, depth: usize) {
         _ => 0,
     };
     if size > 0 && depth < DEPTH {
-        // The first level is open: what is in it is seen at once.
+        // The first level is open, so that its content is visible at once.
         let open: &[_] = if depth == 0 { &[(Attribute::Open, "")] } else { &[] };
         html.open(Element::Details, open);
         html.open(Element::Summary, &[(Attribute::Role, "button")]);

@@ -1,5 +1,5 @@
-//! A picture that is a blob of ours: small in its place, with the way to the whole of it. The page's script opens that
-//! above the page ([`crate::ui::picture`]); without it, it is a page of its own.
+//! Pictures stored as blobs: a thumbnail with a link to the full picture. The page's script opens it above the page
+//! ([`crate::ui::picture`]); without script the link opens it as a page.
 
 use super::link::{NEW_TAB, REL, blob_address};
 use crate::domain::attachment::AttachmentCard;
@@ -8,21 +8,21 @@ use crate::ui::markdown::{Attribute, Element, Html, MarkupPart};
 use crate::ui::messages::standalone as words;
 use crate::ui::standalone::standalone_context;
 
-/// The most room that it takes in its place, in pixels.
+/// The maximum size of a thumbnail, in pixels.
 const ROOM: (u32, u32) = (480, 384);
 
-/// What is drawn of one.
+/// A picture to render.
 pub struct PictureView<'a> {
-    /// Of the whole of it.
+    /// The address of the full picture.
     pub address: &'a str,
-    /// Of a small form of it, where it has one.
+    /// The address of a smaller version, where there is one.
     pub small: Option<&'a str>,
     pub alt: &'a str,
-    /// Of the whole of it, in pixels.
+    /// The size of the full picture, in pixels.
     pub size: Option<(u32, u32)>,
 }
 
-/// Writes it. On a page that stands alone it is there itself, or is named.
+/// Writes the picture. On a standalone page it is inlined, or named if it was left out.
 pub fn write_picture(html: &mut Html, picture: &PictureView<'_>) {
     if let Some(page) = standalone_context() {
         match page.picture(picture.address) {
@@ -45,7 +45,8 @@ pub fn write_picture(html: &mut Html, picture: &PictureView<'_>) {
     html.close();
 }
 
-/// The picture of an image block, or of one that is to be; nothing for any other, and for one that names no blob.
+/// Renders the picture of an image block, or of an attachment that becomes one; none for any other content, and for
+/// one without a valid blob.
 pub fn picture_part(content: &Content, card: &AttachmentCard) -> Option<MarkupPart> {
     let Content::Image { blob, alt, .. } = content else { return None };
     let mut html = Html::default();
@@ -54,12 +55,12 @@ pub fn picture_part(content: &Content, card: &AttachmentCard) -> Option<MarkupPa
     Some(MarkupPart::new(html.finish()))
 }
 
-/// The same of a block.
+/// Renders the picture of a block.
 pub fn picture_of_block(block: &Block) -> Option<MarkupPart> {
     picture_part(&block.content, &AttachmentCard::from_block(block).unwrap_or_default())
 }
 
-/// How large it is in its place: as it is, or as much smaller as it must be.
+/// Returns the size of the thumbnail: the original size, or scaled down to fit.
 fn fit_to_room((width, height): (u32, u32)) -> (u32, u32) {
     let (width, height) = (u64::from(width.max(1)), u64::from(height.max(1)));
     let (most_width, most_height) = (u64::from(ROOM.0), u64::from(ROOM.1));

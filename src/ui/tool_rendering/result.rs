@@ -1,4 +1,4 @@
-//! What a tool gave: text, a tree, images, files, and what was done to it before it was stored.
+//! Tool results: text, a JSON tree, images, files, and notes on changes before they were stored.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::ui::messages::standalone::file_elsewhere;
 use crate::ui::messages::transcript as words;
 use crate::ui::standalone::standalone_context;
 
-/// The result of a call. `failed` says that it is what went wrong.
+/// Renders the result of a call. `failed` means that it is the error.
 pub fn result(block: &Block, turn: TurnId, failed: bool) -> MarkupPart {
     let mut html = Html::default();
     let Content::ToolResult { result, metadata, .. } = &block.content else { return MarkupPart::new(html.finish()) };
@@ -29,7 +29,7 @@ pub fn result(block: &Block, turn: TurnId, failed: bool) -> MarkupPart {
     images(&mut html, metadata);
     let whole = as_text(result);
     let shown = &whole[..whole.floor_char_boundary(limits::TOOL_SHOWN_BYTES)];
-    // What indents and line breaks add to the text is not in a tree.
+    // A tree shows values without the indentation and line breaks that the text form adds.
     let fits = shown.len() == whole.len() || result.to_string().len() <= limits::TOOL_SHOWN_BYTES;
     let is_text = result.is_string() || !fits || !json::write_json_tree(&mut html, name, result);
     if is_text && (!whole.is_empty() || metadata.get("images").is_none()) {
@@ -42,7 +42,7 @@ pub fn result(block: &Block, turn: TurnId, failed: bool) -> MarkupPart {
     MarkupPart::new(html.finish())
 }
 
-/// The last lines that a call said which still runs; nothing where there are none.
+/// Renders the last log lines of a running call; none where there are none.
 pub fn tail(lines: &[&str]) -> Option<MarkupPart> {
     if lines.is_empty() {
         return None;
@@ -53,7 +53,7 @@ pub fn tail(lines: &[&str]) -> Option<MarkupPart> {
     Some(MarkupPart::new(html.finish()))
 }
 
-/// Images that are blobs of ours, each with the way to the whole of it.
+/// Writes images stored as blobs, each with a link to the full picture.
 fn images(html: &mut Html, metadata: &Value) {
     for image in many(metadata, "images").take(limits::TOOL_IMAGES) {
         let Some(address) = blob(image) else { continue };
@@ -63,7 +63,7 @@ fn images(html: &mut Html, metadata: &Value) {
     }
 }
 
-/// That a result is not all there, and where it is. `length` is that of what is stored.
+/// Writes the note that a result is truncated, with a link to all of it. `length` is that of the stored result.
 fn cut(html: &mut Html, metadata: &Value, is_cut_here: bool, length: u64, turn: TurnId) {
     let stored = metadata.get("cut");
     if !is_cut_here && stored.is_none() {
@@ -73,7 +73,7 @@ fn cut(html: &mut Html, metadata: &Value, is_cut_here: bool, length: u64, turn: 
     let whole = stored.or_else(|| metadata.get("whole")).and_then(blob);
     html.open(Element::P, &[(Attribute::Class, "tool-part")]);
     html.text(&words::cut_at(limits::TOOL_SHOWN_BYTES, bytes));
-    // What was cut before it was stored, and not kept, is nowhere.
+    // A result that was truncated before it was stored, without being kept, is not available anywhere.
     if (whole.is_some() || is_cut_here) && standalone_context().is_none() {
         let address = whole.unwrap_or_else(|| format!("/api/turns/{turn}"));
         html.text(" ");
@@ -100,7 +100,7 @@ fn files(html: &mut Html, metadata: &Value) {
     }
 }
 
-/// What was taken out before it was stored, and what is in it that is not seen.
+/// Writes the note on characters that were removed before the result was stored, and on hidden ones that are in it.
 fn cleaned(html: &mut Html, metadata: &Value, whole: &str) {
     let count = |key: &str| metadata.get("cleaned")?.get(key)?.as_u64();
     let hidden = u64::from(count_hidden_characters(whole));
@@ -119,7 +119,7 @@ fn many<'a>(metadata: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     metadata.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// The address of the blob that a piece names; nothing when it is no name of one.
+/// Returns the address of the blob that a piece names; none when the name is invalid.
 fn blob(piece: &Value) -> Option<String> {
     blob_address(piece.get("blob")?.as_str()?)
 }

@@ -1,4 +1,4 @@
-//! What a reply refers to, as a numbered list under it.
+//! The sources of a reply, as a numbered list below it.
 
 use super::hidden_characters;
 use super::link::{NEW_TAB, REL};
@@ -7,10 +7,10 @@ use crate::domain::sources::ReplySources;
 use crate::ui::markdown::{Attribute, Element, Html, LinkTarget, MarkupPart, source_id};
 use crate::ui::messages::transcript as words;
 
-/// A longer list is closed at first; a mark that leads into it opens it.
+/// Longer lists are collapsed at first; a citation mark that leads into one opens it.
 const OPEN_UP_TO: usize = 6;
 
-/// The list; nothing where there are no sources. A source that is no address on the web is named and leads nowhere.
+/// Renders the list; none where there are no sources. A source that is no web address is named without a link.
 pub fn sources(sources: &ReplySources, turn: TurnId) -> Option<MarkupPart> {
     if sources.list.is_empty() {
         return None;

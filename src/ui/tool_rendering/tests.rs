@@ -1,4 +1,4 @@
-//! What tools gave, drawn: well-formed, bounded, and nothing in it hides.
+//! Tests of rendered tool results: well-formed, bounded, and with all hidden characters visible.
 
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ fn link_to_full_result_leads_to_its_page() {
     assert!(whole.contains(&format!("href=\"/api/blobs/{sha}\"")) && whole.contains("64 KB of 69 KB"), "{whole}");
     let kept = result_with(json!("short"), json!({"cut": {"bytes": 99_000, "blob": sha}}));
     assert!(kept.contains(&format!("href=\"/api/blobs/{sha}\"")) && kept.contains("of 97 KB"), "{kept}");
-    // What is nowhere has no link.
+    // Without a stored whole there is no link.
     let lost = result_with(json!("short"), json!({"cut": {"bytes": 99_000}}));
     assert!(lost.contains("Cut at 64 KB") && !lost.contains("href"), "{lost}");
     for name in ["A".repeat(64), "a".repeat(63), "../../etc/passwd".into(), format!("{}\"", "a".repeat(63))] {

@@ -1,5 +1,5 @@
-//! What a reply waits for that only a person can give: whether a tool may run, whether a paused reply goes on. It stands
-//! at the end of the reply, where reading ends, and never inside of what can be closed.
+//! Prompts of a reply that waits for a person: whether a tool may run, whether a paused reply continues. They are at
+//! the end of the reply, where reading ends, and never inside a disclosure.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -19,7 +19,7 @@ use crate::ui::messages::transcript as words;
 use crate::ui::state::TurnState;
 use crate::ui::tool_rendering;
 
-/// What F6 comes to.
+/// The selector that F6 focuses.
 pub const PROMPT_SELECTOR: &str = ".ask";
 
 /// One question.
@@ -36,7 +36,7 @@ impl Prompt {
             .or_else(|| Some(Self::Pause(block.id, localize_server_message(open_pause_text(block)?).into_owned())))
     }
 
-    /// What it is told apart by: a question that has changed is another one.
+    /// Returns the key in the list: a question that has changed is another one.
     fn key(&self) -> u128 {
         match self {
             Self::Approval(asked) => {
@@ -47,7 +47,7 @@ impl Prompt {
     }
 }
 
-/// All questions of a reply that are not answered; nothing when it is over.
+/// All open questions of a reply; empty once it has ended.
 #[component]
 pub fn Prompts(turn: TurnState) -> impl IntoView {
     let id = turn.id();
@@ -67,7 +67,8 @@ pub fn Prompts(turn: TurnState) -> impl IntoView {
     )
 }
 
-/// The focus goes where the reader was, not where the browser puts it when a question is gone, which may be by now.
+/// Moves the focus to the reader's turn, instead of where the browser puts it when the question disappears, which may
+/// have happened already.
 fn focus_after_answer(turn: TurnId) {
     if focus::is_within(PROMPT_SELECTOR) || focus::is_unfocused() {
         focus::focus_first_without_scroll(&format!("#{}", heading_id(turn)));
@@ -122,7 +123,7 @@ fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoV
                 </div>
                 <div class="ask-deny">
                     <label for=reason_id.clone()>{words::reason()}</label>
-                    // Of more than one line, so that no Enter in it presses a button.
+                    // A text area, so that Enter in it submits no button.
                     <textarea id=reason_id name="reason" rows="1" dir="auto" maxlength=limits::DENY_REASON_CHARS.to_string()></textarea>
                     {button("button danger", "deny", words::deny())}
                 </div>
@@ -159,7 +160,7 @@ fn PausePrompt(turn: TurnId, block: BlockId, why: String) -> impl IntoView {
             >
                 <input type="hidden" name="turn" value=turn.to_string()/>
                 <button type="submit" class="button primary" aria-disabled=move || posting.aria_disabled()>{words::continue_reply()}</button>
-                // The composer's own form: there is one way to stop a reply.
+                // Reuses the composer's form: there is one way to stop a reply.
                 <button type="submit" class="button" form=STOP_FORM>{words::stop_here()}</button>
                 {posting.problem_view()}
             </form>

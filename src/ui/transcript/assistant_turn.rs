@@ -1,4 +1,4 @@
-//! A reply: what it thought, called and said, in order, and how it goes or ended.
+//! A reply: its reasoning, tool calls and text in order, and its status or ending.
 
 use leptos::prelude::*;
 
@@ -23,7 +23,7 @@ use crate::ui::messages::server_messages::not_sent_sentences;
 use crate::ui::messages::transcript as words;
 use crate::ui::state::{ChatState, TurnState};
 
-/// An assistant's turn, while it is written and afterwards.
+/// An assistant's turn, streaming or finished.
 #[component]
 pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
     let id = turn.id();
@@ -32,7 +32,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
         let turn = turn.clone();
         move |_| turn.with(|view| view.turn.status)
     });
-    // Readers of the screen pass over what is busy, and a question must be found.
+    // Screen readers skip busy regions, and a question must be found, so a waiting reply is not busy.
     let is_busy = Memo::new({
         let turn = turn.clone();
         move |_| turn.with(|view| !view.turn.status.is_terminal() && pending_user_input(&view.turn).is_none())

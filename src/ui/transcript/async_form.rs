@@ -1,5 +1,5 @@
-//! A form that does its deed without leaving the page: it is busy while it is sent, and what was wrong is said beside it,
-//! where what was typed still stands. Without script, and before the page is hydrated, it is a form like any other.
+//! Asynchronous form: submits without leaving the page, is busy meanwhile, and shows an error beside the input, which
+//! stays. Without script, and before hydration, it is an ordinary form.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -19,17 +19,17 @@ pub struct AsyncForm {
 }
 
 impl AsyncForm {
-    /// With what the context has.
+    /// Creates the state with the announcer of the context, if any.
     pub fn from_context() -> Self {
         Self { is_busy: RwSignal::new(false), problem: RwSignal::new(None), announcer: use_context() }
     }
 
-    /// For `aria-disabled` of the form's buttons.
+    /// Returns `aria-disabled` of the form's buttons.
     pub fn aria_disabled(self) -> Option<&'static str> {
         self.is_busy.get().then_some("true")
     }
 
-    /// Sends the form of this event. `done` is called when the server has done it; what follows from it comes with the
+    /// Submits the form of this event. `done` is called when the server has accepted it; the effects arrive with the
     /// reply's own events.
     pub fn submit(self, event: SubmitEvent, done: impl FnOnce() + 'static) {
         event.prevent_default();
@@ -41,7 +41,7 @@ impl AsyncForm {
         let answer = form::submit(&event);
         spawn_local(async move {
             let answer = answer.await;
-            // The form may be gone by now: what it asked for has happened.
+            // The form may be gone by now, because the effect has already arrived.
             let _ = self.is_busy.try_set(false);
             match answer {
                 Ok(()) => done(),
@@ -56,7 +56,7 @@ impl AsyncForm {
         });
     }
 
-    /// What was wrong, to stand in the form.
+    /// Renders the error in the form.
     pub fn problem_view(self) -> AnyView {
         live_view(move || self.problem.get().map(|why| view! { <p class="problem" dir="auto">{why}</p> }))
     }

@@ -1,4 +1,5 @@
-//! Parts of a reply that open and close by themselves, until the reader says otherwise (ux.md 6.2).
+//! Automatic disclosures: parts of a reply that open and close by themselves until the reader toggles them
+//! (docs/reference/ux.md 6.2).
 
 use std::time::Duration;
 
@@ -10,11 +11,11 @@ use crate::domain::BlockId;
 use crate::ui::erased::{effect, on_change};
 use crate::ui::state::ChatState;
 
-/// How long a finished part stays open before it closes by itself.
+/// The delay before a finished part closes by itself.
 const CLOSES_AFTER: Duration = Duration::from_millis(600);
 
-/// What a part does when it was opened or closed: by a click, a key or the search of the browser. Whoever changed it, it
-/// is the reader's will.
+/// Returns the handler of a toggle by a click, a key or the browser's search. Every toggle counts as the reader's
+/// choice.
 pub fn toggle_listener(
     state: ChatState,
     key: BlockId,
@@ -30,7 +31,7 @@ pub fn toggle_listener(
     }
 }
 
-/// Opens the part while it grows and closes it a moment after; the reader's own choice, once made, stays.
+/// Opens the part while it grows and closes it a moment after; the reader's choice takes precedence.
 pub fn follow_growth(state: ChatState, key: BlockId, panel_id: String, open: RwSignal<bool>, is_streaming: Memo<bool>) {
     let close = {
         let panel_id = panel_id.clone();
@@ -44,7 +45,7 @@ pub fn follow_growth(state: ChatState, key: BlockId, panel_id: String, open: RwS
     effect(move || {
         let is_open = disclosure::is_open(&panel_id);
         if is_open != open.get_untracked() {
-            // It was clicked before the page was hydrated.
+            // The part was toggled before hydration.
             open.set(is_open);
             state.remember_toggle(key, is_open);
         } else if let Some(chosen) = state.manual_toggle(key) {

@@ -1,4 +1,4 @@
-//! A reply that ended before its time: why, and the way to ask for the rest (ux.md 8, reliability.md F10).
+//! A reply that ended early: the reason, and the button that requests the rest (docs/reference/ux.md 8).
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -14,7 +14,7 @@ use crate::ui::messages::server_messages::localize_server_message;
 use crate::ui::messages::transcript as words;
 use crate::ui::state::{ChatState, TurnState};
 
-/// The line below such a reply; nothing below one that is simply over. Where the path ends with it, it can go on.
+/// The line below such a reply; nothing below a complete one. At the path's end it offers to continue.
 #[component]
 pub fn EndedEarlyLine(state: ChatState, turn: TurnState) -> impl IntoView {
     let (id, chat) = (turn.id(), turn.with_untracked(|view| view.turn.chat_id));
@@ -43,11 +43,11 @@ pub fn EndedEarlyLine(state: ChatState, turn: TurnState) -> impl IntoView {
     })
 }
 
-/// "Continue": a message of its own, behind this reply. What stands in the message box stays there. Nothing on a page
-/// where nothing can be asked.
+/// The button "Continue": sends a message of its own after this reply; the text in the message box stays. None on a
+/// page without commands.
 pub fn continue_button(chat: ChatId, reply: TurnId) -> Option<AnyView> {
     let verbs = use_context::<TurnCommands>()?;
-    // A button sends one message, however often it is pressed.
+    // The idempotency key of the button: repeated clicks send one message.
     let request = format!("continue-{reply}-{}", verbs.form_request_id.get_value());
     let own_request = StoredValue::new(request_id::mint());
     let on_submit = move |event: SubmitEvent| {

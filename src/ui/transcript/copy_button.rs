@@ -1,4 +1,4 @@
-//! A button that copies something and says so.
+//! A copy button with a confirmation.
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ use crate::ui::kit::Icon;
 use crate::ui::messages;
 use crate::ui::standalone::standalone_context;
 
-/// How long the button shows that it worked.
+/// The time for which the button shows success.
 const SHOWN: Duration = Duration::from_millis(1_500);
 
-/// Copies text. Needs script: without it the button is not there, because a click could do nothing.
+/// Copies text. Hidden without script, because a click could do nothing.
 #[component]
 pub fn CopyButton(
-    /// What the button is called.
+    /// The button's label.
     name: &'static str,
-    /// What it copies, asked for at the click.
+    /// Returns the text to copy, called at the click.
     text: Callback<(), String>,
-    /// The path at which the server has it, where the page has only a part of it.
+    /// The path of the whole text on the server, where the page has only a part of it.
     #[prop(optional)]
     source: Option<Callback<(), Option<String>>>,
-    /// Whether the name is visible beside the icon.
+    /// Whether the label is visible beside the icon.
     #[prop(optional)]
     is_wordy: bool,
-    /// Whether it is a row of a menu, which closes when it worked.
+    /// Whether it is a menu item; the menu closes on success.
     #[prop(optional)]
     in_menu: bool,
 ) -> impl IntoView {

@@ -1,5 +1,4 @@
-//! Deleting a turn, in its menu: a form, so it works without script; with script, a callback that can be undone on the
-//! spot.
+//! Deleting a turn from its menu: a form, so that it works without script; with script, a callback with undo.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -13,7 +12,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::messages::trash as words;
 
-/// How many turns would go, once the server has said so: it is asked when the menu opens.
+/// The number of turns that would be deleted. It is loaded when the menu opens.
 #[derive(Clone, Copy)]
 pub struct DeletionCount {
     turn: TurnId,

@@ -1,4 +1,4 @@
-//! The way to a turn's own words.
+//! The edit link of a turn.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -11,7 +11,7 @@ use crate::ui::kit::Icon;
 use crate::ui::kit::link::click_by_space;
 use crate::ui::messages::transcript as said;
 
-/// "Edit your message", or a reply: a page with a form without script, the turn's own place with it.
+/// "Edit your message", or a reply: opens a page with a form without script, the editor in the turn's place with it.
 #[component]
 pub fn EditLink(id: TurnId, class: &'static str, is_wordy: bool) -> impl IntoView {
     let verbs = use_context::<TurnCommands>();

@@ -1,5 +1,5 @@
-//! A turn being edited in its place: a small composer with what it says and what is attached to it. A message is sent
-//! again, a reply becomes a version in the person's words.
+//! The inline editor of a turn: a small composer with its text and attachments. An edited message is sent again, an
+//! edited reply becomes a version in the person's words.
 
 use leptos::ev::{ClipboardEvent, Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
@@ -27,20 +27,20 @@ use crate::ui::preferences::{PreferenceSetting, current_value};
 type EditedAttachment = (Attachment, Option<ReferenceStatus>);
 type Draw = fn(TurnCommands, TurnId, Role, String, Vec<EditedAttachment>) -> AnyView;
 
-/// The code of the box.
+/// Loads the code part of the editor.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<Draw, NotFetched> {
     Ok(draw)
 }
 
-/// The box, with "Send" and "Cancel". Takes the focus when it appears.
+/// The editor, with "Send" and "Cancel". Takes the focus when it appears.
 #[component]
 pub fn TurnEditor(
     verbs: TurnCommands,
     id: TurnId,
     role: Role,
     text: String,
-    /// What the message has beside its words, each with how it stands.
+    /// The attachments of the message, each with its current status.
     #[prop(optional)]
     attached: Vec<EditedAttachment>,
 ) -> impl IntoView {
@@ -48,20 +48,20 @@ pub fn TurnEditor(
     lazy_part(fetch, Some(leave), move |draw: &Draw| draw(verbs, id, role, text.clone(), attached.clone()))
 }
 
-/// What is edited, and how it goes out.
+/// The state of an edit.
 #[derive(Clone, Copy)]
 struct EditSession {
     verbs: TurnCommands,
     id: TurnId,
     area: NodeRef<html::Textarea>,
-    /// What is written, as it is kept.
+    /// The current text and attachments, as they are stored in the tab.
     words: StoredValue<EditedTurn>,
     attaching: MessageAttachments,
     problem: RwSignal<Option<String>>,
-    /// What went out last, and under which name.
+    /// The last sent content with its idempotency key.
     is_sent: StoredValue<Option<(EditedTurn, String)>>,
     is_sending: RwSignal<bool>,
-    /// Whether it goes out by itself when its files are there.
+    /// Whether it is sent automatically when its uploads are done.
     waits: RwSignal<bool>,
     memory: StoredValue<CompositionMemory>,
     announcer: Announcer,
@@ -94,11 +94,11 @@ impl EditSession {
         }
     }
 
-    /// Files that are dropped on the page are for this message, until it is gone.
+    /// Attaches files that are dropped on the page to this message while it is edited.
     fn take_dropped_files(self) {
         self.verbs.attaching.set_value(Some(self.attaching));
         on_cleanup(move || {
-            // Another edit may have begun before this one was gone.
+            // Another edit may have begun before this one was removed.
             let is_own = |now: &Option<MessageAttachments>| now.is_some_and(|now| now.queue == self.attaching.queue);
             if self.verbs.attaching.try_with_value(is_own) == Some(true) {
                 self.verbs.attaching.set_value(None);
@@ -113,7 +113,7 @@ impl EditSession {
         self.verbs.save_edit(self.id, self.words.get_value());
     }
 
-    /// Whoever goes on writing does not want it to go out by itself.
+    /// Stops the automatic sending: the person continues to write.
     fn stop_waiting(self) {
         if self.waits.get_untracked() {
             self.waits.set(false);
@@ -121,7 +121,7 @@ impl EditSession {
         }
     }
 
-    /// Of the buttons too: on its way up the page the key would stop a reply.
+    /// Handles Esc on the buttons, too: a bubbling Esc would stop a reply.
     fn on_escape(self, event: &KeyboardEvent) {
         if event.key() == "Escape" && !is_input_method_press(field_key_press(event, "Escape"), self.memory.get_value())
         {
@@ -130,7 +130,7 @@ impl EditSession {
         }
     }
 
-    /// Does what a press in the box asks for. False where it is left to the browser.
+    /// Handles a key press in the box. False where it is left to the browser.
     fn handle_key(self, event: &KeyboardEvent) -> bool {
         let is_at_start = || self.area.get_untracked().is_some_and(|area| textarea::is_caret_at_start(&area));
         if event.key() == "Backspace" && is_plain_press(event) && !event.repeat() && is_at_start() {
@@ -152,7 +152,7 @@ impl EditSession {
         asked == ComposerKeyAction::Send
     }
 
-    /// Takes the files of a paste.
+    /// Attaches pasted files.
     fn on_paste(self, event: &ClipboardEvent) {
         let (files, ..) = files::pasted_content(event);
         if !files.is_empty() {
@@ -188,7 +188,7 @@ impl EditSession {
             return self.refuse(of_files::file_failed());
         }
         self.problem.set(None);
-        // The same again is the same request, however often it goes out.
+        // Unchanged content keeps its idempotency key, however often it is sent.
         let request = match self.is_sent.get_value() {
             Some((known, request)) if known == words => request,
             _ => request_id::mint(),
@@ -206,7 +206,7 @@ impl EditSession {
 fn draw(verbs: TurnCommands, id: TurnId, role: Role, text: String, attached: Vec<EditedAttachment>) -> AnyView {
     let editing = EditSession::new(verbs, id, text, attached);
     let EditSession { area, attaching, problem, is_sending, waits, memory, .. } = editing;
-    // A version of a reply is its words alone.
+    // A version of a reply has text only.
     let takes_files = role == Role::User;
     if takes_files {
         editing.take_dropped_files();

@@ -1,4 +1,5 @@
-//! Why a reply failed, and what can be done about it (ux.md 8). By the turn's error, never by its text.
+//! The error panel of a failed reply: the reason and the recovery actions (docs/reference/ux.md 8). They depend on
+//! the turn's error code, never on its text.
 
 use leptos::prelude::*;
 
@@ -14,7 +15,7 @@ use crate::ui::messages::turn_actions as said;
 use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
 
-/// The panel below what had come; nothing for a reply that did not fail.
+/// The panel below the partial text; nothing for a reply that did not fail.
 #[component]
 pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
     let id = turn.id();
@@ -33,7 +34,7 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
         let facts = facts(&failure, id, model.get());
         let kind = failure.kind;
         let others = recovery_actions(kind).iter().filter_map(|way| recovery_link(*way, state, &turn)).collect_view();
-        // What cannot work as it is comes behind what can.
+        // Actions that can succeed without a change come first.
         let answers = turn.with_untracked(|view| view.turn.prev_turn_id.is_some());
         let names_models = recovery_actions(kind).contains(&RecoveryAction::RetryWithModel);
         let retry = answers.then(|| {
@@ -69,7 +70,7 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
     })
 }
 
-/// The facts behind a disclosure, and the way to copy them.
+/// The details in a disclosure, with a copy button.
 fn error_details(id: TurnId, facts: Vec<(&'static str, String)>) -> impl IntoView {
     let summary_id = format!("turn-{id}-error-details");
     let copied = facts.iter().map(|(what, value)| format!("{what}: {value}")).collect::<Vec<_>>().join("\n");
@@ -95,7 +96,7 @@ fn error_details(id: TurnId, facts: Vec<(&'static str, String)>) -> impl IntoVie
     }
 }
 
-/// What somebody who helps would ask for.
+/// Returns the facts that support would ask for.
 fn facts(failure: &Failure, turn: TurnId, model: Option<String>) -> Vec<(&'static str, String)> {
     let mut facts = vec![(words::code(), failure.kind.as_str().to_owned())];
     facts.extend(model.map(|model| (words::requested_model(), model)));

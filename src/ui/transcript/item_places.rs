@@ -1,5 +1,4 @@
-//! The places in which the items of a reply stand, and what is drawn in each. Where one stands was decided by
-//! `domain::segment`.
+//! Places of a reply: groups the items of `domain::segment` for display and renders each group.
 
 use leptos::prelude::*;
 
@@ -10,11 +9,11 @@ use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment};
 use crate::ui::erased::{keyed_rows, view};
 use crate::ui::state::{ChatState, TurnState};
 
-/// What is drawn in one place: tools with nothing between them share one.
+/// One place; consecutive tools share one.
 #[derive(Clone, PartialEq)]
 pub enum ItemPlace {
     Reasoning(ReasoningBlock),
-    /// Named after the first of them, which was there first and stays.
+    /// The key is that of the first tool, which is stable.
     Tools(BlockId, Vec<Segment>),
     Other(Segment),
 }
@@ -28,7 +27,7 @@ impl ItemPlace {
         }
     }
 
-    /// The newest that is in it.
+    /// Returns the newest block in it.
     pub fn newest_block(&self) -> BlockId {
         match self {
             Self::Tools(key, tools) => tools.last().map_or(*key, Segment::key),
@@ -37,8 +36,8 @@ impl ItemPlace {
     }
 }
 
-/// The items of a reply in their places. What comes later moves nothing: it makes a place, or lengthens the last. What is
-/// `silent` shows nothing and will not: tools around it are in a row.
+/// Groups the items of a reply into places. Later items move nothing: they append a place, or extend the last one.
+/// Items that are `silent` will never show anything, so tools around them are consecutive.
 pub fn group_into_places(items: Vec<RenderedItem>, silent: impl Fn(&Segment) -> bool) -> Vec<ItemPlace> {
     let mut places: Vec<ItemPlace> = Vec::with_capacity(items.len());
     for item in items {
@@ -55,11 +54,11 @@ pub fn group_into_places(items: Vec<RenderedItem>, silent: impl Fn(&Segment) -> 
     places
 }
 
-/// Draws a block of reasoning; what the reply is at comes last.
+/// Renders a reasoning block; the last argument is the newest block of the running reply.
 pub type DrawReasoning = fn(ChatState, TurnState, Memo<ReasoningBlock>, Memo<Option<BlockId>>) -> AnyView;
 
-/// What stands in these places, one below the other: of a reply, whose blocks of reasoning `reasoning` draws, or within
-/// such a block, where there is none and tools are rows of it.
+/// Renders these places one below the other: those of a reply, with `reasoning` for its reasoning blocks, or those
+/// within such a block, where it is absent and tools are rendered as rows.
 pub fn draw_places(
     state: ChatState,
     turn: TurnState,
@@ -74,7 +73,7 @@ pub fn draw_places(
     )
 }
 
-/// One place. Its kind never changes; reasoning and a row of tools may grow.
+/// One place. Its kind never changes; reasoning and tool groups may grow.
 #[component]
 fn PlaceView(
     state: ChatState,
@@ -85,7 +84,7 @@ fn PlaceView(
     reasoning: Option<DrawReasoning>,
 ) -> impl IntoView {
     let (key, is_compact) = (place.key(), reasoning.is_none());
-    // What is on its way out of the page is drawn as it was last.
+    // An item that is being removed is rendered in its last state.
     match place {
         ItemPlace::Other(segment) => view! { <SegmentBody state turn segment is_compact/> }.into_any(),
         ItemPlace::Reasoning(first) => {

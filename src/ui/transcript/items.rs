@@ -1,4 +1,4 @@
-//! The items of a reply, as its page or a page that stands alone shows them.
+//! The items of a reply, on its page or on a standalone page.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::ui::erased::view;
 use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, GrowingItem, TurnState};
 
-/// What of them a page shows that stands alone. Tools in reasoning that is left out are drawn by themselves.
+/// Returns the places that a standalone page includes. Tools within omitted reasoning are rendered by themselves.
 fn standalone_places(places: Vec<ItemPlace>) -> Vec<ItemPlace> {
     let Some(page) = standalone_context() else { return places };
     let kept = |place: ItemPlace| match place {
@@ -34,7 +34,7 @@ fn standalone_places(places: Vec<ItemPlace>) -> Vec<ItemPlace> {
 pub fn ReplyItems(
     state: ChatState,
     turn: TurnState,
-    /// What the reply is at, while it is being written.
+    /// The growing item while the reply is running.
     growing: Memo<Option<GrowingItem>>,
 ) -> impl IntoView {
     let all = Memo::new({

@@ -1,4 +1,4 @@
-//! The way back to the bottom for a reader who scrolled up (ux.md S7).
+//! The button that returns a reader who scrolled up to the bottom (docs/reference/ux.md S7).
 
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::ui::kit::Icon;
 use crate::ui::messages::transcript as words;
 use crate::ui::state::ChatState;
 
-/// The button; there only when the bottom is far.
+/// The button; shown only when the bottom is far.
 #[component]
 pub fn JumpToLatest(state: ChatState, place: RwSignal<scroll::ScrollStatus>) -> impl IntoView {
     let is_far = Memo::new(move |_| place.get().is_far || state.has_more(PathDirection::Newer));

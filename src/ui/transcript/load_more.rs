@@ -1,5 +1,5 @@
-//! The way to turns that are not on screen: the buttons at both ends of the list, what loads as the reader scrolls, and
-//! jumps to one turn (ux.md 9, S8).
+//! Loading turns that are not on screen: the buttons at both ends of the list, loading on scroll, and jumps to one
+//! turn (docs/reference/ux.md S8).
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub fn LoadMore(state: ChatState, side: PathDirection) -> impl IntoView {
     let href = move || {
         let _ = state.turns();
         let (chat, at, _) = state.edge(side)?;
-        // The turn that was the first is the last of what comes, and stays where the eyes are.
+        // The fragment keeps the previous first turn, now the last of the loaded ones, in view.
         let place = if side == PathDirection::Older { format!("#{}", article_id(at)) } else { String::new() };
         Some(format!("/c/{chat}?at={at}&side={}{place}", side.as_str()))
     };
@@ -58,7 +58,7 @@ pub fn LoadMore(state: ChatState, side: PathDirection) -> impl IntoView {
     })
 }
 
-/// Loads more turns whenever the reader comes near an end of those on screen. After a failure it waits for the button.
+/// Loads more turns when the reader approaches an end of the window. After a failure it waits for the button.
 pub fn load_as_scrolled(state: ChatState, place: RwSignal<scroll::ScrollStatus>) {
     effect(move || {
         let place = place.get();
@@ -70,12 +70,12 @@ pub fn load_as_scrolled(state: ChatState, place: RwSignal<scroll::ScrollStatus>)
     });
 }
 
-/// Loads the next turns on one side, one request at a time. What the reader sees stays where it is.
+/// Loads the next turns on one side, one request at a time, with the reader's scroll position anchored.
 fn load_side(state: ChatState, side: PathDirection) {
     let Some((chat, from, leaf)) = state.edge(side).filter(|_| state.start_loading(side)) else { return };
     spawn_local(async move {
         let page = load_turns(chat, from, leaf, Some(side)).await;
-        // Meanwhile the reader may have gone to another path, or away.
+        // The reader may have moved to another path or page meanwhile.
         if !state.is_page_alive() || state.edge(side) != Some((chat, from, leaf)) {
             return state.finish_loading();
         }
@@ -95,25 +95,26 @@ fn load_side(state: ChatState, side: PathDirection) {
         };
         scroll::change_keeping_view(LIST_ID, change, move || {
             if had_focus || (was_in_list && focus::is_unfocused()) {
-                // The button's place is taken by the turn that it stood beside. So is that of a turn that went with the
-                // focus in it.
+                // The focus moves from a removed button, or from a turn that was unloaded with the focus in it, to
+                // the adjacent turn.
                 focus::focus_first_without_scroll(&format!("#{}", heading_id(from)));
             }
-            // After the new place was told, so that it is judged by that.
+            // Deferred until the new scroll position is known, because the next load depends on it.
             set_timeout(move || state.finish_loading(), Duration::ZERO);
         });
     });
 }
 
-/// Takes turns off the screen at the side that the reader is far from, but none that they hold on to.
+/// Unloads turns at the side that the reader is far from, except those in use.
 pub fn trim(state: ChatState, side: PathDirection) {
-    // The focus stays behind where somebody came by a link and scrolled on; it must not keep all that they scroll past.
+    // The focus stays behind where a person came by a link and scrolled on; it must not keep everything loaded that
+    // they scroll past.
     let by_focus = untrack(move || state.turns()).len() <= limits::SHOWN_FOR_FOCUS;
     state.trim(side, limits::SHOWN_TURNS, |turn| scroll::is_in_use(&article_id(turn), by_focus));
 }
 
-/// Brings a turn of the path on screen, from the server where it is not there, and then does `then`: nothing, if the
-/// reader went elsewhere meanwhile.
+/// Brings a turn of the path on screen, loading it if necessary, and then calls `then`; not if the reader moved
+/// elsewhere meanwhile.
 pub fn bring_turn(state: ChatState, turn: TurnId, then: impl FnOnce(bool) + 'static) {
     if state.is_on_screen(turn) {
         return then(true);
@@ -134,14 +135,14 @@ pub fn bring_turn(state: ChatState, turn: TurnId, then: impl FnOnce(bool) + 'sta
     });
 }
 
-/// Goes to the path's end.
+/// Scrolls to the path's end.
 pub fn go_to_latest(state: ChatState) {
     if let Some(leaf) = state.leaf_id() {
         bring_turn(state, leaf, |_| scroll::scroll_to_latest());
     }
 }
 
-/// Lets whoever acts on what is last on the path have it on the page first.
+/// Registers the loader of the path's end for code that acts on the last turns.
 pub fn register_path_end_loader(state: ChatState) {
     let Some(end) = use_context::<PathEndLoader>() else { return };
     end.set_loader(Callback::new(move |then: Callback<()>| {
@@ -157,10 +158,10 @@ pub fn register_path_end_loader(state: ChatState) {
     }));
 }
 
-/// Takes what another tab did to the path. A reader far from what changed stays where they are, if the turn before their
-/// eyes is still on the path. False when the screen moved on meanwhile, and nothing was taken.
+/// Applies changes that another tab made to the path. A reader far from the change keeps their position if the turn
+/// before their eyes is still on the path. False when the screen changed meanwhile, and nothing was applied.
 pub async fn follow_path(state: ChatState, page: ChatPage) -> bool {
-    // Who follows the end goes on with it.
+    // A reader who follows the end keeps following it.
     let is_following = scroll::is_following() && !untrack(move || state.has_more(PathDirection::Newer));
     let seen = scroll::first_visible_id(LIST_ID).and_then(|id| turn_of_article(&id)).filter(|_| !is_following);
     let Some(page) = state.follow_path(page, seen) else { return true };

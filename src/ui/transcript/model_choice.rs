@@ -1,5 +1,5 @@
-//! "Try again with…": which model is to answer. One dialog for the page, so that a long chat does not draw the list of
-//! models with every reply.
+//! "Retry with…": the dialog that chooses the model. There is one for the page, so that a long chat does not
+//! render the list of models with every reply.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -17,20 +17,20 @@ use crate::ui::model_picker::{ModelPicker, needs_picker};
 
 type Draw = fn(TurnCommands, RwSignal<Vec<Model>>) -> AnyView;
 
-/// The code of the dialog.
+/// Loads the code part of the dialog.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<Draw, NotFetched> {
     Ok(draw)
 }
 
-/// Shown while `TurnCommands::choosing` names a reply.
+/// The dialog; shown while `TurnCommands::choosing` names a reply.
 #[component]
 pub fn ModelChoiceDialog(verbs: TurnCommands, models: RwSignal<Vec<Model>>) -> impl IntoView {
     let leave = Callback::new(move |()| verbs.choosing.set(None));
     lazy_part_when(move || verbs.choosing.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(verbs, models))
 }
 
-/// The dialog as it is drawn.
+/// Renders the dialog.
 pub fn draw(verbs: TurnCommands, models: RwSignal<Vec<Model>>) -> AnyView {
     let open = RwSignal::new(false);
     effect(move || open.set(verbs.choosing.get().is_some()));

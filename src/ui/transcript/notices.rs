@@ -1,5 +1,5 @@
-//! What happened to a reply's request, in front of the reply: one calm line each, in the words that were stored. They
-//! stand outside of `domain::segment`, so that none of them cuts a reasoning block in two.
+//! Notices on a reply's request, in front of the reply: one quiet line each, with the stored sentence. They are not
+//! part of `domain::segment`, so that none of them splits a reasoning block.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::ui::erased::{keyed_rows, view};
 use crate::ui::messages::server_messages::localize_server_message;
 use crate::ui::state::TurnState;
 
-/// The lines; nothing for most replies.
+/// The lines; none for most replies.
 #[component]
 pub fn RequestNotices(turn: TurnState) -> impl IntoView {
     let lines = move || {

@@ -10,7 +10,8 @@ use crate::ui::markdown::view::draw_static;
 use crate::ui::state::TurnState;
 use crate::ui::tool_rendering::picture;
 
-/// One block, and how what it names stands now. Types this version does not know are kept in the turn and not drawn.
+/// One block, with the current status of its reference. Types that this version does not know are kept in the turn
+/// and not rendered.
 #[component]
 pub fn OtherBlock(turn: TurnState, block: Block) -> impl IntoView {
     let id = block.id;

@@ -1,5 +1,5 @@
-//! Another try of another model (ux.md 5.1): a menu beside "Try again" that names the models, and the way to a page or a
-//! dialog where they are chosen from a list: without script, and where they are many.
+//! Retry with another model (docs/reference/ux.md 5.1): a menu beside "Retry" with the models, and a link to a
+//! page or a dialog with the whole list, for readers without script and for many models.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -16,7 +16,7 @@ use crate::ui::messages::turn_actions as said;
 use crate::ui::model_picker::needs_picker;
 use crate::ui::state::TurnState;
 
-/// The menu. The models are drawn while it is open: a long chat does not hold the list of them with every reply.
+/// The menu. The models are rendered while it is open, because a long chat should not hold the list with every reply.
 #[component]
 pub fn RetryModelMenu(turn: TurnState) -> impl IntoView {
     let id = turn.id();
@@ -67,7 +67,7 @@ fn row(verbs: TurnCommands, id: TurnId, model: Model) -> AnyView {
     }
 }
 
-/// To the list of the models: a page with a form without script, a dialog with it.
+/// The link to the list of models: a page with a form without script, a dialog with it.
 #[component]
 pub fn RetryWithLink(id: TurnId, class: &'static str) -> impl IntoView {
     let verbs = use_context::<TurnCommands>();

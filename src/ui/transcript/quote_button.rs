@@ -1,5 +1,5 @@
-//! Quoting from the transcript (ux.md 10.8): a passage that is selected in a reply, by its button or by keys, and a whole turn,
-//! from its menu. Both become Markdown quotes in the message box.
+//! Quoting from the transcript (docs/reference/ux.md 10.8): a selected passage of a reply, by its button or by keys,
+//! and a whole turn, from its menu. Both become Markdown quotes in the message box.
 
 use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
@@ -14,18 +14,18 @@ use crate::ui::kit::Icon;
 use crate::ui::messages::turn_actions as words;
 use crate::ui::state::{ChatState, TurnState};
 
-/// What is quoted from, and the button's place.
+/// The selector of quotable text, and the button's id.
 const REPLY: &str = ".reply";
 const BUTTON: &str = "quote-reply";
 
-/// "Quote", beside what is selected in a reply; and the keys for it.
+/// The button "Quote" beside a selection in a reply, and its shortcut.
 #[component]
 pub fn QuoteButton(state: ChatState) -> impl IntoView {
     let is_offered = RwSignal::new(false);
     let place = || document_viewer::position_bar(&format!("#{BUTTON}"));
     let settled = move || {
         let is_selected = selection::selected_content(REPLY).is_some();
-        // The page may have gone meanwhile.
+        // The page may be gone by now.
         let Some(before) = is_offered.try_get_untracked() else { return };
         if before != is_selected {
             is_offered.set(is_selected);
@@ -77,7 +77,7 @@ pub fn QuoteButton(state: ChatState) -> impl IntoView {
                     type="button"
                     id=BUTTON
                     class="button quote-reply no-print"
-                    // The selection stays.
+                    // The click keeps the selection.
                     on:mousedown=|event| event.prevent_default()
                     on:click=move |_| { take(); }
                 >
@@ -88,7 +88,7 @@ pub fn QuoteButton(state: ChatState) -> impl IntoView {
     })
 }
 
-/// The row of a turn's menu that quotes all of it.
+/// The menu item that quotes a whole turn.
 #[component]
 pub fn QuoteRow(turn: TurnState) -> impl IntoView {
     let take = move |_| {

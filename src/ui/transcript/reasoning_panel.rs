@@ -1,4 +1,5 @@
-//! A reasoning block: what the model thought and called before it spoke, behind its label (ux.md 6).
+//! The reasoning panel: the model's reasoning and tool calls before its text, in a disclosure with a label
+//! (docs/reference/ux.md 6).
 
 use leptos::prelude::*;
 
@@ -21,14 +22,14 @@ pub fn ReasoningPanel(
     state: ChatState,
     turn: TurnState,
     block: Memo<ReasoningBlock>,
-    /// What the reply is at, while it is being written.
+    /// The newest block while the reply is running.
     newest: Memo<Option<BlockId>>,
 ) -> impl IntoView {
     let key = block.with_untracked(|block| block.key);
     let is_streaming = Memo::new({
         let turn = turn.clone();
         move |_| {
-            // The model goes on behind a tool; only what follows the block, or the end, ends it for the reader.
+            // The model continues after a tool; only later content, or the end, closes the block for the reader.
             newest.get() == Some(key) || (block.with(|block| block.is_open) && state.is_run_running(&turn))
         }
     });
@@ -48,7 +49,7 @@ pub fn ReasoningPanel(
     })
 }
 
-/// Reasoning without words: there is nothing to open.
+/// Reasoning without text: there is nothing to open.
 #[component]
 fn HiddenReasoning(
     state: ChatState,
@@ -89,7 +90,7 @@ fn Panel(
     follow_growth(state, key, panel_id.clone(), open, stays_open);
     keep_end_in_view(state, turn.clone(), block, is_streaming, body_id.clone());
     let on_toggle = toggle_listener(state, key, panel_id.clone(), open);
-    // Without script nobody would say that it has changed; the element itself does.
+    // Without script nothing would announce the change; the element itself does.
     let is_live = standalone_context().is_none();
     let timer = {
         let turn = turn.clone();
@@ -108,7 +109,7 @@ fn Panel(
             group_into_places(members.into_iter().map(RenderedItem::Reply).collect(), silent)
         }
     });
-    // What may still grow of a block is its end.
+    // Only the last block can still grow.
     let newest = Memo::new(move |_| {
         is_streaming.get().then(|| all.with(|all| all.last().map(ItemPlace::newest_block))).flatten()
     });
@@ -147,7 +148,7 @@ fn Panel(
     }
 }
 
-/// Whether the panel is to be open. What the reader chose in the settings goes before what the reply does.
+/// Returns whether the panel should be open. The reader's setting takes precedence over the reply's state.
 fn should_be_open(block: Memo<ReasoningBlock>, is_streaming: Memo<bool>) -> Memo<bool> {
     let preferences = use_context::<RwSignal<Preferences>>().map(|chosen| chosen.get_untracked()).unwrap_or_default();
     match preferences.get(PreferenceSetting::Reasoning) {
@@ -158,7 +159,7 @@ fn should_be_open(block: Memo<ReasoningBlock>, is_streaming: Memo<bool>) -> Memo
     }
 }
 
-/// What can be done with reasoning that is over.
+/// The actions on finished reasoning.
 #[component]
 fn PanelFoot(state: ChatState, turn: TurnState, block: Memo<ReasoningBlock>) -> impl IntoView {
     let raw = raw_response_link(state, &turn, &block.get_untracked());
@@ -176,7 +177,7 @@ fn PanelFoot(state: ChatState, turn: TurnState, block: Memo<ReasoningBlock>) -> 
     }
 }
 
-/// One segment a block: a block that joins the reasoning before it must not have that drawn again.
+/// Splits it into one segment for each block: a block that joins the preceding reasoning must not render that again.
 fn split_segments(state: ChatState, turn: &TurnState, segment: &Segment) -> Vec<Segment> {
     match segment {
         Segment::Think { blocks, .. } => {
@@ -187,7 +188,7 @@ fn split_segments(state: ChatState, turn: &TurnState, segment: &Segment) -> Vec<
     }
 }
 
-/// Whether it is a thought that is over and that the provider did not show.
+/// Returns whether it is finished reasoning that the provider did not show.
 fn is_silent(state: ChatState, turn: &TurnState, segment: &Segment) -> bool {
     let shows_nothing = |block: &Block| match &block.content {
         Content::Thinking { thinking, .. } => block.state != BlockState::Open && thinking.trim().is_empty(),
@@ -201,7 +202,7 @@ fn is_silent(state: ChatState, turn: &TurnState, segment: &Segment) -> bool {
     }
 }
 
-/// While it grows, the window on the reasoning stays at its end.
+/// Keeps the scroll position at the end while the reasoning grows.
 fn keep_end_in_view(
     state: ChatState,
     turn: TurnState,
@@ -221,7 +222,8 @@ fn keep_end_in_view(
     });
 }
 
-/// Whole seconds that the block has taken: what was measured, and what goes on now. Not how long a person was waited for.
+/// Returns the seconds that the block has taken: measured times, plus the running time. Time spent waiting for a
+/// person does not count.
 fn elapsed(state: ChatState, turn: &TurnState, block: Memo<ReasoningBlock>) -> Option<u64> {
     let now = state.server_time()?;
     block.with(|block| {
@@ -247,12 +249,12 @@ fn id_at(state: ChatState, turn: &TurnState, at: usize) -> Option<BlockId> {
     state.block_at(turn, at).map(|(_, block)| block.id)
 }
 
-/// The ids of the thinking blocks in it.
+/// Returns the ids of the thinking blocks in it.
 fn thinking_blocks(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Vec<BlockId> {
     thinking_block_contents(state, turn, block).into_iter().map(|block| block.id).collect()
 }
 
-/// The thinking blocks in it.
+/// Returns the thinking blocks in it.
 fn thinking_block_contents(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Vec<Block> {
     let places = block.members.iter().flat_map(|member| match member {
         Segment::Think { blocks, .. } => blocks.clone(),
@@ -261,14 +263,14 @@ fn thinking_block_contents(state: ChatState, turn: &TurnState, block: &Reasoning
     places.filter_map(|at| state.block_at(turn, at)).map(|(_, block)| block).collect()
 }
 
-/// All the reasoning in it, for copying.
+/// Returns the text of all its reasoning, for copying.
 fn reasoning_text(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> String {
     let blocks = thinking_block_contents(state, turn, block);
     let all: Vec<usize> = (0..blocks.len()).collect();
     thinking_text(&blocks, &all)
 }
 
-/// The page that shows what the provider sent for it; nothing where nobody knows that of it.
+/// Returns the page with the raw response; none where that is not known.
 fn raw_response_link(state: ChatState, turn: &TurnState, block: &ReasoningBlock) -> Option<String> {
     let first = block.members.iter().find_map(|member| match member {
         Segment::Think { blocks, .. } => blocks.first().copied(),
@@ -278,7 +280,7 @@ fn raw_response_link(state: ChatState, turn: &TurnState, block: &ReasoningBlock)
     Some(format!("/turns/{}/raw?of={}", of.id(), thought.generation_id?))
 }
 
-/// Why the block ended early, from how its turn ended.
+/// Returns why the block ended early, from its turn's ending.
 fn cut_off(block: &ReasoningBlock, turn: &TurnState) -> Option<ReasoningInterruption> {
     if !block.was_cut_off {
         return None;

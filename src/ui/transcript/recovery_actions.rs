@@ -1,5 +1,5 @@
-//! What else can be done about a failure than to try again (ux.md 8): by its kind, each a link that leads somewhere
-//! without script too.
+//! Recovery actions for a failed reply beyond a retry (docs/reference/ux.md 8): chosen by the kind of failure, each a
+//! link that also works without script.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -17,28 +17,28 @@ use crate::ui::messages::transcript as words;
 use crate::ui::messages::turn_actions as said;
 use crate::ui::state::{ChatState, TurnState};
 
-/// One way out.
+/// One recovery action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecoveryAction {
-    /// To the provider's card in the settings, under the name of what is to be done there.
+    /// Opens the provider's card in the settings, labelled with what to do there.
     OpenProvider,
     ReplaceKey,
     TestProvider,
-    /// Another try of another model.
+    /// Retries with another model.
     RetryWithModel,
-    /// The message in other words.
+    /// Edits the message.
     EditMessage,
-    /// What the model was shown.
+    /// Shows the request that was sent to the model.
     ShowRequest,
-    /// The same, at how much each kind of it is.
+    /// Shows that request at its sizes by kind.
     ShowRequestSizes,
-    /// On from the reply before, without what followed it.
+    /// Continues from the previous reply, without what followed it.
     BranchEarlier,
-    /// The rest, asked for in a message of its own.
+    /// Requests the rest in a message of its own.
     Continue,
 }
 
-/// The ways out of a failure, the likeliest first. None where nothing but another try, or waiting, helps.
+/// Returns the recovery actions of a failure, the likeliest first. Empty where only a retry, or waiting, helps.
 pub fn recovery_actions(kind: FailureKind) -> &'static [RecoveryAction] {
     use FailureKind as Kind;
     match kind {
@@ -73,11 +73,11 @@ pub fn recovery_actions(kind: FailureKind) -> &'static [RecoveryAction] {
     }
 }
 
-/// The link of a way out of the failure of this reply; nothing where the reply has none.
+/// Renders the link of a recovery action for this reply; none where it does not apply.
 pub fn recovery_link(way: RecoveryAction, state: ChatState, turn: &TurnState) -> Option<AnyView> {
     let id = turn.id();
     if way == RecoveryAction::RetryWithModel {
-        // A reply that answers no message cannot be given again.
+        // A reply without a message cannot be retried.
         turn.with_untracked(|view| view.turn.prev_turn_id)?;
         return Some(view! { <RetryWithLink id class="button"/> }.into_any());
     }
@@ -88,7 +88,7 @@ pub fn recovery_link(way: RecoveryAction, state: ChatState, turn: &TurnState) ->
     }
     let (message, provider) = turn.with_untracked(|view| (view.turn.prev_turn_id, view.turn.provider_used.clone()));
     if let (RecoveryAction::TestProvider, Some(provider)) = (way, &provider) {
-        // Tested at once; what came of it is said at the provider's card.
+        // Tests at once; the result is shown at the provider's card.
         return Some(
             view! {
                 <form method="post" action="/forms/providers/test" class="inline-form">
@@ -123,7 +123,7 @@ pub fn recovery_link(way: RecoveryAction, state: ChatState, turn: &TurnState) ->
         );
     }
     let verbs = use_context::<TurnCommands>();
-    // In its own place, where that is on screen.
+    // Opens the inline editor where the message is on screen.
     let edit = move |event: MouseEvent| {
         if let (Some(verbs), Some(message)) =
             (verbs, message.filter(|message| document::has_element(&article_id(*message))))
@@ -153,7 +153,7 @@ mod tests {
     fn failure_that_retry_cannot_fix_has_recovery_action() {
         for kind in FailureKind::ALL {
             assert!(kind.is_retryable() || !recovery_actions(kind).is_empty(), "{kind:?}");
-            // A sentence that says what to do beside trying again has the link to it.
+            // A sentence that suggests something beyond a retry has the link for it.
             let says = |what: &str| next_step(kind).is_some_and(|step| step.contains(what));
             assert!(
                 !says("model")

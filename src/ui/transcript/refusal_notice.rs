@@ -1,5 +1,5 @@
-//! What was asked of a turn and could not be done: said below its buttons until something else is asked, with what mends
-//! it (ux.md 15: an error that needs somebody is no note that goes away).
+//! A refused command on a turn: shown below its buttons until another command is given, with a link that helps
+//! (docs/reference/ux.md 15: an error that needs a person is never a toast).
 
 use leptos::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::ui::kit::Icon;
 use crate::ui::messages as all_words;
 use crate::ui::messages::server_messages::problem;
 
-/// The refusal of what was asked of this turn; nothing where nothing was refused.
+/// The refusal of a command on this turn; nothing where none was refused.
 #[component]
 pub fn RefusalNotice(id: TurnId) -> impl IntoView {
     let refusals = use_context::<TurnRefusals>();
@@ -28,7 +28,7 @@ pub fn RefusalNotice(id: TurnId) -> impl IntoView {
         let close = move |_| {
             if let Some(refusals) = refusals {
                 refusals.clear();
-                // The button goes with it.
+                // The button disappears with the notice, so the focus moves to the turn.
                 focus::focus_first(&format!("#{}", heading_id(id)));
             }
         };

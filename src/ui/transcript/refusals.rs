@@ -1,4 +1,4 @@
-//! What was asked of a turn and could not be done, as long as nothing else is asked.
+//! Refused commands on turns, kept until the next command.
 
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::ui::announce::Announcer;
 use crate::ui::kit::Toasts;
 use crate::ui::messages::server_messages::problem;
 
-/// What was refused, where, and whether another try was asked for: that can be had of another model.
+/// The turn, the error, and whether the command was a retry: that can be repeated with another model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TurnRefusal {
     pub(super) turn: TurnId,
@@ -18,7 +18,7 @@ pub(super) struct TurnRefusal {
     pub(super) is_retry: bool,
 }
 
-/// The newest refusal of a chat's page. In its context.
+/// The newest refusal of a chat's page. Provided as context.
 #[derive(Clone, Copy)]
 pub struct TurnRefusals {
     pub(super) newest: RwSignal<Option<TurnRefusal>>,
@@ -27,17 +27,17 @@ pub struct TurnRefusals {
 }
 
 impl TurnRefusals {
-    /// With what the context has.
+    /// Creates the state with the announcer and the toasts of the context.
     pub fn from_context() -> Self {
         Self { newest: RwSignal::new(None), announcer: expect_context(), toasts: expect_context() }
     }
 
-    /// What was asked of this turn was refused. The page may be gone by now.
+    /// Reports a refused command on this turn. The page may be gone by now.
     pub fn report(self, turn: TurnId, error: ApiError) {
         self.put(TurnRefusal { turn, error, is_retry: false });
     }
 
-    /// The same of another try.
+    /// Reports a refused retry.
     pub fn report_retry(self, turn: TurnId, error: ApiError) {
         self.put(TurnRefusal { turn, error, is_retry: true });
     }
@@ -47,12 +47,12 @@ impl TurnRefusals {
         self.announcer.alert(&why);
         let is_gone = self.newest.try_set(Some(refusal)).is_some();
         if is_gone || !document::has_element(&article_id(turn)) {
-            // There is no turn any more to say it at.
+            // The turn is no longer on the page, so a toast reports the refusal.
             self.toasts.say(why);
         }
     }
 
-    /// Something else is asked.
+    /// Clears the refusal: another command is given.
     pub fn clear(self) {
         if self.newest.with_untracked(Option::is_some) {
             self.newest.set(None);

@@ -1,4 +1,4 @@
-//! One segment of a reply: which component draws it.
+//! Renders one segment of a reply with the component for its type.
 
 use leptos::prelude::*;
 
@@ -16,7 +16,7 @@ pub fn SegmentBody(
     state: ChatState,
     turn: TurnState,
     segment: Segment,
-    /// Whether it is drawn as a row of a reasoning block.
+    /// Whether it is rendered as a row of a reasoning block.
     is_compact: bool,
 ) -> impl IntoView {
     match segment {
@@ -43,7 +43,7 @@ pub fn SegmentBody(
     }
 }
 
-/// Turnleaf's own sentence about a failure. The error of the turn says the same sentence better.
+/// Turnleaf's own sentence about a failure. Hidden where the turn's error shows the same sentence.
 #[component]
 fn ErrorText(turn: TurnState, block: BlockId, text: String) -> impl IntoView {
     let words = text.clone();

@@ -1,4 +1,4 @@
-//! What a reply refers to, under it.
+//! The sources of a reply, below it.
 
 use leptos::prelude::*;
 

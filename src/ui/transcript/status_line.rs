@@ -1,4 +1,4 @@
-//! What a reply waits for while it shows nothing new: a spinner alone is never a status (ux.md 14).
+//! The status line of a reply that shows no progress: a spinner alone is never a status (docs/reference/ux.md 14).
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
@@ -13,15 +13,15 @@ use crate::ui::messages::server_messages::localize_server_message;
 use crate::ui::messages::transcript as said;
 use crate::ui::state::{ChatState, GrowingItem, TurnState};
 
-/// After this many seconds, the line says more.
+/// The seconds after which the line says more.
 const NAMES_MODEL: u64 = 1;
 const SAYS_WHAT_IS_KNOWN: u64 = 10;
 const MAY_LEAVE: u64 = 30;
 
-/// What the reply is doing, when no block of it says so by itself.
+/// The activity of the reply, where no block shows it.
 #[derive(Debug, Clone, PartialEq)]
 enum WaitingFor {
-    /// For the model: its name, behind how many blocks, and whether any of those showed something.
+    /// Waits for the model: its name, the number of preceding blocks, and whether any of those is visible.
     Model {
         model: Option<String>,
         behind: usize,
@@ -31,12 +31,12 @@ enum WaitingFor {
     Retry(RetryAttempt),
 }
 
-/// The line; nothing while blocks grow or tools run, and nothing when the reply is over.
+/// The line; nothing while blocks grow or tools run, and nothing when the reply has ended.
 #[component]
 pub fn StatusLine(
     state: ChatState,
     turn: TurnState,
-    /// What the reply is at, while it is being written.
+    /// The growing item while the reply is running.
     growing: Memo<Option<GrowingItem>>,
 ) -> impl IntoView {
     let waiting = Memo::new({
@@ -44,9 +44,9 @@ pub fn StatusLine(
         move |_| turn.with(|view| waiting(&view.turn))
     });
     let (id, posting) = (turn.id(), AsyncForm::from_context());
-    // Reasoning that may go on says in its own label that the model thinks.
+    // The label of reasoning that may continue already says that the model thinks.
     let is_said_above = Memo::new(move |_| growing.get().is_some_and(|item| item.is_reasoning));
-    // The last sign of life, and where nobody knows that, when this page saw that there was nothing new.
+    // The time of the last activity; where that is unknown, the time when this page noticed the silence.
     let quiet = Memo::new(move |before: Option<&(Option<WaitingFor>, Option<DateTime<Utc>>)>| {
         let waiting = waiting.get();
         match before {
@@ -57,7 +57,7 @@ pub fn StatusLine(
             }
         }
     });
-    // Seconds are on screen only: a screen reader is told by the announcer, at its own pace.
+    // Seconds are only shown: the announcer tells a screen reader at its own pace.
     let seconds = move || {
         let since = quiet.with(|(_, since)| *since)?;
         state.server_time().map(|now| u64::try_from((now - since).num_seconds()).unwrap_or(0))
@@ -95,7 +95,7 @@ pub fn StatusLine(
     })
 }
 
-/// What an attempt that is repeated says: why, in how many seconds, and the way to stop.
+/// The line of a waiting retry: the reason, the remaining seconds, and a stop button.
 fn retry_line(state: ChatState, id: TurnId, attempt: RetryAttempt, posting: AsyncForm) -> AnyView {
     let wait = attempt.wait_ms.div_ceil(1000);
     let began = StoredValue::new(None);
@@ -106,7 +106,7 @@ fn retry_line(state: ChatState, id: TurnId, attempt: RetryAttempt, posting: Asyn
         Some(wait.saturating_sub(u64::try_from(passed).unwrap_or(0)))
     };
     let said_of = |left| if left == 0 { said::trying_now().to_owned() } else { said::next_try(left) };
-    // Counted down on screen; to a screen reader it stays what it was said to be.
+    // The countdown is only shown; the text for screen readers stays the first one.
     let countdown = move || {
         view! {
             <span class="quiet">{said::next_try(wait)}</span>
@@ -126,14 +126,14 @@ fn retry_line(state: ChatState, id: TurnId, attempt: RetryAttempt, posting: Asyn
     .into_any()
 }
 
-/// How a reply ended when it was stopped; nothing otherwise.
+/// The ending of a stopped reply; nothing otherwise.
 #[component]
 pub fn StoppedLine(turn: TurnState) -> impl IntoView {
     let is_stopped = Memo::new(move |_| turn.with(|view| view.turn.status == TurnStatus::Cancelled));
     live_view(move || is_stopped.get().then(|| view! { <p class="stopped-line">{said::stopped_by_you()}</p> }))
 }
 
-/// A page without script does not grow by itself. Hidden by the style once it is hydrated.
+/// The refresh link, because a page without script does not update by itself. Hidden by the style after hydration.
 #[component]
 pub fn RefreshLink(turn: TurnState) -> impl IntoView {
     let id = turn.id();
@@ -158,7 +158,7 @@ fn waiting(turn: &Turn) -> Option<WaitingFor> {
     }
     let is_busy = turn.blocks.iter().any(|block| match &block.content {
         Content::ToolUse { status, .. } => block.state == BlockState::Open || status.is_open(),
-        // Reasoning that is not shown yet, or not at all, is waited for like silence.
+        // Reasoning without visible text counts as silence.
         Content::Text { text, .. } => block.state == BlockState::Open && !text.trim().is_empty(),
         Content::Thinking { .. } => block.state == BlockState::Open,
         _ => false,
@@ -175,7 +175,7 @@ fn waiting(turn: &Turn) -> Option<WaitingFor> {
     })
 }
 
-/// When the last sign of the model or of its tools came, where that is known.
+/// Returns the time of the last activity of the model or its tools, where that is known.
 fn last_activity(turn: &Turn) -> Option<DateTime<Utc>> {
     turn.blocks.last().map_or(Some(turn.created_at), Block::ended_at)
 }

@@ -1,4 +1,4 @@
-//! Text of the model as markdown. An open block draws again only what a delta can have changed.
+//! Text of the model as Markdown. A delta renders again only the parts of an open block that it can have changed.
 
 use leptos::prelude::*;
 
@@ -13,10 +13,10 @@ use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::tool_rendering::hidden_badge;
 
-/// What a drawn mark has in it.
+/// The markup of a citation mark.
 const MARK: &str = "<sup class=\"md-cite\">";
 
-/// A block of text or of reasoning, whole or growing.
+/// A block of text or reasoning, finished or streaming.
 #[component]
 pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl IntoView {
     let known_hosts = state.known_hosts();
@@ -40,7 +40,7 @@ pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl Into
         };
         turn.with_block(block, draw).unwrap_or_default()
     });
-    // A page that stands alone has no server that could ask.
+    // A standalone page has no server for the confirmation page.
     let parts = if standalone_context().is_some() {
         parts
     } else {
@@ -53,7 +53,7 @@ pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl Into
     };
     let is_open =
         Memo::new(move |_| of_state.with_block(block, |block, _| block.state == BlockState::Open).unwrap_or_default());
-    // Fonts and voices follow it; the interface may be in another one.
+    // Fonts and voices depend on the text's language; the interface may be in another one.
     let lang = Memo::new(move |_| of_language.with_block(block, |block, _| language_of(block)).flatten());
     view! {
         <div
@@ -68,7 +68,7 @@ pub fn TextBlock(state: ChatState, turn: TurnState, block: BlockId) -> impl Into
     }
 }
 
-/// The words of a block of text or of reasoning.
+/// Returns the text of a text or reasoning block.
 fn text_of(block: &Block) -> Option<&str> {
     match &block.content {
         Content::Text { text, .. } => Some(text),
@@ -82,12 +82,12 @@ fn language_of(block: &Block) -> Option<&'static str> {
     if block.state == BlockState::Open { language::detect_while_streaming(text) } else { language::detect(text) }
 }
 
-/// A part as a page has it: without buttons on one that stands alone.
+/// Removes the buttons of a part on a standalone page.
 fn without_standalone_buttons(part: MarkupPart) -> MarkupPart {
     if standalone_context().is_some() { markdown::without_buttons(&part) } else { part }
 }
 
-/// The parts of a block as it is now.
+/// Returns the current parts of a block.
 fn draw_parts(
     block: &Block,
     markup: Option<&BlockMarkup>,
@@ -99,7 +99,7 @@ fn draw_parts(
     if block.state != BlockState::Open {
         *streaming = None;
         let cites = InlineCitation::marks_in_block(sources, turn, block.id, text);
-        // The server may have drawn it before it knew the sources.
+        // The server may have rendered it before it knew the sources.
         let has_marks = |markup: &&BlockMarkup| cites.is_empty() || markup.parts.iter().any(|part| part.contains(MARK));
         return match markup.filter(has_marks) {
             Some(markup) => {

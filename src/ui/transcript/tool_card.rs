@@ -1,5 +1,5 @@
-//! A tool call: its name, what it is about, how far it is in words, and behind a disclosure what went in and came out
-//! (ux.md 7). Nothing of it is ever interpreted: arguments and results are shown as text.
+//! A tool call: its name, a summary, its state as text, and a disclosure with arguments and result
+//! (docs/reference/ux.md 7). They are never interpreted: both are shown as text.
 
 use leptos::prelude::*;
 
@@ -27,7 +27,7 @@ pub fn ToolCard(
     state: ChatState,
     turn: TurnState,
     block: BlockId,
-    /// Whether it is drawn as a row of a reasoning block.
+    /// Whether it is rendered as a row of a reasoning block.
     is_compact: bool,
 ) -> impl IntoView {
     let turn_id = turn.id();
@@ -83,7 +83,7 @@ pub fn ToolCard(
     }
 }
 
-/// The head of a card: the tool, what the call is about, and how far it is.
+/// The header of a card: the tool, the summary, and the state.
 #[component]
 fn ToolHeader(
     state: ChatState,
@@ -130,14 +130,14 @@ fn ToolHeader(
     }
 }
 
-/// The button is gone or goes: whoever pressed it stays at the card.
+/// Moves the focus to the card, because the pressed button disappears.
 fn focus_card(block: BlockId) {
     if focus::is_unfocused() || focus::is_within(".tool-live") {
         focus::focus_first_without_scroll(&format!(".tool[data-block-id=\"{block}\"] summary"));
     }
 }
 
-/// While it runs: how far it is, and the way to stop it alone.
+/// The progress of a running call, and a button that stops only this call.
 #[component]
 fn RunningCallProgress(call: Memo<Option<ShownCall>>, turn: crate::domain::TurnId, block: BlockId) -> impl IntoView {
     let progress = Memo::new(move |_| {

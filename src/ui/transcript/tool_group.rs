@@ -1,4 +1,4 @@
-//! Tools in a row: one heading over their cards, and closed when many of them are done.
+//! Groups of consecutive tool calls: one heading above their cards, collapsed when many of them are done.
 
 use leptos::prelude::*;
 
@@ -14,17 +14,17 @@ use crate::ui::messages::transcript::{self as words, ToolCallCounts};
 use crate::ui::standalone::{StandaloneContext, standalone_context};
 use crate::ui::state::{ChatState, TurnState};
 
-/// The cards of calls with nothing between them. One alone has no heading, but is drawn in the same place, so that a
-/// second one moves nothing.
+/// The cards of consecutive calls. A single one has no heading, but the same place, so that a second one moves
+/// nothing.
 #[component]
 pub fn ToolGroup(
     state: ChatState,
     turn: TurnState,
     key: BlockId,
     members: Memo<Vec<Segment>>,
-    /// What the reply is at, while it is being written.
+    /// The newest block while the reply is running.
     newest: Memo<Option<BlockId>>,
-    /// Whether the cards are drawn as rows of a reasoning block.
+    /// Whether the cards are rendered as rows of a reasoning block.
     is_compact: bool,
 ) -> impl IntoView {
     let calls = Memo::new({
@@ -32,7 +32,7 @@ pub fn ToolGroup(
         move |_| members.with(|members| count_calls(state, &turn, members))
     });
     let is_busy = Memo::new(move |_| {
-        // Between the steps of the model too: the next call may join.
+        // Also between the model's rounds, because the next call may join the group.
         let last = members.with(|members| members.last().map(Segment::key));
         let is_last = last.is_some() && newest.get() == last;
         is_last || calls.with(|calls| calls.asking + calls.running + calls.waiting > 0)
@@ -75,7 +75,7 @@ pub fn ToolGroup(
     }
 }
 
-/// How many calls there are and how far they are.
+/// Counts the calls by state.
 fn count_calls(state: ChatState, turn: &TurnState, members: &[Segment]) -> ToolCallCounts {
     let mut calls = ToolCallCounts::default();
     for member in members {
@@ -83,7 +83,7 @@ fn count_calls(state: ChatState, turn: &TurnState, members: &[Segment]) -> ToolC
         calls.all += 1;
         let Some((of, block)) = state.block_at(turn, *call) else { continue };
         let result = result.and_then(|at| state.block_at(turn, at)).map(|(_, block)| block);
-        // Read through the block, so that this is counted again when it changes.
+        // Read through the block, so that its changes are tracked.
         of.with_block(block.id, |block, _| match tool_status(block) {
             Some(ToolStatus::AwaitingApproval) => calls.asking += 1,
             Some(ToolStatus::Running) => calls.running += 1,

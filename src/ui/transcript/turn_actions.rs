@@ -1,4 +1,4 @@
-//! What can be done with a turn. The actions are always in the page; the style only quietens them.
+//! The actions of a turn. They are always in the page; the style only makes them less prominent.
 
 use chrono::{DateTime, Utc};
 use leptos::ev::SubmitEvent;
@@ -22,7 +22,7 @@ use crate::ui::messages::usage;
 use crate::ui::standalone::{standalone_context, version_label};
 use crate::ui::state::{ChatState, TurnState};
 
-/// The actions of a user's turn. Where the path ends with it, its replies are deleted, and it is tried again.
+/// The actions of a user's turn. At the path's end, where its replies were deleted, it can be retried.
 #[component]
 pub fn UserActions(
     state: ChatState,
@@ -61,7 +61,7 @@ pub fn UserActions(
     }
 }
 
-/// The actions of a reply, and what it took. A failed reply offers "Try again" in its error instead.
+/// The actions of a reply, with its usage. A failed reply offers "Retry" in its error panel instead.
 #[component]
 pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>) -> impl IntoView {
     if standalone_context().is_some() {
@@ -87,7 +87,7 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
         has_text.get().then(|| view! { <CopyButton name=said::copy_reply() text source/> })
     };
     let of_retry = turn.clone();
-    // A reply that answers no message cannot be given again.
+    // A reply without a message cannot be retried.
     let answers = turn.with_untracked(|view| view.turn.prev_turn_id.is_some());
     let retry = move || {
         (answers && matches!(status.get(), TurnStatus::Complete | TurnStatus::Cancelled)).then(|| {
@@ -111,7 +111,7 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
     }
 }
 
-/// Where nothing can be done: which version it is, and what it took.
+/// The static form: the version and the usage.
 fn static_actions(turn: &TurnState, meta: AnyView) -> AnyView {
     let version = turn.with_untracked(|view| version_label(&view.siblings, view.turn.id));
     view! {
@@ -122,8 +122,8 @@ fn static_actions(turn: &TurnState, meta: AnyView) -> AnyView {
     }
 }
 
-/// Where a turn is as Markdown with the texts that its message quotes, which are not in the page; nothing where it quotes
-/// none.
+/// Returns the address of a turn as Markdown including the documents that its message quotes, which are not in the
+/// page; none where it quotes none.
 fn markdown_with_sources_link(id: TurnId, message: &TurnState) -> Option<String> {
     let names_any = message.with_untracked(|view| view.turn.blocks.iter().any(|block| is_attached(&block.content)));
     names_any.then(|| format!("/api/turns/{id}/markdown"))
@@ -133,7 +133,8 @@ fn is_attached(content: &Content) -> bool {
     is_reference(content) || matches!(content, Content::Image { .. })
 }
 
-/// "Branch": the page with the path up to this reply, to go on from there. Nothing is stored until something is sent.
+/// "Branch": links to the page with the path up to this reply, to continue from there. Nothing is stored until a
+/// message is sent.
 #[component]
 fn BranchLink(id: TurnId, chat: ChatId) -> impl IntoView {
     view! {
@@ -153,19 +154,19 @@ fn BranchLink(id: TurnId, chat: ChatId) -> impl IntoView {
     }
 }
 
-/// "Try again": a form, so it works without script; with script, a callback.
+/// "Retry": a form, so that it works without script; with script, a callback.
 #[component]
 pub fn RetryForm(
     turn: TurnState,
     on_retry: Callback<TurnId>,
-    /// Whether the name is visible, and the button a strong one.
+    /// Whether the label is visible, and the button primary.
     is_wordy: bool,
 ) -> impl IntoView {
     let id = turn.id();
     let is_sent = RwSignal::new(false);
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
-        // The second of two clicks is not another version.
+        // The second click of a double click must not create another version.
         if !is_sent.get_untracked() {
             is_sent.set(true);
             set_timeout(
@@ -177,7 +178,7 @@ pub fn RetryForm(
             on_retry.run(id);
         }
     };
-    // The same press of the same button makes the same version, however often it arrives.
+    // The idempotency key: the same click creates one version, however often it arrives.
     let request_id = move || turn.with(|view| view.retry_id.clone());
     let label = (!is_wordy).then_some(messages::retry());
     view! {
@@ -192,7 +193,7 @@ pub fn RetryForm(
     }
 }
 
-/// Model, tokens, cost and time of a reply that is over, where they are known.
+/// The model, tokens, cost and time of a finished reply, where they are known.
 #[component]
 fn ReplyMeta(turn: TurnState) -> impl IntoView {
     let meta = Memo::new(move |_| {

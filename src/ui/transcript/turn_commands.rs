@@ -1,5 +1,5 @@
-//! What can be asked of a turn, and what the page does then. In the context of a chat's page; where it is missing the
-//! turns have their links and forms alone, as without script.
+//! Commands on turns, and their effects on the page. Provided as context by a chat's page; without it turns have only
+//! links and forms, as without script.
 
 use std::time::Duration;
 
@@ -22,11 +22,11 @@ use crate::ui::kit::Toasts;
 use crate::ui::messages::server_messages::problem;
 use crate::ui::state::{PathNavigation, ReaderPosition};
 
-/// How long the words of an edit that was left are kept, and under which names.
+/// The lifetime and the key prefix of abandoned edits in session storage.
 const EDIT_KEPT_FOR: Duration = Duration::from_secs(10 * 60);
 const EDIT_KEY_PREFIX: &str = "turnleaf.edit.";
 
-/// A turn in other words.
+/// The edited content of a turn.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EditedTurn {
     pub text: String,
@@ -34,7 +34,7 @@ pub struct EditedTurn {
 }
 
 impl EditedTurn {
-    /// As a draft is kept.
+    /// Converts it to the stored form of a draft.
     fn into_draft(self) -> DraftView {
         DraftView { text: self.text, attachments: self.attachments, ..DraftView::default() }
     }
@@ -48,16 +48,16 @@ impl EditedTurn {
 pub struct TurnCommands {
     /// The turn that is being edited.
     pub editing: RwSignal<Option<TurnId>>,
-    /// The reply that is to be tried again, while a model is chosen for it.
+    /// The reply to retry, while a model is being chosen for it.
     pub choosing: RwSignal<Option<TurnId>>,
-    /// Who can be asked.
+    /// The available models.
     pub models: RwSignal<Vec<Model>>,
-    /// Takes the files that are dropped while a message is edited.
+    /// Receives files that are dropped while a message is edited.
     pub attaching: StoredValue<Option<MessageAttachments>>,
-    /// The name of the requests of this page's forms.
+    /// The idempotency key of this page's forms.
     pub form_request_id: StoredValue<String>,
     on_started: Callback<(StartedReply, Option<ReaderPosition>)>,
-    /// The way to other paths, for where somebody stands who asks.
+    /// The path navigation, for the position at which a command is given.
     way: Option<PathNavigation>,
     refusals: TurnRefusals,
     announcer: Announcer,
@@ -65,7 +65,7 @@ pub struct TurnCommands {
 }
 
 impl TurnCommands {
-    /// `on_started` shows what an edit or another try has stored, to whoever still stands where they asked for it.
+    /// `on_started` shows the result of an edit or a retry to a reader who is still where they requested it.
     pub fn new(
         form_request_id: String,
         models: RwSignal<Vec<Model>>,
@@ -85,7 +85,7 @@ impl TurnCommands {
         }
     }
 
-    /// Asks for another reply to the same message, of another model where one is chosen.
+    /// Requests another reply to the same message, with another model where one is chosen.
     pub fn retry(self, turn: TurnId, lock: Option<ModelLock>) {
         self.start((turn, true), retry_reply(turn, lock, request_id::mint()));
     }
@@ -104,7 +104,7 @@ impl TurnCommands {
         let stand = self.way.map(PathNavigation::position_on_screen);
         spawn_local(async move {
             match call.await {
-                // Who asked may have gone to another chat meanwhile: the reply is written all the same.
+                // The reader may have left the chat meanwhile: the reply is generated nevertheless.
                 Ok(started) => drop(self.on_started.try_run((started, stand))),
                 Err(error) if is_retry => self.refusals.report_retry(turn, error),
                 Err(error) => self.refusals.report(turn, error),
@@ -112,8 +112,7 @@ impl TurnCommands {
         });
     }
 
-    /// Stores the turn in other words, with what is attached to them. What was wrong is said and comes back; the words stay
-    /// in the box.
+    /// Stores the edited turn with its attachments. Returns the problem, if any; the text stays in the box.
     pub async fn edit(self, turn: TurnId, words: EditedTurn, request: String) -> Option<String> {
         let EditedTurn { text, attachments } = words.clone();
         let stand = self.way.map(PathNavigation::position_on_screen);
@@ -124,7 +123,7 @@ impl TurnCommands {
                 return Some(problem(&error));
             }
         };
-        // Who left the box and came back may have typed on.
+        // A person who left the editor and returned may have changed the text meanwhile.
         let is_all = self.saved_edit(turn).is_none_or(|left| left == words);
         if is_all {
             local_store::remove_in_tab(&edit_key(turn));
@@ -137,37 +136,37 @@ impl TurnCommands {
             false if started.user_turn.siblings.contains(&turn) => started.user_turn.turn.id,
             false => started.assistant_turn.turn.id,
         };
-        // Who edits something else by now stays there, and who went to another chat is there.
+        // A person who edits something else by now, or has moved to another chat, is not disturbed.
         if self.on_started.try_run((started, stand)).is_some() && self.editing.get_untracked().is_none() {
             request_animation_frame(move || focus::focus_first_without_scroll(&format!("#{}", heading_id(new))));
         }
         None
     }
 
-    /// Ends an edit without storing anything; the focus goes back to where it began.
+    /// Cancels an edit; the focus returns to where it began.
     pub fn cancel_edit(self, turn: TurnId) {
         self.editing.set(None);
-        // Of a reply the verb is in the menu, which is closed by now.
+        // The edit command of a reply is in its menu, which is closed by now.
         request_animation_frame(move || {
             focus::focus_first_without_scroll(&format!("#turn-{turn}-menu-button"));
             focus::focus_first_without_scroll(&format!("#turn-{turn} .actions > [data-verb=edit]"));
         });
     }
 
-    /// Remembers what is written, in this tab: it survives a reload, and other chats.
+    /// Stores the edited content in this tab: it survives a reload and visits of other chats.
     pub fn save_edit(self, turn: TurnId, words: EditedTurn) {
         if let Ok(json) = serde_json::to_string(&words.into_draft()) {
             local_store::put_in_tab(&edit_key(turn), &json);
         }
     }
 
-    /// What was written here and not sent, for a while.
+    /// Returns the stored content of an abandoned edit, for a while.
     pub fn saved_edit(self, turn: TurnId) -> Option<EditedTurn> {
         local_store::purge_in_tab(EDIT_KEY_PREFIX, EDIT_KEPT_FOR);
         json::parse(local_store::get_in_tab(&edit_key(turn))?.as_bytes()).ok().map(EditedTurn::from_draft)
     }
 
-    /// Says that something worked, or that it did not.
+    /// Announces a success or a failure.
     pub fn say(self, text: &'static str) {
         self.announcer.say(text);
         self.toasts.say(text);

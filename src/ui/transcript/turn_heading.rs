@@ -1,5 +1,5 @@
-//! A turn's heading: whose turn it is, for those who listen or jump from heading to heading. And the ids by which turns and
-//! their list are found on the page.
+//! A turn's heading: the author, for screen readers and for navigation by headings. Also the ids of turns and of
+//! their list on the page.
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use leptos::prelude::*;
@@ -9,13 +9,13 @@ use crate::domain::TurnId;
 use crate::ui::erased::{effect, view};
 use crate::ui::locale::comma;
 
-/// The list's id: what the scroll controller watches.
+/// The list's id, which the scroll controller observes.
 pub const LIST_ID: &str = "transcript";
 
-/// The hidden heading of a turn. Everything in it is told by the article's name too.
+/// The hidden heading of a turn. The article's name contains the same text.
 #[component]
 pub fn TurnHeading(
-    /// The element's id; the article is labelled by it.
+    /// The element's id; it labels the article.
     id: String,
     /// "You", or "Assistant, claude-…, stopped".
     #[prop(into)]
@@ -31,7 +31,7 @@ pub fn TurnHeading(
     }
 }
 
-/// A moment: in UTC as the server writes it, in the reader's own place and language once the page is hydrated.
+/// A time: in UTC as the server renders it, in the reader's own time zone and language after hydration.
 #[component]
 pub fn TurnTime(at: DateTime<Utc>) -> impl IntoView {
     let machine = at.to_rfc3339_opts(SecondsFormat::Secs, true);
@@ -45,22 +45,22 @@ pub fn TurnTime(at: DateTime<Utc>) -> impl IntoView {
     view! { <time datetime=machine>{words}</time> }
 }
 
-/// The id of a turn's article.
+/// Returns the id of a turn's article.
 pub fn article_id(turn: TurnId) -> String {
     format!("turn-{turn}")
 }
 
-/// The turn whose article has this id.
+/// Returns the turn whose article has this id.
 pub fn turn_of_article(article_id: &str) -> Option<TurnId> {
     article_id.strip_prefix("turn-")?.parse().ok()
 }
 
-/// The id of a turn's heading.
+/// Returns the id of a turn's heading.
 pub fn heading_id(turn: TurnId) -> String {
     format!("turn-{turn}-heading")
 }
 
-/// Gives the focus to a turn, without moving the page.
+/// Focuses a turn without scrolling.
 pub fn focus_on_turn(turn: TurnId) {
     focus::focus_first_without_scroll(&format!("#{}", heading_id(turn)));
 }

@@ -1,12 +1,12 @@
-//! The keys of a turn that has the focus (ux.md 11): its versions, its neighbours, its verbs. A key presses what a
-//! person would press.
+//! The keys of a focused turn (docs/reference/ux.md 11): its versions, its neighbours, its actions. A key presses the
+//! corresponding button.
 
 use leptos::ev::KeyboardEvent;
 
 use crate::browser::focus;
 use crate::ui::keymap::{self, KeyCommand, KeyPress, KeyScope};
 
-/// What a command presses within the turn that has the focus. `None` for one that does something else.
+/// Returns the selector that a command presses within the focused turn. `None` for other commands.
 fn pressed_selector(command: KeyCommand) -> Option<&'static str> {
     Some(match command {
         KeyCommand::VersionBefore => "[data-version=previous]",
@@ -19,7 +19,7 @@ fn pressed_selector(command: KeyCommand) -> Option<&'static str> {
     })
 }
 
-/// Does what a key asks for. Left alone where there is nothing to press, so that Alt and an arrow go back there.
+/// Handles a key. It is left alone where there is nothing to press, so that Alt+Left navigates back there.
 pub fn on_keydown(event: &KeyboardEvent) {
     if event.default_prevented() || event.is_composing() {
         return;
@@ -30,7 +30,7 @@ pub fn on_keydown(event: &KeyboardEvent) {
         match keymap::command_on_page(KeyScope::Turn, KeyPress::from_event(event, &key), focus::is_in_text_field()) {
             Some(KeyCommand::TurnBefore) => neighbour(-1),
             Some(KeyCommand::NextTurn) => neighbour(1),
-            // All that is closed, or all where nothing is.
+            // Opens all closed ones, or toggles all where none is closed.
             Some(KeyCommand::Reasoning) => {
                 let press = |what| focus::press_all_within("[data-turn-id]", what);
                 press("details.reasoning:not([open]) > summary") || press("details.reasoning > summary")

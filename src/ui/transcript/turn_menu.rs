@@ -1,5 +1,5 @@
-//! The ⋯ menu of a turn: what is done with it less often than what has a button of its own. Rows are links and forms
-//! where they can be, so that they work without script.
+//! The ⋯ menu of a turn: less frequent actions. Rows are links and forms where possible, so that they work without
+//! script.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -94,7 +94,7 @@ fn TurnMenu(id: TurnId, children: Children) -> impl IntoView {
     }
 }
 
-/// The path up to here as a chat of its own, to which the browser goes: a form with and without script.
+/// Copies the path up to here into a chat of its own, which the browser then opens: a form with and without script.
 #[component]
 pub fn CopyToChat(id: TurnId, chat: ChatId) -> impl IntoView {
     let request = use_context::<TurnCommands>().map(|verbs| verbs.form_request_id.get_value());
@@ -110,7 +110,7 @@ pub fn CopyToChat(id: TurnId, chat: ChatId) -> impl IntoView {
     }
 }
 
-/// The address of the turn, for coming back to it, and copied for sharing.
+/// The link to the turn, for returning to it, and for copying.
 #[component]
 fn LinkRow(turn: TurnState) -> impl IntoView {
     let id = turn.id();
@@ -140,7 +140,7 @@ fn is_reasoning(block: &crate::domain::Block) -> bool {
     matches!(&block.content, Content::Thinking { thinking, .. } if !thinking.trim().is_empty())
 }
 
-/// A reply's reasoning and text as markdown, in their order; reasoning is quoted.
+/// Returns a reply's reasoning and text as Markdown, in order; reasoning is quoted.
 fn markdown_with_reasoning(turn: &Turn) -> String {
     let parts = turn.blocks.iter().filter_map(|block| match &block.content {
         Content::Thinking { thinking, .. } if !thinking.trim().is_empty() => {

@@ -1,4 +1,4 @@
-//! What the user said: as it was written, letter for letter; markdown is the model's.
+//! A user's message: literal text without Markdown, which is for the model's replies.
 
 use leptos::prelude::*;
 
@@ -16,7 +16,7 @@ use crate::ui::messages::transcript as words;
 use crate::ui::state::{ChatState, TurnState};
 use crate::ui::tool_rendering::hidden_badge;
 
-/// A user's turn, or a system's: complete when it exists.
+/// A user's turn, or a system's: complete from the beginning.
 #[component]
 pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry: Callback<TurnId>) -> impl IntoView {
     let (id, role) = (turn.id(), turn.role());

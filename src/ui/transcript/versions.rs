@@ -1,4 +1,4 @@
-//! The versions of a turn: which one this is, the way to its neighbours, and the list of all.
+//! The versions of a turn: the current one, arrows to its neighbours, and the list of all.
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
@@ -14,14 +14,14 @@ use crate::ui::kit::{Icon, Menu};
 use crate::ui::messages::transcript as words;
 use crate::ui::state::{ChatState, TurnState, version_number};
 
-/// The arrows between versions and the list of them; nothing where there is only one. They are links, so they work
-/// without script, and the arrows are called buttons, because they change the page they are on.
+/// The arrows between versions and the list of them; nothing where there is only one. They are links, so that they
+/// work without script, and the arrows have the role of buttons, because they change the current page.
 #[component]
 pub fn VersionSwitcher(state: ChatState, turn: TurnState) -> impl IntoView {
     let id = turn.id();
     let again = turn.clone();
     let versions = Memo::new(move |_| again.with(versions_now));
-    // What is drawn stays while it is used: news of a version takes neither the focus nor an open list away.
+    // A memo keeps the view: news of a version takes away neither the focus nor an open list.
     let known =
         Memo::new(move |_| turn.with(|view| (view.turn.chat_id, view.siblings.clone(), !view.versions.is_empty())));
     live_view(move || {
@@ -65,7 +65,7 @@ pub fn VersionSwitcher(state: ChatState, turn: TurnState) -> impl IntoView {
     })
 }
 
-/// The list as it was sent, but for the version on screen: it may have ended meanwhile.
+/// Returns the list as it was sent, with the current status of the version on screen, which may have ended meanwhile.
 fn versions_now(view: &TurnView) -> Vec<VersionView> {
     let mut versions = view.versions.clone();
     if let Some(here) = versions.iter_mut().find(|version| version.turn_id == view.turn.id) {
@@ -78,7 +78,7 @@ fn versions_now(view: &TurnView) -> Vec<VersionView> {
     versions
 }
 
-/// The way from the version on screen to another one.
+/// The switch from the version on screen to another one.
 #[derive(Clone, Copy)]
 struct VersionSwitch {
     state: ChatState,
@@ -95,7 +95,7 @@ impl VersionSwitch {
         format!("/c/{}?at={}", self.chat, self.to)
     }
 
-    /// The turn keeps its place on screen, and the focus goes to the same part of the other version. What is opened in
+    /// Switches with the turn anchored on screen, and moves the focus to the same part of the other version. Opening
     /// another tab leaves this one as it is.
     fn switch(self, event: &MouseEvent, part: &str) {
         if is_same_tab_click(event) {
@@ -111,7 +111,7 @@ impl VersionSwitch {
     }
 }
 
-/// One line of the list.
+/// One row of the list.
 fn version_row(way: VersionSwitch, version: VersionView) -> AnyView {
     let is_here = way.to == way.from;
     let on_click = move |event: MouseEvent| {
@@ -180,7 +180,7 @@ impl Direction {
     }
 }
 
-/// One arrow. At the end it leads nowhere but can still be reached, so that the focus is not lost there.
+/// One arrow. At the end it leads nowhere but stays focusable, so that the focus is not lost there.
 #[component]
 fn VersionLink(from: TurnId, way: Option<VersionSwitch>, direction: Direction) -> impl IntoView {
     let on_click = move |event: MouseEvent| match way {

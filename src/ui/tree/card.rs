@@ -1,5 +1,5 @@
-//! The card of the turn that is looked at: what it says, where it stands, and what can be done with it. Forms and links,
-//! so that it works without script.
+//! The card of the selected turn: its text, its position, and its actions. Forms and links, so that it works without
+//! script.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -19,7 +19,7 @@ use crate::ui::messages::server_messages::problem;
 use crate::ui::messages::tree as said;
 use crate::ui::transcript::turn_heading::TurnTime;
 
-/// What of a branch is changed.
+/// An editable field of a branch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BranchField {
     Name,
@@ -28,7 +28,7 @@ enum BranchField {
 }
 
 impl BranchField {
-    /// What its form would send as the branch is: of the pin the other way.
+    /// Returns the value that its form sends: the current one, or the opposite for the pin.
     fn form_value(self, branch: &Branch) -> String {
         match self {
             Self::Name => branch.name.clone(),
@@ -38,7 +38,7 @@ impl BranchField {
     }
 }
 
-/// Drawn once for the turn that `card` is about; what is said of it follows the state.
+/// The card, rendered once for its turn; its facts follow the state.
 #[component]
 pub fn TurnCard(state: TreeState, card: TreeCard) -> impl IntoView {
     let turn = card.turn;
@@ -60,7 +60,7 @@ pub fn TurnCard(state: TreeState, card: TreeCard) -> impl IntoView {
     }
 }
 
-/// What the turn says, where it stands, and where one can go from it.
+/// The text of the turn, its position, and its links.
 fn card_facts(state: TreeState, card: TreeCard) -> AnyView {
     let (chat, turn) = (card.chat_id, card.turn);
     let show = move |event: leptos::ev::MouseEvent| {
@@ -101,7 +101,7 @@ fn card_facts(state: TreeState, card: TreeCard) -> AnyView {
     }
 }
 
-/// The ways to delete: this turn with what is below it, and everything else.
+/// The delete buttons: this turn with its descendants, and everything else.
 fn deletions(state: TreeState, card: TreeCard) -> AnyView {
     let (chat, turn) = (card.chat_id, card.turn);
     let prune = (card.others > 0).then(|| {
@@ -129,7 +129,7 @@ fn deletions(state: TreeState, card: TreeCard) -> AnyView {
     }
 }
 
-/// One way to delete.
+/// One delete button.
 #[component]
 fn DeletionForm(
     state: TreeState,
@@ -186,16 +186,16 @@ fn draw_field(field: BranchField, value: RwSignal<String>) -> AnyView {
     }
 }
 
-/// One field of the turn's branch, saved by itself.
+/// One field of the turn's branch, saved separately.
 #[component]
 fn BranchForm(state: TreeState, branch: Memo<Branch>, field: BranchField) -> impl IntoView {
     let toasts = use_context::<Toasts>();
-    // What was wrong stands beside what was typed, which stays: the same button sends it again.
+    // A problem is shown beside the input, which stays: the same button sends it again.
     let wrong = RwSignal::new(None::<String>);
     let (id, chat) = branch.with_untracked(|branch| (branch.id, branch.chat_id));
     let stored = move || branch.with(|branch| field.form_value(branch));
     let value = RwSignal::new(untrack(stored));
-    // What is half typed stays when the branch changes.
+    // Unsaved input stays when the branch changes.
     on_change(stored, move |before, now| {
         if value.with_untracked(|value| *value == before) {
             value.set(now);

@@ -1,32 +1,32 @@
-//! What a key does in a tree (the APG's tree view): pure, so that every rule is a line of a table.
+//! Key handling of a tree (the APG's tree view) as a pure function, so that every rule is a row of a table.
 
 use crate::api::view::tree::{TreePage, TreeRow};
 use crate::browser::case_mapping::to_lowercase;
 use crate::domain::limits;
 
-/// What a key asks for.
+/// The action of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeKeyAction {
-    /// To the row at this place.
+    /// Moves to the row at this index.
     MoveTo(usize),
-    /// Opens or closes the row that has the focus.
+    /// Opens or closes the focused row.
     Toggle,
     /// Opens this row and all its siblings.
     OpenSiblings,
     /// Shows the turn in the chat.
     Show,
-    /// To the part of the tree that begins with this row.
+    /// Loads the part of the tree that begins with this row.
     TurnPage(usize),
-    /// The same for the part at an end of the tree, where the outermost row gets the focus.
+    /// Loads the part at an end of the tree, where the outermost row gets the focus.
     TurnToEnd(usize),
-    /// No row of this part begins with what was typed, and there are others.
+    /// No row of this part begins with the typed text, and there are others.
     NotFound,
-    /// The key is the tree's, but there is nothing to do.
+    /// The key belongs to the tree, but there is nothing to do.
     Stay,
 }
 
-/// Reads a key that was pressed without a modifier on the row at `at`. `typed` are the letters typed shortly before.
-/// Nothing for keys that are not the tree's.
+/// Parses a key that was pressed without a modifier on the row at `at`. `typed` is the recent typeahead text. None
+/// for keys that are not the tree's.
 pub fn tree_key_action(page: &TreePage, at: usize, key: &str, typed: &str) -> Option<TreeKeyAction> {
     let rows = &page.rows[..];
     let row = rows.get(at)?;
@@ -53,7 +53,7 @@ pub fn tree_key_action(page: &TreePage, at: usize, key: &str, typed: &str) -> Op
             .iter()
             .rposition(|above| above.level < row.level)
             .map_or(TreeKeyAction::Stay, TreeKeyAction::MoveTo),
-        // A space between two words that are typed.
+        // A space within the typeahead text.
         " " if !typed.is_empty() => find(rows, at, key, typed).map_or(TreeKeyAction::Stay, TreeKeyAction::MoveTo),
         "Enter" | " " if row.folded.is_some() => TreeKeyAction::Toggle,
         "Enter" | " " => TreeKeyAction::Show,
@@ -67,7 +67,7 @@ pub fn tree_key_action(page: &TreePage, at: usize, key: &str, typed: &str) -> Op
     })
 }
 
-/// The first row of the next part of the tree, or of the one before, where there is one. The row that one comes from
+/// Returns the first row of the next part of the tree, or of the previous one, where there is one. The current row
 /// stays in sight.
 pub fn adjacent_page(page: &TreePage, is_on: bool) -> Option<usize> {
     let half = page.rows.len() / 2;
@@ -77,12 +77,12 @@ pub fn adjacent_page(page: &TreePage, is_on: bool) -> Option<usize> {
     }
 }
 
-/// The next row whose words begin with what was typed; a letter that is typed again and again goes from one to the next.
+/// Returns the next row whose text begins with the typed one; a repeated letter moves from one to the next.
 fn find(rows: &[TreeRow], at: usize, key: &str, typed: &str) -> Option<usize> {
     let all = to_lowercase(&format!("{typed}{key}"));
     let is_repeated = all.chars().all(|c| all.starts_with(c));
     let wanted = if is_repeated { to_lowercase(key) } else { all };
-    // A longer word may go on where one is; a single letter moves.
+    // A longer text may match the current row; a single letter moves on.
     let from = if is_repeated { at + 1 } else { at };
     (from..rows.len()).chain(0..from.min(rows.len())).find(|&at| to_lowercase(&rows[at].words).starts_with(&wanted))
 }
@@ -94,7 +94,7 @@ mod tests {
     use crate::domain::fixtures::turn_id;
     use crate::domain::tree::outline::TurnMark;
 
-    /// `a`, below it `b` (closed) and `bee` (open), below that a folded row; then `c`.
+    /// `a`, below it `b` (closed) and `bee` (open), below that a collapsed row; then `c`.
     fn page() -> TreePage {
         let row = |n: u64, words: &str, level: usize, is_open: Option<bool>| TreeRow {
             turn: turn_id(n),

@@ -1,4 +1,4 @@
-//! The tree where its code may not be here yet: the page at its address, and the panel beside a chat.
+//! Lazy loading of the tree: the page at its address, and the panel beside a chat.
 
 use leptos::ev::{self, KeyboardEvent};
 use leptos::prelude::*;
@@ -11,16 +11,16 @@ use crate::ui::lazy_parts::{NotFetched, lazy_part};
 use crate::ui::messages::tree as said;
 use crate::ui::page::tree::draw_page;
 
-/// What is behind the panel where it lies over the page.
+/// The content behind the panel where it overlays the page.
 const BEHIND: &str = "#sidebar, #main, .skip";
 
-/// The code of the tree: the page, and the panel beside a chat.
+/// The code part of the tree: the page, and the panel beside a chat.
 pub struct TreeCode {
     pub page: fn() -> AnyView,
     pub panel: fn(TreePanel, ShownChat) -> AnyView,
 }
 
-/// Fetches it.
+/// Loads the code part.
 #[leptos::wasm_split::wasm_split(tree, wasm_split_path = ::leptos::wasm_split, fallible)]
 pub fn fetch_tree() -> Result<TreeCode, NotFetched> {
     Ok(TreeCode { page: draw_page, panel: draw_map })
@@ -32,7 +32,7 @@ pub fn TreePageView() -> impl IntoView {
     lazy_part(fetch_tree, None, |code: &TreeCode| (code.page)())
 }
 
-/// The panel, when it is open.
+/// The panel; shown when it is open.
 #[component]
 pub fn SidePanel() -> impl IntoView {
     let panel = expect_context::<TreePanel>();

@@ -1,5 +1,5 @@
-//! The panel beside a chat: it pushes where there is room and lies over the page where there is less; on a phone the tree
-//! is a page of its own.
+//! The tree panel beside a chat: it takes its own column where there is room, and overlays the page where there is
+//! less; on a phone the tree is a page of its own.
 
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -16,12 +16,12 @@ use crate::ui::kit::Icon;
 use crate::ui::messages::tree as said;
 use crate::ui::transcript::turn_heading::{article_id, heading_id};
 
-/// The panel's id, one of the regions that F6 goes through.
+/// The panel's id, one of the regions that F6 cycles through.
 pub const PANEL_ID: &str = "panel";
-/// The button that opens it.
+/// The id of the button that opens it.
 pub const TREE_BUTTON_ID: &str = "tree-button";
 
-/// What has the focus until there are rows.
+/// The heading, which has the focus until there are rows.
 const HEADING: &str = "#panel h2";
 
 /// The chat on screen, as far as the panel needs it.
@@ -31,18 +31,18 @@ pub struct ShownChat {
     pub leaf: Signal<Option<TurnId>>,
     pub changes: RwSignal<u64>,
     pub deleting: DeletePart,
-    /// Told of a branch that was changed in the panel.
+    /// Receives a branch that was changed in the panel.
     pub on_branch: Callback<Branch>,
 }
 
-/// Whether the panel is open, and for which chat; in context.
+/// The open state of the panel and its chat, provided as context.
 #[derive(Clone, Copy)]
 pub struct TreePanel {
     pub(super) is_open: RwSignal<bool>,
     pub(super) shown: RwSignal<Option<ShownChat>>,
 }
 
-/// Puts a closed panel into the context.
+/// Provides a closed panel as context.
 pub fn provide_panel() -> TreePanel {
     let panel = TreePanel { is_open: RwSignal::new(false), shown: RwSignal::new(None) };
     provide_context(panel);
@@ -50,7 +50,7 @@ pub fn provide_panel() -> TreePanel {
 }
 
 impl TreePanel {
-    /// Says which chat is on screen, until the caller is gone.
+    /// Attaches the panel to the chat on screen, until the caller is disposed.
     pub fn attach_to(self, shown: ShownChat) {
         effect(move || self.shown.set(Some(shown)));
         on_cleanup(move || {
@@ -60,12 +60,12 @@ impl TreePanel {
         });
     }
 
-    /// Whether it is on screen.
+    /// Returns whether the panel is shown.
     pub fn is_open(self) -> bool {
         self.is_open.get() && self.shown.with(Option::is_some)
     }
 
-    /// Opens or closes it. False where there is no chat beside it, or no room: then the tree is a page.
+    /// Opens or closes the panel. False where there is no chat beside it, or no room: then the tree is a page.
     pub fn toggle(self) -> bool {
         if media::is_phone() || self.shown.with_untracked(Option::is_none) {
             return false;
@@ -74,7 +74,7 @@ impl TreePanel {
             self.close();
         } else {
             self.is_open.set(true);
-            // Opened by hand: the reader goes on in it.
+            // Opened by the reader, so the focus moves into it.
             request_animation_frame(|| {
                 focus::focus_first(HEADING);
             });
@@ -82,32 +82,32 @@ impl TreePanel {
         true
     }
 
-    /// Closes it and gives the focus back.
+    /// Closes the panel and restores the focus.
     pub fn close(self) {
         let had_focus = focus::is_within("#panel");
         self.is_open.set(false);
         if had_focus {
-            // What was behind it takes the focus again when it is no more behind anything.
+            // Elements behind the panel can take the focus only once they are no longer inert.
             request_animation_frame(|| {
                 focus::focus_first(&format!("#{TREE_BUTTON_ID}"));
             });
         }
     }
 
-    /// Where the tree of the chat on screen is a page.
+    /// Returns the path of the tree page of the chat on screen.
     pub fn tree_page_path(self) -> Option<String> {
         self.shown.with_untracked(|shown| shown.map(|shown| format!("/c/{}/tree", shown.chat)))
     }
 }
 
-/// Lets the panel of the tree stand beside this chat, and tells it when the chat has other turns.
+/// Attaches the tree panel to this chat, and tells it when the chat's turns change.
 pub fn attach_tree_panel(shown: ShownChat, running: Signal<Option<TurnId>>, leaves: RwSignal<u64>) {
     let Some(panel) = use_context::<TreePanel>() else { return };
     on_change(move || (running.get(), leaves.get()), move |_, _| shown.changes.update(|count| *count += 1));
     panel.attach_to(shown);
 }
 
-/// What the panel is called, and the ways to the other views of the tree.
+/// The title of the panel, and links to the other views of the tree.
 #[component]
 pub fn PanelHead(chat: ChatId, on_close: Callback<()>) -> impl IntoView {
     view! {
@@ -123,7 +123,7 @@ pub fn PanelHead(chat: ChatId, on_close: Callback<()>) -> impl IntoView {
     }
 }
 
-/// What is in the panel of this chat.
+/// Renders the content of the panel for this chat.
 pub(super) fn draw_map(panel: TreePanel, shown: ShownChat) -> AnyView {
     let navigate = use_navigate();
     let show = Callback::new(move |turn: TurnId| {
@@ -131,7 +131,7 @@ pub(super) fn draw_map(panel: TreePanel, shown: ShownChat) -> AnyView {
             panel.is_open.set(false);
         }
         navigate(&format!("/c/{}?at={turn}", shown.chat), NavigateOptions { scroll: false, ..Default::default() });
-        // It may be on screen already; otherwise it is gone to when its path is.
+        // A turn on screen is scrolled to at once; another one once its path is shown.
         if document::has_element(&article_id(turn)) {
             scroll::scroll_to_element(&article_id(turn), (!media::is_wide()).then(|| heading_id(turn)).as_deref());
         }
@@ -142,7 +142,8 @@ pub(super) fn draw_map(panel: TreePanel, shown: ShownChat) -> AnyView {
         move || state.is_loaded(),
         move |_, _| {
             request_animation_frame(move || {
-                // Who waits for the rows; anybody else goes on with what they do, such as typing in another chat.
+                // Only a reader who waits at the heading is moved to the rows; others keep their focus, such as in
+                // the message box of another chat.
                 if focus::is_within(HEADING) {
                     state.focus();
                 }

@@ -16,17 +16,17 @@ use crate::ui::kit::Icon;
 use crate::ui::kit::link::is_same_tab_click;
 use crate::ui::messages::tree as said;
 
-/// Steps to the right; deeper rows stand under each other and say their level.
+/// The maximum indentation; deeper rows are not indented further and state their level.
 const STEPS: usize = 10;
 
-/// A row that says something else is another row: it is drawn anew.
+/// Returns the key of a row: changed content makes another row, which is rendered again.
 pub fn row_key(row: &TreeRow) -> u128 {
     let mut hasher = DefaultHasher::new();
     row.hash(&mut hasher);
     row.turn.as_u128() ^ (u128::from(hasher.finish()) << 64)
 }
 
-/// The button that opens the row's children, or shuts them.
+/// The button that opens or closes the row's children.
 fn draw_twisty(state: TreeState, row: &TreeRow, is_open: bool) -> AnyView {
     let (name, icon, label) = if is_open {
         ("fold", "chevron-down", said::shut_row())
@@ -45,7 +45,7 @@ fn draw_twisty(state: TreeState, row: &TreeRow, is_open: bool) -> AnyView {
     }
 }
 
-/// What the turn begins with, which leads to it; of folded turns how many they are.
+/// The first words of the turn, with a link to it; for collapsed turns their number.
 fn draw_words(state: TreeState, chat: ChatId, row: &TreeRow) -> AnyView {
     if let Some(count) = row.folded {
         return view! { <span class="tree-words tree-fold">{said::messages(count)}</span> };
@@ -67,7 +67,7 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
     let twisty = row.is_open.map(|is_open| draw_twisty(state, &row, is_open));
     let look = move |event: MouseEvent| {
         event.prevent_default();
-        // The card must not hide the row it is about.
+        // The card must not cover its row.
         focus::focus_first(&format!("#row-{turn}"));
         state.show_card(turn);
     };

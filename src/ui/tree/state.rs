@@ -1,4 +1,4 @@
-//! What the tree map knows and does: asks for rows and cards, keeps the focus, reads keys.
+//! The state of the tree: loads rows and cards, manages the focus, handles keys.
 
 use std::time::Duration;
 
@@ -16,32 +16,32 @@ use crate::ui::deletion::{DeletePart, DeletedPart};
 use crate::ui::messages::server_messages::problem;
 use crate::ui::messages::tree as said;
 
-/// How long letters belong to one word (typeahead).
+/// The time within which letters belong to one typeahead text.
 const TYPING: Duration = Duration::from_millis(700);
-/// A turn that is only passed on the way needs no card.
+/// The debounce before a focused turn's card is loaded, so that turns which are only passed load none.
 const PASSING: Duration = Duration::from_millis(150);
 
-/// The id of a row's element.
+/// Returns the id of a row's element.
 pub fn row_id(row: &TreeRow) -> String {
     format!("{}-{}", if row.folded.is_some() { "fold" } else { "row" }, row.turn)
 }
 
-/// What the tree map knows. Cheap to copy.
+/// The state of the tree. Cheap to copy.
 #[derive(Clone, Copy)]
 pub struct TreeState {
     pub(super) ask: RwSignal<TreePageQuery>,
     pub(super) page: RwSignal<Option<TreePage>>,
     pub(super) card: RwSignal<Option<TreeCard>>,
     pub(super) problem: RwSignal<Option<String>>,
-    /// The element of the row that has the focus, or had it last.
+    /// The id of the row that has the focus, or had it last.
     current: StoredValue<String>,
     typed: StoredValue<String>,
-    /// Of the newest question: an older answer is late.
+    /// The number of the newest request; older responses are obsolete.
     number: StoredValue<u32>,
     /// Shows a turn in the chat.
     pub(super) show: Callback<TurnId>,
     deleting: DeletePart,
-    /// Told of a branch that was changed.
+    /// Receives a branch that was changed.
     pub(super) on_branch: Callback<Branch>,
     pub(super) announcer: Option<Announcer>,
 }
@@ -70,14 +70,14 @@ impl TreeState {
         }
     }
 
-    /// Whether there are rows to go to.
+    /// Returns whether rows are loaded.
     pub fn is_loaded(self) -> bool {
         self.page.with(Option::is_some)
     }
 
-    /// Asks the server for what is to be shown now.
+    /// Loads the current part of the tree.
     pub(super) fn load(self) {
-        // What asks for it may have waited until the tree was gone.
+        // The caller may have waited until the tree was gone.
         let Some(number) = self.number.try_get_value() else { return };
         let number = number + 1;
         self.number.set_value(number);
@@ -90,7 +90,7 @@ impl TreeState {
             }
             match answer {
                 Ok(page) => {
-                    // Somebody may look at another turn by now.
+                    // Another turn may be selected by now.
                     let is_card_for_now = on.is_some() && self.ask.with_untracked(|ask| ask.on == on);
                     let was_in_card = focus::is_within(".tree-card");
                     let had_focus = focus::is_within("#tree");
@@ -98,7 +98,7 @@ impl TreeState {
                     if let (Some(announcer), Some(_)) = (self.announcer, page.hits) {
                         announcer.say(said::summary(page.turns, page.leaves, page.hits));
                     }
-                    // None: the turn is gone.
+                    // None: the turn no longer exists.
                     if is_card_for_now {
                         self.card.set(page.card.clone());
                     }
@@ -108,7 +108,7 @@ impl TreeState {
                     self.page.set(Some(page));
                     request_animation_frame(move || {
                         self.update_tab_stop();
-                        // The button that was pressed may be gone with what it deleted.
+                        // The pressed button may have been removed together with what it deleted.
                         if had_focus || (was_in_card && focus::is_unfocused()) {
                             self.focus();
                         }
@@ -129,12 +129,13 @@ impl TreeState {
         self.load();
     }
 
-    /// Whether the turn that is looked at is on the path that is read.
+    /// Returns whether the selected turn is on the current path.
     pub fn is_card_on_path(self) -> bool {
         self.card.with_untracked(|card| card.as_ref().is_some_and(|card| card.is_on_path))
     }
 
-    /// The row that is the tab stop when the one before is not among the rows: at an end of the tree, its outermost one.
+    /// Returns the row that becomes the tab stop when the previous one is not among the rows: at an end of the tree,
+    /// its outermost one.
     fn next_current(self, page: &TreePage) -> Option<String> {
         let outermost = match self.ask.with_untracked(|ask| ask.from) {
             Some(0) => page.rows.first(),
@@ -144,24 +145,24 @@ impl TreeState {
         outermost.map(row_id).or_else(|| first_current(page))
     }
 
-    /// Deletes, from the card.
+    /// Deletes a part of the chat from the card.
     pub(super) fn delete(self, deed: DeletedPart) {
         self.deleting.0.run((deed, None));
     }
 
-    /// Makes one row the tab stop.
+    /// Makes one row the tab stop (roving tabindex).
     pub(super) fn update_tab_stop(self) {
         self.current.try_with_value(|id| tree_focus::reset_tab_stop(id));
     }
 
-    /// Puts the focus on the row that had it last.
+    /// Focuses the row that had the focus last.
     pub fn focus(self) {
         if let Some(id) = self.current.try_get_value().filter(|id| !id.is_empty()) {
             focus::focus_first(&format!("#{id}"));
         }
     }
 
-    /// The row that has the focus, and where it stands.
+    /// Returns the index of the focused row.
     fn focused_index(self) -> Option<usize> {
         let id = tree_focus::focused_row()?;
         self.page.with_untracked(|page| page.as_ref()?.rows.iter().position(|row| row_id(row) == id))
@@ -232,7 +233,7 @@ impl TreeState {
         if is_letter && (key != " " || self.typed.with_value(|typed| !typed.is_empty())) {
             self.remember_typed(&key);
         } else if !is_letter {
-            // Whoever walks on begins another word.
+            // Moving to another row ends the typeahead text.
             self.typed.set_value(String::new());
         }
         match asked {
@@ -246,7 +247,7 @@ impl TreeState {
             TreeKeyAction::Show => drop(self.with_row(at, |row| row.turn).map(|turn| self.show.run(turn))),
             TreeKeyAction::TurnPage(from) => self.update_ask(|ask| ask.from = Some(from)),
             TreeKeyAction::TurnToEnd(from) => {
-                // The focus goes to the outermost row, once it is there.
+                // The focus moves to the outermost row once it is loaded.
                 self.current.set_value(String::new());
                 self.update_ask(|ask| ask.from = Some(from));
             }
@@ -290,7 +291,7 @@ impl TreeState {
     }
 }
 
-/// The row that is the tab stop at first: the turn that is looked at, else where the reader is.
+/// Returns the initial tab stop: the selected turn, else the end of the current path.
 fn first_current(page: &TreePage) -> Option<String> {
     let on = page.card.as_ref().map(|card| card.turn);
     let row = |found: &dyn Fn(&TreeRow) -> bool| page.rows.iter().find(|row| found(row));

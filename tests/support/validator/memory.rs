@@ -23,7 +23,7 @@ pub struct SentReply {
     pub content: Vec<Value>,
     pub text: String,
     pub secrets: Vec<String>,
-    /// The connection broke, or nothing more came.
+    /// Connection lost, or nothing more came.
     pub is_cut: bool,
     /// It was followed in the same turn by a reply that was cut, so the turn as a whole never ended.
     pub is_unfinished: bool,

@@ -37,7 +37,7 @@ impl LoopbackClient {
     /// Sends a request; the answer's body is still to be read.
     ///
     /// # Errors
-    /// The connection broke, or the answer is no success: the error shows its beginning.
+    /// Connection lost, or the answer is no success: the error shows its beginning.
     pub async fn send(&mut self, method: Method, path: &str, body: Option<&Value>) -> Result<Response<Incoming>> {
         let answer = self.send_once(method, path, body, None).await?;
         if !answer.status().is_success() {
@@ -79,7 +79,7 @@ impl LoopbackClient {
     /// Whether the answer is that nothing changed since this tag.
     ///
     /// # Errors
-    /// The connection broke.
+    /// Connection lost.
     pub async fn is_not_modified(&mut self, path: &str, tag: &str) -> Result<bool> {
         let answer = self.send_once(Method::GET, path, None, Some(tag)).await?;
         let is_unchanged = answer.status() == StatusCode::NOT_MODIFIED;

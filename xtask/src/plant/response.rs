@@ -25,7 +25,7 @@ pub async fn store_response(tx: &mut Tx, lock: &ModelLock, reply: &Turn) -> Resu
         raw_kind: "sse_events".into(),
         raw_complete: true,
         raw: Some(ArchivedBytes(streamed_response(&lock.model, &reply.content_text()).into_bytes())),
-        status: "complete".into(),
+        status: "completed".into(),
         stop_reason: Some("stop".into()),
         usage: Usage::default(),
         cost_micros: None,

@@ -1,47 +1,47 @@
-//! Where the runs of a tree stand when it is drawn: the root at the start, a column for each fork passed, a lane for
-//! each end. Bounded: what does not fit is counted on the run that it hangs on, and can be drawn from there.
+//! The layout of a drawn tree: the root at the start, a column for each fork, a lane for each leaf. It is bounded:
+//! turns that do not fit are counted on their ancestor run and can be drawn from there.
 
 use std::collections::HashMap;
 
 use super::{TreeOutline, TurnMark, TurnSketch};
 use crate::id::TurnId;
 
-/// Runs of one drawing, and columns: what a page still shows quickly, and what a person still looks through.
+/// The most runs and columns of one drawing: what a page renders quickly and a person can survey.
 pub const RUNS: usize = 1_200;
 pub const COLUMNS: usize = 120;
 
-/// A run in its place.
+/// A run with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrawnRun<'a> {
-    /// Its first turn and its last one.
+    /// Its first and last turn.
     pub first: &'a TurnSketch,
     pub last: &'a TurnSketch,
     pub turns: usize,
     pub column: usize,
     pub lane: usize,
-    /// The run it leaves, by its index in the drawing.
+    /// The index of its parent run in the drawing.
     pub parent: Option<usize>,
-    /// Turns below it that are not in the drawing.
+    /// The number of turns below it that are not in the drawing.
     pub hidden: usize,
-    /// The most urgent of its turns.
+    /// The most urgent mark of its turns.
     pub mark: TurnMark,
     pub version: Option<(usize, usize)>,
     pub is_on_path: bool,
 }
 
-/// A drawing of a tree, or of a part of it.
+/// A drawing of a tree or of a part of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TreeDrawing<'a> {
-    /// A run stands behind the one that it leaves.
+    /// The runs; a parent precedes its children.
     pub runs: Vec<DrawnRun<'a>>,
     pub columns: usize,
     pub lanes: usize,
-    /// The turn that the run before the first one begins with, where the drawing does not begin with the chat.
+    /// The first turn of the run above the drawing, if the drawing does not begin with the chat.
     pub above: Option<TurnId>,
 }
 
 impl TreeOutline {
-    /// Draws the tree from the run of `top` on; of the whole chat as much as leads to the path that is read.
+    /// Draws the tree below the run of `top`. Without `top`, draws as much of the chat as leads to the current path.
     pub fn draw(&self, top: Option<TurnId>) -> TreeDrawing<'_> {
         let starts = self.start_runs(top);
         let depths = self.choose_runs(&starts);
@@ -68,7 +68,7 @@ impl TreeOutline {
                 last: &self.sketches[turns[turns.len() - 1]],
                 turns: turns.len(),
                 column,
-                // The first run that leaves it goes straight on, so it is reached with the lane of its first end.
+                // The first child run continues straight ahead, so a run has the lane of its first leaf.
                 lane,
                 parent: self.runs[run].parent.and_then(|parent| index_of.get(&parent).copied()),
                 hidden: unseen.map(|&run| self.runs[run].turns.len() + self.runs[run].below).sum(),
@@ -80,7 +80,7 @@ impl TreeOutline {
         drawing
     }
 
-    /// The runs with which the drawing begins.
+    /// Returns the runs with which the drawing begins.
     fn start_runs(&self, top: Option<TurnId>) -> Vec<usize> {
         if let Some(&at) = top.and_then(|top| self.tree.places.get(&top)) {
             return vec![self.run_of[at]];
@@ -95,7 +95,8 @@ impl TreeOutline {
         }
     }
 
-    /// The runs that are drawn and their columns: those of the path first, then what is nearest to the start.
+    /// Chooses the runs that are drawn, with their columns: first those of the current path, then the nearest to the
+    /// start.
     fn choose_runs(&self, starts: &[usize]) -> HashMap<usize, usize> {
         let mut depths: HashMap<usize, usize> = HashMap::new();
         let mut level: Vec<usize> = starts.to_vec();
@@ -119,7 +120,7 @@ impl TreeOutline {
         depths
     }
 
-    /// The chosen runs, each before what leaves it, and all that leaves one before the next one.
+    /// Orders the chosen runs depth first.
     fn order_runs(&self, starts: &[usize], depths: &HashMap<usize, usize>) -> Vec<usize> {
         let mut order = Vec::with_capacity(depths.len());
         let mut left: Vec<usize> = starts.iter().rev().copied().collect();
@@ -132,7 +133,7 @@ impl TreeOutline {
         order
     }
 
-    /// A run and the runs above it.
+    /// Returns a run and its ancestors.
     fn ancestors(&self, run: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(run), |&run| self.runs[run].parent)
     }

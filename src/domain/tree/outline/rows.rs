@@ -1,4 +1,4 @@
-//! The rows of an outline: what the reader has opened, what a filter found, and how many there are of each level.
+//! The rows of an outline: which are open, which match a filter, and their position in each level.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -6,49 +6,49 @@ use std::ops::Range;
 use super::{TreeOutline, TurnMark, TurnSketch};
 use crate::id::TurnId;
 
-/// With so many rows in all nothing has to be closed to be found.
+/// A tree with at most this many rows is shown fully open.
 const OPEN_ROWS: usize = 120;
-/// Fewer turns in a row are shown as they are.
+/// Shorter chains are not folded.
 const FOLD_FROM: usize = 2;
 
-/// What the reader asks to see.
+/// The view state of the reader.
 #[derive(Debug, Clone, Default)]
 pub struct OutlineViewState {
-    /// Rows opened and closed by hand, by their turn. A folded row is known by the first turn in it, which is never the
-    /// first of a run.
+    /// Rows that were opened and closed manually, by their turn. A folded row is identified by its first turn, which
+    /// is never the first of a run.
     pub open: HashSet<TurnId>,
     pub shut: HashSet<TurnId>,
-    /// A turn that must have a row of its own, unless something above it was closed by hand.
+    /// A turn that needs a row of its own, unless an ancestor was closed manually.
     pub reveal: Option<TurnId>,
-    /// Only these turns and what leads to them.
+    /// If set, only these turns and their ancestors are shown.
     pub hits: Option<HashSet<TurnId>>,
 }
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutlineRow<'a> {
-    /// The turn it stands for; of a folded row the first of its turns.
+    /// The turn of the row; for a folded row, its first turn.
     pub turn: &'a TurnSketch,
-    /// How many turns are folded into this row.
+    /// The number of turns folded into this row.
     pub folded: Option<usize>,
-    /// From 1.
+    /// The level, from 1.
     pub level: usize,
-    /// Which of its siblings this is, from 1, and how many there are.
+    /// Its number among its siblings, from 1, and their count.
     pub place: (usize, usize),
-    /// Nothing where there is nothing below.
+    /// `None` if there is nothing below.
     pub is_open: Option<bool>,
-    /// Turns below that have no row because this one is closed; a folded row counts its own.
+    /// The number of hidden turns below, because the row is closed; a folded row counts its own.
     pub hidden: usize,
     pub mark: TurnMark,
-    /// Which version of its place in the chat this is, from 1, where there is more than one.
+    /// Its version number, from 1, and the number of versions, if there are several.
     pub version: Option<(usize, usize)>,
     pub is_on_path: bool,
     pub is_hit: bool,
-    /// Whether the branch begins with this turn.
+    /// True if a branch begins with this turn.
     pub is_new_branch: bool,
 }
 
-/// What stands under a row, before it is a row.
+/// A future row below another row.
 #[derive(Clone)]
 enum LevelPart {
     Head(usize),
@@ -57,11 +57,11 @@ enum LevelPart {
 }
 
 impl TreeOutline {
-    /// The rows that the reader sees, from the top down.
+    /// Returns the visible rows, from the top down.
     pub fn rows(&self, wish: &OutlineViewState) -> Vec<OutlineRow<'_>> {
         let kept = wish.hits.as_ref().map(|hits| self.runs_with_hits(hits));
         let mut opened = self.revealed_turns(wish.reveal);
-        // A filter shows what it finds; a small tree shows everything.
+        // A filter shows its hits, and a small tree shows everything.
         let is_small = || {
             let rows = |run| 1 + self.inner_parts(run, None).len();
             (0..self.runs.len()).map(rows).sum::<usize>() <= OPEN_ROWS
@@ -138,8 +138,8 @@ impl TreeOutline {
         }
     }
 
-    /// What stands between the first turn of a run and the runs that leave it. Its last turn is where one is, or where
-    /// the ways part, so it always has a row; with a filter the turns have one that it found.
+    /// Returns the parts between the first turn of a run and the child runs. The last turn always has a row, because
+    /// it is a leaf or a fork; with a filter, hits have rows.
     fn inner_parts(&self, run: usize, hits: Option<&HashSet<TurnId>>) -> Vec<LevelPart> {
         let turns = &self.runs[run].turns;
         let mut parts = Vec::new();
@@ -166,7 +166,7 @@ impl TreeOutline {
         parts
     }
 
-    /// The runs in which, or below which, something was found.
+    /// Returns the runs that contain a hit or have one below.
     fn runs_with_hits(&self, hits: &HashSet<TurnId>) -> Vec<bool> {
         let mut kept = vec![false; self.runs.len()];
         for run in (0..self.runs.len()).rev() {
@@ -178,14 +178,14 @@ impl TreeOutline {
         kept
     }
 
-    /// What is open so that the path that is read has rows, and the turn that is to be revealed.
+    /// Returns the rows to open so that the current path and the revealed turn are visible.
     fn revealed_turns(&self, reveal: Option<TurnId>) -> HashSet<TurnId> {
         let mut opened = HashSet::new();
         for wanted in self.leaf.into_iter().chain(reveal) {
             let Some(&at) = self.tree.places.get(&wanted) else { continue };
             let first = self.run_of[at];
             opened.extend(std::iter::successors(Some(first), |&run| self.runs[run].parent).map(|run| self.head(run)));
-            // A run of which the turn is the head need not be open, except for the path.
+            // The run that begins with the revealed turn need not be open, unless it is on the path.
             if Some(wanted) != self.leaf && self.head(first) == wanted && !self.on_path[at] {
                 opened.remove(&wanted);
             }
@@ -209,15 +209,14 @@ impl TreeOutline {
     }
 }
 
-/// Puts the parts of one level on the pile, so that the first is taken first.
+/// Pushes the parts of one level, so that the first is popped first.
 fn push_level(left: &mut Vec<(usize, (usize, usize), LevelPart)>, level: usize, parts: Vec<LevelPart>) {
     let count = parts.len();
     let numbered = parts.into_iter().enumerate().rev();
     left.extend(numbered.map(|(index, part)| (level, (index + 1, count), part)));
 }
 
-/// Which of many rows are shown at once: `limit` of them, with the one at `around` in the middle as far as there are
-/// rows.
+/// Returns the visible window of the rows: `limit` of them, centered on `around` as far as possible.
 pub fn visible_window(rows: usize, around: usize, limit: usize) -> Range<usize> {
     let from = around.saturating_sub(limit / 2).min(rows.saturating_sub(limit));
     from..rows.min(from + limit)

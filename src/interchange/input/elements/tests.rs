@@ -1,4 +1,4 @@
-//! Elements are cut where they end, however the text comes in.
+//! Tests that elements are cut at their ends, however the text is chunked.
 
 use std::io::{BufReader, Cursor};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// All steps, as text.
+/// Returns all steps as text.
 fn steps(text: &[u8], within: &[&str], largest: usize, chunk: usize) -> Vec<String> {
     let mut elements = Elements::new(BufReader::with_capacity(chunk, Cursor::new(text)), within, largest);
     let mut steps = Vec::new();
@@ -35,14 +35,14 @@ fn top_level_value_is_split_into_elements() {
         (r#"{"x":"list","y":[1]}"#, &[r#"{"x":"list","y":[1]}"#]),
         ("{\"a\":1}\n{\"b\":2}\n", &[r#"{"a":1}"#, r#"{"b":2}"#]),
         (r#"{"list":[]}{"a":1}"#, &[r#"{"a":1}"#]),
-        // Broken ones do not take the next with them.
+        // Broken elements do not affect the next one.
         (r#"[{"a":NaN},{"b":2}]"#, &[r#"{"a":NaN}"#, r#"{"b":2}"#]),
         (r#"[{"a":1}},{"b":2}]"#, &[r#"{"a":1}"#, "}", r#"{"b":2}"#]),
         (r#"[{"a":[1]]},{"b":2}]"#, &[r#"{"a":[1]]"#, "}", r#"{"b":2}"#]),
-        // The end comes too early.
-        (r#"[{"a":1},{"b":"#, &[r#"{"a":1}"#, "Cut"]),
-        (r#"[{"a":1}"#, &[r#"{"a":1}"#, "Cut"]),
-        (r#"{"list":[{"a":1}"#, &[r#"{"a":1}"#, "Cut"]),
+        // Truncated texts.
+        (r#"[{"a":1},{"b":"#, &[r#"{"a":1}"#, "Truncated"]),
+        (r#"[{"a":1}"#, &[r#"{"a":1}"#, "Truncated"]),
+        (r#"{"list":[{"a":1}"#, &[r#"{"a":1}"#, "Truncated"]),
         (r#"[{"a":1}] <html>"#, &[r#"{"a":1}"#, "NotJson"]),
         ("\0\0\0", &["NotJson"]),
         ("hello", &["NotJson"]),
@@ -62,12 +62,12 @@ fn top_level_value_is_split_into_elements() {
 fn too_large_element_is_skipped_and_next_is_read() {
     let large = "x".repeat(100);
     let table = [
-        (format!(r#"[{{"a":1}},{{"b":"{large}"}},{{"c":3}}]"#), vec![r#"{"a":1}"#, "TooMuch(Bytes)", r#"{"c":3}"#]),
-        (format!(r#"{{"a":"{large}"}}"#), vec!["TooMuch(Bytes)"]),
-        // What stands around a list is not held, however large.
+        (format!(r#"[{{"a":1}},{{"b":"{large}"}},{{"c":3}}]"#), vec![r#"{"a":1}"#, "OverLimit(Bytes)", r#"{"c":3}"#]),
+        (format!(r#"{{"a":"{large}"}}"#), vec!["OverLimit(Bytes)"]),
+        // Content around a list is not held, however large it is.
         (
             format!(r#"{{"a":"{large}","list":[{{"c":3}},"{large}",4],"b":"{large}"}}"#),
-            vec![r#"{"c":3}"#, "TooMuch(Bytes)", "4"],
+            vec![r#"{"c":3}"#, "OverLimit(Bytes)", "4"],
         ),
     ];
     for (text, expected) in table {
@@ -83,7 +83,7 @@ fn element_with_too_many_values_is_skipped_and_next_is_read() {
     let text = format!(r#"{{"a":[{many}0],"list":[{{"b":[{many}0]}},{{"c":"{many}"}},[{many}0],4],"d":[{many}0]}}"#);
     let steps = steps(text.as_bytes(), &["list"], 128 << 20, 4096);
     let of_text = format!(r#"{{"c":"{many}"}}"#);
-    assert!(steps == ["TooMuch(Values)", of_text.as_str(), "TooMuch(Values)", "4"], "{} steps", steps.len());
+    assert!(steps == ["OverLimit(Values)", of_text.as_str(), "OverLimit(Values)", "4"], "{} steps", steps.len());
 }
 
 fn values() -> impl Strategy<Value = Value> {

@@ -1,4 +1,4 @@
-//! What the exchanges of a legacy conversation are as messages: each question with the one reply that its rows tell.
+//! Builds the messages of the exchanges: each question with the reply of its rows.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::domain::turn::Role;
 use crate::message_builder::{call_body, empty_message};
 use crate::unique_ids::UniqueIds;
 
-/// The messages, one below the other.
+/// Returns the messages as a chain.
 pub(super) fn build_messages(
     timeline: Vec<TimelineEntry>,
     exchanges: Vec<TimelineExchange>,
@@ -44,14 +44,14 @@ pub(super) fn build_messages(
         if has_question {
             reply.take().into_iter().for_each(&mut add);
         }
-        // Where there is no question, the system speaks first.
+        // Without a question, the system message comes first.
         system.for_each(&mut add);
         reply.into_iter().for_each(&mut add);
     }
     messages
 }
 
-/// A message of a text alone.
+/// Builds a message with a single text.
 fn text_message(entry: TimelineEntry, role: Role, mode: Option<bool>) -> ImportedMessage {
     let mut made = ImportedMessage { created_at: entry.at, is_thinking_mode: mode, ..empty_message(&entry.id, role) };
     if let EntryContent::Question(text) | EntryContent::System(text) = entry.content {
@@ -60,7 +60,7 @@ fn text_message(entry: TimelineEntry, role: Role, mode: Option<bool>) -> Importe
     made
 }
 
-/// The reply that was said in these rows.
+/// Builds the reply from its rows.
 fn reply(said: Vec<TimelineEntry>) -> Option<ImportedMessage> {
     let first = said.first()?;
     let id = if first.kind == LegacyRowKind::Message { first.id.clone() } else { first.place.clone() };
@@ -71,17 +71,17 @@ fn reply(said: Vec<TimelineEntry>) -> Option<ImportedMessage> {
     let last = said.len() - 1;
     for (number, entry) in said.into_iter().enumerate() {
         match entry.content {
-            // What failed says so in the place of the reply, or behind what came of it.
+            // A failure takes the place of the reply, or follows its partial content.
             EntryContent::Reply { text, failure }
                 if number == last && (failure == FailureSign::Yes || (failure == FailureSign::ByText && last == 0)) =>
             {
-                // What does not stand with a failure is said as text.
+                // A text longer than the limit of a failure is also kept as text.
                 if text.chars().count() > FAILURE_CHARS {
                     made.pieces.push(piece(entry.at, PieceBody::Text(text.clone())));
                 }
                 made.ending = MessageEnding::Failed(text);
             }
-            // Only calls hang on it.
+            // An empty reply only carries calls.
             EntryContent::Reply { text, .. } if text.is_empty() => {}
             EntryContent::Reply { text, .. } | EntryContent::Question(text) | EntryContent::System(text) => {
                 made.pieces.push(piece(entry.at, PieceBody::Text(text)));

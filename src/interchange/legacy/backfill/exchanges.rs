@@ -1,4 +1,4 @@
-//! Which exchange the rows of a legacy conversation are in, and which turn that is.
+//! Assigns the rows of a conversation to exchanges, and the exchanges to turns of the source.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::super::{LegacyField, LegacyRow, LegacyRowKind, RowCount};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
-/// A question with what belongs to its reply, as places in the timeline.
+/// A question and the rows of its reply, as indexes in the timeline.
 #[derive(Debug, Default)]
 pub(super) struct TimelineExchange {
     pub question: Option<usize>,
@@ -16,7 +16,7 @@ pub(super) struct TimelineExchange {
     pub system: Vec<usize>,
 }
 
-/// A turn of the source, and whether something was in it.
+/// A turn of the source, and whether any row belongs to it.
 #[derive(Debug, Default)]
 pub(super) struct SourceTurn {
     pub is_thinking: Option<bool>,
@@ -24,7 +24,7 @@ pub(super) struct SourceTurn {
     pub is_used: bool,
 }
 
-/// The turns of the source, by their ids.
+/// Returns the turns of the source by id.
 pub(super) fn collect_turns(
     rows: &[LegacyRow],
     counts: &mut [RowCount; LegacyRowKind::ALL.len()],
@@ -40,21 +40,21 @@ pub(super) fn collect_turns(
         }
         let is_thinking = read_flag(row, notes);
         if is_thinking.is_none() {
-            notes.add(IssueKind::PutRight, &place, "it does not say whether it thinks: that is inferred");
+            notes.add(IssueKind::PutRight, &place, "its reasoning setting is missing: it was inferred");
         }
         turns.insert(id, SourceTurn { is_thinking, place, is_used: false });
     }
     turns
 }
 
-/// Which exchange everything is in. The first one has no question.
+/// Assigns every entry to an exchange. The first exchange has no question.
 pub(super) fn group_exchanges(
     timeline: &[TimelineEntry],
     turns: &mut HashMap<String, SourceTurn>,
     notes: &mut ConversationNotes,
 ) -> Vec<TimelineExchange> {
     let OpenExchanges { mut all, mut of_turn, mut of_message, open } = open_exchanges(timeline, turns, notes);
-    // Messages first: the others may name them.
+    // Messages come first, because other rows may name them.
     let (messages, others): (Vec<usize>, Vec<usize>) = (0..timeline.len())
         .filter(|&at| !timeline[at].is_question())
         .partition(|&at| timeline[at].kind == LegacyRowKind::Message);
@@ -63,7 +63,7 @@ pub(super) fn group_exchanges(
         let named = entry.message.as_deref().map(|message| of_message.get(message).copied());
         let to = match entry.turn.as_deref().filter(|turn| of_turn.contains_key(turn) || turns.contains_key(*turn)) {
             Some(turn) => *of_turn.entry(turn).or_insert_with(|| {
-                // A turn whose question does not name it, or that has none.
+                // The turn's question does not name it, or the turn has no question.
                 let walked = named.flatten().unwrap_or(open[at]);
                 if all[walked].turn.is_none() && all[walked].question.is_some() {
                     all[walked].turn = Some(turn.to_owned());
@@ -74,10 +74,10 @@ pub(super) fn group_exchanges(
             }),
             None => {
                 if entry.turn.is_some() {
-                    notes.add(IssueKind::PutRight, &entry.place, "its turn is not there: it was placed without it");
+                    notes.add(IssueKind::PutRight, &entry.place, "its turn is missing: it was placed without it");
                 }
                 if named == Some(None) {
-                    notes.add(IssueKind::PutRight, &entry.place, "its message is not there: it was placed by its time");
+                    notes.add(IssueKind::PutRight, &entry.place, "its message is missing: it was placed by its time");
                 }
                 named.flatten().unwrap_or(open[at])
             }
@@ -90,11 +90,7 @@ pub(super) fn group_exchanges(
         }
         let is_system = matches!(entry.content, EntryContent::System(_));
         if is_system && all[to].question.is_some() && !precedes_reply(&all[to], at) {
-            notes.add(
-                IssueKind::PutRight,
-                &entry.place,
-                "a message of the system stands behind the reply that it was within",
-            );
+            notes.add(IssueKind::PutRight, &entry.place, "a system message was placed after the reply it was part of");
         }
         if is_system { all[to].system.push(at) } else { all[to].reply.push(at) }
     }
@@ -111,7 +107,7 @@ struct OpenExchanges<'t> {
     all: Vec<TimelineExchange>,
     of_turn: HashMap<&'t str, usize>,
     of_message: HashMap<&'t str, usize>,
-    /// By place the exchange that was open then.
+    /// The exchange that was open at each index of the timeline.
     open: Vec<usize>,
 }
 
@@ -130,13 +126,13 @@ fn open_exchanges<'t>(
             if let Some(turn) = entry.turn.as_deref() {
                 match turns.get_mut(turn) {
                     Some(turn) => turn.is_used = true,
-                    None => notes.add(IssueKind::PutRight, &entry.place, "its turn is not there: the mode is inferred"),
+                    None => notes.add(IssueKind::PutRight, &entry.place, "its turn is missing: the mode was inferred"),
                 }
                 if of_turn.insert(turn, all.len()).is_some() {
                     notes.add(
                         IssueKind::PutRight,
                         &entry.place,
-                        "its turn had a question before: it opens another exchange",
+                        "its turn already had a question: it starts a new exchange",
                     );
                 }
             }
@@ -154,7 +150,7 @@ impl TimelineExchange {
     }
 }
 
-/// Whether nothing of the reply stands before this place.
+/// Returns whether nothing of the reply precedes this index.
 fn precedes_reply(exchange: &TimelineExchange, at: usize) -> bool {
     exchange.reply.iter().all(|said| *said > at)
 }

@@ -1,4 +1,4 @@
-//! Request bodies: what goes out of a path, in both modes.
+//! Tests of request bodies built from a path, in raw and text mode.
 
 use super::*;
 use crate::history::fixtures::{block, turn};

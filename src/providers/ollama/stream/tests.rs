@@ -1,4 +1,4 @@
-//! The decoder on lines of its own.
+//! Tests of the decoder with hand-written lines.
 
 use serde_json::json;
 

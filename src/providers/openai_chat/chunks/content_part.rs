@@ -1,4 +1,4 @@
-//! Parts of a content array, and images beside it.
+//! Decoding of content parts and images.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::pictures::GeneratedImage;
 use crate::provider::DecodedItem;
 
 impl ChunkReader {
-    /// An image, in the form that requests have; what is none, or lies elsewhere, is kept as it came.
+    /// Reads an image in the format of requests. An image that is invalid or only linked is kept as an opaque item.
     pub(super) fn push_image(&mut self, part: &Value, out: &mut Vec<DecodedItem>) {
         let url = part.pointer("/image_url/url").or_else(|| part.get("image_url")).and_then(Value::as_str);
         let Some(image) = url.and_then(|url| GeneratedImage::parse(url, None)) else {
@@ -20,7 +20,7 @@ impl ChunkReader {
         }
     }
 
-    /// One part of a content array.
+    /// Reads one part of a content array.
     pub(super) fn push_content_part(&mut self, part: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         match part.get("type").and_then(Value::as_str) {
             Some("text" | "output_text") => self.text(text_of(part, "text").unwrap_or_default(), is_mended, out),

@@ -1,4 +1,4 @@
-//! The rows of providers.md 4.1 and 5: what each dialect's models take.
+//! Tests of the tables of docs/reference/providers.md 4.1 and 5: the capabilities of each dialect's models.
 
 use super::*;
 

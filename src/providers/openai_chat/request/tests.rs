@@ -1,4 +1,4 @@
-//! Request bodies: what goes out of a path, in both modes.
+//! Tests of request bodies built from a path, in raw and text mode.
 
 use serde_json::json;
 
@@ -43,7 +43,7 @@ fn messages_of(dialect: &str, history: Vec<HistoryTurn>) -> Value {
     body_of(dialect, &request("some-model", history))["messages"].clone()
 }
 
-/// A response that thinks, calls `f` under this id and stops.
+/// Returns a response that thinks, calls `f` with this id and stops.
 fn calling(id: &str, arguments: &str) -> String {
     let call = json!([{"index": 0, "id": id, "function": {"name": "f", "arguments": arguments}}]);
     [
@@ -210,7 +210,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
         let before = [json!({"role": "user", "content": "Go"}), echoed(made("a"), "why"), tool("a", "first")];
         assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
     }
-    // Where a server only shows its reasoning, none goes back.
+    // If a server only shows its reasoning, none goes back.
     let reply = turn(Role::Assistant, Vec::new(), &[&(thinking() + &saying("It is", Value::Null))]);
     assert_eq!(messages_of("openai", vec![reply])[0], json!({"role": "assistant", "content": "It is"}));
 }

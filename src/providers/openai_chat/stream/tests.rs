@@ -1,4 +1,4 @@
-//! The decoder against what servers send that no recording holds.
+//! Tests of the decoder with responses that the recordings do not contain.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -248,7 +248,7 @@ fn document_beyond_limit_fails_with_limit_kind() {
     assert_eq!(kind(&outcome), Some(FailureKind::LimitEvent));
 }
 
-/// Chunks with every kind of delta and of mistake.
+/// Generates chunks with every kind of delta and of defect.
 fn chunk() -> impl Strategy<Value = String> {
     let deltas = vec![
         json!({"content": "text 你好"}),

@@ -1,4 +1,4 @@
-//! The keys of the request that say how much to think, as a request has them after it was settled.
+//! Tests of the reasoning parameters after they were resolved for the model.
 
 use super::*;
 use crate::openai_chat::models::capabilities;
@@ -6,7 +6,7 @@ use turnleaf_domain::ModelParams;
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::params_resolution::resolve_params;
 
-/// What is put into the request of a turn that asks for this much.
+/// Returns the reasoning parameters of a request with this level.
 fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {
     let dialect = Dialect::from_name(dialect).unwrap();
     let capabilities = capabilities(dialect, model);

@@ -1,9 +1,10 @@
-//! Which items go back after which endings.
+//! Tests of the items that are sent back after each kind of ending.
 
 use super::*;
 use crate::openai_responses::request::parse_stored_reply;
 
-/// The items that a whole response with this output sends back, with results for the calls of these numbers.
+/// Returns the items that a complete response with this output sends back, if the calls with these numbers have
+/// results.
 fn sent_items(output: Value, answered: &[usize]) -> (Vec<Value>, Vec<usize>) {
     let response = json!({"object": "response", "status": "completed", "output": output});
     let said = parse_stored_reply(response.to_string().as_bytes());
@@ -116,13 +117,13 @@ fn unfinished_items_are_sent_back_as_plain_text() {
     let (items, _) = parse_stored_reply(body.as_bytes()).input_items(true, |_| true);
     assert_eq!(items[0], json!({"role": "assistant", "content": "Hello"}));
     assert_eq!((&items[1]["arguments"], items.len()), (&json!("{}"), 2));
-    // Without the terminal nobody knows whether the arguments were all.
+    // Without the terminal it is unknown whether the arguments are complete.
     let cut: String = events[..4].iter().map(|event| format!("data: {event}\n\n")).collect();
     let sent = parse_stored_reply(cut.as_bytes()).input_items(true, |_| true);
     assert_eq!(sent, (vec![json!({"role": "assistant", "content": "Hello"})], Vec::new()));
 }
 
-/// The rows of providers.md 2.6, each response cut off behind these events.
+/// The rows of docs/reference/providers.md 2.6: responses that are interrupted after these events.
 #[test]
 fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
     let added =
@@ -161,7 +162,7 @@ fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
         let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
         let said = parse_stored_reply(body.as_bytes());
         assert!(!said.is_complete, "{what}");
-        // The end of a turn answers every call, cut ones too.
+        // The end of a turn stores a result for every call, including cut ones.
         let (items, calls) = said.input_items(true, |_| true);
         assert_eq!(items, expected, "{what}");
         assert_eq!(calls.into_iter().map(|call| call.number).collect::<Vec<_>>(), answered, "{what}");

@@ -1,5 +1,5 @@
-//! Parts that are whole, and where their words come from: annotations of pages, whose offsets count characters of their
-//! part.
+//! Completed content parts and their citations. Citations of web pages become sources; their offsets count characters
+//! of the part.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::provider::DecodedItem;
 use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
 
 impl ResponseOutput {
-    /// Takes a part that is whole, with what hangs on it.
+    /// Reads a complete part with its annotations.
     pub(super) fn finish_part(
         &mut self,
         at: usize,
@@ -39,13 +39,13 @@ impl ResponseOutput {
     }
 }
 
-/// Whether an annotation is one of a page.
+/// Returns true for the citation of a web page.
 fn has_address(annotation: &Value) -> bool {
     annotation.get("url").and_then(Value::as_str).is_some_and(is_web_url)
 }
 
-/// The annotations of pages as the content of a block. `before` is where the part begins in its text block; unknown where
-/// other blocks stand between.
+/// Returns the citations of web pages as the content of a sources block. `before` is the offset of the part in its
+/// text block; it is unknown if other blocks are between the parts.
 fn sources(annotations: &[Value], before: Option<usize>) -> Option<Map<String, Value>> {
     sources_content(annotations.iter().filter(|one| has_address(one)).map(|one| {
         let word = |field: &str| one.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();

@@ -1,5 +1,5 @@
-//! Calls that the provider runs itself, out of their items: each type has its own fields for what went in and what came
-//! out (providers.md 6.2).
+//! Provider tool calls from output items: each type has its own fields for arguments and results
+//! (docs/reference/providers.md 6.2).
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use crate::provider::DecodedItem;
 use turnleaf_domain::client_redaction::redact_value;
 
 impl ResponseOutput {
-    /// A call that the provider runs itself.
+    /// Announces a provider tool call, once.
     pub(super) fn announce_provider_call(&mut self, at: usize, item: &Value, out: &mut Vec<DecodedItem>) {
         if self.entries[at].provider_call_id.is_some() || self.entries[at].kind != OutputItemKind::ProviderCall {
             return;
@@ -24,7 +24,7 @@ impl ResponseOutput {
         out.push(call);
     }
 
-    /// A call that the provider runs itself is over.
+    /// Ends a provider tool call with its result.
     pub(super) fn finish_provider_call(
         &mut self,
         at: usize,
@@ -41,7 +41,7 @@ impl ResponseOutput {
     }
 }
 
-/// The call as it appears; `number` makes an id for one that has none.
+/// Returns the call item; `number` makes an id for a call that has none.
 fn provider_call(item: &Value, number: usize) -> DecodedItem {
     let text = |field: &str| item.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
     let kind = text("type").unwrap_or_default().trim_end_matches("_call");
@@ -50,7 +50,7 @@ fn provider_call(item: &Value, number: usize) -> DecodedItem {
     DecodedItem::ProviderToolCall { id, name: name.to_owned(), server: text("server_label").map(str::to_owned) }
 }
 
-/// What a whole item adds: its arguments, and what came of it.
+/// Returns the arguments and the result of a complete item.
 fn provider_call_items(id: String, item: &Value, is_mended: bool) -> Vec<DecodedItem> {
     let mut item = item.clone();
     if is_mended {
@@ -84,7 +84,7 @@ fn provider_call_items(id: String, item: &Value, is_mended: bool) -> Vec<Decoded
     items
 }
 
-/// What was looked for, and where it was found.
+/// Returns the query and the sources of a web search.
 fn web_search_outcome(action: Option<&Value>) -> (String, Option<Value>) {
     let Some(Value::Object(action)) = action else { return (String::new(), None) };
     let asked: Map<String, Value> =
@@ -99,7 +99,7 @@ fn arguments_from_fields(fields: &[(&str, Option<&Value>)]) -> String {
     if known.is_empty() { String::new() } else { Value::Object(known).to_string() }
 }
 
-/// What code printed; as it came where there is more.
+/// Returns the logs of executed code as one text; other outputs stay as they are, without encrypted fields.
 fn code_output(outputs: &Value) -> Value {
     let logs = |output: &Value| output.get("logs").and_then(Value::as_str).map(str::to_owned);
     let all: Option<Vec<String>> = outputs.as_array().and_then(|outputs| outputs.iter().map(logs).collect());

@@ -1,4 +1,4 @@
-//! Request bodies: what goes out of a path, in both modes.
+//! Tests of request bodies built from a path, in raw and text mode.
 
 use serde_json::json;
 use uuid::Uuid;
@@ -39,7 +39,7 @@ fn input_of(history: Vec<HistoryTurn>) -> Value {
     body_of(&request("gpt-5", history))["input"].clone()
 }
 
-/// A whole response with this output.
+/// Returns a complete response with this output.
 fn response(output: &[Value]) -> String {
     let event = json!({"type": "response.completed", "response": {"status": "completed", "output": output}});
     format!("event: response.completed\ndata: {event}\n\n")
@@ -217,7 +217,7 @@ fn longer_history_starts_with_same_items() {
     assert_eq!(&long.as_array().unwrap()[..short.len()], short);
 }
 
-/// A path in which every turn has an id of its own: 1, 2 and so on.
+/// Returns a path in which the turns have the ids 1, 2 and so on.
 fn path(turns: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
     let ids = (1..).map(|id| TurnId::from_uuid(Uuid::from_u128(id)));
     turns.into_iter().zip(ids).map(|(turn, turn_id)| HistoryTurn { turn_id, ..turn }).collect()
@@ -236,7 +236,7 @@ fn only_new_items_are_sent_after_kept_response() {
             result_block(5, 3, json!("three")),
             result_block(6, 4, json!({"n": 4})),
         ];
-        // The second response numbers its calls anew; the provider knows them by the names that it gave.
+        // The second response numbers its calls from the start; the provider knows them by its own ids.
         let raw = [response(&[thought(), calling("a", "{}")]), response(&[calling("a", "{}"), calling("b", "{}")])];
         turn(Role::Assistant, blocks, &raw)
     };
@@ -276,7 +276,7 @@ fn only_new_items_are_sent_after_kept_response() {
         let mut behind: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
         assert_eq!(behind["input"], Value::from(expected), "{what}");
         assert_eq!(behind["previous_response_id"], "resp_1", "{what}");
-        // Nothing else differs: instructions and tools are not carried over by the provider.
+        // The rest is equal: the provider does not carry over instructions and tools.
         behind.as_object_mut().unwrap().remove("previous_response_id");
         behind["input"] = whole["input"].clone();
         assert_eq!(behind, whole, "{what}");

@@ -1,4 +1,4 @@
-//! What single events mean, and what servers do to them.
+//! Tests of single events and of the deviations of servers.
 
 use serde_json::json;
 
@@ -55,7 +55,7 @@ fn reasoning_parts_join_with_blank_lines_and_signature_follows() {
         "summary": [{"type": "summary_text", "text": "One"}, {"type": "summary_text", "text": "Two"}]});
     let (items, _) = decode(&[
         created(),
-        // The seal of a beginning is not the last one.
+        // The encrypted content of the `added` event is not the final one.
         added(0, json!({"type": "reasoning", "summary": [], "encrypted_content": "s0"})),
         summary(0, "O"),
         summary(0, "ne"),
@@ -170,7 +170,7 @@ fn other_items_keep_order_and_two_messages_stay_separate() {
         })
         .collect();
     let own = ["web_search?", "{\"query\":\"q\"}", "\"\"!"];
-    let others = ["b", "x:sources", "x:citation", "c", "x:message", "d", "Stop(\"completed\")"];
+    let others = ["b", "x:sources", "x:citation", "c", "x:message", "d", "StopReason(\"completed\")"];
     assert_eq!(kinds, [&["a"][..], &own, &others].concat());
     let source = json!({"url": "https://a.example", "title": "A", "start": 0, "end": 1});
     let cited =

@@ -41,7 +41,7 @@ pub(super) enum CallStage {
     Over,
 }
 
-/// One call.
+/// A tool call of the step.
 pub(super) struct StepCall {
     pub pending: PendingCall,
     pub target: CallTarget,

@@ -1,5 +1,5 @@
-//! The claim of the database while the server serves. A server whose database another process has claimed writes nothing
-//! any more: it drops its replies, says that it is not ready, and ends with exit code 75.
+//! Watches the claim on the database while the server runs. When another process has claimed the database, the server
+//! stops writing: it abandons its replies, reports that it is not ready, and ends with exit code 75.
 
 use tokio_util::sync::CancellationToken;
 
@@ -11,7 +11,7 @@ use turnleaf_run::Supervisor;
 use turnleaf_store::claim::ClaimState;
 use turnleaf_store::{Claim, Db, StoreError};
 
-/// Claims the database and then migrates it: a process that is refused has changed nothing.
+/// Claims the database before migrating it, so that a refused process has changed nothing.
 pub async fn claim_and_migrate(db: &Db, boot: BootId, clock: &dyn Clock) -> Result<Claim, StoreError> {
     let mut claim = Claim::acquire(db, boot).await?;
     let migration = db.migrate(None, clock.now()).await?;
@@ -22,7 +22,7 @@ pub async fn claim_and_migrate(db: &Db, boot: BootId, clock: &dyn Clock) -> Resu
     Ok(claim)
 }
 
-/// A claim that is being watched.
+/// A claim with its watcher task.
 pub struct WatchedClaim {
     watcher: Task<()>,
     serving: CancellationToken,
@@ -30,20 +30,20 @@ pub struct WatchedClaim {
 }
 
 impl WatchedClaim {
-    /// Watches the claim until it is released. `shutdown` is cancelled when another process has the database.
+    /// Watches the claim until it is released. `shutdown` is cancelled when another process claims the database.
     pub fn start(claim: Claim, db: Db, supervisor: Supervisor, shutdown: CancellationToken) -> Self {
         let serving = CancellationToken::new();
         let watcher = tasks::spawn(watch(claim, supervisor, shutdown, serving.clone()));
         Self { watcher, serving, db }
     }
 
-    /// Gives the claim back at the end of serving.
+    /// Releases the claim at the end of serving.
     ///
     /// # Errors
-    /// Another process has taken the database.
+    /// Another process has claimed the database.
     pub async fn release(self) -> Result<(), CliError> {
         self.serving.cancel();
-        // A watcher that panicked has let go of the claim as well.
+        // A watcher that panicked has dropped the claim as well.
         let _ = self.watcher.await;
         if self.db.claim_state() == ClaimState::Taken { Err(StoreError::InUse.into()) } else { Ok(()) }
     }
@@ -58,11 +58,11 @@ async fn watch(mut claim: Claim, supervisor: Supervisor, shutdown: CancellationT
     claim.release().await;
 }
 
-/// Why the database must not be written to at this moment, if so.
+/// Returns the reason why the database must not be written to now, if any.
 pub fn write_refusal(db: &Db) -> Option<&'static str> {
     match db.claim_state() {
         ClaimState::Unclaimed | ClaimState::Held(_) => None,
-        ClaimState::Lost(_) => Some("the claim of the database is lost and being taken again"),
-        ClaimState::Taken => Some("another process has claimed the database"),
+        ClaimState::Lost(_) => Some("lost the database lease; acquiring it again"),
+        ClaimState::Taken => Some("another process holds the database lease"),
     }
 }

@@ -1,6 +1,5 @@
-//! SIGHUP reloads the configuration: what can change while the server runs takes effect, what cannot is named, and a
-//! configuration that cannot be read leaves the one in force as it is. Replies and tool calls that run are not
-//! interrupted.
+//! SIGHUP reloads the configuration: reloadable settings take effect, others are named in the log, and an invalid
+//! configuration leaves the present one in force. Running replies and tool calls are not interrupted.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use turnleaf_platform::telemetry::LogFilter;
 use turnleaf_providers::registry::{ProviderRegistry, local_servers};
 use turnleaf_service::{Service, ServiceError};
 
-/// The settings that are what they were at the start until the next one, by the keys of the file.
+/// The settings that need a restart, by the keys of the file.
 const NEED_RESTART: [&str; 11] = [
     "listen",
     "data_dir",
@@ -35,10 +34,10 @@ const NEED_RESTART: [&str; 11] = [
     "log_format",
 ];
 
-/// What a reload changes.
+/// The components that a reload changes.
 pub struct ConfigReload {
     pub flags: CliFlags,
-    /// The configuration that the server started with: the settings that need a restart are still its.
+    /// The configuration of the start, which stays in force for settings that need a restart.
     pub initial_config: Config,
     pub owner: UserId,
     pub service: Service,
@@ -49,7 +48,7 @@ pub struct ConfigReload {
 }
 
 impl ConfigReload {
-    /// Reloads with each signal until the server goes down. Signals that come during a reload are one.
+    /// Reloads on each signal until shutdown. Signals that arrive during a reload are merged into one.
     pub async fn reload_on_hangup(self, mut hangup: Signal, shutdown: CancellationToken) {
         while let Some(Some(())) = shutdown.run_until_cancelled(hangup.recv()).await {
             match Config::load(&self.flags, &Environment::from_process()) {
@@ -59,14 +58,14 @@ impl ConfigReload {
                     if let Err(error) = binding::check(&self.initial_config.listen, &[], &security) {
                         log_refusal(&error);
                     } else if let Err(error) = self.apply(config, &security).await {
-                        tracing::error!(%error, "the configuration was reloaded only in part");
+                        tracing::error!(%error, "the configuration was only partly reloaded");
                     }
                 }
             }
         }
     }
 
-    /// What keeps strangers out from now on: all but the names that are answered needs a restart.
+    /// Returns the security settings after the reload: only the allowed hosts change without a restart.
     fn security(&self, new: &Config) -> SecuritySettings {
         let allowed_hosts = new.security.allowed_hosts.clone();
         SecuritySettings { allowed_hosts, ..self.initial_config.security.clone() }
@@ -75,7 +74,7 @@ impl ConfigReload {
     async fn apply(&self, config: Config, security: &SecuritySettings) -> Result<(), ServiceError> {
         let ignored = self.needing_restart(&config);
         if let Some(complaint) = self.log.set(&config.logging) {
-            tracing::warn!("{complaint}; the filter stays as it was");
+            tracing::warn!("{complaint}; the log filter is unchanged");
         }
         self.hosts.replace(security, self.listen_addresses.iter().copied());
         self.service.storage().set(config.min_free_disk.value.0, config.quota.value.0);
@@ -85,7 +84,7 @@ impl ConfigReload {
         self.registry.set_candidates(if finds_locally { local_servers::candidates() } else { Vec::new() });
         self.service.reload_providers(self.owner, config.providers.endpoints).await?;
         self.service.reload_tools(self.owner, config.tool_servers).await?;
-        // New providers are asked for their models; nobody waits for that.
+        // New providers list their models in the background.
         let registry = self.registry.clone();
         tokio::spawn(async move { registry.refresh().await });
         if !ignored.is_empty() {
@@ -95,8 +94,8 @@ impl ConfigReload {
         Ok(())
     }
 
-    /// The settings that a reload cannot change and that are not what the server started with. Everything is taken apart
-    /// by name: a new setting is put among these or into `apply`.
+    /// Returns the changed settings that need a restart. The configuration is destructured completely, so that a new
+    /// setting must be handled here or in `apply`.
     fn needing_restart(&self, new: &Config) -> Vec<&'static str> {
         let Config {
             file: _,
@@ -134,7 +133,7 @@ impl ConfigReload {
 }
 
 fn log_refusal(error: &ConfigError) {
-    tracing::error!(%error, "the configuration was not reloaded; the one in force stays");
+    tracing::error!(%error, "the configuration was not reloaded; the previous one stays active");
 }
 
 #[cfg(test)]
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
     use turnleaf_platform::config::file::ConfigFile;
 
-    /// What a reload changes, by the keys of the file, as the README says.
+    /// The reloadable settings, by the keys of the file, as the README lists them.
     const RELOADED: [&str; 9] = [
         "providers",
         "prices",
@@ -159,7 +158,7 @@ mod tests {
     fn every_file_setting_is_reloaded_or_needs_restart() {
         let refusal = toml::from_str::<ConfigFile>("no_such_setting = 1").err().unwrap().to_string();
         let (_, expected) = refusal.split_once("expected one of ").unwrap();
-        // A secret may lie in a file, and a database has parts.
+        // Keys of secrets also exist with the suffix `_file`.
         let keys: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
         assert!(keys.len() > 15, "{refusal}");
         for key in &keys {

@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for TurnReference {
         if !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit()) {
             return text.parse().map(Self::Ord).map_err(D::Error::custom);
         }
-        text.parse().map(Self::Id).map_err(|_| D::Error::custom("a turn's id or its place in the chat is expected"))
+        text.parse().map(Self::Id).map_err(|_| D::Error::custom("must be a turn id or its position in the chat"))
     }
 }
 
@@ -69,7 +69,7 @@ fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     match String::deserialize(deserializer)?.as_str() {
         "1" | "true" => Ok(true),
         "0" | "false" => Ok(false),
-        _ => Err(D::Error::custom("1, 0, true or false is expected")),
+        _ => Err(D::Error::custom("must be 1, 0, true or false")),
     }
 }
 

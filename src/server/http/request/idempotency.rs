@@ -15,7 +15,9 @@ pub fn created_status(is_new: bool) -> StatusCode {
 pub fn client_request_id(in_body: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let in_header = match headers.get("idempotency-key") {
         Some(value) => {
-            let text = value.to_str().map_err(|_| InvalidField::new("Idempotency-Key", "must be visible ASCII"))?;
+            let text = value
+                .to_str()
+                .map_err(|_| InvalidField::new("Idempotency-Key", "must contain only visible ASCII characters"))?;
             Some(text.trim_matches('"').to_owned())
         }
         None => None,

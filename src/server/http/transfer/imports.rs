@@ -26,7 +26,7 @@ use crate::server::http::request::size_limits::declared_length;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::messages::delete_all;
-use crate::server::server_pages::transfer::{TransferPage, ImportPage};
+use crate::server::server_pages::transfer::{ImportPage, TransferPage};
 use crate::server::server_pages::{ActionNotice, ServerPage};
 use crate::ui::messages::server_messages::localize_field_error;
 use turnleaf_service::ServiceError;
@@ -195,7 +195,7 @@ pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: Submitted
 fn requested_format(name: Option<&str>) -> Result<Option<ImportFormat>, Problem> {
     match name {
         None | Some(AUTO) => Ok(None),
-        Some(name) => parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", "no such format").into()),
+        Some(name) => parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", "unknown format").into()),
     }
 }
 

@@ -1,10 +1,10 @@
-//! What the scanner can know of a language.
+//! Properties of languages for the scanner.
 
 mod definitions;
 
 pub use definitions::find_language;
 
-/// How a language is read.
+/// The scanner that a language needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LanguageKind {
     Code,
@@ -12,10 +12,10 @@ pub enum LanguageKind {
     Diff,
 }
 
-/// A language. Lists of words are separated by spaces.
+/// A language. Word lists are separated by spaces.
 #[derive(Debug)]
 pub struct Language {
-    /// What people and models call it, in lower case.
+    /// The names that people and models use, in lower case.
     names: &'static str,
     pub kind: LanguageKind,
     pub line_comments: &'static [&'static str],
@@ -45,7 +45,7 @@ impl Language {
     pub const HASHES: u32 = 1 << 6;
     /// Letters may stand before the quotes of a string.
     pub const PREFIXES: u32 = 1 << 7;
-    /// Strings go on over the end of a line.
+    /// Strings may continue over the end of a line.
     pub const LONG_STRINGS: u32 = 1 << 8;
     /// A word may have hyphens in it.
     pub const HYPHENS: u32 = 1 << 9;

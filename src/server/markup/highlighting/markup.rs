@@ -1,10 +1,10 @@
-//! The scanner of HTML, XML and their likes, with the scripts and styles in them.
+//! The scanner of HTML, XML and similar languages, with embedded scripts and styles.
 
 use super::runs::HighlightRuns;
 use super::{languages, scanner};
 use crate::ui::markdown::CodeClass;
 
-/// Cuts the whole code.
+/// Scans the whole code into runs.
 pub fn scan(code: &str, runs: &mut HighlightRuns) {
     let mut rest = code;
     while !rest.is_empty() {
@@ -34,7 +34,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || "-_:.@*#".contains(c)
 }
 
-/// One tag, and what is in it if it is a script or a style. Gives what follows.
+/// Scans one tag, with its content if it is a script or a style. Returns the rest.
 fn tag<'a>(code: &'a str, runs: &mut HighlightRuns) -> &'a str {
     let mark = 1 + code[1..].bytes().take_while(|byte| matches!(byte, b'/' | b'!' | b'?')).count();
     runs.push(mark, CodeClass::Punctuation);
@@ -62,7 +62,7 @@ fn tag<'a>(code: &'a str, runs: &mut HighlightRuns) -> &'a str {
     rest
 }
 
-/// What is between `<script>` or `<style>` and its end.
+/// Scans the content of `<script>` or `<style>` up to its end.
 fn inside<'a>(name: &str, rest: &'a str, runs: &mut HighlightRuns) -> &'a str {
     let (language, close) = match name {
         "script" => ("js", "</script"),

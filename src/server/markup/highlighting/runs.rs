@@ -1,4 +1,4 @@
-//! The runs of a block of code while it is scanned.
+//! The runs of a code block during a scan.
 
 use crate::ui::markdown::{CodeClass, CodeRun};
 
@@ -7,7 +7,7 @@ use crate::ui::markdown::{CodeClass, CodeRun};
 pub(super) struct HighlightRuns(pub(super) Vec<CodeRun>);
 
 impl HighlightRuns {
-    /// Adds a piece; one that looks like the piece before it joins it.
+    /// Adds a run; adjacent runs of the same class are merged.
     pub(super) fn push(&mut self, bytes: usize, class: CodeClass) {
         match self.0.last_mut().filter(|last| last.class == class) {
             Some(last) => last.bytes += bytes,

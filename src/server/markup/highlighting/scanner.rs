@@ -1,13 +1,13 @@
-//! The scanner of programming languages: one token at a time, each byte looked at a bounded number of times.
+//! The scanner of programming languages: one token at a time, each byte visited a bounded number of times.
 
 use super::languages::Language;
 use super::runs::HighlightRuns;
 use crate::ui::markdown::CodeClass;
 
-/// An attribute in brackets that is longer than this is not recognised.
+/// The maximum length of a recognised attribute in brackets.
 const ATTRIBUTE_BYTES: usize = 256;
 
-/// Cuts the whole code.
+/// Scans the whole code into runs.
 pub fn scan(language: &Language, code: &str, runs: &mut HighlightRuns) {
     let mut at = 0;
     while at < code.len() {
@@ -18,7 +18,7 @@ pub fn scan(language: &Language, code: &str, runs: &mut HighlightRuns) {
     }
 }
 
-/// The token at a place: its length and its class.
+/// Returns the length and the class of the token at a position.
 fn token(language: &Language, code: &str, at: usize) -> (usize, CodeClass) {
     let rest = &code[at..];
     let first = rest.chars().next().unwrap_or_default();
@@ -76,12 +76,12 @@ fn comment(language: &Language, rest: &str, before: char) -> Option<usize> {
         }
     }
     let open = language.line_comments.iter().find(|open| rest.starts_with(**open))?;
-    // In a shell and its likes a hash inside a word is part of it.
+    // In shells and similar languages a hash inside a word is part of the word.
     let is_comment = *open != "#" || before.is_whitespace() || !language.has(Language::SIGILS);
     is_comment.then(|| rest.find('\n').unwrap_or(rest.len()))
 }
 
-/// `@name`, or `#[…]` up to its bracket.
+/// Matches `@name`, or `#[…]` up to its bracket.
 fn attribute(language: &Language, rest: &str, before: char) -> Option<usize> {
     if language.has(Language::AT_ATTRIBUTES) && rest.starts_with('@') && !before.is_alphanumeric() {
         return Some(1 + word(&rest[1..], language)).filter(|length| *length > 1);
@@ -101,7 +101,7 @@ fn attribute(language: &Language, rest: &str, before: char) -> Option<usize> {
     None
 }
 
-/// A string with its quotes and with what may stand before them: `f"…"`, `r#"…"#`.
+/// Matches a string with its quotes and prefix: `f"…"`, `r#"…"#`.
 fn string(language: &Language, rest: &str) -> Option<usize> {
     let prefix = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
     if prefix > 2 || (prefix > 0 && !language.has(Language::PREFIXES)) {
@@ -132,13 +132,13 @@ fn string(language: &Language, rest: &str) -> Option<usize> {
     has_lines.then_some(rest.len())
 }
 
-/// Whether a single quote starts one character, not the name of a lifetime.
+/// Returns true when a single quote starts a character, not a lifetime.
 fn is_character(quoted: &str) -> bool {
     let mut inside = quoted.chars().skip(1);
     inside.next() == Some('\\') || inside.next() == Some('\'')
 }
 
-/// `$name`, `${name}`, `$1`.
+/// Returns the length of `$name`, `${name}` or `$1`.
 fn variable(rest: &str) -> usize {
     let inside = &rest[1..];
     if inside.starts_with('{') {
@@ -167,7 +167,7 @@ fn number(rest: &str) -> usize {
     at
 }
 
-/// The length of the word at the start.
+/// Returns the length of the word at the start.
 fn word(rest: &str, language: &Language) -> usize {
     let may_start = |c: char| c.is_alphabetic() || c == '_' || (c == '$' && !language.has(Language::SIGILS));
     let starts = rest.chars().next().is_some_and(|c| may_start(c) || (c == '-' && language.has(Language::HYPHENS)));
@@ -178,7 +178,7 @@ fn word(rest: &str, language: &Language) -> usize {
     rest.find(|c| !follows(c)).unwrap_or(rest.len())
 }
 
-/// What a word is: what the language says, or what its shape and its neighbours suggest.
+/// Classifies a word by the language's lists, or by its shape and neighbours.
 fn word_class(language: &Language, rest: &str, length: usize, before: char) -> (usize, CodeClass) {
     let name = &rest[..length];
     let after = rest[length..].trim_start_matches([' ', '\t']);

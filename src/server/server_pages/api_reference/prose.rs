@@ -1,12 +1,12 @@
-//! How what the description says is written: paragraphs, code within them, tables.
+//! Rendering of the API's descriptions: paragraphs, inline code, tables.
 
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::ui::erased::view;
 
-/// A table that scrolls by itself. A group, not a region: a page of a hundred tables would have a hundred landmarks of a
-/// few names.
+/// Renders a table that scrolls by itself. It is a group, not a region, because a page with a hundred tables would
+/// have a hundred landmarks with few distinct names.
 pub(super) fn table(caption: &'static str, heads: &[&'static str], rows: AnyView) -> AnyView {
     let heads = heads.iter().map(|head| view! { <th scope="col">{*head}</th> }).collect_view();
     view! {
@@ -21,16 +21,16 @@ pub(super) fn table(caption: &'static str, heads: &[&'static str], rows: AnyView
     .into_any()
 }
 
-/// What the API says of itself is in English, whatever the page is in.
+/// The language of the API's descriptions, whatever the language of the page.
 pub(super) const ENGLISH: &str = "en";
 
-/// Paragraphs.
+/// Renders paragraphs.
 pub(super) fn prose(written: &str) -> AnyView {
     let paragraphs = written.split("\n\n").filter(|text| !text.trim().is_empty());
     paragraphs.map(|text| view! { <p lang=ENGLISH>{inline(text)}</p> }).collect_view().into_any()
 }
 
-/// Text in which what stands between backticks is code.
+/// Renders text with code between backticks.
 pub(super) fn inline(written: &str) -> AnyView {
     let piece = |(number, piece): (usize, &str)| match number % 2 {
         0 => piece.to_owned().into_any(),

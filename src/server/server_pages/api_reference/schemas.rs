@@ -1,4 +1,4 @@
-//! The shapes of what crosses the network: each named one with its fields, and how any of them is written in a line.
+//! Schemas of the API reference: a section for each named schema, and one-line summaries.
 
 use leptos::prelude::*;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::prose::{ENGLISH, entries, inline, prose, table, text};
 use crate::server::server_pages::messages::api_reference as said;
 use crate::ui::erased::view;
 
-/// Every shape that has a name.
+/// Renders a section for each named schema.
 pub fn schema_sections(schemas: &Value) -> AnyView {
     let mut named: Vec<(&str, &Value)> = entries(schemas).collect();
     named.sort_by_key(|(name, _)| *name);
@@ -34,7 +34,7 @@ fn anchor(name: &str) -> String {
     format!("shape-{name}")
 }
 
-/// A shape with all that is in it.
+/// Renders the fields of a schema.
 fn fields(schema: &Value) -> AnyView {
     if let Some(parts) = schema["allOf"].as_array() {
         let part = |part: &Value| match part.get("$ref") {
@@ -71,7 +71,7 @@ fn fields(schema: &Value) -> AnyView {
     table(said::fields(), &[said::name(), said::kind(), said::presence(), said::meaning()], rows)
 }
 
-/// A shape in a line; one that has a name as a link to it.
+/// Renders a schema in one line; a named one as a link.
 pub fn schema_summary(schema: &Value) -> AnyView {
     if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next()) {
         let (address, name) = (format!("#{}", anchor(name)), name.to_owned());
@@ -103,7 +103,7 @@ fn joined(parts: Vec<AnyView>, between: &'static str) -> AnyView {
     parts.into_iter().enumerate().map(part).collect_view().into_any()
 }
 
-/// The bounds that somebody chose: those of a number's size say nothing.
+/// Returns the chosen bounds of a schema; bounds that only state a number's size are omitted.
 fn bounds(schema: &Value) -> Option<String> {
     let least = schema["minimum"].as_f64().filter(|least| *least > 0.0);
     let most = schema["maximum"].as_f64().filter(|most| *most < f64::from(i32::MAX));

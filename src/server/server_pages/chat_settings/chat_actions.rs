@@ -1,4 +1,4 @@
-//! What is done with a chat on the page of its settings: another title, deleting; and where its pages are.
+//! Actions on a chat on its settings page: rename and delete; and the addresses of its pages.
 
 use leptos::prelude::*;
 
@@ -9,12 +9,13 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::messages as app_words;
 
-/// Where a chat is read, and where what is set of it begins: of the next chat, before it is there, too.
+/// Returns the address of a chat and the prefix of its settings' addresses; also for a new chat that does not exist
+/// yet.
 pub fn chat_paths(chat: Option<ChatId>) -> (String, String) {
     chat.map_or_else(|| ("/".into(), "/new".into()), |id| (format!("/c/{id}"), format!("/c/{id}")))
 }
 
-/// The form that gives the chat another title.
+/// Renders the form that renames the chat.
 pub(super) fn rename_form(chat: &Chat, title: &str, error: Option<&str>) -> AnyView {
     let field = TextField {
         label: app_words::title(),
@@ -34,7 +35,7 @@ pub(super) fn rename_form(chat: &Chat, title: &str, error: Option<&str>) -> AnyV
     }
 }
 
-/// The form that deletes the chat. It can be undone, so nothing is asked.
+/// Renders the form that deletes the chat. Deletion can be undone, so there is no confirmation.
 pub(super) fn delete_form(chat: &Chat) -> AnyView {
     view! {
         <form class="panel" method="post" action="/forms/delete-chat">

@@ -1,5 +1,5 @@
-//! One exchange of both sides: the messages, the replies with what they took, and their words with what differs marked
-//! as deleted and inserted text.
+//! One exchange of both sides: the messages, the replies with their measures, and the text differences marked as
+//! deletions and insertions.
 
 use leptos::prelude::*;
 
@@ -15,9 +15,9 @@ use crate::ui::messages::usage;
 use turnleaf_service::branches::compare::text_diff::{DiffSpanKind, DiffUnit, TextDiff};
 use turnleaf_service::branches::compare::{ComparedExchange, ComparedPair, ComparedReply};
 
-/// Lines of a stretch that is the same which stay beside what differs.
+/// The number of unchanged lines beside a difference.
 const LINES_BESIDE: usize = 3;
-/// Fewer lines than these are not worth folding.
+/// The minimum number of lines that are folded.
 const LINES_FOLDED: usize = 6;
 
 pub(super) fn draw(chat: ChatId, pair: &ComparedPair) -> AnyView {
@@ -50,7 +50,7 @@ pub(super) fn draw(chat: ChatId, pair: &ComparedPair) -> AnyView {
     .into_any()
 }
 
-/// Which text of a diff is shown.
+/// The text of a diff that is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::server::server_pages) enum DiffSide {
     Left,
@@ -126,7 +126,7 @@ fn reply_view(reply: &ComparedReply, diff: &TextDiff, only: DiffSide) -> AnyView
     .into_any()
 }
 
-/// What to know before two replies are read.
+/// Returns a note about how the two replies are compared.
 fn reply_note(pair: &ComparedPair, diff: &TextDiff) -> Option<String> {
     let both = |half: &Option<ComparedExchange>| half.as_ref().is_some_and(|half| half.reply.is_some());
     if !(both(&pair.left) && both(&pair.right)) {
@@ -144,12 +144,12 @@ fn reply_note(pair: &ComparedPair, diff: &TextDiff) -> Option<String> {
     Some(how.map_or(percent.clone(), |how| message!("{percent}. {how}", "{percent}。{how}")))
 }
 
-/// Marks in a text that is all different would only hide it.
+/// Returns true when differences are marked; in mostly different texts the marks would only distract.
 fn is_marked(diff: &TextDiff) -> bool {
     diff.same_percent >= said::LITTLE_IN_COMMON_PERCENT
 }
 
-/// One of the two texts, with its own words marked.
+/// Renders one of the two texts with its differences marked.
 pub(in crate::server::server_pages) fn diff_words(diff: &TextDiff, only: DiffSide) -> AnyView {
     let is_marked = is_marked(diff);
     let last = diff.spans.len().saturating_sub(1);
@@ -180,7 +180,7 @@ pub(in crate::server::server_pages) fn diff_words(diff: &TextDiff, only: DiffSid
     view! { <div class="compare-text" dir="auto">{spans.into_iter().collect_view()}</div> }.into_any()
 }
 
-/// What both texts have: a long stretch of it is folded, but for the lines beside what differs before and behind it.
+/// Renders unchanged text: a long one is folded, except the lines next to differences.
 fn unchanged_text(text: &str, is_behind: bool, is_before: bool) -> AnyView {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let head = if is_behind { LINES_BESIDE } else { 0 };

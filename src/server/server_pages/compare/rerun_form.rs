@@ -1,4 +1,4 @@
-//! The form that asks a path again with another model.
+//! The form that reruns a path with another model.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::ui::locale::label_with_value;
 use crate::ui::messages as app_words;
 
 impl ComparePage<'_> {
-    /// The form that asks a path again.
+    /// Renders the rerun form.
     pub(super) fn rerun_form(&self) -> AnyView {
         let ends = match self.comparison {
             Some(comparison) => [(said::left(), &comparison.left), (said::right(), &comparison.right)]

@@ -1,4 +1,4 @@
-//! What both sides used and took, as one table.
+//! The table that summarizes both sides.
 
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::ui::messages::transcript::{measured_time, number};
 use crate::ui::messages::usage;
 use turnleaf_service::branches::compare::{ComparedSide, Comparison, NamedLock, ToolCount};
 
-/// The table of both sides.
+/// Renders the table of both sides.
 pub(super) fn draw(chat: ChatId, comparison: &Comparison) -> AnyView {
     let sides = [&comparison.left, &comparison.right];
     let row = |name: &'static str, cell: &dyn Fn(&ComparedSide) -> AnyView| {
@@ -61,7 +61,7 @@ fn models(side: &ComparedSide) -> AnyView {
     view! { <ul class="plain-list">{names}</ul> }.into_any()
 }
 
-/// A model's name, and whose it is.
+/// Renders the name of a model with its provider.
 pub(super) fn model(lock: &NamedLock) -> AnyView {
     view! { <bdi>{lock.name.clone()}</bdi> " " <bdi class="hint">{lock.lock.provider.clone()}</bdi> }.into_any()
 }

@@ -1,4 +1,4 @@
-//! The form that writes a document or another version of one, with a look at what its Markdown becomes.
+//! The form that writes a document or a new version of one, with a preview of its Markdown.
 
 use leptos::prelude::*;
 
@@ -10,14 +10,14 @@ use crate::ui::erased::view;
 use crate::ui::markdown::render;
 use crate::ui::markdown::view::draw_static;
 
-/// The form as it was opened or sent.
+/// The form as it was opened or submitted.
 #[derive(Debug, Clone, Default)]
 pub struct DocumentEditorPage {
-    /// The document that is changed; none for a new one.
+    /// The document with its revision; `None` for a new one.
     pub document: Option<(DocumentId, i64)>,
     pub title: String,
     pub text: String,
-    /// What is wrong with which field.
+    /// A field with its error.
     pub error: Option<(String, String)>,
     pub shows_preview: bool,
     pub request_id: String,

@@ -1,4 +1,4 @@
-//! Two versions of a document side by side, with what differs marked as it is in the comparison of two paths.
+//! Two versions of a document side by side, with differences marked as in the comparison of two paths.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
@@ -13,7 +13,7 @@ use crate::ui::erased::view;
 use turnleaf_service::branches::compare::text_diff::TextDiff;
 use turnleaf_service::documents::Document;
 
-/// The page.
+/// The content of the page.
 pub struct VersionComparisonPage<'a> {
     pub document: &'a Document,
     pub left: DateTime<Utc>,

@@ -1,5 +1,5 @@
-//! One document: its lines with their numbers, each a target of addresses (`#L10`), its versions, and what can be done
-//! with it. The numbers are those of the list, so that copying takes the text alone.
+//! One document: its numbered lines, each a link target (`#L10`), its versions, and its actions. The numbers are list
+//! markers, so that copying takes only the text.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
@@ -16,7 +16,7 @@ use crate::ui::messages::server_messages::localize_server_message;
 use crate::ui::messages::untitled;
 use turnleaf_service::documents::{Document, StoredDocumentVersion};
 
-/// What is marked, and what a form was sent with.
+/// The marked lines, with the error of a submitted form.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MarkedLines {
     pub first: Option<u64>,
@@ -24,19 +24,19 @@ pub struct MarkedLines {
     pub error: Option<String>,
 }
 
-/// The page.
+/// The content of the page.
 pub struct DocumentPage<'a> {
     pub document: &'a Document,
-    /// The one that is shown.
+    /// The shown version.
     pub version: &'a StoredDocumentVersion,
     pub text: &'a str,
-    /// The newest first.
+    /// Newest first.
     pub versions: &'a [StoredDocumentVersion],
-    /// The chats that name it.
+    /// The chats that reference the document.
     pub used_in: &'a [(ChatId, String)],
-    /// Chats that lines can be quoted in.
+    /// The chats in which lines can be quoted.
     pub chats: &'a [(ChatId, String)],
-    /// The first line that is shown.
+    /// The first line of the shown part.
     pub first_line: u64,
     pub marked_lines: MarkedLines,
     pub now: DateTime<Utc>,
@@ -90,7 +90,7 @@ impl DocumentPage<'_> {
         })
     }
 
-    /// Said of a version that is not the newest, with the way to make it that.
+    /// Renders the notice of a version that is not the newest, with a form that restores it.
     fn older_version_notice(&self) -> Option<AnyView> {
         let at = self.version.version_timestamp;
         (at != self.document.version.version_timestamp).then(|| {
@@ -142,10 +142,10 @@ impl DocumentPage<'_> {
     fn line(&self, number: u64, line: &str) -> AnyView {
         let MarkedLines { first, last, .. } = self.marked_lines;
         let is_marked = first.is_some_and(|first| (first..=last.unwrap_or(first)).contains(&number));
-        // The whole selection as addresses name it, at its first line.
+        // The target of an address that names the whole selection, placed at its first line.
         let target = first.zip(last).filter(|(first, last)| *first == number && last > first);
         let target = target.map(|(first, last)| view! { <span id=format!("L{first}-L{last}")></span> });
-        // Of an empty text the framework makes a space, which would be counted and quoted.
+        // The framework renders an empty text as a space, which would be counted and quoted.
         let text = (!line.is_empty()).then(|| line.to_owned());
         view! {
             <li id=format!("L{number}") class:marked=is_marked>{target}<code dir="auto">{text}</code></li>
@@ -157,7 +157,7 @@ impl DocumentPage<'_> {
         format!("/documents/{}?version={version}&from={from}#L{from}", self.document.id)
     }
 
-    /// What can be done with a selection; script shows it where something is selected.
+    /// Renders the actions on a selection; script shows them when something is selected.
     fn quote_bar(&self) -> AnyView {
         let option = |(at, (id, title)): (usize, &(ChatId, String))| {
             view! { <option value=id.to_string() selected=at == 0>{page_title(title)}</option> }
@@ -232,7 +232,7 @@ impl DocumentPage<'_> {
             .enumerate()
             .map(|(at, version)| {
                 let newest = if at == 0 { parenthesized(words::newest()) } else { String::new() };
-                // Two of the same second would look alike.
+                // Two versions of the same second would look alike.
                 let number = words::version(self.versions.len() - at);
                 let moment = version_name(version.version_timestamp);
                 let name = format!("{number}{newest} · {moment} · {}", words::size(version.byte_count));
@@ -282,12 +282,12 @@ impl DocumentPage<'_> {
     }
 }
 
-/// A version's name for people.
+/// Returns the display name of a version.
 pub(super) fn version_name(version: DateTime<Utc>) -> String {
     version.format("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
-/// The same for a reader whose browser knows a better one.
+/// Renders the time of a version, which script converts to the reader's time zone.
 pub(super) fn version_time(version: DateTime<Utc>) -> AnyView {
     view! { <time datetime=version.to_rfc3339()>{version_name(version)}</time> }
 }

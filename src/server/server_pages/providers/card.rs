@@ -1,4 +1,4 @@
-//! A connection as it is: how it does, where it is, its key, its models, and what can be done with it.
+//! The card of a connection: status, address, key, models, actions.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
@@ -13,7 +13,7 @@ use crate::ui::kit::Icon;
 use crate::ui::messages::server_messages::localize_server_message;
 use turnleaf_service::providers::ProviderView;
 
-/// The card. `wrong_key` is what is wrong with a key that was given; `search` unfolds the models.
+/// Renders the card. `wrong_key` is the error of a submitted key; `search` unfolds the models.
 pub fn draw(provider: &ProviderView, now: DateTime<Utc>, wrong_key: Option<&str>, search: Option<&str>) -> AnyView {
     let title = format!("{}-title", provider.id);
     let labelled = title.clone();
@@ -33,7 +33,7 @@ pub fn draw(provider: &ProviderView, now: DateTime<Utc>, wrong_key: Option<&str>
     }
 }
 
-/// The dot and the word; the dot says nothing that the word does not.
+/// Renders the status as a dot and a word; the dot carries no information of its own.
 fn status(provider: &ProviderView) -> AnyView {
     let state = provider.status.state;
     view! { <span class="state" data-state=state><span class="state-dot" aria-hidden="true"></span>{words::connection_state(state)}</span> }
@@ -51,7 +51,7 @@ fn checked(provider: &ProviderView, now: DateTime<Utc>) -> Option<AnyView> {
 fn suggestion(provider: &ProviderView) -> Option<AnyView> {
     let address = provider.status.suggestion.clone().filter(|_| !provider.locked)?;
     let (has_key, id) = (provider.key.set, provider.id.clone());
-    // With a key the address can only be changed together with it: the key was given for the old one.
+    // A key is bound to its address, so with a key both must be changed together.
     Some(if has_key {
         let edit = format!("/settings/providers?edit={id}&base_url={}#provider-{id}", url_encoding::encode(&address));
         view! { <p><a class="button" href=edit>{words::use_address(&address)}</a></p> }
@@ -98,7 +98,7 @@ fn facts(provider: &ProviderView) -> AnyView {
     }
 }
 
-/// The yes to a server that was found by itself, or its end.
+/// Renders the form that accepts or stops using a found server.
 fn found_form(provider: &ProviderView) -> Option<AnyView> {
     let (how, word) = if provider.is_in_use { ("stop", words::stop_found()) } else { ("use", words::use_found()) };
     provider.set_by.is_none().then(|| {

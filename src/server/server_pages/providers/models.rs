@@ -1,5 +1,4 @@
-//! The models of a connection: which of them the menus show, and which one new chats get. A long list is looked through
-//! with a search.
+//! The models of a connection: which ones the menus show, and the default of new chats. A long list has a search.
 
 use leptos::prelude::*;
 
@@ -10,12 +9,12 @@ use crate::ui::kit::Icon;
 use crate::ui::locale::colon;
 use turnleaf_service::providers::{ModelView, ProviderView};
 
-/// Rows of one page.
+/// The number of rows on one page.
 const SHOWN: usize = 100;
-/// From so many models on there is a search.
+/// The number of models from which on there is a search.
 const MANY: usize = 12;
 
-/// The list, unfolded when something is looked for in it.
+/// Renders the list, unfolded during a search.
 pub fn draw(provider: &ProviderView, search: Option<&str>) -> Option<AnyView> {
     if provider.models.is_empty() {
         return None;

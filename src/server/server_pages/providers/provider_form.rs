@@ -1,5 +1,5 @@
-//! The form of a connection, new or changed. What was typed is kept when something is wrong with it, but for the key:
-//! that never goes into a page.
+//! The form of a connection, new or changed. Typed values are kept when one is invalid, except the key, which is
+//! never rendered into a page.
 
 use leptos::prelude::*;
 
@@ -12,16 +12,16 @@ use crate::ui::locale::join_list;
 use crate::ui::messages as app_words;
 use turnleaf_service::providers::{ProviderTemplate, ProviderView};
 
-/// What stands in the fields.
+/// The values of the fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProviderFormValues {
     pub name: String,
     pub api: String,
     pub dialect: String,
     pub base_url: String,
-    /// One `name: value` a line.
+    /// One `name: value` per line.
     pub headers: String,
-    /// One a line.
+    /// One per line.
     pub models: String,
     pub default_model: String,
     pub local_network: bool,
@@ -30,20 +30,20 @@ pub struct ProviderFormValues {
     pub silence_seconds: String,
 }
 
-/// A form with its values and what is wrong with one of them.
+/// A form with its values and the error of one of them.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderForm {
     pub values: ProviderFormValues,
     pub error: Option<InvalidField>,
-    /// A key was given and has to be given again.
+    /// True when a key was typed and must be typed again.
     pub lost_key: bool,
-    /// Where its owner gets a key.
+    /// The page where its owner gets a key.
     pub key_page: Option<&'static str>,
-    /// Where it leads when the new connection works.
+    /// The page that follows when the new connection works.
     pub next: Option<String>,
 }
 
-/// The names of the fields, for what is wrong with something that has none.
+/// The names of the fields, for errors that belong to none of them.
 const FIELDS: [&str; 12] = [
     "name",
     "api",
@@ -59,12 +59,12 @@ const FIELDS: [&str; 12] = [
     "silence_seconds",
 ];
 
-/// Those that are folded away.
+/// The fields in the folded part.
 const ADVANCED: [&str; 7] =
     ["dialect", "headers", "models", "default_model", "keeps_responses", "retries", "silence_seconds"];
 
 impl ProviderForm {
-    /// The form of a beginning.
+    /// Fills the form from a template.
     pub fn from_start(start: &ProviderTemplate) -> Self {
         let values = ProviderFormValues {
             name: start.name.clone(),
@@ -77,7 +77,7 @@ impl ProviderForm {
         Self { values, key_page: start.keys_at, ..Self::default() }
     }
 
-    /// The form of a connection as it is.
+    /// Fills the form from a connection.
     pub fn from_provider(provider: &ProviderView) -> Self {
         let values = ProviderFormValues {
             name: provider.name.clone(),
@@ -95,7 +95,7 @@ impl ProviderForm {
         Self { values, ..Self::default() }
     }
 
-    /// The form for a new connection.
+    /// Renders the form of a new connection.
     pub fn draw_new(&self) -> AnyView {
         view! {
             <form class="form" method="post" action="/forms/providers/add">
@@ -109,7 +109,7 @@ impl ProviderForm {
         }
     }
 
-    /// The form in the place of a card.
+    /// Renders the form in place of a card.
     pub fn draw_change(&self, provider: &ProviderView) -> AnyView {
         let id = provider.id.clone();
         let title = format!("{id}-title");

@@ -1,4 +1,4 @@
-//! One message of a request: the form in which it went, and of what was attached the version and the range.
+//! One message of a request: the form in which it was sent, and its attachments with version and range.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::ui::messages::server_messages::localize_server_message;
 
 const FIRST_WORDS: usize = 80;
 
-/// One message of the request; `turn` is what it was made of, where that is still there.
+/// Renders one message of the request; `turn` is its source, if it still exists.
 pub(super) fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
     let who = turn.map(|turn| said::who(turn.role));
     let words = match turn {
@@ -46,7 +46,7 @@ pub(super) fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
     .into_any()
 }
 
-/// What was attached: which version and range of what, and as what it was shown.
+/// Renders an attachment: its version, range and form.
 fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
     let card = block.and_then(AttachmentCard::from_block).unwrap_or_default();
     let title = shown.title.clone().filter(|title| !title.is_empty()).unwrap_or(card.title);
@@ -62,7 +62,7 @@ fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
     let sha256 = shown.sha256.clone().map(|sha256| {
         view! { <span class="hint">"SHA-256 "<code>{sha256}</code></span> }
     });
-    // What was gone then may be gone still.
+    // A document that was deleted then may still be deleted, so it is not a link.
     let title = match shown.shown_as {
         AttachmentRendering::Deleted => view! { <span dir="auto">{title}</span> }.into_any(),
         _ => view! { <a href=address dir="auto">{title}</a> }.into_any(),
@@ -78,12 +78,12 @@ fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
     .into_any()
 }
 
-/// The mode's word, as in the JSON.
+/// Returns the name of the mode, as in the JSON.
 fn mode(entry: &ManifestEntry) -> String {
     serde_json::to_value(entry.mode).ok().and_then(|mode| mode.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// The first words of a turn, or that it has none.
+/// Returns the first words of a turn, or a placeholder.
 pub(super) fn turn_excerpt(turn: &Turn) -> String {
     let words = first_words(&turn.content_text(), FIRST_WORDS);
     if words.is_empty() { said::no_words().to_owned() } else { words }

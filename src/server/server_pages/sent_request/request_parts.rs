@@ -1,4 +1,4 @@
-//! The kinds of what goes to a model, and how much each of them is: prompt, tools, messages, attachments, results.
+//! The parts of a request and their sizes: prompt, tools, messages, attachments, results.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::domain::tokens::{approx_tokens, block_tokens};
 use crate::domain::{Content, Role, Turn, TurnId};
 use turnleaf_service::turns::generations::SentRequests;
 
-/// A kind of what goes to a model.
+/// A part of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestPart {
     Prompt,
@@ -16,11 +16,11 @@ pub enum RequestPart {
     Replies,
     Attachments,
     Results,
-    /// Of turns that are not on this path any more, or too far up to be looked up.
+    /// Turns that are no longer on this path, or that are beyond the loaded part of it.
     Unlisted,
 }
 
-/// How many tokens each kind has, the largest first; nothing of those that have none.
+/// Returns the tokens of each part, largest first, without empty parts.
 pub(super) fn tokens_by_part(sent: &SentRequests, manifest: &RequestManifest) -> Vec<(RequestPart, u64)> {
     let turns = turns_by_id(sent);
     let tools = sent.frozen.tools.as_ref().and_then(|tools| serde_json::to_string(tools).ok()).unwrap_or_default();
@@ -49,12 +49,12 @@ pub(super) fn tokens_by_part(sent: &SentRequests, manifest: &RequestManifest) ->
     parts
 }
 
-/// The turns that may have gone along.
+/// Returns the turns that may have been sent, by id.
 pub(super) fn turns_by_id(sent: &SentRequests) -> HashMap<TurnId, &Turn> {
     sent.path.iter().chain([&sent.turn]).map(|turn| (turn.id, turn)).collect()
 }
 
-/// What a turn's tokens are for; never more than it had.
+/// Splits the tokens of a turn by part; the sum never exceeds the total.
 fn turn_tokens_by_part(entry: &ManifestEntry, turn: Option<&Turn>) -> [(RequestPart, u64); 3] {
     let all = entry.approx_tokens;
     let attached = entry.attachments.iter().map(|shown| shown.approx_tokens).sum::<u64>().min(all);

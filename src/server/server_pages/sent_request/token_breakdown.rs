@@ -1,5 +1,5 @@
-//! How much each kind of what went to a model is, the largest first: prompt, tools, messages, attachments, results; and the
-//! largest messages. Estimates, as the manifest has them.
+//! The token breakdown of a request: the parts by size and the largest messages. The numbers are the manifest's
+//! estimates.
 
 use leptos::prelude::*;
 
@@ -11,10 +11,10 @@ use crate::server::server_pages::turns::turn_address;
 use crate::ui::erased::view;
 use turnleaf_service::turns::generations::SentRequests;
 
-/// So many of the largest messages are named.
+/// The number of largest messages that are listed.
 const LARGEST_MESSAGES: usize = 5;
 
-/// The section of the page.
+/// Renders the section of the page.
 pub(super) fn draw(sent: &SentRequests, manifest: &RequestManifest) -> AnyView {
     let parts = tokens_by_part(sent, manifest);
     let all: u64 = parts.iter().map(|(_, tokens)| tokens).sum();

@@ -1,4 +1,4 @@
-//! The page of a chat's tools: which are offered, and whether a branch that began with others uses them from now on.
+//! The page of a chat's tools: the offered ones, and whether the present branch uses the new choice from now on.
 
 use leptos::prelude::*;
 
@@ -15,26 +15,26 @@ use turnleaf_service::tools::choice::ChatTools;
 use turnleaf_service::tools::servers::{StoredPolicy, ToolServerView, ToolView};
 use turnleaf_service::tools::toolbox::LeftOutTool;
 
-/// What the page shows.
+/// The content of the page.
 pub struct ChatToolsPage {
-    /// None for the chat that its first message makes.
+    /// `None` for a new chat that its first message creates.
     pub chat: Option<ChatId>,
     pub tools: ChatTools,
     pub built_in: Vec<ToolView>,
     pub servers: Vec<ToolServerView>,
     /// The branch that the chat shows.
     pub branch: Option<Branch>,
-    /// What that model's provider brings.
+    /// The tools of the model's provider.
     pub provider_tools: Vec<OfferedTool>,
-    /// The branch's model takes no tools.
+    /// True when the branch's model takes no tools.
     pub takes_none: bool,
-    /// What was allowed in this chat once and for all.
+    /// The stored policies that allow tools in this chat.
     pub allowed_policies: Vec<StoredPolicy>,
     pub notice: Option<ActionNotice>,
 }
 
 impl ChatToolsPage {
-    /// The page, for its frame.
+    /// Renders the page.
     pub fn draw(self) -> ServerPage {
         let is_bare = self.built_in.is_empty() && self.servers.is_empty();
         let bare = is_bare.then(|| view! { <p class="hint">{words::none_at_all()}</p> });
@@ -61,7 +61,7 @@ impl ChatToolsPage {
         ServerPage { section: PageSection::Chat, title: words::of_chat().into(), notice: self.notice, body }
     }
 
-    /// What the chat does not ask about any more, with the way to be asked again.
+    /// Renders the tools that are allowed in this chat, each with a form that revokes it.
     fn allowed(&self) -> Option<AnyView> {
         let chat = self.chat?;
         let row = |StoredPolicy { server, tool, host, .. }: &StoredPolicy| {
@@ -93,7 +93,7 @@ impl ChatToolsPage {
         })
     }
 
-    /// Which branches the choice is for: new ones, and the one that is read, unless somebody leaves it as it is.
+    /// Renders the choice of branches: new ones, and by default the present one.
     fn branch_choice(&self) -> AnyView {
         let branch = self.branch.as_ref().filter(|branch| branch.head_turn_id.is_some() && !self.takes_none);
         let now = branch.map(|branch| {

@@ -1,4 +1,4 @@
-//! Tools as rows: what each says of itself, and what happens when a model calls it.
+//! Tools as rows: the description of each, and its policy.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::ui::locale::{colon, join_list};
 use crate::ui::messages::server_messages::localize_tool_description;
 use turnleaf_service::tools::servers::ToolView;
 
-/// The tools of one server with what was said about each, as one form. `server` is empty for Turnleaf's own.
+/// Renders the policies of one server's tools as a form. `server` is empty for built-in tools.
 pub fn policies_form(server: &str, tools: &[ToolView]) -> AnyView {
     let rows = tools.iter().enumerate().map(|(at, tool)| row(server, at, tool)).collect_view();
     let hosts = tools.iter().filter_map(|tool| Some(hosts(tool, tool.hosts.as_ref()?))).collect_view();
@@ -27,7 +27,7 @@ pub fn policies_form(server: &str, tools: &[ToolView]) -> AnyView {
     }
 }
 
-/// The hosts that a tool may reach in every chat, each with the way to be asked again, and a form for another one.
+/// Renders the hosts that a tool may reach in every chat, each with a form that revokes it, and a form that adds one.
 fn hosts(tool: &ToolView, allowed: &[String]) -> AnyView {
     let name = tool_text(tool, &tool.title).into_owned();
     let row = |host: &String| {
@@ -99,7 +99,7 @@ fn row(server: &str, at: usize, tool: &ToolView) -> AnyView {
     }
 }
 
-/// Name, description and schema, each as the text that it is.
+/// Renders name, description and schema as plain text.
 fn about(tool: &ToolView) -> AnyView {
     let other_name =
         (tool.title != tool.tool).then(|| view! { " "<code class="hint"><bdi>{tool.tool.clone()}</bdi></code> });
@@ -121,17 +121,18 @@ fn about(tool: &ToolView) -> AnyView {
     }
 }
 
-/// So much of what a tool does is said beside its name.
+/// The number of characters of a description that is shown next to the name.
 const HINT_CHARS: usize = 200;
 
-/// A box for a tool in a choice. `form` and `at` make an id of their own: a tool's name may hold anything.
+/// Renders a tool's checkbox in a choice. `form` and `at` make the id, because a tool's name may contain any
+/// character.
 pub fn tool_checkbox(form: &str, at: usize, tool: &ToolView, is_on: bool) -> AnyView {
     let hint_id = format!("{form}-{at}-hint");
     let hidden = (tool.hidden_characters > 0)
         .then(|| view! { " "<span class="badge warn">{words::hidden(tool.hidden_characters)}</span> });
     let hint = (!tool.description.is_empty()).then(|| {
         let whole = tool_text(tool, &tool.description);
-        // The rest of a long one is for the model.
+        // The rest of a long description is for the model.
         let short = first_words(&whole, HINT_CHARS);
         view! { <p class="hint tick-hint" id=hint_id.clone() dir="auto">{short}</p> }
     });
@@ -147,12 +148,12 @@ pub fn tool_checkbox(form: &str, at: usize, tool: &ToolView, is_on: bool) -> Any
     }
 }
 
-/// A box for all tools of a server.
+/// Renders the checkbox for all tools of a server.
 pub fn server_checkbox(form: &str, name: &str, is_on: bool) -> AnyView {
     named_checkbox(form, name, words::whole_server().to_owned(), is_on)
 }
 
-/// A box for what is known by its name alone.
+/// Renders the checkbox for a name without a description.
 pub fn named_checkbox(form: &str, name: &str, title: String, is_on: bool) -> AnyView {
     let id = format!("{form}-{name}");
     view! {
@@ -163,7 +164,7 @@ pub fn named_checkbox(form: &str, name: &str, title: String, is_on: bool) -> Any
     }
 }
 
-/// What a tool says of itself: in the reader's language where it is our own, else letter for letter.
+/// Returns a text of a tool: localized for a built-in tool, else unchanged.
 fn tool_text<'t>(tool: &'t ToolView, text: &'t str) -> Cow<'t, str> {
     if tool.name == tool.tool { localize_tool_description(text) } else { Cow::Borrowed(text) }
 }

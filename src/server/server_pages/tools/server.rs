@@ -1,4 +1,4 @@
-//! A server as it is: how it does, where it is, what it said, its tools, and what can be done with it.
+//! The card of a tool server: status, address, log, tools, actions.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
@@ -13,7 +13,7 @@ use crate::ui::locale::join_list;
 use crate::ui::messages::server_messages::localize_server_message;
 use turnleaf_service::tools::servers::ToolServerView;
 
-/// The card.
+/// Renders the card.
 pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
     let title = format!("server-{}-title", server.id);
     let labelled = title.clone();
@@ -56,7 +56,7 @@ pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
     }
 }
 
-/// The colour of the dot, by the states that connections have.
+/// Returns the colour of the status dot, by the states of connections.
 fn status_colour(state: &str) -> &'static str {
     match state {
         "working" => "working",

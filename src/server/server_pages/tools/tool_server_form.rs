@@ -1,5 +1,5 @@
-//! The form of a server over HTTP, new or changed. What was typed is kept when something is wrong with it, but for the
-//! headers: their values never go into a page.
+//! The form of an HTTP tool server, new or changed. Typed values are kept when one is invalid, except the headers,
+//! whose values are never rendered into a page.
 
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::ui::erased::view;
 use crate::ui::locale::join_list;
 use turnleaf_service::tools::servers::ToolServerView;
 
-/// What stands in the fields.
+/// The values of the fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolServerFormValues {
     pub id: String,
@@ -19,19 +19,19 @@ pub struct ToolServerFormValues {
     pub local_network: bool,
 }
 
-/// A form with its values and what is wrong with one of them.
+/// A form with its values and the error of one of them.
 #[derive(Debug, Clone, Default)]
 pub struct ToolServerForm {
     pub values: ToolServerFormValues,
     pub error: Option<InvalidField>,
-    /// Headers were given and have to be given again.
+    /// True when headers were typed and must be typed again.
     pub lost_headers: bool,
 }
 
 const FIELDS: [&str; 5] = ["id", "name", "url", "headers", "local_network"];
 
 impl ToolServerForm {
-    /// The form of a server as it is.
+    /// Fills the form from a server.
     pub fn from_server(server: &ToolServerView) -> Self {
         let values = ToolServerFormValues {
             id: server.id.clone(),
@@ -42,7 +42,7 @@ impl ToolServerForm {
         Self { values, ..Self::default() }
     }
 
-    /// The form for a new server.
+    /// Renders the form of a new server.
     pub fn draw_new(&self) -> AnyView {
         view! {
             <form class="form" method="post" action="/forms/tools/add">
@@ -52,7 +52,7 @@ impl ToolServerForm {
         }
     }
 
-    /// The form in the place of a card.
+    /// Renders the form in place of a card.
     pub fn draw_change(&self, server: &ToolServerView) -> AnyView {
         let id = server.id.clone();
         let title = format!("server-{id}-title");

@@ -1,4 +1,4 @@
-//! The page as people and scripts find things in it.
+//! Tests of the page's structure, as people and scripts find it.
 
 use super::*;
 use crate::domain::{ChatId, Usage};
@@ -14,7 +14,7 @@ fn drawn(by: UsageGrouping, rows: Vec<SpendingSum>) -> String {
         address: "/usage".into(),
         nonce: None,
     };
-    // As a document draws it: an owner is there when the page is made.
+    // The owner must exist while the page is built, as in a document.
     frame.draw(Owner::new().with(|| UsagePage { period, today, grouping: by, rows }.draw(None)))
 }
 
@@ -86,7 +86,7 @@ fn bars_show_tokens_where_nothing_has_price() {
 #[test]
 fn empty_period_is_explained() {
     let html = drawn(UsageGrouping::Day, Vec::new());
-    assert!(html.contains("Nothing was asked of a model in this time.") && !html.contains("<table"), "{html}");
+    assert!(html.contains("No usage in this period.") && !html.contains("<table"), "{html}");
 }
 
 #[test]

@@ -38,7 +38,8 @@ pub enum DiffUnit {
     Whole,
 }
 
-/// Two texts as one list of spans: those that are not `Added` are the left text, those that are not `Removed` the right.
+/// Two texts as one list of spans: the spans other than `Added` are the left text, those other than `Removed` the
+/// right one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct TextDiff {
     pub unit: DiffUnit,

@@ -19,8 +19,9 @@ use turnleaf_store::reruns::RerunStatusChange;
 use turnleaf_store::{StoreError, reruns, turns};
 
 impl Service {
-    /// Pauses the reruns that an earlier process left running, because no task drives them; nothing is asked
-    /// automatically after a crash. Returns the number of paused ones. Call before serving, after the sweep.
+    /// Settles the reruns that an earlier process left running: finished ones are marked as done, the others are
+    /// paused, because no task drives them and nothing is asked automatically after a crash. Returns the number of
+    /// paused ones. Call before serving, after the sweep.
     pub async fn pause_interrupted_reruns(&self) -> Result<usize, StoreError> {
         let mut waiting = 0;
         for (owner, graft) in reruns::list_running(self.db()).await? {
@@ -52,7 +53,7 @@ impl Service {
                 Ok(Ok(standing)) => standing,
                 Ok(Err(error)) => Some(refusal_standing(&error, service.supervisor().is_closing())),
                 Err(_) => {
-                    tracing::error!(graft = %id, "the task of a graft panicked; the graft waits");
+                    tracing::error!(graft = %id, "the task of a rerun panicked; the rerun is paused");
                     Some(RerunStatusChange::Paused(RerunPauseReason::Internal, None))
                 }
             };
@@ -60,7 +61,7 @@ impl Service {
                 && let Err(error) = service.change_rerun_status(id, RerunStatus::Running, &standing).await
             {
                 // The next start of the server pauses it.
-                tracing::warn!(graft = %id, %error, "a graft could not be stored as waiting");
+                tracing::warn!(graft = %id, %error, "a paused rerun could not be saved");
             }
         });
     }
@@ -188,7 +189,7 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let to = advance_to(graft, step, exchange, branch);
         if !reruns::advance(tx, graft, to, self.clock().now()).await? {
-            return Err(ServiceError::conflict("graft_moved", "this graft was changed at the same moment"));
+            return Err(ServiceError::conflict("graft_moved", "this rerun was changed at the same time"));
         }
         Ok(())
     }
@@ -237,7 +238,7 @@ fn refusal_standing(error: &ServiceError, is_closing: bool) -> RerunStatusChange
         | ServiceError::Unfit { .. }
         | ServiceError::Storage(_) => RerunPauseReason::Refused,
         ServiceError::Store(error) => {
-            tracing::error!(%error, "a step of a graft could not be stored");
+            tracing::error!(%error, "a step of a rerun could not be saved");
             RerunPauseReason::Internal
         }
     };

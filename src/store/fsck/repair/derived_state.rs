@@ -1,5 +1,5 @@
-//! What follows from a repaired row, in its own transaction: the text and the types of a turn, its journal, the index of the
-//! search, the quota. So a repair that is broken off leaves nothing that a later one does not find.
+//! Updates the derived state of a repaired row, in the same transaction: the text and the types of a turn, its
+//! journal, the search index, the quota. So an interrupted repair leaves nothing that a later one does not find.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -23,13 +23,13 @@ sql! {
     SET_TYPE = "UPDATE turn_blocks SET block_type = $2 WHERE id = $1 AND block_type <> $2";
 }
 
-/// Whether a turn is over; nothing where there is none.
+/// Returns whether a turn is finished; none if it does not exist.
 pub(super) async fn is_over(tx: &mut Tx, turn: Uuid) -> Result<Option<bool>, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query_scalar(IS_OVER).bind(turn).fetch_optional(conn).await?))
 }
 
-/// Brings in line with the rows of a turn what is derived from them, once all of them can be read. `is_text_lost` says that
-/// the text of its row could not be: then what its blocks give takes its place, however much that is.
+/// Updates state that is derived from the rows of a turn, once all of them are readable. `is_text_lost` says that the
+/// turn's own text was unreadable: then the text of its readable blocks replaces it, even if incomplete.
 pub(super) async fn update_turn(
     db: &Db,
     tx: &mut Tx,
@@ -46,14 +46,14 @@ pub(super) async fn update_turn(
     let rows = keep_readable_of_turn(rows, "turn_blocks", id.into(), &mut damages);
     let blocks: Vec<Block> = rows.into_iter().map(|row| row.into_block(&mut damages)).collect();
     let text = content_text_column(&content_text(blocks.iter().map(|block| &block.content)));
-    // The text of a block that cannot be read may stand there alone, unless that is in quarantine.
+    // The text of an unreadable block may exist only here, unless that is in quarantine.
     let is_whole = damages.is_empty() && !blocks.iter().any(|block| is_placeholder(&block.content));
     in_tx!(&mut *tx, |conn| {
         if is_whole || is_text_lost {
             sqlx::query(SET_TEXT).bind(id).bind(text).execute(&mut *conn).await?;
         }
         for block in &blocks {
-            // The type of a block that cannot be read yet comes with its content.
+            // The type of an unreadable block is set when its content is repaired.
             let is_read = damages.iter().all(|damage| damage.column != "content" || damage.id != block.id.to_string());
             if is_read {
                 let query = sqlx::query(SET_TYPE).bind(block.id.uuid()).bind(block.content.block_type());
@@ -65,13 +65,13 @@ pub(super) async fn update_turn(
     storage::invalidate_turn_size(tx, id.into()).await?;
     damages.retain(|damage| damage.column != WHOLE_ROW);
     if !damages.is_empty() {
-        // The journal may rebuild what is repaired next.
+        // The journal may still rebuild values that are repaired next.
         return Ok(None);
     }
     let reason = match journal::rebuild(tx, id).await? {
         JournalRebuild::NoJournal | JournalRebuild::BesideUnreadableLine(_) => return Ok(None),
         JournalRebuild::Turn(turn) if is_same(&turn.blocks, &blocks) => return Ok(None),
-        JournalRebuild::Turn(_) => "it no longer gives what is stored",
+        JournalRebuild::Turn(_) => "it no longer matches what is stored",
         JournalRebuild::BesideGaps(_) => "lines of the same journal are missing",
     };
     journal::quarantine_lines(db, tx, id, i64::MIN, reason, now).await
@@ -82,7 +82,7 @@ fn is_same(replayed: &[Block], stored: &[Block]) -> bool {
     replayed.len() == stored.len() && replayed.iter().zip(stored).all(|(one, other)| json(one) == json(other))
 }
 
-/// Indexes a chat or a document again whose row was repaired.
+/// Reindexes a chat or a document whose row was repaired.
 pub(super) async fn reindex(tx: &mut Tx, table: &'static str, id: Uuid) -> Result<(), StoreError> {
     let indexed = match table {
         "chats" => search::index::index_chat_title(tx, id.into()).await,

@@ -1,5 +1,5 @@
-//! The journal of a turn while its rows are repaired: a row that cannot be read is rebuilt from a journal that can, and a
-//! journal that no longer gives the rows goes into quarantine, line by line.
+//! The journal of a turn under repair: unreadable rows are rebuilt from a readable journal, and a journal that no
+//! longer folds to the rows is moved into quarantine, line by line.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -24,28 +24,28 @@ sql! {
     LINES = "SELECT seq, event FROM turn_events WHERE turn_id = $1 ORDER BY seq";
     ROW = "SELECT chat_id, ord, last_event_seq, created_at, completed_at IS NOT NULL FROM turns WHERE id = $1";
     BELONGS = "SELECT c.owner_id, c.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.id = $1";
-    /// Lines of no turn, and lines behind the end of one.
+    /// Lines without a turn, and lines after the end of one.
     STRAY = "SELECT DISTINCT e.turn_id FROM turn_events e LEFT JOIN turns t ON t.id = e.turn_id \
         WHERE t.id IS NULL OR (t.completed_at IS NOT NULL AND e.seq > t.last_event_seq)";
     LAST_SEQ = "SELECT last_event_seq FROM turns WHERE id = $1";
     DELETE_FROM = "DELETE FROM turn_events WHERE turn_id = $1 AND seq >= $2";
 }
 
-/// What a journal gives.
+/// The result of replaying a journal.
 pub(super) enum JournalRebuild {
-    /// There is none: it is deleted some time after the end of its turn.
+    /// The turn has no journal: it is deleted some time after the turn's end.
     NoJournal,
-    /// The turn as all of its lines give it.
+    /// The turn as folded from all lines.
     Turn(Box<Turn>),
-    /// A line cannot be read; it is repaired by itself. The blocks are those of which other lines have everything.
+    /// A line is unreadable and is repaired by itself. These blocks are complete in other lines.
     BesideUnreadableLine(Vec<Block>),
-    /// Lines are missing, or contradict each other. The blocks are as above.
+    /// Lines are missing or contradict each other. The blocks are as above.
     BesideGaps(Vec<Block>),
 }
 
 type Row = (Lossy<Uuid>, i64, i64, Lossy<DateTime<Utc>>, bool);
 
-/// Replays the journal of a turn that is over.
+/// Replays the journal of a finished turn.
 pub(super) async fn rebuild(tx: &mut Tx, turn: Uuid) -> Result<JournalRebuild, StoreError> {
     let (row, lines): (Option<Row>, Vec<(i64, Lossy<String>)>) = in_tx!(tx, |conn| {
         let row = sqlx::query_as(ROW).bind(turn).fetch_optional(&mut *conn).await?;
@@ -79,7 +79,7 @@ pub(super) async fn rebuild(tx: &mut Tx, turn: Uuid) -> Result<JournalRebuild, S
     Ok(if is_over { JournalRebuild::Turn(Box::new(turn)) } else { JournalRebuild::BesideGaps(turn.blocks) })
 }
 
-/// A turn before its first event. What no event changes is not looked at here.
+/// Returns a turn before its first event. Values that no event changes are placeholders.
 fn turn_before_events(id: Uuid, chat: Uuid, ord: i64, created_at: DateTime<Utc>) -> Turn {
     Turn {
         id: id.into(),
@@ -106,7 +106,7 @@ fn turn_before_events(id: Uuid, chat: Uuid, ord: i64, created_at: DateTime<Utc>)
     }
 }
 
-/// The value of a damaged column as the journal gives it; nothing where it says nothing of that.
+/// Returns the value of a damaged column from the journal; none if the journal does not have it.
 pub(super) fn rebuilt_value(
     rebuilt: &JournalRebuild,
     table: &str,
@@ -137,7 +137,7 @@ fn turn_value(turn: &Turn, column: &str) -> Option<ColumnChange> {
 }
 
 fn block_value(block: &Block, column: &str) -> Option<ColumnChange> {
-    // Only files have ids that cannot be read. What it names may be gone.
+    // Only SQLite has unreadable ids. The subquery yields null if the referenced row is gone.
     let id = |table: &str, id: Option<Uuid>| match id {
         Some(id) => ColumnChange::Sql(format!("(SELECT n.id FROM {table} n WHERE n.id = X'{}')", id.simple())),
         None => ColumnChange::Null,
@@ -199,8 +199,8 @@ pub(super) async fn quarantine_lines(
     }))
 }
 
-/// Moves lines into quarantine that belong to nothing: their turn is missing, or was over before them. `is_certain` says
-/// whether a turn that is not found is not there.
+/// Moves orphaned lines into quarantine: their turn is missing, or ended before them. `is_certain` says whether a
+/// turn that is not found does not exist.
 pub(super) async fn quarantine_stray_lines(
     db: &Db,
     is_certain: bool,

@@ -1,4 +1,4 @@
-//! The quarantine: stored values that could not be read, byte for byte, with whose they are.
+//! The quarantine: unreadable stored values, byte for byte, with their owners.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -13,7 +13,7 @@ sql! {
     INSERT = "INSERT INTO quarantine (id, table_name, column_name, row_key, bytes, reason, owner_id, chat_id, turn_id, \
         document_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
     LIST = "SELECT id, table_name, column_name, row_key, bytes, reason, created_at FROM quarantine ORDER BY id";
-    /// What is known to be nobody's is the only person's.
+    /// Entries without a known owner belong to the only user, if there is one.
     FORGET = "DELETE FROM quarantine WHERE owner_id = $1 \
         OR (owner_id IS NULL AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id <> $1))";
 }
@@ -31,7 +31,7 @@ pub struct QuarantineEntry {
     pub created_at: DateTime<Utc>,
 }
 
-/// What a value belongs to, as far as that is there: it goes for ever with each of these.
+/// The owners of a value, as far as they exist: it is permanently deleted with each of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ValueOwners {
     pub owner: Option<Uuid>,
@@ -40,7 +40,7 @@ pub(super) struct ValueOwners {
     pub document: Option<Uuid>,
 }
 
-/// A value on its way into quarantine.
+/// A value to quarantine.
 pub(super) struct NewQuarantineEntry<'e> {
     pub table: &'e str,
     /// Empty for a whole row.
@@ -50,18 +50,18 @@ pub(super) struct NewQuarantineEntry<'e> {
     pub reason: &'e str,
 }
 
-/// All that is in quarantine, the oldest first. For the operator: it belongs to all owners.
+/// Returns all quarantine entries, the oldest first. For the operator, because they belong to all owners.
 pub async fn list_quarantined(db: &Db) -> Result<Vec<QuarantineEntry>, StoreError> {
     let rows: Vec<Readable<QuarantineEntry>> = with_pool!(db, |pool| sqlx::query_as(LIST).fetch_all(pool).await?);
     Ok(keep_readable(rows, "quarantine"))
 }
 
-/// Deletes what is in quarantine of an owner.
+/// Deletes the quarantine entries of an owner.
 pub async fn delete_quarantined(tx: &mut Tx, owner: UserId) -> Result<u64, StoreError> {
     Ok(in_tx!(tx, |conn| sqlx::query(FORGET).bind(owner.uuid()).execute(conn).await?.rows_affected()))
 }
 
-/// Puts a value into quarantine.
+/// Adds a value to the quarantine.
 pub(super) async fn put(
     tx: &mut Tx,
     entry: &NewQuarantineEntry<'_>,

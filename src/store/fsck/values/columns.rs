@@ -1,4 +1,4 @@
-//! The kinds of columns, and how a stored value is read as what its column holds.
+//! Column types for the checker, and how a stored value is decoded as its column's type.
 
 use std::borrow::Cow;
 
@@ -7,41 +7,41 @@ use serde_json::Value;
 
 use turnleaf_domain::{Event, json_bounds, limits};
 
-/// What a column holds.
+/// The content type of a column.
 #[derive(Clone, Copy)]
 pub enum ColumnContent {
     Id,
     Time,
     Text,
-    /// A word of an enum; the check reads it as that.
+    /// A word of an enum; the check parses it.
     Word(TextCheck),
-    /// JSON whose text is kept as it is.
+    /// JSON whose text is kept byte for byte.
     JsonText(TextCheck),
     /// JSON that PostgreSQL stores as JSONB.
     Json(TextCheck),
 }
 
-/// Reads a text as what it should be; gives why it is not.
+/// Parses a text as the expected type; returns the reason if that fails.
 type TextCheck = fn(&str) -> Result<(), String>;
 
-/// What takes the place of a value that cannot be read.
+/// The replacement of an unreadable value.
 #[derive(Debug, Clone, Copy)]
 pub enum Replacement {
-    /// The value stays: nothing could take its place without changing what else is stored.
+    /// The value stays: any replacement would change other stored data.
     Keep,
     Null,
-    /// The moment in the row's id, or the beginning of time.
+    /// The time in the row's id, or the epoch.
     Moment,
-    /// The text with a mark for every byte that is none.
+    /// The text with U+FFFD for every invalid byte.
     Lossy,
     Text(&'static str),
     /// An expression over the row.
     Sql(&'static str),
     /// A notice that a part of the reply is damaged.
     Notice,
-    /// The whole row goes into quarantine: without this value it belongs to nothing.
+    /// The whole row is moved into quarantine: without this value it belongs to nothing.
     Row,
-    /// The journal of a turn that is over goes into quarantine: its blocks have all that it said.
+    /// The journal of a finished turn is moved into quarantine: its blocks have the same content.
     Journal,
 }
 
@@ -52,22 +52,22 @@ pub struct CheckedColumn {
     pub replacement: Replacement,
 }
 
-/// JSON within the bounds that can be read as `T`.
+/// Checks for JSON within the nesting bound that parses as `T`.
 fn check_json<T: DeserializeOwned>(text: &str) -> Result<(), String> {
     if let Cow::Owned(_) = json_bounds::bounded_text(text, limits::JSON_TEXT_DEPTH) {
-        return Err("it is nested deeper than readers go".into());
+        return Err("it is nested too deeply".into());
     }
     serde_json::from_str::<T>(text).map(drop).map_err(|error| error.to_string())
 }
 
-/// An event in the shape of its type. Types of a newer version are not judged.
+/// Checks for an event with the shape of its type. Types of a newer version pass.
 fn check_event(text: &str) -> Result<(), String> {
     check_json::<Event>(text)?;
     let is_malformed = serde_json::from_str::<Event>(text).is_ok_and(|event| event.is_malformed());
-    if is_malformed { Err("it has not the shape of its type".into()) } else { Ok(()) }
+    if is_malformed { Err("it does not match its type".into()) } else { Ok(()) }
 }
 
-/// JSON as [`reads`] has it, in a string of JSON, which keeps the letters of the text in a column of JSONB.
+/// Checks like [`check_json`] for JSON inside a JSON string, which preserves the exact text in a JSONB column.
 fn check_json_in_string<T: DeserializeOwned>(text: &str) -> Result<(), String> {
     check_json::<T>(&serde_json::from_str::<String>(text).map_err(|error| error.to_string())?)
 }

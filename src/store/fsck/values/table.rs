@@ -1,13 +1,13 @@
-//! What is known of a table whose values are looked at.
+//! Descriptions of the tables whose values are checked.
 
 use super::columns::CheckedColumn;
 
 const NONE: &str = "NULL";
 
-/// A stored table, as far as its values may be unreadable.
+/// A stored table with its checkable columns.
 pub struct CheckedTable {
     pub name: &'static str,
-    /// The columns that tell its rows apart.
+    /// The columns of its primary key.
     pub key: &'static [&'static str],
     /// Expressions for the chat, the turn and the document that a row belongs to.
     pub chat: &'static str,
@@ -29,7 +29,7 @@ impl CheckedTable {
         Self { document, ..self }
     }
 
-    /// An expression for the owner that its rows name.
+    /// Returns an expression for the owner of its rows.
     pub fn owner(&self) -> &'static str {
         let names_owner = self.columns.iter().any(|column| column.name == "owner_id");
         match (self.name, names_owner) {
@@ -40,7 +40,7 @@ impl CheckedTable {
     }
 }
 
-/// A table of things that belong to an owner alone.
+/// Describes a table whose rows belong to an owner alone.
 pub(super) const fn table(
     name: &'static str,
     key: &'static [&'static str],

@@ -1,5 +1,6 @@
-//! Every stored column whose value may be unreadable: what it holds, and what takes the place of a value that cannot be
-//! read. Numbers are not here, because any number can be read; the bodies of calls are [`super::super::bodies`]'s.
+//! The stored columns whose values may be unreadable: the content of each, and the replacement of an unreadable
+//! value. Numbers are missing, because any number can be read; bodies of calls are checked by
+//! [`super::super::bodies`].
 
 use serde_json::Value;
 
@@ -28,7 +29,7 @@ use turnleaf_domain::{
 
 const ID: &[&str] = &["id"];
 
-/// A failure that says nothing, for a turn or a call whose own cannot be read.
+/// An empty failure, for a turn or a call whose own is unreadable.
 const UNKNOWN_FAILURE: &str = r#"{"kind":"internal","message":"","retryable":false}"#;
 
 pub(super) const TABLES: &[CheckedTable] = &[
@@ -111,7 +112,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
                 Sql("CASE WHEN EXISTS (SELECT 1 FROM generations g WHERE g.turn_id = turns.id) THEN 'assistant' \
                         ELSE 'user' END"),
             ),
-            // The conditions of the table decide: a turn that is over has the time of its end.
+            // The constraints of the table decide: a finished turn has the time of its end.
             word::<TurnStatus>(
                 "status",
                 Sql("CASE WHEN completed_at IS NULL THEN 'streaming' \
@@ -266,7 +267,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
             time("updated_at", Moment),
         ],
     ),
-    // What was listed is listed again.
+    // Tools are listed again after a loss.
     table(
         "tool_listings",
         &["owner_id", "server"],
@@ -277,7 +278,7 @@ pub(super) const TABLES: &[CheckedTable] = &[
             time("listed_at", Moment),
         ],
     ),
-    // A rule that cannot be read must not become another one: without it, the person is asked.
+    // An unreadable policy must not become another one: without it, the person is asked.
     table(
         "tool_policies",
         ID,

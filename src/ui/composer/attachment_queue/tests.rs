@@ -1,4 +1,4 @@
-//! The queue's rules.
+//! Tests of the queue's rules.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Drafts of two tabs, and a message on its way.
+//! Tests of drafts in two tabs, and of a draft while its message is being sent.
 
 use super::*;
 

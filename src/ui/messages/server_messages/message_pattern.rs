@@ -1,12 +1,12 @@
-//! A sentence in both languages, and how it is known again by its form with whatever was put in.
+//! A sentence pattern in both languages, and its matching.
 
-/// English and Chinese; `{}` stands for what is put in, in the same order, and `{!}` for a sentence.
+/// English and Chinese; `{}` is a placeholder for a value, in the same order in both, and `{!}` one for a sentence.
 pub(super) type MessagePattern = (&'static str, &'static str);
 
 const SENTENCE: &str = "{!}";
 
-/// The sentence in Chinese, where it has the form of this pair. `{}` is put in as it is: names are names, whatever they
-/// say; `{!}` is a sentence again, and stays as it is where `of_part` does not know it.
+/// Returns the sentence in Chinese if it matches this pattern. Values of `{}` are inserted unchanged, because they
+/// are names; `{!}` is a sentence that is translated by `of_part`, or unchanged where that does not know it.
 pub(super) fn translate(
     (form, chinese): &MessagePattern,
     english: &str,
@@ -46,7 +46,7 @@ pub(super) fn translate(
     Some(said)
 }
 
-/// What is before the next mark, the mark, and what is behind it.
+/// Splits a pattern at its next placeholder: the text before it, the placeholder, and the rest.
 fn next_mark(form: &str) -> Option<(&str, &str, &str)> {
     let at = form.find('{')?;
     let end = at + form[at..].find('}')? + 1;

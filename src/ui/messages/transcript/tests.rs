@@ -1,4 +1,4 @@
-//! The transcript's words by number and state.
+//! Tests of the transcript's messages by number and state.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! What tool cards say: the state of a call in words, one line of what it is about, what a person is asked, and what is
-//! said of a result; in both languages.
+//! Messages of tool cards: the state of a call, a one-line summary, the approval question, and notes on a result; in
+//! both languages.
 
 use serde_json::Value;
 
@@ -13,68 +13,68 @@ use crate::ui::messages::server_messages::localize_tool_description;
 define_messages! {
     arguments: "Arguments", "参数";
     result: "Result", "结果";
-    tool_error: "Error, sent to the model as an error", "错误，已作为错误发给模型";
-    tool_says: "What it says", "工具的输出";
+    tool_error: "Error (sent to the model as an error)", "错误，已作为错误发给模型";
+    tool_says: "Tool output", "工具输出";
     arguments_and_result: "Arguments and result", "参数和结果";
-    no_result: "There is no result.", "没有结果。";
-    open_full: "Open in full", "打开完整内容";
-    by_provider: "by the provider", "由服务商运行";
+    no_result: "No result.", "没有结果。";
+    open_full: "Open full content", "打开完整内容";
+    by_provider: "run by the provider", "由服务商运行";
     progress: "Progress", "进度";
     stop_tool: "Stop this tool", "停止此工具";
     reason_given: "Your reason", "你的理由";
 
-    // What a person is asked.
+    // The approval question
     wants_to_run: "wants to run", "请求运行";
     built_in: "built into this server", "此服务器内置";
     allow: "Allow once", "允许一次";
     allow_in_chat: "Allow in this chat", "在此对话中允许";
     always: "Always allow", "始终允许";
     deny: "Deny", "拒绝";
-    reason: "Reason (goes to the model)", "理由（会发给模型）";
+    reason: "Reason (sent to the model)", "理由（会发给模型）";
     review: "Review", "查看";
-    waits_for_answer: "Waiting for your answer.", "正在等待你的答复。";
+    waits_for_answer: "Waiting for your response.", "正在等待你的答复。";
     stop_here: "Stop here", "到此为止";
-    post_failed: "This could not be sent. Try again.", "无法发送，请重试。";
+    post_failed: "Could not send. Try again.", "无法发送，请重试。";
 }
 
-/// What running a tool can do, as far as it is known: nobody but its server knows more.
+/// The possible effects of a tool, as far as they are known: only its server knows more.
 pub fn effect(server: &str) -> String {
     if server.is_empty() {
         return localized_word(
-            "Turnleaf runs it on this server with exactly these arguments.",
-            "Turnleaf 会在此服务器上运行它，参数与所示完全一致。",
+            "Turnleaf runs this tool on this server with exactly these arguments.",
+            "Turnleaf 会在此服务器上运行此工具，参数与所示完全一致。",
         )
         .to_owned();
     }
     message!(
-        "It runs on the server “{server}” with exactly these arguments, and can do whatever that server can: read, \
-         change or send what it has access to.",
-        "它会在服务器“{server}”上运行，参数与所示完全一致，并且能做该服务器能做的任何事：读取、更改或发送它可以访问的内容。"
+        "This tool runs on the server “{server}” with exactly these arguments. It can do anything that server can: read, change, or send whatever it has access to.",
+        "此工具会在服务器“{server}”上运行，参数与所示完全一致。它能做该服务器能做的任何事：读取、更改或发送可访问的内容。"
     )
 }
 
-/// The button that lets a paused reply go on.
+/// The label of the button that continues a paused reply.
 pub fn continue_reply() -> String {
     let rounds = limits::TOOL_ROUNDS;
-    message!("Continue ({rounds} more)", "继续（再进行 {rounds} 轮）")
+    message!("Continue ({rounds} more rounds)", "继续（再进行 {rounds} 轮）")
 }
 
-/// How many characters of the arguments are not seen.
+/// The number of hidden characters in the arguments.
 pub fn hidden_characters(count: u32) -> String {
     plural_message!(
-        count; "1 hidden character, shown by its number", "{count} hidden characters, shown by their numbers";
+        count; "1 hidden character, shown as its code", "{count} hidden characters, shown as their codes";
         "{count} 个隐藏字符，以编码显示"
     )
 }
 
-/// "1 tool call", "3 tool calls, 1 failed".
+/// The number of tool calls: "1 tool call", "3 tool calls, 1 failed".
 pub fn tool_calls(calls: usize, failed: usize) -> String {
     let all = plural_message!(calls; "1 tool call", "{calls} tool calls"; "{calls} 次工具调用");
     if failed == 0 { all } else { message!("{all}, {failed} failed", "{all}，{failed} 次失败") }
 }
 
-/// The state of a call: never told by colour or icon alone. `was_restarted` is whether the server restarted while the
-/// reply was being written, `place` its place among the calls that wait to run, from 1, and how many they are.
+/// The state of a call as text: colour or icon alone would not be accessible. `was_restarted` means that the server
+/// restarted while the reply was being written; `place` is the call's place among those that wait to run, from 1, and
+/// their number.
 pub fn tool_state(
     call: &Block,
     result: Option<&Block>,
@@ -89,11 +89,11 @@ pub fn tool_state(
     };
     let state = match (status, call.state) {
         (ToolStatus::Interrupted, _) => may_have_run(),
-        (ToolStatus::Denied, _) => localized_word("you declined", "你已拒绝"),
+        (ToolStatus::Denied, _) => localized_word("denied by you", "你已拒绝"),
         _ if was_restarted && !matches!(status, ToolStatus::Done | ToolStatus::Failed | ToolStatus::HandedOver) => {
             may_have_run()
         }
-        (_, BlockState::Open) => localized_word("writing request…", "正在编写请求…"),
+        (_, BlockState::Open) => localized_word("writing arguments…", "正在生成参数…"),
         (ToolStatus::Cancelled, _) | (_, BlockState::Aborted) => localized_word("stopped", "已停止"),
         (ToolStatus::Pending, _) => match place.filter(|(_, of)| *of > 1) {
             Some((at, of)) => {
@@ -104,7 +104,7 @@ pub fn tool_state(
         },
         (ToolStatus::AwaitingApproval, _) => wants_to_run(),
         (ToolStatus::Running, _) => localized_word("running", "运行中"),
-        (ToolStatus::HandedOver, _) => localized_word("waits for your program", "等待你的程序"),
+        (ToolStatus::HandedOver, _) => localized_word("waiting for your program", "正在等待你的程序"),
         (ToolStatus::Failed | ToolStatus::Done, _) if failed && says("timed_out") => match duration_ms {
             Some(ms) => {
                 let time = measured_time(*ms);
@@ -113,7 +113,7 @@ pub fn tool_state(
             None => localized_word("timed out", "超时"),
         },
         (ToolStatus::Failed | ToolStatus::Done, _) if failed && says("crashed") => {
-            localized_word("its server broke off", "其服务器已中断")
+            localized_word("its server crashed", "其服务器已崩溃")
         }
         (ToolStatus::Failed, _) => localized_word("failed", "失败"),
         (ToolStatus::Done, _) if failed => localized_word("failed", "失败"),
@@ -126,7 +126,7 @@ fn may_have_run() -> &'static str {
     localized_word("server restarted; may or may not have run", "服务器已重启，不确定是否运行过")
 }
 
-/// "1st", "2nd", "3rd", "11th".
+/// Formats an ordinal: "1st", "2nd", "3rd", "11th".
 fn ordinal(number: usize) -> String {
     let end = match (number % 100, number % 10) {
         (11..=13, _) => "th",
@@ -138,7 +138,7 @@ fn ordinal(number: usize) -> String {
     format!("{number}{end}")
 }
 
-/// The calls of a run, for its heading.
+/// The counts of a group's calls, for its heading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ToolCallCounts {
     pub all: usize,
@@ -148,34 +148,34 @@ pub struct ToolCallCounts {
     pub failed: usize,
     pub declined: usize,
     pub stopped: usize,
-    /// Interrupted, or in other hands.
+    /// Interrupted, or handed over to the client.
     pub unfinished: usize,
 }
 
-/// "3 tools · 1 running", "6 tools, all done".
+/// The heading of a tool group: "3 tool calls · 1 running", "6 tool calls, all done".
 pub fn tool_group(calls: ToolCallCounts) -> String {
     let ToolCallCounts { all, asking, running, waiting, failed, declined, stopped, unfinished } = calls;
     let parts = [
-        (asking, localized_word("asking you", "等你答复")),
+        (asking, localized_word("awaiting your approval", "等你批准")),
         (running, localized_word("running", "运行中")),
         (waiting, localized_word("waiting", "等待中")),
         (failed, localized_word("failed", "失败")),
-        (declined, localized_word("declined", "已拒绝")),
+        (declined, localized_word("denied", "已拒绝")),
         (stopped, localized_word("stopped", "已停止")),
         (unfinished, localized_word("not finished", "未完成")),
     ];
     let shown = parts.iter().filter(|(count, _)| *count > 0);
     let parts =
-        shown.map(|(count, word)| message!("{count} {word}", "{count} 个{word}")).collect::<Vec<_>>().join(" · ");
+        shown.map(|(count, word)| message!("{count} {word}", "{count} 次{word}")).collect::<Vec<_>>().join(" · ");
     if parts.is_empty() {
-        message!("{all} tools, all done", "{all} 个工具，全部完成")
+        message!("{all} tool calls, all done", "{all} 次工具调用，全部完成")
     } else {
-        message!("{all} tools · {parts}", "{all} 个工具 · {parts}")
+        message!("{all} tool calls · {parts}", "{all} 次工具调用 · {parts}")
     }
 }
 
-/// One line of what a call is about: the last of what is being written, why it failed, how many results it brought, or
-/// else its first argument.
+/// Returns a one-line summary of a call: the last line of its streaming arguments, the reason of its failure, the
+/// number of its results, or else its first argument.
 pub fn tool_gist(call: &Block, result: Option<&Block>, failed: bool) -> Option<String> {
     if let (BlockState::Open, Content::ToolUse { arguments: Value::Null, arguments_raw: Some(raw), .. }) =
         (call.state, &call.content)
@@ -204,10 +204,10 @@ pub fn tool_gist(call: &Block, result: Option<&Block>, failed: bool) -> Option<S
     gist.map(|gist| first_line(&gist)).filter(|gist| !gist.is_empty())
 }
 
-/// The longest gist, in characters.
+/// The maximum length of the summary, in characters.
 const GIST_CHARS: usize = 60;
 
-/// The end of the last line that has something in it.
+/// Returns the end of the last line that is not blank.
 fn last_line(raw: &str) -> Option<String> {
     let line = raw.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     let seen = |c: &char| !crate::domain::hidden_text::is_hidden_character(*c);
@@ -216,7 +216,7 @@ fn last_line(raw: &str) -> Option<String> {
     Some(end.into_iter().collect())
 }
 
-/// The first argument that says something; a number says nothing without its name.
+/// Returns the first meaningful argument; a number has no meaning without its name.
 fn first_argument(arguments: &Value) -> Option<String> {
     match arguments {
         Value::String(text) if !text.trim().is_empty() => Some(format!("“{text}”")),
@@ -228,7 +228,7 @@ fn first_argument(arguments: &Value) -> Option<String> {
     }
 }
 
-/// The first line, not longer than the bound, without what is not seen.
+/// Returns the first line, truncated and without hidden characters.
 fn first_line(text: &str) -> String {
     let seen = |c: &char| !crate::domain::hidden_text::is_hidden_character(*c);
     let line: String = text.lines().next().unwrap_or_default().chars().filter(seen).collect();
@@ -239,22 +239,22 @@ fn first_line(text: &str) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// "Cut at 64 KB of 3.1 MB."
+/// The note on a truncated result: "Showing the first 64 KiB of 3.1 MiB."
 pub fn cut_at(bytes: usize, of: u64) -> String {
     let (kept, all) = (bytes >> 10, size(of));
-    message!("Cut at {kept} KB of {all}.", "共 {all}，仅显示前 {kept} KB。")
+    message!("Showing the first {kept} KiB of {all}.", "共 {all}，仅显示前 {kept} KiB。")
 }
 
-/// "512 bytes", "12 KB", "3.1 MB".
+/// Formats a size in binary units: "512 bytes", "12 KiB", "3.1 MiB".
 pub fn size(bytes: u64) -> String {
     match bytes {
         0..1_024 => message!("{bytes} bytes", "{bytes} 字节"),
-        1_024..1_048_576 => format!("{} KB", bytes.div_ceil(1_024)),
-        _ => format!("{}.{} MB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20),
+        1_024..1_048_576 => format!("{} KiB", bytes.div_ceil(1_024)),
+        _ => format!("{}.{} MiB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20),
     }
 }
 
-/// What a file is called that has no name.
+/// The label of a file without a name.
 pub fn file(mime: &str, bytes: Option<u64>) -> String {
     match (mime, bytes.map(size)) {
         ("", None) => localized_word("Download file", "下载文件").to_owned(),
@@ -264,14 +264,14 @@ pub fn file(mime: &str, bytes: Option<u64>) -> String {
     }
 }
 
-/// How many members an object or a list has, behind its key.
+/// The number of members of an object or a list, behind its key.
 pub fn json_size(is_list: bool, count: usize) -> String {
     let count = number(count as u64);
     if is_list { format!("[{count}]") } else { format!("{{{count}}}") }
 }
 
-/// What was taken out of a result before it was stored (terminal codes, NULs, bytes that are no text) and what is in it
-/// that is not seen; nothing where nothing was.
+/// The characters that were removed from a result before it was stored (terminal codes, NULs, invalid bytes), and the
+/// hidden ones that are in it; empty where there are none.
 pub fn cleaned([ansi, nul, invalid, hidden]: [u64; 4]) -> String {
     let [codes, nuls, bytes, letters] = [ansi, nul, invalid, hidden].map(number);
     let said = [
@@ -289,7 +289,8 @@ pub fn sources(count: usize) -> String {
     plural_message!(count; "1 source", "Sources ({count})"; "来源（{count}）")
 }
 
-/// The name for people of the tool that a block calls, and of its server; the name on the wire where nobody knows.
+/// Returns the display name of the tool that a block calls, and of its server; the name on the wire where no other is
+/// known.
 pub fn tool_name(call: &Block) -> (String, Option<String>) {
     let named = |key: &str| {
         let name = call.block_metadata.get(ToolLabel::KEY)?.get(key)?.as_str()?;
@@ -300,7 +301,7 @@ pub fn tool_name(call: &Block) -> (String, Option<String>) {
         _ => String::new(),
     };
     let (title, server) = (named("title"), named("server"));
-    // Our own tools are called as the pages call them; others are called what they say.
+    // Built-in tools have localized names; foreign tools keep their own.
     let title =
         title.map(|title| if server.is_none() { localize_tool_description(&title).into_owned() } else { title });
     (title.unwrap_or_else(on_wire), server)

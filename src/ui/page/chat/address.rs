@@ -1,5 +1,5 @@
-//! What the address asks to see of a chat, and how the screen follows it: to another version, to a turn chosen in the
-//! tree, to a reply to go on from, and Back.
+//! The address of a chat and its effect on the screen: another version, a turn chosen in the tree, a reply to
+//! continue from, and Back.
 
 use std::time::Duration;
 
@@ -24,12 +24,12 @@ use crate::ui::state::{ChatState, PathNavigation, TurnState};
 use crate::ui::transcript::refusals::TurnRefusals;
 use crate::ui::transcript::reveal_turn;
 
-/// What the address asks to see of the chat.
+/// The position that the address names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AddressTarget {
     /// A turn on the path.
     pub at: Option<TurnId>,
-    /// The reply that the path ends with, to go on from there.
+    /// The reply that the path ends with, to continue from there.
     pub from: Option<TurnId>,
 }
 
@@ -44,7 +44,7 @@ impl AddressTarget {
     }
 }
 
-/// What the address asks for now.
+/// Returns the current target of the address.
 pub fn address_target() -> Memo<AddressTarget> {
     let query = use_query_map();
     Memo::new(move |_| {
@@ -55,25 +55,25 @@ pub fn address_target() -> Memo<AddressTarget> {
     })
 }
 
-/// On which side of that turn the page should be, for those who turn pages without script.
+/// Returns the side of that turn which the page shows, for paging without script.
 pub fn side_in_address() -> Option<PathDirection> {
     use_query_map().with_untracked(|query| PathDirection::parse(&query.get("side")?))
 }
 
-/// The end of the path that this entry of the history showed before; nothing on a new visit. Where the address names no
-/// turn, the chat opens as it was looked at last: that may be the very branch that the reader goes back from.
+/// Returns the leaf that this history entry showed before; none on a new visit. Where the address names no turn, the
+/// chat opens at its last position, which may be the very branch that the reader navigates back from.
 pub fn last_shown_leaf(chat: ChatId) -> Option<TurnId> {
     history::entry_state(&chat_path(chat))?.parse().ok()
 }
 
-/// Where the newest turn is, when it is not on this page: there the link before the list of chats leads to it.
+/// Returns the link to the newest turn when it is not on this page, for the skip link before the chat list.
 pub fn latest_turn_link(state: ChatState, chat: ChatId) -> Option<String> {
     let leaf = state.leaf().filter(|_| state.has_more(PathDirection::Newer))?;
     Some(format!("/c/{chat}?at={}#latest", leaf.id()))
 }
 
-/// Shows the path that the address asks for when it changes while the chat is open. What is returned puts the address of
-/// a path that is on screen already in the place of this one.
+/// Shows the path that the address names when it changes while the chat is open. Returns a function that replaces the
+/// address by that of a path already on screen.
 pub fn follow_address(
     (state, way): (ChatState, PathNavigation),
     signals: PageSignals,
@@ -89,7 +89,7 @@ pub fn follow_address(
         shown.set_value(now);
         navigate(&now.href(chat), NavigateOptions { replace: true, scroll: false, ..Default::default() });
     });
-    // A document that is opened from here is quoted here, and pages without the list lead back here.
+    // Documents opened from here quote into this chat, and pages without the chat list link back to it.
     local_store::put_in_tab(LAST_CHAT_KEY, &chat.to_string());
     let keep = move || {
         if let Some(leaf) = state.leaf_id() {
@@ -100,7 +100,7 @@ pub fn follow_address(
         let _ = state.leaf();
         keep();
     });
-    // Another chat's address is that chat's.
+    // The address of another chat is handled by that chat's page.
     let is_here = move || path.get_untracked() == chat_path(chat);
     let show = move |_, now: AddressTarget| {
         if !is_here() || shown.get_value() == now {
@@ -124,7 +124,7 @@ pub fn follow_address(
         let number = way.start();
         spawn_local(async move {
             let page = clock::with_timeout(limits::SEND_TIME, load_chat(Some(chat), at, now.from, None)).await;
-            // Somebody may have moved on meanwhile.
+            // The reader may have navigated elsewhere meanwhile.
             if !way.is_current(number) {
                 return;
             }
@@ -134,12 +134,13 @@ pub fn follow_address(
             let page = page.unwrap_or_else(|| Err(ApiError::server_unreachable()));
             match page {
                 Ok(page) => {
-                    // What is there in its place is not what was asked for.
+                    // The fallback that is shown instead is not the requested turn.
                     let is_it = !page.is_turn_gone;
                     state.show_page(page.clone());
                     signals.apply_page(page);
                     arrive();
-                    // After the page has followed it: what its branch is answered by is what goes out.
+                    // Runs after the page has followed the path, so that a waiting message is sent to the model of
+                    // its branch.
                     set_timeout(
                         move || if is_it { way.finish(number) } else { way.redirected(number) },
                         Duration::ZERO,
@@ -149,7 +150,7 @@ pub fn follow_address(
                     }
                 }
                 Err(error) => {
-                    // The address is that of what is on screen: the same way can be tried again.
+                    // The address returns to that of the path on screen, so that the same navigation can be retried.
                     state.announce_arrival(None);
                     way.fail(number);
                     match version_beside(state, now.at) {
@@ -168,7 +169,7 @@ pub fn follow_address(
     Callback::new(move |at: TurnId| replace.run(AddressTarget { at: Some(at), from: None }))
 }
 
-/// The version on screen whose place this turn would have taken.
+/// Returns the version on screen that this turn would have replaced.
 fn version_beside(state: ChatState, at: Option<TurnId>) -> Option<TurnState> {
     let is_sibling = |turn: &TurnState| turn.with_untracked(|view| at.is_some_and(|at| view.siblings.contains(&at)));
     untrack(|| state.turns()).into_iter().find(is_sibling)

@@ -1,4 +1,4 @@
-//! What a chat's page does when a part of the chat is deleted or comes back, and what a form has deleted.
+//! The chat page's handling of deleted and restored parts, and the notice after a deletion by a form.
 
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
@@ -13,7 +13,8 @@ use crate::ui::messages;
 use crate::ui::state::{ChatState, PathNavigation};
 use crate::ui::transcript::turn_heading::focus_on_turn;
 
-/// Puts into the context what deletes a part of this chat, and gives it. `changes` rises when the tree is another one.
+/// Provides the deletion of parts of this chat as context, and returns it. `changes` is incremented when the tree
+/// changes.
 pub fn provide_deletion((state, way): (ChatState, PathNavigation), chat: ChatId, changes: RwSignal<u64>) -> DeletePart {
     let navigate = use_navigate();
     let go = Callback::new(move |leaf: Option<TurnId>| {
@@ -22,7 +23,7 @@ pub fn provide_deletion((state, way): (ChatState, PathNavigation), chat: ChatId,
     });
     let settle = move |last: Option<TurnId>| {
         request_animation_frame(move || match last {
-            // Who reads in the tree stays there.
+            // A reader in the tree panel stays there.
             _ if focus::is_within("#panel") => {}
             Some(last) => focus_on_turn(last),
             None => drop(focus::focus_first("#message")),
@@ -48,7 +49,7 @@ pub fn provide_deletion((state, way): (ChatState, PathNavigation), chat: ChatId,
     let gone = Callback::new(move |(deed, leaf): (DeletedPart, Option<TurnId>)| {
         changes.update(|count| *count += 1);
         let (has_left, was_hidden) = match deed {
-            // Who went on from what was left, or to another version, stays there.
+            // A reader who has continued from the rest of the path, or moved to another version, stays there.
             DeletedPart::Turn(turn) => match state.forget_hidden(turn) {
                 Some(is_still) => (is_still, true),
                 None => (state.find_if_alive(turn).is_some(), false),
@@ -57,7 +58,7 @@ pub fn provide_deletion((state, way): (ChatState, PathNavigation), chat: ChatId,
         };
         if has_left {
             let last = if let DeletedPart::Turn(turn) = deed { state.remove_from(turn) } else { None };
-            // Who has asked for another path since is on the way there.
+            // A reader who has requested another path since is left alone.
             if !way.is_navigating() {
                 go.run(leaf);
             }
@@ -78,7 +79,7 @@ pub fn provide_deletion((state, way): (ChatState, PathNavigation), chat: ChatId,
     deleting
 }
 
-/// What a form has deleted, with the way back: for pages without script.
+/// The notice after a deletion by a form, with a restore button: for pages without script.
 #[component]
 pub fn DeletedNotice(id: DeletionId, turns: u64) -> impl IntoView {
     view! {

@@ -1,5 +1,5 @@
-//! Finding words in the chat: a bar that asks the server, because most of a long chat is not in the page, and goes from
-//! turn to turn (ux.md 9). Without script, the menu leads to a page that does the same.
+//! Find in chat: a bar that searches on the server, because most of a long chat is not in the page, and moves from
+//! turn to turn (docs/reference/ux.md 9). Without script, the menu leads to a page that does the same.
 
 use leptos::ev::{self, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
@@ -21,12 +21,12 @@ use crate::ui::state::ChatState;
 use crate::ui::transcript::load_more;
 use crate::ui::transcript::turn_heading::{LIST_ID, article_id, heading_id, turn_of_article};
 
-/// The box.
+/// The id of the field.
 const BOX: &str = "find-words";
-/// How often the place of the words is looked at until it is taken for theirs.
+/// The number of frames after which the position of the words is taken as stable.
 const LOOKS: u32 = 3;
 
-/// What was found of which words on the path to which turn.
+/// The search words, the leaf of the searched path, and the hits.
 #[derive(Clone)]
 struct FoundWords {
     words: String,
@@ -34,28 +34,28 @@ struct FoundWords {
     turns: FoundTurns,
 }
 
-/// What is looked for, and where in it the reader is.
+/// The state of the search: the words, and the current hit.
 #[derive(Clone, Copy)]
 struct FindSession {
     state: ChatState,
     chat_id: ChatId,
     words: RwSignal<String>,
-    /// What was found.
+    /// The hits.
     found: RwSignal<Option<FoundWords>>,
     at: RwSignal<usize>,
-    /// Why nothing could be looked for.
+    /// The reason why the search failed.
     refused: RwSignal<Option<String>>,
 }
 
 type Draw = fn(ChatState, ChatId, RwSignal<bool>) -> AnyView;
 
-/// The code of the bar.
+/// Loads the code part of the bar.
 #[leptos::wasm_split::wasm_split(deeds, wasm_split_path = ::leptos::wasm_split, fallible)]
 fn fetch() -> Result<Draw, NotFetched> {
     Ok(draw)
 }
 
-/// The bar; there while `open` says so. Once it was, it knows what was looked for.
+/// The bar; shown while `open` is true. Once opened, it remembers its search.
 #[component]
 pub fn FindBar(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> impl IntoView {
     effect(move || {
@@ -78,7 +78,7 @@ pub fn FindBar(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> impl 
     lazy_part_when(move || open.get(), fetch, leave, move |draw: &Draw| draw(state, chat_id, open))
 }
 
-/// The bar as it is drawn.
+/// Renders the bar.
 pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView {
     let finding = FindSession {
         state,
@@ -170,10 +170,10 @@ fn StepButton(name: &'static str, icon: &'static str, on_click: Callback<()>) ->
 }
 
 impl FindSession {
-    /// Goes to the next or the previous turn that has the words; looks for them first where they are new.
+    /// Moves to the next or the previous hit; searches first where the words are new.
     fn go(self, forward: bool) {
         let words = self.words.get_untracked();
-        // Of another path the turns are others.
+        // Another path has other hits.
         let leaf = self.state.leaf_id();
         let count = self.found.with_untracked(|found| {
             let found = found.as_ref().filter(|found| found.words == words && Some(found.leaf) == leaf);
@@ -213,7 +213,7 @@ impl FindSession {
         self.refused.set(Some(why));
     }
 
-    /// The first hit from where the reader is; after the last one, the last.
+    /// Returns the first hit from the reader's position on; after the last one, the last.
     fn first_below(self, found: &FoundTurns) -> usize {
         let seen = scroll::first_visible_id(LIST_ID).and_then(|id| self.state.find(turn_of_article(&id)?));
         let depth = seen.map_or(0, |turn| turn.with_untracked(|view| view.turn.depth));
@@ -221,7 +221,7 @@ impl FindSession {
         below.unwrap_or(found.hits.len().saturating_sub(1))
     }
 
-    /// Shows the turn and marks the words in it.
+    /// Shows the turn and highlights the words in it.
     fn show(self) {
         let at = self.at.get_untracked();
         let hit = self.found.with_untracked(|found| {
@@ -239,18 +239,18 @@ impl FindSession {
         });
     }
 
-    /// The focus goes on from the turn that was found, or to the message box.
+    /// Moves the focus to the turn of the hit, or to the message box.
     fn focus_found_turn(self) {
         let at = self.at.get_untracked();
         let hit = self.found.with_untracked(|found| found.as_ref()?.turns.hits.get(at).map(|(turn, _)| *turn));
         match hit.filter(|turn| self.state.is_on_screen(*turn)) {
             Some(turn) => focus::focus_first_without_scroll(&format!("#{}", heading_id(turn))),
-            // Whoever reads further up stays there.
+            // The scroll position of a reader further up stays.
             None => focus::focus_first_without_scroll("#message"),
         }
     }
 
-    /// "3 of 17".
+    /// Returns the position among the hits, "3 of 17", or the state of the search.
     fn result_sentence(self) -> String {
         if let Some(refused) = self.refused.get() {
             return refused;
@@ -259,14 +259,14 @@ impl FindSession {
         self.found.with(|found| match found.as_ref().map(|found| (found.turns.hits.len(), found.turns.total)) {
             None => String::new(),
             Some((0, _)) => messages::found_nothing().to_owned(),
-            // Of very many, only the newest can be gone to.
+            // Of very many hits, only the newest can be shown.
             Some((hits, total)) => messages::found_position(total as usize - hits + at + 1, total),
         })
     }
 }
 
-/// Marks the words and brings the first of them into sight. What is far from the eyes is laid out when it comes near, and
-/// then what is above it may be higher than was thought: the words have their place some frames later.
+/// Highlights the words and scrolls the first of them into view. Distant content is laid out only when it comes near,
+/// and may then be higher than estimated, so the position of the words is stable some frames later.
 fn bring_words(selector: String, wanted: String, looks: u32) {
     request_animation_frame(move || {
         request_animation_frame(move || {

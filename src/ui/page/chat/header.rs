@@ -1,4 +1,4 @@
-//! The header of a chat: its title, what its branch is locked to, and what can be done with it.
+//! The header of a chat: its title, the lock of its branch, and its actions.
 
 use leptos::ev::{MouseEvent, SubmitEvent};
 use leptos::prelude::*;
@@ -18,11 +18,11 @@ use crate::ui::tree::panel::{TREE_BUTTON_ID, TreePanel};
 /// The form that renames the chat; the title is a button of it.
 const RENAME: &str = "rename-chat";
 
-/// The branch that a header speaks of.
+/// The branch that the header shows.
 #[derive(Clone, Copy)]
 pub struct ShownBranch {
     pub branch: Signal<Option<Branch>>,
-    /// The name of the branch that it left.
+    /// The name of the branch that it was forked from.
     pub from: Signal<Option<String>>,
     pub models: RwSignal<Vec<Model>>,
 }
@@ -33,12 +33,12 @@ pub fn ChatHeader(
     chat: Chat,
     title: Signal<String>,
     branch: ShownBranch,
-    /// Ends of the chat's tree.
+    /// The number of leaves of the chat's tree.
     #[prop(into)]
     leaves: Signal<u64>,
-    /// Whether the bar to find words is open.
+    /// Whether the find bar is open.
     finding: RwSignal<bool>,
-    /// What a copy ends with; nothing while a reply is being written.
+    /// The last reply of a copy; none while a reply runs.
     #[prop(into, default = Signal::stored(None))]
     last_reply: Signal<Option<TurnId>>,
 ) -> impl IntoView {
@@ -53,7 +53,7 @@ pub fn ChatHeader(
         Some((models.with(|models| chip_text(&branch, from.get(), models)), branch.id.to_string()))
     });
     let chip = move || locked_to.get().map(|(text, branch)| view! { <BranchChip chat=id text id=branch/> });
-    // The chip has no room on a phone.
+    // On a phone the chip has no room in the header.
     let chip_row = move || {
         locked_to.get().map(|(text, _)| {
             view! {
@@ -95,7 +95,7 @@ pub fn ChatHeader(
     }
 }
 
-/// The row that finds words in the chat: in a bar, or on a page without script.
+/// The menu item "Find": opens the bar, or a page without script.
 #[component]
 fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
     let find = move |event: MouseEvent| {
@@ -111,7 +111,7 @@ fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-/// The rows that print, rename and delete the chat; `shown` is what it is called where it has no title.
+/// The menu items that print, rename and delete the chat; `shown` is its name where it has no title.
 #[component]
 fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> impl IntoView {
     let chats = use_context::<Chats>();
@@ -147,7 +147,7 @@ fn ChatActionRows(id: ChatId, title: Signal<String>, shown: Signal<String>) -> i
     }
 }
 
-/// Names branch, provider and model in the words of their menus, as far as they are still configured.
+/// Returns the names of branch, provider and model as in their menus, as far as they are still configured.
 fn chip_text(branch: &Branch, from: Option<String>, models: &[Model]) -> String {
     let (provider, model) = match models.iter().find(|model| model.lock == branch.lock) {
         Some(model) => (model.provider_name.as_str(), model.name.as_str()),

@@ -1,5 +1,5 @@
-//! What a chat's page tells the list of chats, and takes from it: that its reply began, that its end was seen, that it
-//! waits for somebody; its title.
+//! Synchronization between a chat's page and the chat list: a reply began, its end was seen, it waits for a person;
+//! and the title.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,8 @@ use crate::domain::{Chat, ChatId, TurnId};
 use crate::ui::chats::Chats;
 use crate::ui::erased::{effect, on_change};
 
-/// The list of chats says of a chat whose reply ended unseen that it did: not of one whose end was seen here.
+/// Marks the chat as seen when a reply ends on its page, so that the list shows it as unread only if the end was not
+/// seen.
 pub fn mark_seen_at_end(chat: ChatId, running: Signal<Option<TurnId>>) {
     let Some(chats) = use_context::<Chats>() else { return };
     effect(move || match running.get() {
@@ -18,7 +19,8 @@ pub fn mark_seen_at_end(chat: ChatId, running: Signal<Option<TurnId>>) {
     });
 }
 
-/// The list of chats shows which ones are being answered and which wait for somebody, and the title that the first message gave.
+/// Refreshes the list when a reply begins or ends, or begins to wait for a person. The list also shows the title that
+/// the first message gave.
 pub fn refresh_list(running: Signal<Option<TurnId>>, needs_you: Memo<bool>) {
     let chats = use_context::<Chats>();
     on_change(
@@ -31,7 +33,7 @@ pub fn refresh_list(running: Signal<Option<TurnId>>, needs_you: Memo<bool>) {
     );
 }
 
-/// The chat's title, as it is renamed here.
+/// Returns the chat's title, which follows renames made here.
 pub fn chat_title(chat: &Chat) -> Signal<String> {
     let (id, first) = (chat.id, chat.title.clone());
     let renamed = use_context::<Chats>().map(|chats| chats.renamed);

@@ -1,5 +1,5 @@
-//! What the page says over the message box of what is not on screen: newer messages on another version, what a path
-//! that was cut off hides, and where a copied chat comes from.
+//! Notices above the message box about turns that are not on screen: newer messages on another version, turns that a
+//! cut path hides, and the origin of a copied chat.
 
 use leptos::prelude::*;
 
@@ -13,13 +13,13 @@ use crate::ui::messages;
 use crate::ui::messages::transcript as said;
 use crate::ui::transcript::async_form::AsyncForm;
 
-/// What is beside the path on screen.
+/// The turns beside the path on screen.
 #[derive(Clone, Copy)]
 pub struct PathNotices {
     newer: RwSignal<Option<NewerTurnsView>>,
     hidden: RwSignal<Option<u64>>,
     running: RwSignal<Vec<RunningReply>>,
-    /// What the address asks for is in Trash.
+    /// The notice that the address's target was deleted.
     gone: RwSignal<Option<&'static str>>,
 }
 
@@ -37,43 +37,43 @@ impl PathNotices {
         }
     }
 
-    /// Takes what another page of the chat says.
+    /// Applies another page of the chat.
     pub fn update(self, page: &ChatPage) {
         self.newer.set(page.elsewhere);
         self.hidden.set(page.hides_below);
-        // Whoever is at one of their buttons stays there.
+        // Compared first, so that a focused button stays.
         if self.running.with_untracked(|before| *before != page.running) {
             self.running.set(page.running.clone());
         }
         self.gone.set(deleted_notice(page));
     }
 
-    /// The newest turn of the chat is on screen.
+    /// Clears the notices: the newest turn of the chat is on screen.
     pub fn clear(self) {
         self.newer.set(None);
         self.hidden.set(None);
         self.gone.set(None);
     }
 
-    /// Says that the chat was deleted meanwhile, or is there again.
+    /// Sets or clears the notice that the chat was deleted meanwhile.
     pub fn set_chat_deleted(self, is_gone: bool) {
         if is_gone != (self.gone.try_get_untracked().flatten() == Some(said::chat_gone())) {
             let _ = self.gone.try_set(is_gone.then_some(said::chat_gone()));
         }
     }
 
-    /// How many replies are said to be written on other paths.
+    /// Returns the number of replies shown as running on other paths.
     pub fn also_running_count(self) -> usize {
         self.running.try_with_untracked(Vec::len).unwrap_or_default()
     }
 
-    /// Whether the path ends where it is to be gone on from; what other tabs do must not lengthen it.
+    /// Returns whether the path is cut where it is to be continued; turns of other tabs must not extend it.
     pub fn is_cut(self) -> bool {
         self.hidden.try_get_untracked().flatten().is_some()
     }
 }
 
-/// The bars over the message box.
+/// The bars above the message box.
 #[component]
 pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Signal<Option<TurnId>>) -> impl IntoView {
     let cut = move || {
@@ -135,7 +135,7 @@ pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Si
     }
 }
 
-/// One reply of another path: the way there, and its end without going there.
+/// A reply on another path: a link to it, and a button that stops it from here.
 fn also_running_bar(chat: ChatId, reply: RunningReply) -> AnyView {
     let RunningReply { turn_id, model, words } = reply;
     let what =
@@ -173,7 +173,7 @@ fn also_running_bar(chat: ChatId, reply: RunningReply) -> AnyView {
     .into_any()
 }
 
-/// The way back to the chat that this one was copied from.
+/// The link back to the chat that this one was copied from.
 #[component]
 pub fn CopiedFromLine(from: CopySource) -> impl IntoView {
     view! {

@@ -1,5 +1,5 @@
-//! What happens to a chat in another tab or on another device: the page looks at the chat every moment while somebody
-//! sees it, shows a reply that was started elsewhere as it is written, and takes over titles and drafts.
+//! Remote changes: while a chat is visible, the page polls for changes made in another tab or on another device,
+//! shows a reply that was started elsewhere as it is written, and applies titles and drafts.
 
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ use crate::ui::erased::{effect, on_change};
 use crate::ui::state::ChatState;
 use crate::ui::transcript::load_more::follow_path;
 
-/// How often the page looks: what another tab began must be seen within 2 s (reliability.md F36).
+/// The polling interval: changes of another tab must be visible within 2 s.
 const INTERVAL: Duration = Duration::from_millis(1_500);
 
-/// After so many failures in a row the pauses grow no more: 1.5 s · 2⁴.
+/// The backoff stops growing after this many failures in a row: 1.5 s · 2⁴.
 const FAILURES: u32 = 4;
 
-/// Who looks at a chat, with what is known of it.
+/// The poller of a chat with its state.
 #[derive(Clone, Copy)]
 struct RemoteWatcher {
     chat_id: ChatId,
@@ -36,21 +36,21 @@ struct RemoteWatcher {
     connection: Option<PageConnection>,
     title: StoredValue<String>,
     is_looking: StoredValue<bool>,
-    /// How many looks in a row failed, and how many are left out for it.
+    /// The number of consecutive failed polls, and the number of polls to skip.
     failures: StoredValue<u32>,
     pause: StoredValue<u32>,
 }
 
 impl RemoteWatcher {
-    /// A server that does not answer is asked half as often each time.
+    /// Backoff: a server that does not respond is polled half as often after each failure.
     fn record_failure(self) {
         let failures = (self.failures.get_value() + 1).min(FAILURES);
         self.failures.set_value(failures);
         self.pause.set_value((1 << failures) - 1);
     }
 
-    /// Whether a look may begin: a page that is gone, hidden, offline or still waiting for an answer does not ask, nor
-    /// one that pauses.
+    /// Returns whether a poll may start: not on a page that is gone, hidden, offline or waiting for a response, nor
+    /// during a backoff.
     fn may_poll(self) -> bool {
         if document::is_hidden()
             || self.state.has_pending_deletion()
@@ -66,7 +66,7 @@ impl RemoteWatcher {
         !is_pausing
     }
 
-    /// Looks once. Gives the page anew when its path changed elsewhere, after the path was shown.
+    /// Polls once. Returns the reloaded page when its path changed elsewhere, after showing the path.
     async fn poll(self) -> Option<ChatPage> {
         let leaf = self.state.leaf_id();
         let draft_rev = self.draft.try_with_untracked(|draft| draft.rev).unwrap_or(0);
@@ -76,7 +76,7 @@ impl RemoteWatcher {
         if !self.state.is_page_alive() || self.state.leaf_id() != leaf || self.signals.notices.is_cut() {
             return None;
         }
-        // What could not be loaded is asked for again: known is what was taken.
+        // A failed load is retried, because the revision is recorded only after it was applied.
         let Ok(page) = page else {
             self.record_failure();
             return None;
@@ -84,8 +84,7 @@ impl RemoteWatcher {
         follow_path(self.state, page.clone()).await.then_some(page)
     }
 
-    /// Takes over what a glance tells. Gives the end of the path that is to be loaded, where there is more to see than
-    /// `leaf` ends with.
+    /// Applies the polled status. Returns the leaf of the path to load, where there is more to see than `leaf`.
     fn apply_glance(self, glance: Result<PolledChat, ApiError>, leaf: Option<TurnId>) -> Option<Option<TurnId>> {
         let Self { state, signals, .. } = self;
         if !state.is_page_alive() {
@@ -103,7 +102,7 @@ impl RemoteWatcher {
             return None;
         };
         self.failures.set_value(0);
-        // Something began here while the answer was on its way: the next one tells.
+        // The path changed here while the response was pending; the next poll applies.
         if state.leaf_id() != leaf || state.has_pending_deletion() {
             return None;
         }
@@ -114,7 +113,7 @@ impl RemoteWatcher {
             self.draft.set(newer.clone());
         }
         self.apply_title(&glance);
-        // Where a path is to be gone on from, nothing lengthens it.
+        // A cut path is not extended.
         if signals.notices.is_cut() {
             return None;
         }
@@ -127,7 +126,7 @@ impl RemoteWatcher {
         Some(glance.leaf)
     }
 
-    /// Takes over the title that a glance tells.
+    /// Applies the polled title.
     fn apply_title(self, glance: &PolledChat) {
         if self.title.with_value(|title| *title != glance.title) {
             self.title.set_value(glance.title.clone());
@@ -139,8 +138,8 @@ impl RemoteWatcher {
     }
 }
 
-/// Looks at the chat while its page is seen. The signals take the page anew when its path changed elsewhere, after the
-/// path was shown, and then `changes` rises; `draft` is set when the draft changed.
+/// Polls the chat while its page is visible. When the path changed elsewhere, the signals receive the reloaded page
+/// after the path was shown, and `changes` is incremented; `draft` is set when the draft changed.
 pub fn watch_remote_changes(
     state: ChatState,
     signals: PageSignals,
@@ -183,7 +182,7 @@ pub fn watch_remote_changes(
             }
         });
     });
-    // The server is there again: what it has is wanted now.
+    // The server is reachable again, so the page polls at once.
     if let Some(connection) = watcher.connection {
         on_change(
             move || connection.is_offline(),

@@ -1,5 +1,5 @@
-//! What a chat's page tells beside the turns of the path on screen, as signals: the branch, what can be chosen, how much
-//! else there is. All of it changes with the page.
+//! The signals of a chat's page beyond the turns on screen: the branch, the available models, the size of the tree.
+//! They change with the page.
 
 use leptos::prelude::*;
 
@@ -9,23 +9,23 @@ use crate::api::view::{ChatPage, ComposerNotice};
 use crate::domain::provider::Model;
 use crate::domain::{Branch, ModelLock};
 
-/// The revision of a chat, how many replies are being written elsewhere in it, and which models can be chosen.
+/// The revision of a chat, the number of replies that run elsewhere in it, and the revision of the available models.
 pub type ChatRevision = (i64, usize, u64);
 
-/// The signals of the page that is shown.
+/// The signals of the page on screen.
 #[derive(Clone, Copy)]
 pub struct PageSignals {
     pub notices: PathNotices,
     pub branch: RwSignal<Option<Branch>>,
-    /// The name of the branch that it left.
+    /// The name of the branch that it was forked from.
     pub branch_from: RwSignal<Option<String>>,
-    /// Ends of the chat's tree.
+    /// The number of leaves of the chat's tree.
     pub leaves: RwSignal<u64>,
     pub models: RwSignal<Vec<Model>>,
-    /// The branch's model, where it cannot be used any more.
+    /// The branch's model, where it is no longer available.
     pub gone: RwSignal<Option<ModelLock>>,
-    /// What is known of the chat, to see what is new in a glance at it. That a reply ended is no new revision. None after
-    /// something began here: the next glance tells what it led to.
+    /// The last known revision, to detect changes in a poll. The end of a reply is no new revision. None after
+    /// something began here: the next poll reports its result.
     pub rev: StoredValue<Option<ChatRevision>>,
 }
 
@@ -42,8 +42,7 @@ impl PageSignals {
         }
     }
 
-    /// Takes over what the page of another path tells, or what this one's tells anew. Whatever path is shown, what ends
-    /// from then on is news.
+    /// Applies the page of another path, or the reloaded page of this one.
     pub fn apply_page(self, page: ChatPage) {
         self.rev.set_value(rev_of(&page));
         self.notices.update(&page);
@@ -51,13 +50,13 @@ impl PageSignals {
         self.branch.set(page.branch);
         self.branch_from.set(page.branch_from);
         self.leaves.set(page.leaves);
-        // A menu that is open is not drawn again for nothing.
+        // Compared first, so that an open menu is not rendered again without need.
         if self.models.with_untracked(|before| *before != page.models) {
             self.models.set(page.models);
         }
     }
 
-    /// A reply began here, on this branch.
+    /// Records a reply that began here, on this branch.
     pub fn reply_started(self, branch: Branch, branch_from: Option<String>) {
         self.rev.set_value(None);
         self.notices.clear();
@@ -65,7 +64,7 @@ impl PageSignals {
         self.branch_from.set(branch_from);
     }
 
-    /// Takes over the branch where it was changed beside the page.
+    /// Returns the callback that applies a branch which was changed outside of the page.
     pub fn branch_callback(self) -> Callback<Branch> {
         let branch = self.branch;
         Callback::new(move |changed: Branch| {
@@ -75,13 +74,13 @@ impl PageSignals {
         })
     }
 
-    /// What the header says of the branch.
+    /// Returns the branch for the header.
     pub fn shown_branch(self) -> ShownBranch {
         ShownBranch { branch: self.branch.into(), from: self.branch_from.into(), models: self.models }
     }
 }
 
-/// What is known with this page.
+/// Returns the revision of this page.
 fn rev_of(page: &ChatPage) -> Option<ChatRevision> {
     page.chat.as_ref().map(|chat| (chat.rev, page.running.len(), page.models_rev))
 }

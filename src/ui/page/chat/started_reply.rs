@@ -1,4 +1,4 @@
-//! A reply that began here: what the transcript shows of it at once.
+//! A reply that began here: its immediate display in the transcript.
 
 use leptos::prelude::*;
 
@@ -8,10 +8,10 @@ use crate::ui::state::{ChatState, PathNavigation, ReaderPosition};
 use crate::ui::transcript::load_more::trim;
 use crate::ui::transcript::show_sent;
 
-/// A message that is on its way, and where its reader stood.
+/// A message in flight, and the reader's position when it was sent.
 pub type PendingMessage = Option<(String, ReaderPosition)>;
 
-/// What is being sent, as long as the reader stands where they sent it.
+/// Returns the message in flight as long as the reader is where they sent it.
 pub fn message_sent_here(
     (state, way): (ChatState, PathNavigation),
     sent: RwSignal<PendingMessage>,
@@ -22,7 +22,7 @@ pub fn message_sent_here(
     })
 }
 
-/// What was being sent did not arrive.
+/// Removes the optimistic message, which did not arrive.
 pub fn restore_failed(way: PathNavigation, sent: RwSignal<PendingMessage>) {
     if let Some((_, stand)) = sent.get_untracked() {
         way.record_failed_message(stand);
@@ -30,8 +30,8 @@ pub fn restore_failed(way: PathNavigation, sent: RwSignal<PendingMessage>) {
     sent.set(None);
 }
 
-/// Shows a reply that began here, with its message under the header. False, and nothing, where its reader is on another
-/// path by now, or on the way to one: there the next look at the chat tells of it.
+/// Shows a reply that began here, with its message below the header. Returns false and does nothing where its reader
+/// is on another path by now, or on the way to one: there the next poll reports it.
 pub fn show_started(
     (state, way): (ChatState, PathNavigation),
     started: StartedReply,
@@ -47,7 +47,7 @@ pub fn show_started(
     if is_running {
         show_sent(user_turn);
     }
-    // The button that was pressed may be gone with the turn it belonged to.
+    // The pressed button may have been removed together with its turn.
     if !media::is_touch() {
         request_animation_frame(|| {
             if focus::is_unfocused() {

@@ -1,4 +1,4 @@
-//! How the window moves along the path.
+//! Tests of how the window moves along the path.
 
 use super::*;
 use crate::domain::{Role, TurnStatus, fixtures};
@@ -60,7 +60,7 @@ fn window(ords: std::ops::RangeInclusive<i64>, leaf: i64) -> ChatState {
     ChatState::new(page.turns.clone(), Callback::new(|_| {})).with_edges_of(&page)
 }
 
-/// The first and the last on screen, whether there is more on either side, and the path's end.
+/// Returns the first and the last turn on screen, whether there is more on either side, and the path's end.
 fn seen(state: ChatState) -> (Vec<u128>, bool, bool, u128) {
     let number = |id: TurnId| id.as_u128() & 0xffff_ffff;
     let ids: Vec<u128> = state.path.get_untracked().iter().map(|turn| number(turn.id())).collect();
@@ -71,7 +71,7 @@ fn seen(state: ChatState) -> (Vec<u128>, bool, bool, u128) {
     (ends, more(PathDirection::Older), more(PathDirection::Newer), number(state.leaf_id().unwrap()))
 }
 
-/// Every batch is one stretch, and the list draws all turns in their order.
+/// Asserts that every batch is one contiguous stretch, and that the list renders all turns in order.
 fn expect_batches(state: ChatState) {
     let batches = untrack(move || state.batches());
     let mut once = batches.clone();
@@ -202,7 +202,7 @@ fn turns_added_in_another_tab_do_not_move_reader_far_up() {
         let state = window(1..=20, 90);
         assert_eq!(state.follow_path(chat_page(43..=92, 92), Some(id(5))), None);
         assert_eq!(seen(state), (vec![1, 20], false, true, 92));
-        // Who follows the end goes on with it.
+        // A reader who follows the end keeps following it.
         let state = window(43..=92, 92);
         assert_eq!(state.follow_path(chat_page(43..=82, 82), None), None);
         assert_eq!(seen(state), (vec![43, 82], true, false, 82));
@@ -213,7 +213,8 @@ fn turns_added_in_another_tab_do_not_move_reader_far_up() {
 fn end_deleted_in_another_tab_does_not_move_reader_far_up() {
     in_owner(|| {
         let state = window(1..=20, 90);
-        // It is not known whether what is on screen is still of the path: the server knows.
+        // It is unknown whether the turns on screen are still on the path, so the page is returned for the server to
+        // decide.
         let page = chat_page(39..=88, 88);
         assert_eq!(state.follow_path(page.clone(), Some(id(5))), Some(page));
         assert_eq!(seen(state), (vec![1, 20], false, true, 90));
@@ -236,7 +237,7 @@ fn deleted_turn_removes_rest_of_path() {
         assert!(untrack(move || state.start_loading(PathDirection::Newer)));
         assert_eq!(state.remove_from(id(11)), Some(id(10)));
         assert_eq!(seen(state), (vec![1, 10], false, false, 10));
-        // The end alone is deleted: what leads to it is not on screen, and the server says where the path ends now.
+        // Only the end is deleted: its ancestors are not on screen, and the server reports the new end.
         let state = window(1..=20, 90);
         state.remove_from(id(90));
         assert_eq!(seen(state), (vec![1, 20], false, true, 90));
@@ -274,7 +275,7 @@ fn response_after_move_is_stale() {
         let hit = state.start_move();
         state.put_turn(view(21));
         assert!(!state.is_current_move(hit), "a message was sent meanwhile");
-        // A path that only grew elsewhere is still the one that was asked about.
+        // A path that only grew elsewhere is still the requested one.
         let state = window(40..=50, 90);
         let latest = state.start_move();
         state.follow_path(chat_page(43..=92, 92), None);
@@ -293,7 +294,7 @@ fn turn_being_deleted_is_hidden_and_restored_in_place() {
         assert!(state.unhide_from(id(50)) && !state.has_pending_deletion());
         assert_eq!(seen(state), (vec![41, 60], true, true, 90));
         assert!(!state.hide_from(id(39)), "it is not on screen");
-        // The server did it.
+        // The server confirmed the deletion.
         assert!(state.hide_from(id(60)));
         assert_eq!((state.forget_hidden(id(60)), state.forget_hidden(id(60))), (Some(true), None));
         assert_eq!(seen(state), (vec![41, 59], true, false, 59));

@@ -1,4 +1,4 @@
-//! A call and its result as they are now, and what its card shows of them.
+//! A call with its result, and the view model of its card.
 
 use serde_json::Value;
 
@@ -15,21 +15,21 @@ pub struct ShownCall {
     pub call: Block,
     pub result: Option<Block>,
     was_restarted: bool,
-    /// Its place among the calls that wait to run, from 1, and how many they are.
+    /// Its place among the calls that wait to run, from 1, and their number.
     place: Option<(usize, usize)>,
 }
 
-/// What the header shows.
+/// The content of the header.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CardSummary {
     pub status_text: String,
     pub icon: &'static str,
-    /// For the style, and for whoever looks for a state.
+    /// The state for the style and for tests.
     pub status: &'static str,
 }
 
 impl ShownCall {
-    /// The call with its result, as `domain::segment` pairs them. Read again whenever one of them changes.
+    /// Returns the call with its result, as `domain::segment` pairs them. Tracks changes of both.
     pub fn find(turn: &TurnState, block: BlockId) -> Option<Self> {
         let call = turn.with_block(block, |block, _| block.clone())?;
         turn.with(|view| {
@@ -66,7 +66,7 @@ impl ShownCall {
         CardSummary { status_text: word, icon, status }
     }
 
-    /// The tool's name for people, and its server's where it has one.
+    /// Returns the display name of the tool, and of its server where it has one.
     pub fn name(&self) -> (String, Option<String>) {
         words::tool_name(&self.call)
     }
@@ -75,20 +75,20 @@ impl ShownCall {
         self.call.block_metadata.get("run_by").and_then(Value::as_str) == Some("provider")
     }
 
-    /// How far it is: in its server's words, and in percent where that is known.
+    /// Returns the progress: the server's message, and a percentage where that is known.
     pub fn progress(&self) -> Option<(String, Option<u64>)> {
         let progress = self.call.block_metadata.get(ToolProgress::KEY).filter(|_| self.is_running())?;
         Some((progress.get("line")?.as_str()?.to_owned(), progress.get("percent").and_then(Value::as_u64)))
     }
 
-    /// The last lines that its server said of it while it runs.
+    /// Returns the server's last log lines of the running call.
     pub fn log_tail(&self) -> Vec<&str> {
         let tail = self.call.block_metadata.get(ToolProgress::KEY).filter(|_| self.is_running());
         let lines = tail.and_then(|progress| progress.get("tail")?.as_array()).into_iter().flatten();
         lines.filter_map(Value::as_str).collect()
     }
 
-    /// Why a person declined, in their words.
+    /// Returns the reason that a person gave for declining.
     pub fn decline_reason(&self) -> Option<String> {
         let reason = self.call.block_metadata.get("decision")?.get("reason")?.as_str()?;
         (self.status() == Some(ToolStatus::Denied) && !reason.trim().is_empty()).then(|| reason.to_owned())
@@ -106,7 +106,7 @@ impl ShownCall {
         self.call.state == BlockState::Done && self.status() == Some(ToolStatus::Running)
     }
 
-    /// How long it ran, where its state does not say so.
+    /// Returns the running time, where the state does not include it.
     pub fn duration_ms(&self) -> Option<u64> {
         match &self.call.content {
             Content::ToolUse { duration_ms, .. } if !self.is_open() && !self.timed_out() => *duration_ms,
@@ -126,7 +126,7 @@ impl ShownCall {
     }
 }
 
-/// How far a call is; nothing of a block that is none.
+/// Returns the status of a call; none for other blocks.
 pub fn tool_status(block: &Block) -> Option<ToolStatus> {
     match &block.content {
         Content::ToolUse { status, .. } => Some(*status),
@@ -134,7 +134,7 @@ pub fn tool_status(block: &Block) -> Option<ToolStatus> {
     }
 }
 
-/// Whether a call is written and has not begun.
+/// Returns whether a call is complete and has not started.
 fn is_waiting(block: &Block) -> bool {
     block.state == BlockState::Done && tool_status(block) == Some(ToolStatus::Pending)
 }

@@ -62,7 +62,7 @@ fn converse(talk: &PeerClient, aimock: SocketAddr, peer: &Peer) -> Result<()> {
     let chat = talk.create_chat(&format!("aimock-{}", peer.api), peer.model)?;
     let is_greeting = |reply: &EndedReply| {
         let thought = if peer.greeting.contains(&"thinking") { THOUGHT } else { "" };
-        expect(reply, "complete", peer.greeting)?;
+        expect(reply, "completed", peer.greeting)?;
         ensure!(
             reply.text_of_blocks("text") == GREETING && reply.text_of_blocks("thinking") == thought,
             "{:#}",
@@ -72,7 +72,7 @@ fn converse(talk: &PeerClient, aimock: SocketAddr, peer: &Peer) -> Result<()> {
     };
     is_greeting(&talk.send_message(&chat, "hello")?)?;
     let round = talk.send_message(&chat, "what is the weather?")?;
-    expect(&round, "complete", peer.round)?;
+    expect(&round, "completed", peer.round)?;
     ensure!(round.text_of_blocks("text") == "One moment.I cannot look outside.", "{:#}", round.turn);
     let call = round.turn["blocks"].as_array().and_then(|all| all.iter().find(|block| block["type"] == "tool_use"));
     let arguments = call.map(|call| &call["arguments"]);

@@ -45,10 +45,10 @@ const fn fault_in_text(fault: &'static str, ending: &'static str) -> FaultExpect
 }
 
 const PROMISES: [FaultExpectation; 11] = [
-    fault_before_text("nothing", "complete", &[]),
-    fault_before_text("recovers", "complete", &[2, 3]),
+    fault_before_text("nothing", "completed", &[]),
+    fault_before_text("recovers", "completed", &[2, 3]),
     fault_before_text("limited", "provider_rate_limited", &[2, 3]),
-    fault_before_text("overloaded", "complete", &[2]),
+    fault_before_text("overloaded", "completed", &[2]),
     fault_before_text("wrong", "provider_refused_request", &[]),
     fault_before_text("stranger", "provider_auth", &[]),
     fault_before_text("gone", "model_not_found", &[]),
@@ -140,7 +140,7 @@ fn check_expectation(talk: &PeerClient, api: &str, promise: &FaultExpectation) -
     ensure!(reply.ending() == promise.ending, "it ended as {}: {:#}", reply.ending(), reply.turn);
     ensure!(reply.attempts == promise.attempts, "the attempts were {:?}", reply.attempts);
     let said = reply.text_of_blocks("text");
-    if promise.ending == "complete" {
+    if promise.ending == "completed" {
         ensure!(said == REPLY && reply.blocks() == ["text"], "{:#}", reply.turn);
         return Ok(());
     }
@@ -148,7 +148,7 @@ fn check_expectation(talk: &PeerClient, api: &str, promise: &FaultExpectation) -
     ensure!(REPLY.starts_with(&said) && said.is_empty() != promise.keeps_words, "it kept {said:?}");
     if promise.keeps_words {
         let again = talk.retry_reply(&reply)?;
-        ensure!(again.ending() == "complete" && again.text_of_blocks("text") == REPLY, "again: {:#}", again.turn);
+        ensure!(again.ending() == "completed" && again.text_of_blocks("text") == REPLY, "again: {:#}", again.turn);
         ensure!(talk.get_turn(&reply.id())? == reply.turn, "trying again changed the broken reply");
     }
     Ok(())

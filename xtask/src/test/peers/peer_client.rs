@@ -83,7 +83,7 @@ impl EndedReply {
         text(&self.turn["id"])
     }
 
-    /// `complete`, or what the reply failed with.
+    /// `completed`, or what the reply failed with.
     pub fn ending(&self) -> String {
         match &self.turn["error"]["kind"] {
             Value::String(kind) => kind.clone(),

@@ -1,4 +1,4 @@
-//! The languages that the scanner knows, and where they are looked up.
+//! The languages that the scanner knows, with their lookup.
 
 use super::{Language, LanguageKind};
 
@@ -9,7 +9,7 @@ const BOTH: &[&str] = &["\"", "'"];
 const C_TYPES: &str = "int long short char float double void bool unsigned signed size_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t";
 const TRUTH: &str = "true false null";
 
-/// What most languages with braces have in common.
+/// Defaults of most languages with braces.
 const BRACES: Language = Language {
     names: "",
     kind: LanguageKind::Code,
@@ -22,10 +22,10 @@ const BRACES: Language = Language {
     traits: Language::CAPITAL_TYPES,
 };
 
-/// What most scripting languages with hashes have in common.
+/// Defaults of most scripting languages with hash comments.
 const SCRIPT: Language = Language { line_comments: HASH, block_comments: &[], ..BRACES };
 
-/// Every language.
+/// All known languages.
 const LANGUAGES: &[Language] = &[
     Language {
         names: "rust rs",
@@ -247,7 +247,7 @@ const LANGUAGES: &[Language] = &[
     Language { names: "diff patch", kind: LanguageKind::Diff, ..BRACES },
 ];
 
-/// The language of this name.
+/// Returns the language with this name.
 pub fn find_language(name: &str) -> Option<&'static Language> {
     let name = name.to_lowercase();
     LANGUAGES.iter().find(|language| language.names.split(' ').any(|known| known == name))
