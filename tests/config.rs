@@ -584,7 +584,7 @@ fn invalid_settings_are_refused_by_name() {
 
 #[test]
 fn without_sign_in_only_loopback_may_be_served() {
-    // S-AU-08, security.md 2.5
+    // S-AU-08, docs/reference/security.md 2.5
     let check = |host: &str, addresses: &[&str]| {
         let config = load(&[("HOST", host)]).unwrap();
         let addresses: Vec<SocketAddr> = addresses.iter().map(|address| address.parse().unwrap()).collect();
@@ -619,7 +619,7 @@ fn without_sign_in_only_loopback_may_be_served() {
 
 #[test]
 fn without_sign_in_public_url_must_be_loopback() {
-    // security.md 2.5: behind a proxy without a password everybody would have everything.
+    // docs/reference/security.md 2.5: behind a proxy without a password everybody would have everything.
     let check = |variables: &[(&str, &str)]| {
         let config = load(variables).unwrap();
         let addresses = config.listen.resolve().unwrap();

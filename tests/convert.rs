@@ -1,4 +1,4 @@
-//! Files that people bring: what becomes of good ones, and that bad ones take nothing with them (badinputs.md 7). They are
+//! Files that people bring: what becomes of good ones, and that bad ones take nothing with them. They are
 //! read by the real process of the real program, except where the process itself is what is bad.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]

@@ -1,4 +1,4 @@
-//! Servers of tools: programs and addresses that behave, and those that do not (reliability.md E). The programs are
+//! Servers of tools: programs and addresses that behave, and those that do not. The programs are
 //! real processes, started by the real guard.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]

@@ -311,7 +311,7 @@ async fn composer_shows_context_usage_and_warns_in_time() {
         page.turns[1].turn.context_tokens = used;
         page
     };
-    let nearly = "This chat is close to the model's context limit.";
+    let nearly = "The conversation is nearly as long as this model can read.";
     let full = "The conversation is longer than this model can read.";
     for (used, says, has_bar) in [
         (38_400, vec!["≈ 38k of 200k tokens"], false),
@@ -507,5 +507,5 @@ async fn chat_list_marks_running_chats_and_drafts() {
 #[tokio::test]
 async fn missing_and_foreign_chats_look_the_same_and_link_onward() {
     let html = render(|| view! { <NotFoundPage/> }).await;
-    assert!(html.contains("No matches") && html.contains(r#"href="/""#), "{html}");
+    assert!(html.contains("Not found") && html.contains(r#"href="/""#), "{html}");
 }

@@ -1,4 +1,4 @@
-//! The transcript as the server draws it: every state of ux.md 6.2, 7 and 8, found the way contract.md 4 says, and
+//! The transcript as the server draws it: every state of docs/reference/ux.md 6.2, 7 and 8, found the way docs/reference/api.md 4 says, and
 //! hostile text that stays text.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -237,7 +237,7 @@ fn reply_without_token_shows_status_and_no_disclosure() {
     assert_says(&html, "Thinking…");
     assert!(!html.contains("data-segment"));
     assert_says(&html, "Refresh");
-    assert_silent(&html, "Retry");
+    assert_silent(&html, "Try again");
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn without_thinking_mode_there_is_no_reasoning() {
 #[test]
 fn tool_card_has_name_as_heading_and_state_as_text() {
     for (status, open, words) in [
-        (ToolStatus::Pending, true, "writing arguments…"),
+        (ToolStatus::Pending, true, "writing request…"),
         (ToolStatus::Pending, false, "waiting"),
         (ToolStatus::AwaitingApproval, false, "wants to run"),
         (ToolStatus::Running, false, "running"),
@@ -366,7 +366,7 @@ fn streaming_arguments_are_shown_as_they_arrive() {
     }
     let html = render_turn(turn);
     assert_says(&html, "{\"query\": \"ru");
-    assert_says(&html, "writing arguments…");
+    assert_says(&html, "writing request…");
 }
 
 #[test]
@@ -412,7 +412,7 @@ fn failure_has_recovery_links_that_work_without_script() {
     };
     let card = "href=\"/settings/providers#provider-openai-2\"";
     for (kind, name) in
-        [(FailureKind::ProviderAuth, "Replace API key"), (FailureKind::ProviderQuota, "Open provider settings")]
+        [(FailureKind::ProviderAuth, "Replace key"), (FailureKind::ProviderQuota, "Open provider settings")]
     {
         let html = drawn(kind);
         assert!(tag(&html, card).contains("rel=\"external\""), "{kind:?}");
@@ -421,7 +421,7 @@ fn failure_has_recovery_links_that_work_without_script() {
         assert_eq!(html.matches(&again).count(), 1, "{kind:?}: in the panel, and not beside it once more");
     }
     let unreachable = drawn(FailureKind::ProviderUnreachable);
-    assert_says(&unreachable, "Test connection");
+    assert_says(&unreachable, "Test the connection");
     assert!(
         tag(&unreachable, "action=\"/forms/providers/test\"").contains("method=\"post\""),
         "it tests, and does not only lead there"
@@ -511,7 +511,7 @@ fn retry_is_form_that_works_without_script() {
     assert!(tag(&html, "action=\"/forms/retry\"").contains("method=\"post\""));
     assert!(html.contains(&format!("<input type=\"hidden\" name=\"turn_id\" value=\"{}\"", turn_id(2))));
     assert!(html.contains(&format!("name=\"client_request_id\" value=\"retry-{}-1\"", turn_id(2))));
-    assert!(tag(&html, "aria-label=\"Retry\"").contains("type=\"submit\""));
+    assert!(tag(&html, "aria-label=\"Try again\"").contains("type=\"submit\""));
     assert!(tag(&html, "aria-label=\"Copy reply\"").contains("needs-script"));
 }
 
@@ -557,11 +557,11 @@ fn version_list_links_describe_each_version() {
     );
     // What is on screen is newer than the list.
     assert_says(&html, "edited by you · demo-scripted");
-    assert_says(&html, "in progress · followed by 1 message");
-    assert!(html.contains("aria-label=\"Another version is being generated\""));
+    assert_says(&html, "in progress · continues with 1 message");
+    assert!(html.contains("aria-label=\"Another version is being written\""));
     assert_eq!(html.matches("aria-current=\"true\"").count(), 1);
     second.versions[2].status = TurnStatus::Complete;
-    assert!(!render_turns(vec![second]).contains("Another version is being generated"));
+    assert!(!render_turns(vec![second]).contains("Another version is being written"));
 }
 
 #[test]

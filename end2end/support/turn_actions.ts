@@ -7,8 +7,8 @@ import type { ModelServer } from "./model_server.ts";
 export const userTurns = (page: Page): Locator => page.locator("article[data-role=user]");
 export const versionSwitcher = (turn: Locator): Locator => turn.getByRole("group", { name: "Versions" });
 export const menuButton = (turn: Locator): Locator => turn.getByRole("button", { name: "More", exact: true });
-/** The menu beside "Retry" that names other models. */
-export const modelButton = (turn: Locator): Locator => turn.getByRole("button", { name: "Reply with another model" });
+/** The menu beside "Try again" that names other models. */
+export const modelButton = (turn: Locator): Locator => turn.getByRole("button", { name: "Ask another model" });
 /** What a turn is focused by. */
 export const turnHeading = (turn: Locator): Locator => turn.getByRole("heading", { level: 3 }).first();
 /** The box of a message that is being edited. */
@@ -34,7 +34,7 @@ export const versionButton = (page: Page, name: string): Locator => latestReply(
 export async function startChatWithVersions(page: Page, model: ModelServer, ...texts: string[]): Promise<void> {
   await startChat(page, "q1");
   for (const [at, text] of texts.entries()) {
-    if (at > 0) await versionButton(page, "Retry").click();
+    if (at > 0) await versionButton(page, "Try again").click();
     (await model.nextReply()).finishWithText(text);
     await expect(textOf(latestReply(page))).toHaveText(text);
     await expectStatus(latestReply(page), "complete");

@@ -66,7 +66,7 @@ impl<'de> Deserialize<'de> for ApiError {
 }
 
 /// The message of a page that got no response.
-const UNREACHED: &str = "Could not reach the server.";
+const UNREACHED: &str = "The server cannot be reached at the moment.";
 
 impl ApiError {
     /// Creates the error of a missing response.
@@ -91,7 +91,7 @@ impl FromServerFnError for ApiError {
             }
             // A page of another version may not understand the response.
             ServerFnErrorErr::Deserialization(_) => {
-                Self::Unavailable { message: "This page is out of date. Reload it.".into() }
+                Self::Unavailable { message: "The server answered in a way this page does not know. Reload it.".into() }
             }
             ServerFnErrorErr::Registration(_)
             | ServerFnErrorErr::UnsupportedRequestMethod(_)

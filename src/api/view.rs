@@ -259,7 +259,7 @@ pub struct ComposedMessage {
     pub attachments: Option<Vec<Attachment>>,
     pub provider: Option<String>,
     pub model: Option<String>,
-    /// Whether another model than the branch's may begin a new branch; otherwise it is refused.
+    /// True if a model other than the branch's may begin a new branch; otherwise it is refused.
     pub may_branch: bool,
     pub thinking: Option<Thinking>,
     /// The idempotency key.

@@ -17,7 +17,7 @@ mod real {
         true
     }
 
-    /// Says that clicks work now (contract.md 4: `html[data-hydrated]`).
+    /// Says that clicks work now (docs/reference/api.md 4: `html[data-hydrated]`).
     pub fn mark_hydrated() {
         set_root_attribute("data-hydrated", "");
         // What is built with the page has begun by the next frame.

@@ -1,4 +1,4 @@
-//! Moving the focus, where the page has a reason to (ux.md 12).
+//! Moving the focus, where the page has a reason to (docs/reference/ux.md 12).
 
 #[cfg(feature = "hydrate")]
 mod real {

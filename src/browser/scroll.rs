@@ -1,4 +1,4 @@
-//! Scrolling: following a growing page, and moving the page where the reader asked for it (ux.md 9). The reader owns the
+//! Scrolling: following a growing page, and moving the page where the reader asked for it (docs/reference/ux.md 9). The reader owns the
 //! viewport; what decides is [`reader`], what moves is here.
 
 pub mod follow_state;

@@ -102,7 +102,7 @@ pub fn check(bytes: &[u8]) -> Result<(), ConversionError> {
         return Err(ConversionError::Bomb(format!("{} parts", limits::UNPACKED_ENTRIES)));
     }
     if entries.iter().any(|entry| entry.is_encrypted) {
-        return Err(ConversionError::Unsupported("a password-protected document".into()));
+        return Err(ConversionError::Unsupported("a document with a password".into()));
     }
     let sum = |size: fn(&ZipDirectoryEntry<'_>) -> u64| {
         entries.iter().fold(0_u64, |sum, entry| sum.saturating_add(size(entry)))

@@ -24,7 +24,7 @@ pub struct ApprovalRequest {
     /// The number of invisible characters in the arguments.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden_characters: u32,
-    /// Why approval is requested again, if it is.
+    /// The reason why approval is requested again, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

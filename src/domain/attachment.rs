@@ -77,7 +77,7 @@ impl AttachmentCard {
     }
 }
 
-/// How a referenced document or image differs from the state that the message refers to.
+/// The difference of a referenced document or image from the state that the message refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReferenceStatus {
@@ -177,7 +177,7 @@ pub fn is_attached(content: &Content) -> bool {
     matches!(content, Content::Image { .. } | Content::Reference { .. } | Content::PartialReference { .. })
 }
 
-/// How one attachment was sent in a request: an entry of the generation's manifest.
+/// The form in which one attachment was sent in a request: an entry of the generation's manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ShownAttachment {
     pub block_id: BlockId,

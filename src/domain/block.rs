@@ -98,7 +98,7 @@ pub enum Content {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         arguments_raw: Option<String>,
         status: ToolStatus,
-        /// How long the call ran, in milliseconds.
+        /// The duration of the call in milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         duration_ms: Option<u64>,
     },

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{BranchId, ChatId, TurnId};
 use crate::tool::OfferedTool;
 
-/// Why a branch was created.
+/// The reason why a branch was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BranchOrigin {

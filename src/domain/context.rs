@@ -24,13 +24,13 @@ pub struct PathTurn<'a> {
     /// The lock of the turn's branch. Locks are compared instead of `model_used`, because providers return dated
     /// model names.
     pub lock: &'a ModelLock,
-    /// How much of the reply's raw response is stored.
+    /// The stored part of the reply's raw response.
     pub raw: RawCoverage,
     /// The repair that applies to this turn after the provider refused an earlier form.
     pub repair: Option<RequestRepair>,
 }
 
-/// How much of a reply's raw response is stored.
+/// The coverage of a reply's raw response in the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawCoverage {
     /// The raw bytes of at least one generation are missing: imported, from an old version, or not kept.
@@ -109,7 +109,7 @@ pub struct ManifestEntry {
     /// The repair that applied to the turn, if the provider had refused its full form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repair: Option<RequestRepair>,
-    /// How the attachments of the turn were sent.
+    /// The form in which each attachment of the turn was sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<ShownAttachment>,
 }

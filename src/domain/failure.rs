@@ -48,7 +48,7 @@ pub struct Failure {
     pub kind: FailureKind,
     /// One sentence for people, without secrets.
     pub message: String,
-    /// Whether the same request may succeed later.
+    /// True if the same request may succeed later.
     pub retryable: bool,
     /// The wait that the provider asked for, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -142,10 +142,10 @@ pub const CONNECT: Duration = Duration::from_secs(10);
 pub const FIRST_BYTE: Duration = Duration::from_secs(120);
 /// The longest silence between two chunks of bytes.
 pub const IDLE_BYTES: Duration = Duration::from_secs(60);
-/// The same, and the time to the first byte, while a model thinks: some send nothing for minutes
+/// Both silences, before the first byte and after, while a model thinks: some send nothing for minutes
 /// (`docs/reference/providers.md 10`).
 pub const IDLE_THINKING: Duration = Duration::from_secs(300);
-/// How long to wait for the usage after the last content.
+/// The wait for the usage after the last content.
 pub const LATE_USAGE: Duration = Duration::from_secs(1);
 /// The longest time between two real events.
 pub const IDLE_PROGRESS: Duration = Duration::from_secs(300);
@@ -154,10 +154,10 @@ pub const TURN_TIME: Duration = Duration::from_secs(30 * 60);
 /// The total time of a tool call, and the longest silence of its server.
 pub const TOOL_TIME: Duration = Duration::from_secs(10 * 60);
 pub const TOOL_IDLE: Duration = Duration::from_secs(60);
-/// How long a stopped tool may take to end, and a tool server to start.
+/// The time for a stopped tool to end, and for a tool server to start.
 pub const TOOL_STOP: Duration = Duration::from_secs(2);
 pub const TOOL_START: Duration = Duration::from_secs(30);
-/// How often the progress of a call is stored, and how many of its last lines.
+/// The interval at which the progress of a call is stored, and the number of its last lines.
 pub const TOOL_PROGRESS_EVERY: Duration = Duration::from_secs(1);
 pub const TOOL_TAIL_LINES: usize = 8;
 /// The concurrent calls of one turn and of one server, and the calls of one step: calls beyond are refused, each with
@@ -187,7 +187,7 @@ pub const TOOL_PICTURES_AT_ONCE: usize = 2;
 /// The size of one message of a tool server, and of the end of its log that is kept.
 pub const TOOL_LINE_BYTES: usize = 16 << 20;
 pub const TOOL_LOG_BYTES: usize = 16 << 10;
-/// How often a failing server is restarted within a window, and the pauses between.
+/// The restarts of a failing server within a window, and the pauses between.
 pub const TOOL_RESTARTS: u32 = 3;
 pub const TOOL_RESTART_WINDOW: Duration = Duration::from_secs(300);
 pub const TOOL_BACKOFF_FIRST: Duration = Duration::from_secs(1);
@@ -219,7 +219,7 @@ pub const COMMIT_EVERY: Duration = Duration::from_millis(60);
 /// The pending deltas of all turns together. Each turn costs a commit a few pages however little it adds, so many
 /// concurrent turns must not cause more frequent commits than the clock.
 pub const COMMIT_BYTES: usize = 2 << 20;
-/// How long a busy database is retried before the turns involved fail: longer than a restart or a failover takes.
+/// The retry time for a busy database before the turns involved fail: longer than a restart or a failover takes.
 pub const JOURNAL_PATIENCE: Duration = Duration::from_secs(90);
 /// The age of an unstored batch at which the server is no longer ready, and at which it is no longer alive. The
 /// latter exceeds the journal's retries, because a process that is killed meanwhile loses what waits.
@@ -235,16 +235,16 @@ pub const SOCKET_MESSAGE_BYTES: usize = 2 << 20;
 pub const SOCKET_BURST: f64 = 20.0;
 pub const SOCKET_MESSAGES_A_SECOND: f64 = 2.0;
 pub const SOCKET_PATIENCE: Duration = Duration::from_secs(20);
-/// How long the journal of a finished turn is kept: longer than any browser stays away and still reconnects.
+/// The retention of a finished turn's journal: longer than any browser stays away and still reconnects.
 pub const JOURNAL_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
-/// How long deletions can be restored.
+/// The time for which deletions can be restored.
 pub const TRASH_KEPT: chrono::TimeDelta = chrono::TimeDelta::days(30);
-/// How long an unreferenced blob is kept: an upload for a message that is still being written.
+/// The retention of an unreferenced blob: an upload for a message that is still being written.
 pub const BLOB_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
-/// How long a deletion waits for a reply to stop, and how often replies may start meanwhile.
+/// The wait of a deletion for a reply to stop, and the rounds in which new replies may start meanwhile.
 pub const STOP_TIME: Duration = Duration::from_secs(10);
 pub const STOP_ROUNDS: u32 = 5;
-/// How long idempotency keys are kept.
+/// The retention of idempotency keys.
 pub const REQUESTS_KEPT: chrono::TimeDelta = chrono::TimeDelta::hours(24);
 /// The time for running replies at shutdown, unless `drain_seconds` sets it, and how long a server behind a proxy
 /// announces the shutdown before, unless `drain_announce_seconds` does.
@@ -272,12 +272,12 @@ pub const IMPORT_TIME: Duration = Duration::from_secs(3_600);
 pub const PERSON_UPLOAD_BYTES: u64 = 2 << 30;
 /// The free space that stays on each disk unless configured otherwise.
 pub const MIN_FREE_DISK: u64 = 256 << 20;
-/// How long a file system may take to report its free space.
+/// The time for a file system to report its free space.
 pub const FREE_DISK_TIME: Duration = Duration::from_secs(2);
-/// How long the measured free space and the measured storage of a person are cached.
+/// The cache time of the measured free space and of the measured storage of a person.
 pub const FREE_DISK_MEASURED_FOR: Duration = Duration::from_secs(1);
 pub const STORAGE_MEASURED_FOR: Duration = Duration::from_secs(10);
-/// How long a full quota is cached.
+/// The cache time of a full quota.
 pub const STORAGE_REFUSED_FOR: Duration = Duration::from_secs(1);
 /// An upload is checked against free space and quota after this many bytes each.
 pub const STORAGE_CHECKED_EVERY: usize = 8 << 20;
@@ -362,7 +362,7 @@ pub const BACKOFF_FIRST: Duration = Duration::from_millis(500);
 pub const BACKOFF_MAX: Duration = Duration::from_secs(8);
 /// A provider that asks to wait longer is not retried.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
-/// How often a request without any content is retried.
+/// The allowed retries of a request without any content.
 pub const PROVIDER_RETRIES: RangeInclusive<u32> = 0..=5;
 /// The allowed timeouts for the first byte and between bytes, in seconds.
 pub const PROVIDER_SILENCE_SECONDS: RangeInclusive<u32> = 5..=1_800;

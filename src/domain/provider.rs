@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::branch::ModelLock;
 use crate::exchange::Thinking;
 
-/// Whether a model can reason.
+/// The reasoning support of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasoningSupport {

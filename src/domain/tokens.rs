@@ -26,7 +26,7 @@ pub fn block_tokens(content: &Content) -> u64 {
         },
         Content::Image { .. } => IMAGE_TOKENS,
         Content::Reference { .. } | Content::PartialReference { .. } => REFERENCE_TOKENS,
-        // The length of a signature says nothing about its cost.
+        // Opaque data: the length of a signature says nothing about its cost.
         Content::ThinkingSignature { .. } | Content::Other(_) => 0,
     }
 }

@@ -1,5 +1,5 @@
 //! The tree of a chat's turns, built from parent links: positions, siblings, and the leaf that a selection leads to.
-//! It has no texts.
+//! The tree has no texts.
 //!
 //! The tree is total on damaged rows: an edge to a missing turn, or to one that is not older, is cut and reported.
 //! Every walk therefore ends, and the turns below a cut stay reachable from a new root.

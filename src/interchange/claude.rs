@@ -6,7 +6,7 @@
 //! - `Sinity/polylogue`, `polylogue/sources/providers/claude_ai.py`, `polylogue/sources/parsers/claude/ai_parser.py`
 //!   and `common.py`: conversation, message, attachments, files, blocks with their times, citations, the displayed
 //!   leaf
-//! - `Sinity/polylogue`, `docs/providers/claude-ai.md`: the archive
+//! - `Sinity/polylogue`, its notes on Claude's export: the archive
 //! - public transcripts of exports of 2026 that keep their JSON: `parent_message_uuid` with the root
 //!   `00000000-0000-4000-8000-000000000000`, `tool_use` and `tool_result` with `knowledge`, `files` of an id and a
 //!   name
@@ -39,10 +39,10 @@ mod open_calls;
 
 /// User data of an export that is not imported, with the text of the issue.
 const NOT_READ: [(&str, &str); 4] = [
-    ("projects.json", "projects and their documents are not imported"),
-    ("projects/", "projects and their documents are not imported"),
-    ("memories.json", "memories are not imported"),
-    ("design_chats/", "design tool chats are not imported"),
+    ("projects.json", "projects and their documents are not kept"),
+    ("projects/", "projects and their documents are not kept"),
+    ("memories.json", "memories are not kept"),
+    ("design_chats/", "chats of the design tool are not kept"),
 ];
 
 /// The parent id of a conversation's first message.
@@ -68,7 +68,7 @@ fn conversation(value: &Value, parts: &InputParts, notes: &mut ConversationNotes
     let source_id = fields::id(value, "uuid").unwrap_or_else(|| fields::content_id(value));
     notes.set_conversation(&source_id);
     let Some(messages) = value.get("chat_messages").and_then(Value::as_array) else {
-        notes.add(IssueKind::LeftOut, "", "it is not a conversation: it has no messages (chat_messages)");
+        notes.add(IssueKind::LeftOut, "", "it is no conversation: it has no messages (chat_messages)");
         return None;
     };
     let mut calls = content::CallNames::default();
@@ -84,10 +84,10 @@ fn conversation(value: &Value, parts: &InputParts, notes: &mut ConversationNotes
         return None;
     }
     if fields::text(value, "summary").is_some() {
-        notes.add(IssueKind::Lost, "", "its summary is not imported");
+        notes.add(IssueKind::Lost, "", "its summary is not kept");
     }
     if fields::text(value, "project_uuid").is_some() || value.get("project").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, "", "it belongs to a project; projects are not imported");
+        notes.add(IssueKind::Lost, "", "it belongs to a project, which is not kept");
     }
     Some(Conversation {
         source_id,
@@ -127,7 +127,7 @@ fn node(
         Some("system") => Role::System,
         other => {
             let role: String = other.unwrap_or("none").chars().take(60).collect();
-            notes.add(IssueKind::PutRight, &id, format!("the sender “{role}” was imported as the assistant"));
+            notes.add(IssueKind::PutRight, &id, format!("the sender “{role}” is read as the assistant"));
             Role::Assistant
         }
     };

@@ -60,19 +60,19 @@ impl ConversationNotes {
     }
 
     pub(crate) fn add_not_an_object(&mut self, id: &str) {
-        self.add(IssueKind::LeftOut, id, "it is not a message: it is not an object");
+        self.add(IssueKind::LeftOut, id, "the message is none: it is no object");
     }
 
     /// Reports a role that Turnleaf does not have.
     pub(crate) fn add_unknown_role(&mut self, message: &str, role: &str) {
-        self.add(IssueKind::PutRight, message, format!("the role “{role}” was imported as the assistant"));
+        self.add(IssueKind::PutRight, message, format!("the role “{role}” is read as the assistant's"));
     }
 
     /// Reads a date from a member; an implausible one is reported and dropped.
     pub(crate) fn date(&mut self, of: &Value, name: &str, message: &str) -> Option<DateTime<Utc>> {
         let date = fields::date(of, name);
         if date == SourceDate::Implausible {
-            self.add(IssueKind::PutRight, message, format!("an invalid date ({name}) was skipped"));
+            self.add(IssueKind::PutRight, message, format!("a date that cannot be right ({name}) was left out"));
         }
         date.valid_time()
     }
@@ -98,7 +98,7 @@ impl ConversationNotes {
         };
         let mut findings: Vec<ImportIssue> = self.findings.into_iter().map(counted).collect();
         if self.omitted > 0 {
-            let text = format!("{} more notes about this conversation", self.omitted);
+            let text = format!("there are {} more findings of this conversation", self.omitted);
             findings.push(ImportIssue { kind: IssueKind::PutRight, location: self.place, text });
         }
         findings

@@ -23,8 +23,8 @@ pub struct LockFile {
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     #[error(
-        "the data directory {} is in use by another turnleaf process{holder}.\nStop that process first, or use \
-            another directory with --data-dir.",
+        "the data directory {} is in use by another turnleaf process{holder}.\n\
+         Stop that one first, or give this one a directory of its own with --data-dir.",
         path.display()
     )]
     InUse {

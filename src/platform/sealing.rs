@@ -38,11 +38,11 @@ impl SecretBinding<'_> {
 /// The reason why a secret cannot be decrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnsealError {
-    /// It was encrypted with a key that the server does not have.
-    #[error("it was encrypted with a different key")]
+    /// The secret was encrypted with a key that the server does not have.
+    #[error("it was sealed with another key than this server has")]
     OtherKey,
     /// The ciphertext, its row or its binding was changed.
-    #[error("it belongs to another row or address, or was modified")]
+    #[error("it does not belong to this row and address, or was changed")]
     Changed,
 }
 

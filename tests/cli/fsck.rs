@@ -39,9 +39,9 @@ async fn unreadable_rows_are_quarantined_and_rest_stays() {
     assert_eq!(repaired.status.code(), Some(0), "{printed}");
     assert_eq!(printed["findings"], serde_json::json!([]));
     assert_eq!(printed["repairs"].as_array().unwrap().len(), 2, "{printed}");
-    assert_eq!(text(&run(dir.path(), &["fsck"]).stdout), "No problems found.\n");
+    assert_eq!(text(&run(dir.path(), &["fsck"]).stdout), "Everything is in order.\n");
     let again = run(dir.path(), &["fsck", "--repair"]);
-    assert_eq!((again.status.code(), text(&again.stdout).as_str()), (Some(0), "No problems found.\n"));
+    assert_eq!((again.status.code(), text(&again.stdout).as_str()), (Some(0), "Everything is in order.\n"));
 
     let kept = text(&run(dir.path(), &["fsck", "--quarantine"]).stdout);
     let kept: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -56,13 +56,16 @@ async fn unreadable_rows_are_quarantined_and_rest_stays() {
     let told = text(&run(dir.path(), &["fsck", "--repair"]).stdout);
     let lines: Vec<&str> = told.lines().collect();
     let [name, setting, sum, order] = lines.as_slice() else { panic!("{told}") };
-    assert!(name.starts_with("users ") && name.contains(", name: invalid bytes replaced with U+FFFD."), "{told}");
+    assert!(
+        name.starts_with("users ") && name.contains(", name: bytes that are no text replaced by U+FFFD."),
+        "{told}"
+    );
     assert!(setting.starts_with("settings ") && setting.contains(", value: the whole row removed."), "{told}");
     for line in [name, setting] {
         let entry = line.rsplit_once("Original: quarantine ").unwrap().1;
         assert!(entry.parse::<uuid::Uuid>().is_ok(), "{told}");
     }
     assert_eq!(*sum, "Repaired: 2. Not repaired: 0. `turnleaf fsck --quarantine` prints the original bytes.");
-    assert_eq!(*order, "No problems found.");
+    assert_eq!(*order, "Everything is in order.");
     CliServer::start(dir.path());
 }

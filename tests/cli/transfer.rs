@@ -348,7 +348,7 @@ fn repository_is_exported_into_new_or_existing_empty_folder() {
     assert_exit(&export("."), 0);
     assert!(stand.join("HEAD").exists() && stand.join("objects").is_dir(), "the folder is the same one");
     let (_, said) = assert_exit(&export("."), 1);
-    assert!(said.contains("write into .") && said.contains("it is not empty"), "{said}");
+    assert!(said.contains("write into .") && said.contains("there is something in it"), "{said}");
     assert_exit(&export("../beside/chat.git"), 0);
     assert!(dir.path().join("beside/chat.git/HEAD").exists());
     let (_, said) = assert_exit(&export("HEAD"), 1);

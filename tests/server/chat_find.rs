@@ -1,4 +1,4 @@
-//! Looking for words in a chat, over HTTP: badinputs.md 5 as far as it is about one chat.
+//! Looking for words in a chat, over HTTP: as far as it is about one chat.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -90,7 +90,7 @@ async fn page_without_script_links_to_turns() {
     assert_eq!(status, StatusCode::OK);
     assert!(form.contains("role=\"search\"") && form.matches("<script").count() == 1, "{form}");
     let (_, found) = page(&api, &format!("/c/{chat}/find?q=%3CB%3Etrees")).await;
-    assert!(found.contains("1 message found."), "{found}");
+    assert!(found.contains("One turn says this."), "{found}");
     assert!(found.contains(&format!("href=\"/c/{chat}?at={reply}#turn-{reply}\"")), "{found}");
     assert!(found.contains("Leaves &amp; <mark>&lt;b&gt;trees</mark>&lt;/b&gt;"), "{found}");
     let (status, wrong) = page(&api, &format!("/c/{chat}/find?q={}", "a".repeat(257))).await;

@@ -1,5 +1,5 @@
 //! Reading a chat over HTTP, on both databases: pages of turns, the tree, the path, and the views of it; and what
-//! badinputs.md 4 and 5 say of them.
+//! and 5 say of them.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -205,7 +205,7 @@ async fn page_shows_both_sides_without_script_and_links_onward() {
     assert_eq!(status, StatusCode::OK);
     for part in [
         "<h2 id=\"summary\">Summary</h2>".to_owned(),
-        "<th scope=\"row\">Input tokens</th><td>21</td><td>14</td>".to_owned(),
+        "<th scope=\"row\">Tokens in</th><td>21</td><td>14</td>".to_owned(),
         format!("/c/{chat}/compare?left={}&amp;right={}\" class=\"button\">Swap sides", right.reply, left.reply),
         format!("href=\"/c/{chat}?at={}\" class=\"no-print\">Open the last common message", first.user),
         format!("at={}\"", left.reply),
@@ -213,7 +213,7 @@ async fn page_shows_both_sides_without_script_and_links_onward() {
             .to_owned(),
         "A tall <ins><span class=\"quiet\">only right: </span>woody<span class=\"quiet\"> (end)</span></ins> plant."
             .to_owned(),
-        "Nothing on this side.".to_owned(),
+        "This side has nothing here.".to_owned(),
         "action=\"/forms/graft\"".to_owned(),
         format!("<option value=\"{}\" selected>", left.reply),
     ] {
@@ -260,7 +260,7 @@ async fn tools_are_named_and_counted() {
     assert_eq!((&found["left"]["tools"], &found["right"]["tools"]), (&expected, &json!([])));
     assert_eq!(found["pairs"][0]["left"]["reply"]["tools"], expected);
     let (_, _, html) = page(&api, &format!("/c/{chat}/compare?left={}&right={}", first.reply, other.reply)).await;
-    assert!(html.contains("<th scope=\"row\">Tool calls</th><td>look_up × 3</td><td>none</td>"), "{html}");
+    assert!(html.contains("<th scope=\"row\">Tools called</th><td>look_up × 3</td><td>none</td>"), "{html}");
 }
 
 #[tokio::test]
@@ -346,7 +346,7 @@ async fn forms_start_cancel_and_resume_graft_and_show_refusals() {
     assert_eq!(post(&api, "/forms/graft/resume", &format!("graft_id={id}")).await, (StatusCode::SEE_OTHER, to.clone()));
     let (_, refused) = post(&api, "/forms/graft/resume", &format!("graft_id={id}")).await;
     assert_eq!(refused, format!("{to}?refused=not_paused"));
-    assert!(page(&api, &refused).await.2.contains("This rerun is no longer paused."));
+    assert!(page(&api, &refused).await.2.contains("This is not paused any more."));
     post(&api, "/forms/graft/cancel", &format!("graft_id={id}")).await;
 
     let (_, back) = post(

@@ -140,7 +140,7 @@ async fn undeletable_chat_is_reported_and_rest_is_deleted() {
         api.house.wait_until_ended(started.assistant_turn.id).await;
         let (status, page) = api.post_form("/forms/delete-everything", &[("word", "delete")]).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{page}");
-        let said = "Not everything was deleted: new replies keep starting in the chats to be deleted; try again.";
+        let said = "Not everything was deleted: replies keep beginning in what is to be deleted.";
         assert!(page.contains(said) && !page.contains("Nothing was deleted"), "{page}");
         assert!(!page.contains("aria-invalid"), "the word is right: {page}");
         assert_eq!(count(&api, "SELECT COUNT(*) FROM chats").await, 1);

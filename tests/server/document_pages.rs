@@ -169,7 +169,7 @@ async fn form_files_are_stored_one_by_one() {
     assert_eq!((&now["content"], &now["title"]), (&json!("later"), &json!("c.txt")));
     assert_eq!(upload(&api, &[("encoding", "")], &[("", b"")]).await.0, StatusCode::UNPROCESSABLE_ENTITY);
 
-    // badinputs.md S-UP-10
+    //
     let part = b"--X\r\ncontent-disposition: form-data; name=\"files\"; filename=\"a\"\r\n\r\na".to_vec();
     assert_eq!(send(&api, "multipart/form-data", part.clone()).await.0, StatusCode::BAD_REQUEST);
     assert_eq!(send(&api, "multipart/form-data; boundary=X", part).await.0, StatusCode::BAD_REQUEST);

@@ -1,4 +1,4 @@
-//! Documents, uploads and references over the real router: badinputs.md 6 and 7, and what becomes of what is named.
+//! Documents, uploads and references over the real router: and 7, and what becomes of what is named.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -171,7 +171,7 @@ async fn document_is_created_once_for_one_request() {
     assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("idempotency_mismatch")));
 }
 
-/// badinputs.md 6, S-OF-01 to S-OF-08 and S-OF-10.
+///, S-OF-01 to S-OF-08 and S-OF-10.
 #[tokio::test]
 async fn selections_are_checked_against_their_version() {
     for api in apis_with_fake_reader(|| replies(12)).await {
@@ -267,7 +267,7 @@ async fn message_references_are_bounded() {
     assert_eq!((status, &problem["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("content")), "{problem}");
 }
 
-/// badinputs.md 7, as far as it is not a matter of reading files.
+///, as far as it is not a matter of reading files.
 #[tokio::test]
 async fn uploads_are_bounded_and_names_are_sanitized() {
     for api in apis_with_fake_reader(Vec::new).await {
@@ -458,7 +458,7 @@ async fn model_is_sent_pinned_version_with_same_bytes() {
     }
 }
 
-/// A row that names a stranger's document, forced into the database, shows nothing of it (security.md 2.2).
+/// A row that names a stranger's document, forced into the database, shows nothing of it (docs/reference/security.md 2.2).
 #[tokio::test]
 async fn foreign_documents_are_neither_referenced_nor_shown() {
     for api in apis_with_fake_reader(|| replies(4)).await {

@@ -1,4 +1,4 @@
-//! What another page attaches to a draft over the real router (badinputs.md 6), and what copying gives of it.
+//! What another page attaches to a draft over the real router, and what copying gives of it.
 
 use axum::body::Body;
 use http::{Request, StatusCode};

@@ -294,7 +294,7 @@ async fn page_over_http_includes_images_and_repository_is_zip() {
         let (_, _, page) = get(format!("/c/{chat}/export")).await;
         let page = String::from_utf8_lossy(&page);
         assert!(page.contains("value=\"html\"") && page.contains("format=git"), "{page}");
-        assert!(!page.contains("Source"));
+        assert!(!page.contains("Where it came from"));
         api.house.close().await;
     }
 }
@@ -435,7 +435,7 @@ async fn import_losses_stay_with_chat_and_are_in_every_export() {
         let page = api.send(request.body(Body::empty()).unwrap()).await;
         let page = axum::body::to_bytes(page.into_body(), usize::MAX).await.unwrap();
         let page = String::from_utf8_lossy(&page);
-        assert!(page.contains("Source") && page.contains("not kept"), "{page}");
+        assert!(page.contains("Where it came from") && page.contains("not kept"), "{page}");
         api.house.close().await;
     }
 }

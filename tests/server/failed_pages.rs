@@ -76,17 +76,12 @@ async fn failure_in_browser_is_page_with_back_link_and_request_id() {
         let page = send_request(&api, "GET", &path, &[("accept", HTML), ("x-request-id", "asked-1")], "").await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}");
         assert!(page.kind.starts_with("text/html"), "{path}: {}", page.kind);
-        for part in
-            ["This page does not exist, or you do not have access to it.", "<code>asked-1</code>", "class=\"button\">"]
-        {
+        for part in ["This does not exist or is not yours.", "<code>asked-1</code>", "class=\"button\">"] {
             assert!(page.text.contains(part), "{part} {path}: {}", page.text);
         }
         shown.push(page.text.replace("/documents", "/"));
         let chinese = send_request(&api, "GET", &path, &[("accept", HTML), ("accept-language", "zh")], "").await;
-        assert!(
-            chinese.text.contains("此页面不存在，或你无权访问。") && chinese.text.contains("lang=\"zh-Hans\""),
-            "{path}"
-        );
+        assert!(chinese.text.contains("它不存在或不属于你。") && chinese.text.contains("lang=\"zh-Hans\""), "{path}");
         // Scripts go on as they did.
         for accepted in ["application/json", "*/*"] {
             let problem = send_request(&api, "GET", &path, &[("accept", accepted)], "").await;
@@ -97,13 +92,17 @@ async fn failure_in_browser_is_page_with_back_link_and_request_id() {
     assert_eq!(send_request(&api, "GET", &api_path, &[("accept", HTML)], "").await.kind, "application/problem+json");
     let wrong = send_request(&api, "GET", "/documents?before=nothing", &[("accept", HTML)], "").await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
-    assert!(wrong.text.contains("Request failed") && wrong.text.contains("Back to Documents"), "{}", wrong.text);
+    assert!(
+        wrong.text.contains("This could not be done") && wrong.text.contains("Back to Documents"),
+        "{}",
+        wrong.text
+    );
     let method = send_request(&api, "POST", "/documents", &[("accept", HTML)], "a=b").await;
     assert_eq!(method.status, StatusCode::METHOD_NOT_ALLOWED);
-    assert!(method.text.contains("This address does not support that action.") && method.text.contains("plain.css"));
+    assert!(method.text.contains("This cannot be done at this address.") && method.text.contains("plain.css"));
     let unknown = send_request(&api, "GET", "/nothing/here", &[("accept", HTML)], "").await;
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
-    assert!(unknown.text.contains("This page does not exist."), "{}", unknown.text);
+    assert!(unknown.text.contains("There is nothing at this address."), "{}", unknown.text);
     api.house.close().await;
 }
 
@@ -135,7 +134,7 @@ async fn failed_form_is_reported_and_keeps_its_text() {
     let fields = format!("turn_id={NOBODY}&text=My+long+%3Cb%3Ewords%3C%2Fb%3E&key=secret-key");
     let failed = send_request(&api, "POST", "/forms/edit", &[("accept", HTML)], &fields).await;
     assert_eq!(failed.status, StatusCode::NOT_FOUND);
-    for part in ["Your input", "My long &lt;b&gt;words&lt;/b&gt;"] {
+    for part in ["What you wrote", "My long &lt;b&gt;words&lt;/b&gt;"] {
         assert!(failed.text.contains(part), "{part}: {}", failed.text);
     }
     assert!(!failed.text.contains("secret-key") && !failed.text.contains("<script"), "{}", failed.text);

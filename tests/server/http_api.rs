@@ -1,4 +1,4 @@
-//! The HTTP API over the real router: contract.md 3 as far as it exists, and the rows of badinputs.md 3 and 4 that reach
+//! The HTTP API over the real router: docs/reference/api.md 3 as far as it exists, and the rows of and 4 that reach
 //! it. The provider is scripted, the database a file.
 
 use std::sync::Arc;

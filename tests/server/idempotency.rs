@@ -1,4 +1,4 @@
-//! Requests that a client names make one thing (contract.md 3; badinputs.md S-ID-13, 14, 17), on both databases.
+//! Requests that a client names make one thing (docs/reference/api.md 3;, 14, 17), on both databases.
 
 use futures::future::join_all;
 use http::StatusCode;

@@ -152,7 +152,7 @@ async fn new_branch_and_other_model_start_with_complete_path() {
     );
     let again = retry.await.unwrap();
     wait_until_complete(&house, &again).await;
-    assert_eq!(request_at(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])), "Retry");
+    assert_eq!(request_at(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])), "Try again");
     assert_eq!(kept_response(&house, &again).await, expected_response(again.assistant_turn.id, "resp_3"));
     assert_eq!(
         kept_response(&house, &second).await,

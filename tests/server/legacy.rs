@@ -138,7 +138,7 @@ fn issue_lines(report: &ImportReport) -> Vec<String> {
 /// What the four tables become, with the modes of the first chat's exchanges.
 fn expected(modes: [bool; 3]) -> Vec<String> {
     let [first, second, third] = modes.map(|thinks| if thinks { " thinks" } else { "" });
-    let failed = "This reply had failed in the source.";
+    let failed = "This reply had failed where it was imported from.";
     vec![
         "# Greetings (\"Be brief.\")".to_owned(),
         "assistant complete: \"Welcome!\"".to_owned(),
@@ -152,7 +152,7 @@ fn expected(modes: [bool; 3]) -> Vec<String> {
             "assistant{first} complete: thinking \"I should look it up.\" | call \"search\" {{\"q\":\"tide\"}} \"done\" | \
              result {{\"at\":\"17:42\"}} true null | thinking \"Found it.\" | \"At 17:42.\" | \
              call \"clock\" {{}} \"cancelled\" | \
-             result {{\"error\":\"The result of this tool call was not in the import.\"}} false null"
+             result {{\"error\":\"The result of this call did not come along when it was imported.\"}} false null"
         ),
         format!("user{second} complete: \"And low tide?\""),
         format!("assistant{second} complete: thinking \"Again.\" | \"At six.\""),
@@ -184,8 +184,8 @@ async fn four_tables_with_turns_are_imported_with_stored_mode() {
                 let told = issue_lines(&report).join("\n");
                 for words in [
                     "lost Conversations: what stands in UserName has no place here",
-                    "its conversation is missing",
-                    "the conversation has no messages",
+                    "its conversation is not there",
+                    "nothing was said in the conversation",
                     "the call of `clock` has no result: it is kept as a stopped one",
                 ] {
                     assert!(told.contains(words), "{words}: {told}");
@@ -243,7 +243,7 @@ async fn sessions_are_imported_with_tool_actions_by_time() {
                     "user complete: \"Mend it\"",
                     concat!(
                         "assistant complete: call \"write\" {\"path\":\"a.c\"} \"cancelled\" | ",
-                        "result {\"error\":\"The result of this tool call was not in the import.\"} false null"
+                        "result {\"error\":\"The result of this call did not come along when it was imported.\"} false null"
                     ),
                     "# Second (\"\")",
                     "user complete: \"Hello\"",
@@ -255,8 +255,8 @@ async fn sessions_are_imported_with_tool_actions_by_time() {
                 issue_lines(&report),
                 [
                     "lost chat_sessions: what stands in project_id has no place here",
-                    "left_out tool call a4: its conversation is missing",
-                    "left_out gone › message m8: its conversation is missing",
+                    "left_out tool call a4: its conversation is not there",
+                    "left_out gone › message m8: its conversation is not there",
                     "put_right s1 › m5: the call of `write` has no result: it is kept as a stopped one",
                 ]
             );
@@ -349,7 +349,7 @@ async fn invalid_source_database_is_reported_and_stores_nothing() {
             sample.source.clone(),
             "there is no table Conversations; the tables are: agent_actions, chat_sessions, messages",
         ),
-        (LegacySource::File(text), "this is not a SQLite database"),
+        (LegacySource::File(text), "this is not a database of SQLite"),
         (LegacySource::File(cut), "not a database"),
         (LegacySource::File(house.dir.path().join("none.db")), "cannot be opened"),
         (LegacySource::Server(nowhere), "cannot be opened"),

@@ -1,5 +1,5 @@
 //! Providers that send what they should not, over real sockets and through the HTTP API: one test a fault, on all five
-//! APIs, each with the ending that reliability.md A promises.
+//! APIs, each with the ending that promises.
 
 use std::sync::Arc;
 use std::time::Duration;

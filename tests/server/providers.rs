@@ -305,8 +305,8 @@ async fn provider_retry_count_is_configurable() {
     }
     assert_eq!(api.post_form("/forms/providers/change", &whole("5")).await.0, StatusCode::SEE_OTHER);
     let page = api.get_page("/settings/providers").await;
-    assert!(page.contains("Retries") && page.contains("5 times"), "{page}");
-    assert!(!page.contains("Response timeout"), "an empty field is as usual again");
+    assert!(page.contains("Tried again") && page.contains("5 times"), "{page}");
+    assert!(!page.contains("Silence that is waited for"), "an empty field is as usual again");
     assert_eq!(api.post_form("/forms/providers/change", &whole("")).await.0, StatusCode::SEE_OTHER);
     let (_, all) = api.call("GET", "/api/providers", None).await;
     let own = all.as_array().unwrap().iter().find(|provider| provider["id"] == "my-box").unwrap();
@@ -323,7 +323,7 @@ async fn connection_may_keep_responses_where_api_supports_it() {
     let registry = api.house.service.supervisor().registry();
     let keeps = || registry.find("my-box").unwrap().keeps_responses();
     assert!(keeps());
-    assert!(api.get_page("/settings/providers").await.contains("Provider stores the conversation"));
+    assert!(api.get_page("/settings/providers").await.contains("The provider keeps the conversation"));
     let other = api.call("PATCH", "/api/providers/my-box", Some(json!({ "api": "openai_chat" }))).await;
     assert_eq!((other.0, &other.1["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("keeps_responses")));
     let rename = api.call("PATCH", "/api/providers/my-box", Some(json!({ "name": "Box" }))).await;
@@ -599,7 +599,7 @@ async fn providers_page_works_without_script() {
     assert!(api.models("/api/models?all=1").await.iter().all(|model| !model.starts_with("b-box")));
     api.post_form("/forms/providers/change", &[("id", "b-box"), ("switch", "on")]).await;
     let (_, to) = api.post_form("/forms/providers/key", &[("id", "b-box"), ("remove", "1")]).await;
-    assert!(api.get_page(&to).await.contains("No API key"));
+    assert!(api.get_page(&to).await.contains("No key set"));
     let (_, to) = api.post_form("/forms/providers/remove", &[("id", "b-box")]).await;
     let gone = api.get_page(&to).await;
     assert!(gone.contains("Removed.") && !gone.contains("provider-b-box"), "{gone}");

@@ -1,4 +1,4 @@
-//! Searching everything over HTTP: badinputs.md 5, the page without script, and an index that follows what people do.
+//! Searching everything over HTTP:, the page without script, and an index that follows what people do.
 
 use axum::body::Body;
 use http::{Request, StatusCode};

@@ -285,7 +285,7 @@ async fn imported_chat_and_copy_of_it_are_exposed_from_start_and_name_no_hosts()
         house.wait_until_complete(id).await;
         let archive = export_archive(&house, ExportScope::Chat(original)).await;
         // The chat itself was written here.
-        let id = send(&house, original, "Continue.").await;
+        let id = send(&house, original, "Go on.").await;
         let evil = approval_question(&house, id, &[]).await;
         assert_eq!((evil.title.as_str(), evil.note), ("Web page (evil.test)", None));
         house.service.stop_turn(house.owner, id).await.unwrap();
@@ -299,7 +299,7 @@ async fn imported_chat_and_copy_of_it_are_exposed_from_start_and_name_no_hosts()
         let copy = house.service.copy_chat(house.owner, chat, leaf, None).await.unwrap().value.chat.id;
         let house = server_with_internet(house, &internet, [script(), script()].concat()).await;
         for chat in [chat, copy] {
-            let id = send(&house, chat, "Continue.").await;
+            let id = send(&house, chat, "Go on.").await;
             let chats = approval_question(&house, id, &[]).await;
             assert_eq!(chats.tool, "search_chats");
             house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
@@ -440,7 +440,7 @@ async fn hosts_are_allowed_one_by_one_over_http_and_on_page() {
     let (status, page) =
         api.post_form("/forms/tools/hosts", &[("tool", "fetch_page"), ("host", "c d"), ("how", "allow")]).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(page.contains("must be a host such as example.org"), "{page}");
+    assert!(page.contains("is not a host such as example.org"), "{page}");
     let every = [("server", ""), ("tool", "fetch_page"), ("was", "ask"), ("policy", "allow")];
     assert_eq!(api.post_form("/forms/tools/policies", &every).await.0, StatusCode::UNPROCESSABLE_ENTITY);
 

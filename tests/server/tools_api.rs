@@ -152,7 +152,7 @@ async fn invalid_server_is_refused_by_field() {
         (json!({ "id": "notes", "name": "A", "url": "https://a.example/mcp" }), 422, "id"),
         (json!({ "name": "A", "url": "https://a.example/mcp", "headers": { "Host": "b" } }), 422, "headers"),
         (json!({ "name": "A", "url": "https://a.example/mcp", "headers": { "X": "a\r\nb" } }), 422, "headers"),
-        // A program would run with the rights of this server (badinputs.md S-TL-08).
+        // A program would run with the rights of this server.
         (json!({ "name": "A", "command": ["sh", "-c", "id"] }), 403, "command"),
         (json!({ "name": "A", "url": "https://a.example/mcp", "env": {} }), 400, "env"),
     ];
@@ -303,7 +303,7 @@ async fn permitted_call_runs_and_changed_tool_asks() {
     configure_files_server(&api).await;
     let toolbox = api.house.service.supervisor().toolbox().clone();
     let refused = |gate: &GateDecision| matches!(gate, GateDecision::Refuse(why) if why.contains("not available"));
-    // It is there, and not on in this chat (badinputs.md S-TL-06).
+    // It is there, and not on in this chat.
     let call = call_of(&api, "write", json!({})).await;
     assert!(refused(&toolbox.gate(&call, None).await));
     let call = call_of(&api, "read", json!({ "path": "/a" })).await;
@@ -323,7 +323,7 @@ async fn permitted_call_runs_and_changed_tool_asks() {
     tool_policies::put(&mut tx, owner, &said, now).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run);
-    // Its words changed between the answer and the call (badinputs.md S-TL-09).
+    // Its words changed between the answer and the call.
     store_offered_tools(&api, "files", &[tool("read", "Reads and sends.")]).await;
     let GateDecision::Ask(again) = toolbox.gate(&call, Some(&ask.hash)).await else { panic!("it asks again") };
     assert!(again.note.is_some_and(|note| note.contains("changed")));
@@ -596,7 +596,7 @@ async fn forms_match_api() {
     assert_eq!(api.post_form("/forms/tools/default", &[("on", "files/*")]).await, saved);
     let off = api.post_form("/forms/tools/change", &[("id", "files"), ("switch", "off")]).await;
     assert_eq!(off.1, "/settings/tools?done=saved&id=files");
-    assert!(api.get_page("/settings/tools").await.contains("Disabled."));
+    assert!(api.get_page("/settings/tools").await.contains("It is switched off."));
 
     api.post_form("/forms/tools/change", &[("id", "files"), ("switch", "on")]).await;
     let chat = api.create_chat().await;

@@ -307,7 +307,7 @@ async fn deleted_turn_is_hidden_everywhere_until_restored() {
     let is_drawn = |turn: &str| page.contains(&format!("data-turn-id=\"{turn}\""));
     assert!(is_drawn(&of(&first, "assistant_turn")) && !is_drawn(&reply), "{page}");
     let nowhere = api.html(&format!("/c/{chat}?at={chat}")).await;
-    assert!(!nowhere.contains("was deleted") && nowhere.contains("No matches"), "{nowhere}");
+    assert!(!nowhere.contains("was deleted") && nowhere.contains("Not found"), "{nowhere}");
 
     let (_, trash) = api.call("GET", "/api/trash", None).await;
     assert_eq!(trash.as_array().unwrap().len(), 1);
@@ -462,12 +462,12 @@ async fn forms_delete_and_restore_and_confirm_purge() {
     assert!(page.contains("Empty Trash?"), "{page}");
     assert!(api.get_page("/trash").await.contains(&deletion));
     let (_, to) = api.post_form("/forms/purge", &[("deletion_id", &deletion), ("sure", "1")]).await;
-    assert!(api.get_page(&to).await.contains("Deleted permanently."));
+    assert!(api.get_page(&to).await.contains("Deleted for ever."));
     let (_, to) = api.post_form("/forms/empty-trash", &[("sure", "1")]).await;
     assert!(api.get_page(&to).await.contains("Trash is empty."));
     let (status, page) = api.post_form("/forms/restore", &[("deletion_id", &deletion)]).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    assert!(page.contains("Not restored. It is no longer in Trash."), "{page}");
+    assert!(page.contains("Not restored. It is not in Trash any more."), "{page}");
     assert_eq!(api.post_form("/forms/restore", &[]).await.0, StatusCode::BAD_REQUEST);
     api.house.check_invariants().await;
 }
@@ -487,7 +487,7 @@ async fn trash_page_explains_blocked_restore() {
     assert_eq!(status, StatusCode::CONFLICT);
     assert!(page.contains("Not restored. It hangs on something that was deleted later (“a”); bring that back first."));
     api.call("DELETE", &format!("/api/chats/{chat}"), None).await;
-    assert!(api.get_page("/trash").await.contains("Its chat was deleted later. Restore the chat first."));
+    assert!(api.get_page("/trash").await.contains("Its chat was deleted later: restore that first."));
 }
 
 fn deletion_in(address: &str) -> String {

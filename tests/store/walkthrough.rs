@@ -141,7 +141,7 @@ async fn check_idempotency_keys(db: &Db, story: &Story) {
     let mut tx = db.begin().await.unwrap();
     assert_eq!(idempotency_keys::claim(&mut tx, story.owner, &other, then).await.unwrap(), None);
     tx.rollback().await.unwrap();
-    // The same name of another owner is another one (badinputs.md S-ID-17).
+    // The same name of another owner is another one.
     let stranger: UserId = next_id();
     another_account(db, stranger).await;
     assert_eq!(claim(stranger, "theirs", then).await, None);

@@ -55,7 +55,7 @@ pub fn decode<'a>(
     (items, outcome)
 }
 
-/// Where one text ends and the next begins may depend on the split (providers.md P2).
+/// Where one text ends and the next begins may depend on the split (docs/reference/providers.md P2).
 pub fn merge_items(items: Vec<DecodedItem>) -> Vec<DecodedItem> {
     let mut all: Vec<DecodedItem> = Vec::new();
     for item in items {

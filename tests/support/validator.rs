@@ -1,5 +1,5 @@
 //! A provider that remembers. It answers all five APIs in their own framing, keeps what it sent and was asked, and
-//! judges every further request by the provider's rules (providers.md 3.5-3.8, 5, 6.5-6.6, 7.4-7.5, 8, 9): what the
+//! judges every further request by the provider's rules (docs/reference/providers.md 3.5-3.8, 5, 6.5-6.6, 7.4-7.5, 8, 9): what the
 //! provider would refuse is refused in its own words, and what it would silently make worse is noted. A test ends with
 //! [`Validator::accepted`]. Nothing of it uses the product's code: the rules are written a second time on purpose.
 
@@ -287,7 +287,7 @@ impl Inner {
     fn answer(&mut self, asked: &ProviderRequest, bytes: &[u8]) -> Response {
         let Some(protocol) = protocol_of(asked) else {
             self.record_violation(asked, "", bytes, "nothing is served here".into());
-            return refused(404, &serde_json::json!({"error": {"message": "No matches"}}));
+            return refused(404, &serde_json::json!({"error": {"message": "Not found"}}));
         };
         let model = protocol.model(asked).to_owned();
         let whole = protocol.expand_request(asked, &self.memory);

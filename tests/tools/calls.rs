@@ -34,7 +34,7 @@ async fn tool_and_protocol_errors_fail_only_their_call() {
         ("refuse", "no such file"),
         ("rpc_error", "bad arguments"),
         ("there_is_none", "there is no such tool"),
-        ("deep", "the response could not be read: it is not a valid message"),
+        ("deep", "the answer could not be read: it is no valid message"),
     ] {
         let outcome = call_tool(&servers, tool, json!({})).await;
         assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Failed, words), "{tool}");
@@ -307,7 +307,7 @@ async fn call_to_missing_server_is_unavailable() {
     let outcome = call_tool(&servers, "echo", json!({})).await;
     assert_eq!(
         (outcome.outcome, outcome_text(&outcome).as_str()),
-        (CallOutcome::Unavailable, "this server is not connected")
+        (CallOutcome::Unavailable, "this server is not there")
     );
     servers.shut_down().await;
 }

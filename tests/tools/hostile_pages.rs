@@ -23,7 +23,7 @@ use turnleaf_tools::toolbox::{CallOutcome, CallResult, ToolCaller};
 
 use crate::mcp_fixtures::test_caller;
 
-const REFUSED: &str = "The page was fetched but is too large or too deeply nested to read.";
+const REFUSED: &str = "The page came, but it is too large or too deeply nested to be read.";
 /// The time that a page has, and what a slow machine needs beside it.
 const BOUND: Duration = Duration::from_secs(limits::CONVERT_TIME.as_secs() + 30);
 

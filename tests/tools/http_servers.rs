@@ -207,8 +207,8 @@ async fn redirect_is_not_followed_and_key_is_not_sent() {
     let web = WebServer::start().await;
     for (path, why) in [
         ("/moved", "it answered with HTTP 302 Found"),
-        ("/locked", "it rejected the credentials (HTTP 401)"),
-        ("/page", "its response is not MCP"),
+        ("/locked", "it wants another key (HTTP 401)"),
+        ("/page", "it answered with something that is not MCP"),
         ("/nothing", "it answered with HTTP 404 Not Found"),
     ] {
         let servers = web.servers(path);

@@ -75,7 +75,7 @@ async fn given_up_server_is_retried_after_delay() {
 #[tokio::test]
 async fn unstartable_server_reports_reason() {
     for (argv, why) in [
-        (vec!["/no/such/program"], "the program was not found or cannot be started"),
+        (vec!["/no/such/program"], "the program is not there or cannot be started"),
         (vec!["sh", "-c", "exit 9"], "exit code 9"),
         (vec!["sh", "-c", "kill -9 $$"], "signal 9"),
         (vec!["cat", "/dev/null"], "exit code 0"),
@@ -98,7 +98,7 @@ async fn unstartable_server_reports_reason() {
 #[tokio::test]
 async fn invalid_responses_at_start_are_failure() {
     for (mode, why) in [
-        ("wrong_id_at_start", "its response could not be read"),
+        ("wrong_id_at_start", "its answer could not be read"),
         ("refuse_at_start", "it refused to begin: not today"),
         ("crash_in_mid_line", "exit code 4"),
     ] {

@@ -62,7 +62,7 @@ fn image_reserves_its_space_and_links_to_full_size() {
 fn changed_or_missing_reference_is_marked() {
     let html = render_references(&[ReferenceStatus::Older, ReferenceStatus::Deleted]);
     assert!(html.contains(" · older version<") && html.contains("href=\"/documents/"), "{html}");
-    assert!(html.contains("A leaf · no longer available") && !html.contains("<img"), "{html}");
+    assert!(html.contains("A leaf · not there any more") && !html.contains("<img"), "{html}");
     let html = render_references(&[ReferenceStatus::Deleted]);
     assert!(html.contains(" · deleted<") && !html.contains("href=\"/documents/"), "{html}");
     assert!(html.contains("<img"), "the picture is there");

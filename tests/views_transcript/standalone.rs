@@ -146,7 +146,7 @@ fn page_has_application_blocks_and_requests_nothing() {
     let (at_policy, at_style) = (html.find(policy), html.find("<style>.turn{color:red}</style>"));
     assert!(at_policy.is_some() && at_policy < at_style, "{html}");
     assert_eq!(html.matches(&format!("src=\"{DATA}\"")).count(), 3, "{html}");
-    assert_says(&html, "Image not included in this export");
+    assert_says(&html, "A picture that is not in this file");
     assert!(html.contains("width=\"480\" height=\"192\""), "{html}");
 }
 
@@ -158,7 +158,7 @@ fn page_uses_application_texts_and_names_missing_parts() {
         "Begun on 2026-01-01 · 4 messages and replies",
         "System prompt Be &lt;/div&gt;brief.",
         "Exported from Turnleaf on 2026-01-02: the path that was shown.",
-        "A reply that was still being generated is not included.",
+        "A reply that was still being written is not in it.",
         "1 other version of what is here is not in it.",
         "1 picture was left out.",
         "Version 2 of 2",
@@ -180,7 +180,7 @@ fn page_uses_application_texts_and_names_missing_parts() {
         ..page(ExportOptions::default())
     };
     let plain = plain.draw();
-    for never in ["System prompt", "still being written", "other version", "left out", "Source"] {
+    for never in ["System prompt", "still being written", "other version", "left out", "Where it came from"] {
         assert_silent(&plain, never);
     }
 }
@@ -193,10 +193,10 @@ fn reasoning_and_tools_are_folded_open_or_omitted() {
     let silent = page(parts(ExportDetail::LeftOut, ExportDetail::Folded)).draw();
     assert!(!silent.contains("data-block-type=\"thinking\"") && !silent.contains("data-segment=\"reasoning\""));
     assert_eq!(silent.matches("data-segment=\"tool\"").count(), 3, "tools in reasoning stand by themselves");
-    assert_says(&silent, "Reasoning is not included.");
+    assert_says(&silent, "Reasoning was left out.");
     let idle = page(parts(ExportDetail::Folded, ExportDetail::LeftOut)).draw();
     assert!(!idle.contains("data-segment=\"tool\"") && idle.contains("data-block-type=\"thinking\""));
-    assert_says(&idle, "Tool calls are not included.");
+    assert_says(&idle, "Tools were left out.");
     assert_silent(&idle, "1 tool");
     let neither = page(parts(ExportDetail::LeftOut, ExportDetail::LeftOut)).draw();
     assert!(!neither.contains("data-segment"), "{neither}");
@@ -224,7 +224,7 @@ fn origin_is_shown_with_import_losses() {
     assert_says(&html, "Imported from ChatGPT on 2026-01-01 (conversations.json).");
     assert_says(&html, "not kept conv-1 › m&lt;2&gt; : a canvas is not kept");
     let whole = ImportOrigin { differences: Vec::new(), ..source };
-    assert_says(&with(&whole).draw(), "Everything was imported.");
+    assert_says(&with(&whole).draw(), "Everything of it came along.");
     let chinese = with_locale(Locale::Chinese, || with(&whole).draw());
-    assert!(chinese.contains("<html lang=\"zh") && chinese.contains("全部内容均已导入。"), "{chinese}");
+    assert!(chinese.contains("<html lang=\"zh") && chinese.contains("其全部内容均已导入。"), "{chinese}");
 }

@@ -1,4 +1,4 @@
-//! Tool cards in every state of ux.md 7, what a person is asked, groups, results and sources.
+//! Tool cards in every state of docs/reference/ux.md 7, what a person is asked, groups, results and sources.
 
 use serde_json::{Value, json};
 use turnleaf::domain::approval::ApprovalRequest;
@@ -144,7 +144,7 @@ fn approval_prompt_shows_server_tool_and_every_argument_and_is_form() {
         assert!(button.contains("type=\"submit\"") && button.contains("name=\"decision\""), "{button}");
     }
     assert_says(&html, "Delete a file wants to run · files/delete");
-    assert_says(&html, "Allow once Allow in this chat Always allow Reason (sent to the model) Deny");
+    assert_says(&html, "Allow once Allow in this chat Always allow Reason (goes to the model) Deny");
     assert_says(&html, "1 hidden character");
     assert_says(&html, "U+202E gnp.exe");
     let said = text(&html);
@@ -155,7 +155,7 @@ fn approval_prompt_shows_server_tool_and_every_argument_and_is_form() {
     assert!(!html.contains("autofocus"));
     // No Enter in it presses a button.
     assert!(html.contains("<textarea id=\"ask-") && !html.contains("<input type=\"text\""));
-    assert_says(&html, "Waiting for your response.");
+    assert_says(&html, "Waiting for your answer.");
     let article = tag(&html, "data-role=\"assistant\"");
     assert!(!article.contains("aria-busy"), "a question is found by those who listen: {article}");
 }
@@ -290,10 +290,10 @@ fn many_finished_tools_between_two_thoughts_are_one_line_of_reasoning() {
 fn last_lines_of_running_tool_are_in_its_card_until_it_is_over() {
     let progress = json!({ "progress": { "line": "2 of 9 · two", "tail": ["one", "two <b>"] } });
     let html = render_turn(with_metadata(waiting_turn(vec![call(ToolStatus::Running)]), progress.clone()));
-    assert!(html.contains("one\ntwo &lt;b&gt;") && html.contains("aria-label=\"Tool output\""), "{html}");
+    assert!(html.contains("one\ntwo &lt;b&gt;") && html.contains("aria-label=\"What it says\""), "{html}");
     let over = with_metadata(turn_with_result(ToolStatus::Done, json!("x"), Value::Null), progress);
     assert_silent(&render_turn(over), "two <b>");
-    assert!(!render_turn(waiting_turn(vec![call(ToolStatus::Running)])).contains("Tool output"));
+    assert!(!render_turn(waiting_turn(vec![call(ToolStatus::Running)])).contains("What it says"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: builds the binary that people run and the load generator, and lets one measure the other. What is
-//! measured, and how, is in `load`.
+//! `cargo xtask bench`: builds the release binary and the load generator, and runs the measurements. `load` defines
+//! what is measured, and how.
 
 mod trend;
 
@@ -12,21 +12,22 @@ use crate::postgres::PostgresCluster;
 use crate::step::{run as finish, run_step};
 use crate::{dist, packages, workspace};
 
-/// What is linked with the server instead of asking one, and the figures that need it.
+/// The programs that are linked with the server's crates instead of measuring a running server, and the figures that
+/// need them.
 const LINKED: [(&str, &[&str]); 3] = [
     ("decode", &["D1", "D2"]),
     ("plant", &["G11", "G12", "K1", "K2", "T1", "T2", "T3", "T4", "L1", "L2", "L3", "I1", "I2", "I3"]),
     ("search", &["S1"]),
 ];
 
-/// The figures for which no server runs: minutes of compiling less.
+/// The figures that need no running server, so that its build can be skipped.
 const WITHOUT_SERVER: [&str; 3] = ["D1", "D2", "S1"];
 
-/// Figures of the page, beside those with a K or an L.
+/// The figures measured in the browser, besides those with a K or an L.
 const IN_BROWSER: [&str; 4] = ["G3", "G4", "G11", "G12"];
 
-/// Measures the named figures, or all; the result lies in `target/bench.json`, and is a line of `target/bench-trend.jsonl`.
-/// What no named figure needs is not built.
+/// Measures the named figures, or all. The result is written to `target/bench.json` and appended to
+/// `target/bench-trend.jsonl`. Programs that no named figure needs are not built.
 ///
 /// # Errors
 /// A build failed, the load generator could not measure, or a figure is worse than the last of this machine by more than
@@ -50,7 +51,7 @@ pub fn run(figures: &[String], megabytes: usize, fail_over: Option<f64>) -> Resu
             let mut build = workspace::build_command("build");
             build.args(["--release", "--package", "xtask", "--no-default-features", "--features", "decode"]);
             build.args(linked.iter().flat_map(|name| ["--bin", name]));
-            // As the server is built, of which most is there already.
+            // The same flags as for the server reuse most of its build.
             finish(build.args(workspace::path_remapping_flags()))
         })?;
     }
@@ -79,13 +80,13 @@ pub fn run(figures: &[String], megabytes: usize, fail_over: Option<f64>) -> Resu
     trend::append_and_compare(&measured, &workspace::target().join("bench-trend.jsonl"), fail_over)
 }
 
-/// Of [`LINKED`] what these figures need.
+/// Returns the programs of [`LINKED`] that these figures need.
 fn linked_programs(figures: &[String]) -> Vec<&'static str> {
     let is_asked = |name: &&str| figures.is_empty() || figures.iter().any(|figure| figure == name);
     LINKED.iter().filter(|(_, used)| used.iter().any(is_asked)).map(|(name, _)| *name).collect()
 }
 
-/// The recorded responses, where the tests look for them too.
+/// Returns the directory of recorded responses, which the tests use too.
 fn fixtures() -> PathBuf {
     let beside = workspace::root().join("../shared/fixtures");
     std::env::var_os("TURNLEAF_FIXTURES").map_or(beside, PathBuf::from)

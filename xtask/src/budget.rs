@@ -1,6 +1,5 @@
-//! `cargo xtask budget`: what people feel of a release, held so that what makes it worse fails: the size of the binary, how
-//! soon it answers where there is no database yet, and the memory that it holds at rest. The first visit of a browser has
-//! its budget in [`crate::front`].
+//! `cargo xtask budget`: fails if a release exceeds its budgets for the size of the binary, the time to the first
+//! response without a database, and the memory at rest. [`crate::front`] has the budget for a browser's first visit.
 
 use std::fs;
 use std::path::Path;
@@ -13,19 +12,19 @@ use crate::process::RunningProcess;
 use crate::server::{self, CargoProfile};
 use crate::step::{format_size, print_note, run_step};
 
-/// The binary, with the site inside.
+/// The size of the binary, with the site inside.
 const BINARY: u64 = 40_000_000;
-/// From the start of the process in an empty folder to the first page.
+/// The time from the start of the process in an empty directory to the first page.
 const START: Duration = Duration::from_millis(80);
-/// Resident memory at rest, after one page.
+/// The resident memory at rest, after one page.
 const MEMORY: u64 = 30_000_000;
 
-/// The best of so many starts counts: what else the machine does can make one worse, and none better.
+/// The number of starts, of which the fastest counts: other load on the machine only makes a start slower.
 const TRIES: usize = 5;
-/// How long a server rests before its memory is read.
+/// The rest of a server before its memory is read.
 const REST: Duration = Duration::from_secs(10);
 
-/// A figure beside its budget.
+/// A figure with its budget.
 struct BudgetFigure {
     name: &'static str,
     found: String,
@@ -33,7 +32,7 @@ struct BudgetFigure {
     is_kept: bool,
 }
 
-/// Builds a release and holds it to its budgets.
+/// Builds a release and checks its budgets.
 ///
 /// # Errors
 /// A step of the build failed, the server does not start, or a figure is over its budget.
@@ -41,7 +40,7 @@ pub fn run() -> Result<()> {
     check_budget(&server::build_with_front(CargoProfile::Release)?)
 }
 
-/// Holds a release to its budgets.
+/// Checks the budgets of a release.
 ///
 /// # Errors
 /// The server does not start, or a figure is over its budget.
@@ -92,7 +91,7 @@ fn measure(binary: &Path) -> Result<Vec<BudgetFigure>> {
     Ok(figures)
 }
 
-/// When the first page was there.
+/// Returns the time until the first page was served.
 fn first_page(running: &mut RunningProcess, begun: Instant) -> Result<Duration> {
     let limit = Duration::from_secs(20);
     loop {

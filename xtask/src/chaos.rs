@@ -1,4 +1,4 @@
-//! `cargo xtask chaos`: builds the server and what breaks the world around it (`tests/chaos`), and lets it run.
+//! `cargo xtask chaos`: builds the server and the fault injection program (`tests/chaos`), and runs it.
 
 use std::process::Command;
 
@@ -10,11 +10,11 @@ use crate::{server, workspace};
 /// Runs the named scenarios, or all.
 ///
 /// # Errors
-/// The compiler's, or something did not hold; the table is on the terminal.
+/// The build fails, or an invariant does not hold; the table is on the terminal.
 pub fn run(seed: Option<u64>, scenarios: &[String]) -> Result<()> {
     run_step("compile the server and the faults", || {
         let mut build = workspace::build_command("build");
-        // The features of the tests, so that nothing is compiled twice.
+        // The features of the tests avoid a second compilation.
         crate::step::run(build.args(workspace::PRODUCT).args(["--bin", "turnleaf", "--example", "chaos"]))
     })?;
     let mut chaos = Command::new(workspace::target().join("debug/examples/chaos"));

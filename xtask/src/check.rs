@@ -1,4 +1,4 @@
-//! `cargo xtask check`: everything that can be said without running the product.
+//! `cargo xtask check`: every check that does not run the product.
 
 use std::process::Command;
 
@@ -9,8 +9,8 @@ use crate::{toolchain, workspace};
 
 /// Runs all checks; stops at the first that fails.
 ///
-/// # Errors
-/// What a check found is on the terminal.
+/// A check failed; its output is on the terminal.
+/// A check failed; its output is on the terminal.
 pub fn run() -> Result<()> {
     run_step("format", format)?;
     run_step("architecture", architecture)?;
@@ -41,15 +41,15 @@ pub fn clippy_server() -> Result<()> {
     finish(lint.args(workspace::PRODUCT).args(["--all-targets", "--", "-D", "warnings"]))
 }
 
-/// Has cargo look at what the browser runs.
+/// Runs a cargo command on the code of the browser.
 fn browser_side(mut cargo: Command, more: &[&str]) -> Result<()> {
     let target = workspace::target().join("front");
     cargo.args(["--package", "turnleaf", "--lib", "--features", "hydrate"]).arg("--target-dir").arg(target);
     finish(cargo.args(more))
 }
 
-/// Lints what the browser runs. Where the toolchain that builds for the browser has no clippy, the same code with the
-/// same features is linted for this machine.
+/// Lints the code of the browser. If the wasm toolchain has no clippy, the same code with the same features is linted
+/// for the host.
 ///
 /// # Errors
 /// A lint.
@@ -62,11 +62,11 @@ pub fn clippy_browser() -> Result<()> {
     browser_side(workspace::cargo("clippy"), &["--", "-D", "warnings"])
 }
 
-/// Compiles what the browser runs, but makes nothing of it, where no lint has done so. The tests need no such step: they
-/// make the bundle.
+/// Type-checks the code of the browser for wasm, unless the lint has done so. The tests need no such step, because
+/// they build the bundle.
 ///
 /// # Errors
-/// The compiler's.
+/// The compiler reports an error.
 fn browser() -> Result<()> {
     let wasm = toolchain::wasm_toolchain()?;
     if wasm.has_clippy() { Ok(()) } else { browser_side(wasm.cargo("check"), &["--target", toolchain::WASM]) }
@@ -80,15 +80,15 @@ pub fn clippy_xtask() -> Result<()> {
         lint.args(["--package", "xtask", "--all-targets"]).args(features);
         finish(lint.args(["--", "-D", "warnings"]))
     };
-    // Not all at once: Turnleaf would be linted with the features of both.
+    // The steps are separate, because otherwise Turnleaf would be linted with the features of both.
     lint(&["--features", "load"])?;
     lint(&workspace::LINKED_AS_TESTED)
 }
 
-/// Left out, and said so, where `cargo-deny` is not installed.
+/// Checks dependencies with `cargo-deny`; skipped with a note if it is not installed.
 ///
 /// # Errors
-/// A licence, a source or a banned crate. Advisories are left out where their database cannot be had.
+/// A license, a source or a banned crate is not allowed. Advisories are skipped if their database cannot be fetched.
 pub fn deny() -> Result<()> {
     if !succeeds(workspace::cargo("deny").arg("--version")) {
         print_note("left out: `cargo install cargo-deny --locked` installs it");

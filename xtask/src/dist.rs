@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: one file that holds everything, tried from an empty folder.
+//! `cargo xtask dist`: builds one self-contained file and tests it in an empty directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use crate::server::{self, CargoProfile};
 use crate::step::{format_size, print_note, run_step};
 use crate::{http, workspace};
 
-/// Builds `target/dist/turnleaf` and tries it.
+/// Builds `target/dist/turnleaf` and tests it.
 ///
 /// # Errors
-/// A step failed, or the binary does not serve what it should.
+/// A step failed, or the binary does not serve its page and files.
 pub fn run() -> Result<PathBuf> {
     let built = server::build_with_front(CargoProfile::Release)?;
     let dist = workspace::target().join("dist/turnleaf");
@@ -24,7 +24,7 @@ pub fn run() -> Result<PathBuf> {
     Ok(dist)
 }
 
-/// Starts the binary where there is nothing, and looks at the page and what it loads.
+/// Starts the binary in an empty directory, and fetches the page and the files that it loads.
 fn try_out(binary: &Path) -> Result<()> {
     let dir = tempfile::Builder::new().prefix("turnleaf-dist").tempdir()?;
     let mut running = server::start_server(binary, dir.path(), &[])?;
@@ -46,7 +46,7 @@ fn try_out(binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Where the page says that a file of the bundle lies: below a folder that is named by what the bundle holds.
+/// Returns the path of a bundle file in the page, below the directory that is named by the hash.
 fn path_of(page: &str, name: &str) -> Option<String> {
     let quoted = page.split(['"', '\'']).filter(|text| text.starts_with("/pkg/") && !text.contains([' ', '<']));
     let in_hashed_folder = |path: &&str| path.split('/').nth(2).is_some_and(|hash| hash.len() >= 16);

@@ -1,7 +1,7 @@
-//! The browser's side: wasm, its glue, the style sheet and the public files, laid out as the server serves them.
+//! The browser bundle: wasm, its glue, the style sheet and the public files, in the layout that the server serves.
 //!
-//! `target/site/` holds the public files and `pkg/` with the bundle. The server serves the bundle below `pkg/<hash>/`, so
-//! that a browser may keep it for ever.
+//! `target/site/` holds the public files and `pkg/` with the bundle. The server serves the bundle below
+//! `pkg/<hash>/`, so that browsers can cache it permanently.
 
 mod function_order;
 mod short_names;
@@ -19,39 +19,39 @@ pub use site::{BUDGET, CEILING, PARTS_CEILING};
 use crate::step::{format_size, print_note, run_step};
 use crate::{toolchain, workspace};
 
-/// How much time the build may take for the sake of size and speed.
+/// The trade-off between build time, size and speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontProfile {
-    /// Quick to build, for work on the code.
+    /// Fast to build, for development.
     Dev,
-    /// Small and quick to run, precompressed, with its size checked.
+    /// Small and fast, precompressed, with its size checked.
     Release,
-    /// As quick to run, with the names of its functions: for the browser's profiler. Larger, and nobody's to deploy.
+    /// Fast, with function names for the browser's profiler. Larger, and not for deployment.
     Profile,
 }
 
-/// What was built.
+/// The result of a build.
 pub struct FrontBundle {
-    /// Changes with any file of the site.
+    /// The hash of all files of the site.
     pub hash: String,
-    /// What the bundle weighs; `None` when nothing was compressed.
+    /// The compressed size of the bundle; `None` if nothing was compressed.
     pub wire: Option<WireSize>,
 }
 
-/// What the bundle weighs in brotli, bytes.
+/// The size of the bundle in brotli, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WireSize {
-    /// Wasm, glue and style: what each page waits for.
+    /// Wasm, glue and style, which every page waits for.
     pub page: u64,
-    /// What is fetched when it is first used.
+    /// The code parts, which are loaded when first used.
     pub parts: u64,
 }
 
 impl FrontBundle {
-    /// Holds the bundle to its size (performance.md G3) and says how large it is.
+    /// Checks the size of the bundle (`docs/adr/0050-bundle-budget-and-code-splitting.md`) and prints it.
     ///
     /// # Errors
-    /// It is larger than [`CEILING`], or its parts than [`PARTS_CEILING`].
+    /// The bundle is larger than [`site::CEILING`], or its parts than [`site::PARTS_CEILING`].
     pub fn check_size(&self) -> Result<()> {
         let Some(WireSize { page, parts }) = self.wire else { return Ok(()) };
         let said = format!(
@@ -70,10 +70,10 @@ impl FrontBundle {
     }
 }
 
-/// The release that lies in `target/site`, built where there is none: what the parts of a test run share.
+/// Returns the release in `target/site`, and builds it if there is none: the parts of a test run share it.
 ///
 /// # Errors
-/// As [`build`], and a site that cannot be read.
+/// Same as [`build_front`], and for a site that cannot be read.
 pub fn ensure_release() -> Result<FrontBundle> {
     if workspace::site().join("pkg/turnleaf.js.br").exists() {
         return Ok(FrontBundle { hash: site::hash(&workspace::site())?, wire: None });
@@ -83,10 +83,10 @@ pub fn ensure_release() -> Result<FrontBundle> {
     Ok(front)
 }
 
-/// Builds the browser's side into `target/site`.
+/// Builds the browser bundle into `target/site`.
 ///
 /// # Errors
-/// A step failed; the error says which.
+/// A step failed; the error names it.
 pub fn build_front(effort: FrontProfile) -> Result<FrontBundle> {
     let toolchain = toolchain::wasm_toolchain()?;
     let module = run_step("compile for the browser", || wasm::compile_module(&toolchain, effort))?;

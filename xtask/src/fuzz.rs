@@ -1,5 +1,6 @@
-//! `cargo xtask fuzz`: libFuzzer over every reader of what strangers send, for a bounded time each. Only Turnleaf's own
-//! packages are compiled for it (`fuzz/rustc`), with the compiler of every other build: nothing below them is built anew.
+//! `cargo xtask fuzz`: runs libFuzzer on every parser of untrusted input, each for a bounded time. Only Turnleaf's
+//! own packages and some parsers are instrumented (`fuzz/rustc`), with the compiler of every other build, so the
+//! other dependencies are not rebuilt.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -13,15 +14,15 @@ use anyhow::{Context, Result, bail};
 use crate::step::{find_program, print_note, run as finish, run_step};
 use crate::workspace;
 
-/// How many targets run side by side.
+/// The number of targets that run concurrently.
 const AT_ONCE: usize = 2;
-/// What one input may take: a reader that takes longer has a fault.
+/// The time for one input; a parser that takes longer has a bug.
 const SECONDS_PER_INPUT: u32 = 20;
-/// And its memory. An archive that unpacks to more has passed its bounds.
+/// The memory for one input. An archive that expands to more has exceeded its bounds.
 const MEGABYTES: u32 = 2048;
 
-/// Compiled with some optimisation, which is worth more runs than it costs: what is ours, and the parsers below it. Not what
-/// half of all others hang on, which would be compiled once more.
+/// The packages compiled with some optimization, which gains more runs than it costs: ours and the parsers. Packages
+/// that many others depend on are excluded, because those would be rebuilt.
 const OPTIMISED: [&str; 12] = [
     "dom_query",
     "dom_smoothie",
@@ -37,23 +38,23 @@ const OPTIMISED: [&str; 12] = [
     "turnleaf-tools",
 ];
 
-/// What came of a target.
+/// The result of a target.
 struct FuzzOutcome {
     target: String,
-    /// How often it was run, and how many edges of its code that reached.
+    /// The number of executions, and of code edges that they reached.
     runs: u64,
     edges: u64,
-    /// Inputs that reached more than the corpus does.
+    /// Inputs with more coverage than the corpus.
     finds: usize,
-    /// Where the input lies that ended it.
+    /// The path of the input that crashed the target.
     crash: Option<PathBuf>,
     log: PathBuf,
 }
 
-/// Fuzzes the named targets, or all of them, each for so many seconds.
+/// Fuzzes the named targets, or all, each for this many seconds.
 ///
 /// # Errors
-/// There is no target of a name, the build failed, or an input was found that does not hold.
+/// A target does not exist, the build failed, or an input crashed.
 pub fn run(names: &[String], seconds: u32) -> Result<()> {
     fuzz_named(names, seconds, None)
 }
@@ -75,15 +76,16 @@ fn fuzz_named(names: &[String], seconds: u32, seed: Option<u32>) -> Result<()> {
     report(&outcomes)
 }
 
-/// The part of `cargo xtask test`, with the same random numbers every time: a change is judged by what it changes.
+/// Fuzzes all targets as a part of `cargo xtask test`, with a fixed seed, so that a change is judged by its own
+/// effect.
 ///
 /// # Errors
-/// As [`run`].
+/// Same as [`run`].
 pub fn run_all() -> Result<()> {
     fuzz_named(&[], 60, Some(1))
 }
 
-/// Every target has a folder in the corpus (`tests/fuzz_corpus.rs` holds the two together).
+/// Lists the targets: each has a directory in the corpus (`tests/fuzz_corpus.rs` checks this).
 fn targets() -> Result<Vec<String>> {
     let entries = fs::read_dir(corpus()).with_context(|| corpus().display().to_string())?;
     let mut names: Vec<String> = entries.flatten().map(|one| one.file_name().to_string_lossy().into_owned()).collect();
@@ -125,7 +127,7 @@ fn fuzz_all(program: &Path, targets: &[String], seconds: u32, seed: Option<u32>)
     Ok(outcomes)
 }
 
-/// Runs one target, on a copy of its corpus: what is found is for a person to keep.
+/// Runs one target on a copy of its corpus: a person decides which finds to keep.
 fn fuzz(program: &Path, target: &str, seconds: u32, seed: Option<u32>) -> Result<FuzzOutcome> {
     let dir = workspace::target().join("fuzz").join(target);
     let crashes = dir.join("crashes");
@@ -140,7 +142,7 @@ fn fuzz(program: &Path, target: &str, seconds: u32, seed: Option<u32>) -> Result
     let mut fuzzer = Command::new(program);
     fuzzer.env("TURNLEAF_FUZZ_TARGET", target).current_dir(&dir);
     fuzzer.args(seed.map(|seed| format!("-seed={seed}")));
-    // libFuzzer writes what it finds into the first folder.
+    // libFuzzer writes its finds into the first directory.
     fuzzer.arg(&finds).arg(corpus().join(target));
     fuzzer.arg(format!("-max_total_time={seconds}")).arg(format!("-timeout={SECONDS_PER_INPUT}"));
     fuzzer.arg(format!("-rss_limit_mb={MEGABYTES}")).arg(format!("-artifact_prefix={}/", crashes.display()));
@@ -164,13 +166,13 @@ fn fuzz(program: &Path, target: &str, seconds: u32, seed: Option<u32>) -> Result
     })
 }
 
-/// The number behind the last of these words.
+/// Returns the number after the last occurrence of these words.
 fn number_behind(text: &str, words: &str) -> u64 {
     let behind = text.rsplit_once(words).map_or("", |(_, behind)| behind.trim_start());
     behind.split(|c: char| !c.is_ascii_digit()).next().and_then(|digits| digits.parse().ok()).unwrap_or_default()
 }
 
-/// The table, and where the inputs lie that do not hold.
+/// Prints the table, and the paths of the crashing inputs.
 fn report(outcomes: &[FuzzOutcome]) -> Result<()> {
     println!("\n{:<18} {:>12} {:>8} {:>8}", "target", "executions", "edges", "finds");
     for FuzzOutcome { target, runs, edges, finds, crash, .. } in outcomes {

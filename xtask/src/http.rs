@@ -1,5 +1,5 @@
-//! Small requests over loopback, for asking a server that was just started whether it is well and for talking to it as a
-//! script would. Not a client for anything else.
+//! A minimal HTTP client over loopback, for health checks of a server that was just started and for script-like
+//! requests. It is not meant for anything else.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,16 +8,16 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// What came back.
+/// A response.
 pub struct HttpResponse {
     pub status: u16,
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
 impl HttpResponse {
-    /// A header's value, or nothing.
+    /// Returns a header's value, or an empty text.
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(found, _)| found == name).map_or("", |(_, value)| value)
     }
@@ -27,21 +27,21 @@ impl HttpResponse {
     }
 }
 
-/// How long a server may be silent in the middle of an ordinary answer.
+/// The longest silence within an ordinary response.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Asks for a path; the connection ends with the answer.
+/// Requests a path; the connection closes after the response.
 ///
 /// # Errors
-/// Nobody listens, or what came back is not HTTP.
+/// Nothing listens, or the response is not HTTP.
 pub fn get(address: SocketAddr, path: &str, accept_encoding: &str) -> Result<HttpResponse> {
     send(address, &format!("GET {path}"), &format!("Accept-Encoding: {accept_encoding}\r\n"), &[], PATIENCE)
 }
 
-/// Asks for a path whose answer may come in pieces with up to `patience` between them.
+/// Requests a path whose response may arrive in pieces, with up to `patience` between them.
 ///
 /// # Errors
-/// As [`get`], and silence that is longer than that.
+/// Same as [`get`], and for a longer silence.
 pub fn get_event_stream(address: SocketAddr, path: &str, patience: Duration) -> Result<HttpResponse> {
     send(address, &format!("GET {path}"), "", &[], patience)
 }
@@ -49,7 +49,7 @@ pub fn get_event_stream(address: SocketAddr, path: &str, patience: Duration) -> 
 /// Posts JSON.
 ///
 /// # Errors
-/// As [`get`].
+/// Same as [`get`].
 pub fn post(address: SocketAddr, path: &str, body: &Value) -> Result<HttpResponse> {
     let body = body.to_string().into_bytes();
     let head = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
@@ -59,7 +59,7 @@ pub fn post(address: SocketAddr, path: &str, body: &Value) -> Result<HttpRespons
 fn send(address: SocketAddr, what: &str, headers: &str, body: &[u8], patience: Duration) -> Result<HttpResponse> {
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(2))?;
     stream.set_read_timeout(Some(patience))?;
-    // HTTP/1.0: the body ends where the connection ends, so nothing has to be taken apart.
+    // With HTTP/1.0 the body ends with the connection, so no chunks have to be decoded.
     write!(stream, "{what} HTTP/1.0\r\nHost: {address}\r\nAccept: */*\r\n{headers}\r\n")?;
     stream.write_all(body)?;
     let mut all = Vec::new();

@@ -1,5 +1,5 @@
-//! The project's own commands. `cargo xtask serve` and `cargo xtask test` are all that a newcomer needs; the README
-//! names the rest. What a command needs it installs, or says exactly how.
+//! The development commands. `cargo xtask serve` and `cargo xtask test` suffice for a newcomer; CONTRIBUTING names
+//! the others. Commands install missing tools, or print how to install them.
 
 mod bench;
 mod budget;
@@ -35,71 +35,71 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build both sides and serve on http://127.0.0.1:3000.
+    /// Build Turnleaf and serve it on http://127.0.0.1:3000.
     Serve {
-        /// Build fast instead of small and quick; rebuild and reload when a file changes.
+        /// Build fast without optimization; rebuild and reload when a file changes.
         #[arg(long)]
         dev: bool,
         /// Arguments for `turnleaf serve` itself.
         #[arg(last = true)]
         args: Vec<String>,
     },
-    /// Build the browser's side into target/site.
+    /// Build the browser bundle into target/site.
     Front {
-        /// Build fast instead of small and quick.
+        /// Build fast without optimization.
         #[arg(long)]
         dev: bool,
-        /// Keep the names of functions, for the browser's profiler.
+        /// Keep function names, for the browser's profiler.
         #[arg(long, conflicts_with = "dev")]
         names: bool,
     },
-    /// Run every check and every test, or the named parts of them.
+    /// Run all checks and tests, or the named parts.
     Test {
         /// fmt, unit, clippy, deny, fuzz, front, budget, xtask, api, peers, end2end
         parts: Vec<String>,
     },
-    /// Take how every page looks now as approved: the pictures in end2end/pictures that differ are written anew.
+    /// Approve the current appearance of every page: update the changed pictures in end2end/pictures.
     Pictures,
-    /// Take the pictures of docs/gallery and of the README anew, in the fonts of this machine.
+    /// Update the pictures of docs/gallery and the README, with the fonts of this machine.
     Gallery,
-    /// What can be checked without running: format, lints of both sides, licences, architecture.
+    /// Run the static checks: format, lints of server and browser, licenses, architecture.
     Check,
-    /// Make target/dist/turnleaf, one file with the site inside, and try it from an empty folder.
+    /// Build target/dist/turnleaf, one file with the site inside, and test it in an empty directory.
     Dist,
-    /// Hold a release to its budgets: size, start, memory at rest, the first visit of a browser.
+    /// Check the budgets of a release: size, start time, memory at rest, first visit of a browser.
     Budget,
-    /// Show what weighs what in the release binary: sections, crates, rooms, generic families.
+    /// Show the size of sections, crates, layers and generic families in the release binary.
     Weigh {
-        /// How many rows each table has.
+        /// The number of rows of each table.
         #[arg(long, default_value_t = 25)]
         rows: usize,
     },
     /// Measure the figures G1 to G12, D1 to D3, T1 to T4, L1 to L3, S1 and I1 to I3, or the named ones.
     Bench {
         figures: Vec<String>,
-        /// How large the archives of I1 to I3 are, in millions of bytes; up to 2000 is what people have.
+        /// The size of the archives of I1 to I3 in megabytes; real ones have up to 2000.
         #[arg(long, default_value_t = 200)]
         megabytes: usize,
-        /// Fail when a figure is worse than the last of this machine by more than so many percent.
+        /// Fail if a figure is worse than the last one of this machine by more than this percentage.
         #[arg(long, value_name = "PERCENT")]
         fail_over: Option<f64>,
     },
-    /// Fuzz what reads bytes of strangers: all targets, or the named ones (the folders of fuzz/corpus).
+    /// Fuzz the parsers of untrusted input: all targets, or the named ones (the directories of fuzz/corpus).
     Fuzz {
         targets: Vec<String>,
-        /// How long each target runs.
+        /// The seconds that each target runs.
         #[arg(long, default_value_t = 60)]
         seconds: u32,
     },
-    /// Break what a server depends on while it works, on SQLite and PostgreSQL, and hold it to its promises.
+    /// Inject faults into a running server, on SQLite and PostgreSQL, and check its invariants.
     Chaos {
-        /// Repeats the run that printed this number.
+        /// Repeat the run that printed this seed.
         #[arg(long)]
         seed: Option<u64>,
-        /// rows, kills, providers, outages, clients, disk, clock; all when none is named
+        /// The scenarios: rows, kills, providers, outages, clients, disk, clock. All if none is named.
         scenarios: Vec<String>,
     },
-    /// Hold a conversation with a real model on llama.cpp in a real browser.
+    /// Test a conversation with a real model on llama.cpp in a real browser.
     RealModel,
 }
 

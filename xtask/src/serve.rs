@@ -1,5 +1,5 @@
-//! `cargo xtask serve`: builds both sides and serves them. This half builds optimised and once; `watch` builds fast and
-//! again on every change.
+//! `cargo xtask serve`: builds Turnleaf and serves it. This module builds optimized and once; `watch` builds fast and
+//! again after every change.
 
 pub mod watch;
 
@@ -9,10 +9,10 @@ use crate::server::{self, CargoProfile};
 use crate::step::run as finish;
 use crate::workspace;
 
-/// Builds and serves until stopped. The server prints its address itself once it is ready.
+/// Builds and serves until stopped. The server prints its address when it is ready.
 ///
 /// # Errors
-/// A step of the build failed, or the server ended badly.
+/// A step of the build failed, or the server ended with an error.
 pub fn run(args: &[String]) -> Result<()> {
     let binary = server::build_with_front(CargoProfile::Serve)?;
     let address = args.iter().skip_while(|arg| *arg != "--listen").nth(1);

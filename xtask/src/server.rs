@@ -1,4 +1,4 @@
-//! The server's side, with the site of [`crate::front`] inside it or beside it.
+//! The server build, with the site of [`crate::front`] embedded or next to it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use crate::process::{RunningProcess, free_port};
 use crate::step::{print_note, run, run_step};
 use crate::workspace;
 
-/// How a server with the site inside is compiled: a profile of the manifest.
+/// The Cargo profile of a server with the embedded site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CargoProfile {
-    /// What people deploy, held to its budgets.
+    /// The deployed profile, which must keep its budgets.
     Release,
-    /// As quick to run, sooner built, larger.
+    /// Fast at run time and faster to build, but larger.
     Serve,
 }
 
@@ -28,17 +28,16 @@ impl CargoProfile {
         }
     }
 
-    /// Where the compiler leaves the binary.
+    /// Returns the path of the binary.
     pub fn binary(self) -> PathBuf {
         workspace::target().join(self.name()).join("turnleaf")
     }
 }
 
-/// Builds both sides, at the same time until the site goes into the binary: each ends with minutes of work for one
-/// thread.
+/// Builds server and browser concurrently until the site is embedded: each ends with minutes of single-threaded work.
 ///
 /// # Errors
-/// A step of either side failed, or the bundle is over its budget.
+/// A step failed, or the bundle is over its budget.
 pub fn build_with_front(profile: CargoProfile) -> Result<PathBuf> {
     let (front, library) = std::thread::scope(|scope| {
         let library = scope.spawn(|| library(profile));
@@ -52,7 +51,7 @@ pub fn build_with_front(profile: CargoProfile) -> Result<PathBuf> {
     build_server(&front, profile)
 }
 
-/// Compiles all that is below the binary.
+/// Compiles everything below the binary.
 fn library(profile: CargoProfile) -> Result<()> {
     run_step("compile the server's library", || {
         let mut build = workspace::build_command("build");
@@ -61,10 +60,10 @@ fn library(profile: CargoProfile) -> Result<()> {
     })
 }
 
-/// Builds the binary, with this site inside.
+/// Builds the binary with this site embedded.
 ///
 /// # Errors
-/// The compiler's.
+/// The compiler reports an error.
 pub fn build_server(front: &FrontBundle, profile: CargoProfile) -> Result<PathBuf> {
     run_step("compile the server", || {
         link_server(front, profile, &[])?;
@@ -72,20 +71,20 @@ pub fn build_server(front: &FrontBundle, profile: CargoProfile) -> Result<PathBu
     })
 }
 
-/// Compiles and links the binary, the last crate with more flags.
+/// Compiles and links the binary, with further flags for the last crate.
 ///
 /// # Errors
-/// The compiler's.
+/// The compiler reports an error.
 pub fn link_server(front: &FrontBundle, profile: CargoProfile, more: &[&str]) -> Result<()> {
     let mut build = workspace::build_command("rustc");
     build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr", "--profile", profile.name()]);
     build.args(workspace::path_remapping_flags()).arg("--").args(link_flags()).args(more);
-    // Read by the code that embeds the site, so that a new site makes a new binary.
+    // The code that embeds the site reads the hash, so that a new site creates a new binary.
     run(build.env("TURNLEAF_SITE_HASH", &front.hash))
 }
 
-/// What the linker is told where it is LLVM's, which Rust brings along for this system: functions that are alike to the
-/// byte are one, and code that is not needed at once lies apart.
+/// Returns the linker flags for LLVM's linker, if Rust includes it for this system: identical functions are merged,
+/// and code that is not needed at startup is placed separately.
 fn link_flags() -> Vec<String> {
     if !has_own_lld() {
         print_note("linked as this system links: functions that are alike stay apart, and the binary is larger");
@@ -93,15 +92,16 @@ fn link_flags() -> Vec<String> {
     }
     let layout = workspace::root().join("src/server/link/code_order.ld");
     let mut flags = vec!["-Clink-arg=-Wl,--icf=all".to_owned(), format!("-Clink-arg=-Wl,-T,{}", layout.display())];
-    // Two megabytes less of the file, and of memory. The binary says itself that it needs such a glibc.
+    // Packed relocations save two megabytes of file and memory. The binary itself declares that it requires such a
+    // glibc.
     if glibc_version().is_some_and(|version| version >= PACKED_RELOCATIONS) {
         flags.push("-Clink-arg=-Wl,-z,pack-relative-relocs".to_owned());
     }
     flags
 }
 
-/// Finds out if Rust brings its LLVM linker along and links with it, the default on x86-64 Linux unless a distribution
-/// packaged it without.
+/// Returns true if Rust includes its LLVM linker and links with it: the default on x86-64 Linux, unless a
+/// distribution packages it without.
 fn has_own_lld() -> bool {
     const TARGET: &str = "x86_64-unknown-linux-gnu";
     let is_target = cfg!(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"));
@@ -110,38 +110,38 @@ fn has_own_lld() -> bool {
     is_target && sysroot.is_ok_and(|output| linker(String::from_utf8_lossy(&output.stdout).trim()).exists())
 }
 
-/// The first glibc that reads packed relative relocations. A release runs on systems as new as the one that it is built on.
+/// The first glibc with packed relative relocations. A release runs on systems as new as the one it is built on.
 const PACKED_RELOCATIONS: (u32, u32) = (2, 36);
 
-/// The version of this system's glibc.
+/// Returns the version of this system's glibc.
 fn glibc_version() -> Option<(u32, u32)> {
     let output = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
     version_of(&String::from_utf8_lossy(&output.stdout))
 }
 
-/// The version in `glibc 2.36`.
+/// Parses the version in `glibc 2.36`.
 fn version_of(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.trim().strip_prefix("glibc ")?.split_once('.')?;
     let minor = minor.split('.').next()?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Builds a binary for work on the code; it reads the site from `target/site`.
+/// Builds a debug binary, which reads the site from `target/site`.
 ///
 /// # Errors
-/// The compiler's.
+/// The compiler reports an error.
 pub fn build_dev() -> Result<PathBuf> {
     let mut build = workspace::build_command("build");
     run(build.args(["--package", "turnleaf", "--bin", "turnleaf", "--features", "ssr"]))?;
     Ok(debug_binary())
 }
 
-/// Where a build for work on the code, or the tests' build, leaves the binary.
+/// Returns the path of the debug binary, also of the tests' build.
 pub fn debug_binary() -> PathBuf {
     workspace::target().join("debug/turnleaf")
 }
 
-/// Names of the environment that would configure a server (contract.md 2).
+/// Returns true for environment variables that would configure a server (`docs/reference/api.md 2`).
 fn configures(name: &str) -> bool {
     let endings = ["_API_KEY", "_BASE_URL", "_API_KEY_FILE"];
     name.starts_with("TURNLEAF_")
@@ -149,7 +149,7 @@ fn configures(name: &str) -> bool {
         || endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// A call of a binary that knows nothing of the person's own configuration.
+/// Returns a command of a binary, isolated from the person's own configuration.
 pub fn bare_command(binary: &Path) -> Command {
     let mut command = Command::new(binary);
     for (name, _) in std::env::vars_os() {
@@ -160,10 +160,10 @@ pub fn bare_command(binary: &Path) -> Command {
     command
 }
 
-/// Starts a binary on a free port with a data directory of its own, in the current directory `dir`.
+/// Starts a binary on a free port with its own data directory, in the current directory `dir`.
 ///
 /// # Errors
-/// It could not be started.
+/// The process could not be started.
 pub fn start_server(binary: &Path, dir: &Path, environment: &[(&str, &str)]) -> Result<RunningProcess> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
     let mut command = bare_command(binary);

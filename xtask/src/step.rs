@@ -1,4 +1,5 @@
-//! A step says what it does before, and how long it took after. Programs that a step calls print straight through.
+//! Execution of build steps. A step prints its name before and its duration after. Programs that it calls print
+//! directly.
 
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};
@@ -6,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// Runs a step by its name.
+/// Runs a step with its name.
 ///
 /// # Errors
-/// The step's own, with the step's name before it.
+/// The error of the step, prefixed with its name.
 pub fn run_step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     eprintln!("==> {name}");
     let start = Instant::now();
@@ -18,12 +19,12 @@ pub fn run_step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     Ok(done)
 }
 
-/// Something the reader should know and need not act on.
+/// Prints a note that needs no action.
 pub fn print_note(text: &str) {
     eprintln!("    {text}");
 }
 
-/// Seconds below two minutes, minutes above.
+/// Formats a duration: seconds below two minutes, minutes above.
 pub fn format_duration(time: Duration) -> String {
     match time.as_secs() {
         0..120 => format!("{:.1} s", time.as_secs_f64()),
@@ -31,7 +32,7 @@ pub fn format_duration(time: Duration) -> String {
     }
 }
 
-/// Bytes as a person reads them.
+/// Formats a size in bytes for people.
 pub fn format_size(bytes: u64) -> String {
     match bytes {
         0..1_000_000 => format!("{:.1} KB", bytes as f64 / 1e3),
@@ -39,7 +40,7 @@ pub fn format_size(bytes: u64) -> String {
     }
 }
 
-/// The command as one would type it.
+/// Formats a command as it would be typed.
 pub fn format_command(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
@@ -48,7 +49,7 @@ pub fn format_command(command: &Command) -> String {
 /// Runs a command to its end; its output goes to the terminal.
 ///
 /// # Errors
-/// The command could not be started, or said that it failed.
+/// The command could not be started, or failed.
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start `{}`", format_command(command)))?;
     if !status.success() {
@@ -57,10 +58,10 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command to its end and returns what it printed.
+/// Runs a command to its end and returns its output.
 ///
 /// # Errors
-/// As [`run`]; what it said on stderr is in the error.
+/// Same as [`run`]; the error has the text of stderr.
 pub fn output(command: &mut Command) -> Result<String> {
     let done =
         command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{}`", format_command(command)))?;
@@ -71,12 +72,12 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// Runs a command quietly and tells only whether it succeeded.
+/// Runs a command quietly and returns whether it succeeded.
 pub fn succeeds(command: &mut Command) -> bool {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
 }
 
-/// Runs a command for at most this long; `None` when time was up and it was ended.
+/// Runs a command with a time limit; returns `None` if it was ended because the time was up.
 ///
 /// # Errors
 /// The command could not be started or ended.
@@ -94,7 +95,7 @@ pub fn run_within(command: &mut Command, limit: Duration) -> Result<Option<bool>
     Ok(None)
 }
 
-/// Where a program lies on the `PATH`.
+/// Returns the path of a program on the `PATH`.
 pub fn find_program(name: impl AsRef<OsStr>) -> Option<std::path::PathBuf> {
     let paths = std::env::var_os("PATH")?;
     std::env::split_paths(&paths).map(|dir| dir.join(name.as_ref())).find(|path| path.is_file())

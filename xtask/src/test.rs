@@ -1,5 +1,5 @@
-//! `cargo xtask test`: every check and every test, part by part, with a table at the end. A part that fails does not keep
-//! the next from being run, unless that one needs what the first should have made.
+//! `cargo xtask test`: runs every check and test, part by part, and prints a table at the end. After a failed part
+//! the others still run, unless one needs its result.
 
 mod api;
 pub mod browser;
@@ -18,11 +18,12 @@ use crate::postgres::PostgresCluster;
 use crate::step::{format_duration, print_note, run as finish, run_step, succeeds};
 use crate::{budget, check, fuzz, packages, server, workspace};
 
-/// A part of the whole, in the order they run: what is quick to fail comes first.
+/// A part of the test run. The order is the execution order: parts that fail fast come first.
 struct TestPart {
     name: &'static str,
     work: fn() -> Result<()>,
-    /// The part with which it begins, in a process of its own: it does not use what the machine has.
+    /// The part with which it starts concurrently, in a process of its own, because it does not use the whole
+    /// machine.
     with: Option<&'static str>,
 }
 
@@ -41,29 +42,29 @@ const PARTS: [TestPart; 11] = [
     TestPart::new("unit", unit),
     TestPart::new("clippy", clippy),
     TestPart::new("deny", check::deny),
-    // With what the tests were built with.
+    // Fuzzing reuses the build of the tests.
     TestPart::new("fuzz", fuzz::run_all),
-    // The end of it is one thread's work for minutes.
+    // The end of the bundle's build is single-threaded for minutes.
     TestPart::new("front", front).in_parallel_with("clippy"),
     TestPart::new("budget", release),
     TestPart::new("xtask", commands),
     TestPart::new("api", api::run),
-    // It waits for a minute that a silent provider be given up.
+    // This part waits a minute for the timeout of a silent provider.
     TestPart::new("peers", peers::run).in_parallel_with("api"),
     TestPart::new("end2end", end2end),
 ];
 
-/// How a part ended.
+/// The result of a part.
 struct PartResult {
     name: &'static str,
     time: Duration,
     failure: Option<String>,
 }
 
-/// Runs the named parts, or all of them.
+/// Runs the named parts, or all.
 ///
 /// # Errors
-/// A part failed, or there is none of a name that was given.
+/// A part failed, or a name is unknown.
 pub fn run(names: &[String]) -> Result<()> {
     if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|part| part.name != name.as_str())) {
         bail!("there is no part `{unknown}`; there are {}", PARTS.map(|part| part.name).join(", "));
@@ -74,7 +75,7 @@ pub fn run(names: &[String]) -> Result<()> {
     for part in PARTS.iter().filter(is_chosen) {
         for other in PARTS.iter().filter(is_chosen).filter(|other| other.with == Some(part.name)) {
             print_note(&format!("{} begins beside {}", other.name, part.name));
-            // Where that does not work, it has its turn alone.
+            // If the process cannot be started, the part runs later by itself.
             running.extend(ParallelPart::start(other.name).ok());
         }
         let start = Instant::now();
@@ -92,7 +93,7 @@ pub fn run(names: &[String]) -> Result<()> {
     summary(&ended)
 }
 
-/// The table, and the one line that says it all.
+/// Prints the table and the summary.
 fn summary(ended: &[PartResult]) -> Result<()> {
     println!("\n{:<10} {:>12}", "part", "time");
     for part in ended {
@@ -108,7 +109,7 @@ fn summary(ended: &[PartResult]) -> Result<()> {
     Ok(())
 }
 
-/// The tests in Rust, against both databases.
+/// Runs the Rust tests on both databases.
 fn unit() -> Result<()> {
     let cluster = run_step("start a throwaway PostgreSQL", PostgresCluster::start)?;
     let mut test = if succeeds(workspace::cargo("nextest").arg("--version")) {
@@ -131,12 +132,12 @@ fn clippy() -> Result<()> {
     run_step("lint the project's commands", check::clippy_xtask)
 }
 
-/// The bundle as people get it, held to its budget.
+/// Builds the release bundle and checks its budget.
 fn front() -> Result<()> {
     front::build_front(FrontProfile::Release)?.check_size()
 }
 
-/// The release with that bundle inside.
+/// Builds the release with that bundle and checks its budgets.
 fn release() -> Result<()> {
     budget::check_budget(&server::build_server(&front::ensure_release()?, server::CargoProfile::Release)?)
 }
@@ -145,13 +146,13 @@ fn commands() -> Result<()> {
     finish(workspace::build_command("test").args(["--quiet", "--package", "xtask", "--features", "load"]))
 }
 
-/// How often a browser test is tried at most, each time on empty data (`end2end/playwright.config.ts`).
+/// The attempts of a browser test, each on empty data (`end2end/playwright.config.ts`).
 const TRIES: usize = 3;
-/// How many of them are on PostgreSQL, each on databases of its own.
+/// The number of tests on PostgreSQL, each with databases of its own.
 const ON_POSTGRES: usize = 2;
 
-/// The browser tests, with the bundle of `front` and the server that the Rust tests were built with: the same features
-/// and the same profile, so that nothing is compiled twice.
+/// Runs the browser tests, with the bundle of `front` and the server of the Rust tests: the same features and profile
+/// avoid a second compilation.
 fn end2end() -> Result<()> {
     let (binary, browser) = build_for_browser()?;
     let cluster = run_step("start a throwaway PostgreSQL", PostgresCluster::start)?;
@@ -159,11 +160,11 @@ fn end2end() -> Result<()> {
     run_step("run the browser tests", || browser.run_tests(&binary, &workspace::site(), &databases))
 }
 
-/// `cargo xtask pictures`: how the pages look now is how they should look. What changed is for a person to see, in the
-/// diff of `end2end/pictures`.
+/// `cargo xtask pictures`: approves the current appearance of the pages. A person reviews the changes in the diff of
+/// `end2end/pictures`.
 ///
 /// # Errors
-/// A step of the build failed, or a page could not be looked at.
+/// A step of the build failed, or a page could not be captured.
 pub fn pictures() -> Result<()> {
     // The style is part of the site.
     front()?;
@@ -171,11 +172,11 @@ pub fn pictures() -> Result<()> {
     run_step("look at every page", || browser.approve_pictures(&binary, &workspace::site()))
 }
 
-/// `cargo xtask gallery`: the pictures that people look at, in docs/gallery and the README, of the pages as they are now. In
-/// the fonts of this machine: one has to have the Chinese words.
+/// `cargo xtask gallery`: updates the pictures in docs/gallery and the README from the current pages, with the fonts
+/// of this machine, one of which must support Chinese.
 ///
 /// # Errors
-/// A step of the build failed, no font has Chinese words, or a page could not be looked at.
+/// A step of the build failed, no font supports Chinese, or a page could not be captured.
 pub fn gallery() -> Result<()> {
     let fonts = Command::new("fc-list").args([":lang=zh", "file"]).output().map(|said| said.stdout).unwrap_or_default();
     if fonts.is_empty() {
@@ -186,7 +187,7 @@ pub fn gallery() -> Result<()> {
     run_step("take the pictures of the docs", || browser.update_gallery(&binary, &workspace::site()))
 }
 
-/// What browser tests run: the server, the site, and what makes long chats.
+/// Builds what the browser tests run: the server, the site, and the generator of long chats.
 fn build_for_browser() -> Result<(PathBuf, browser::Browser)> {
     front::ensure_release()?;
     let binary = server()?;
@@ -197,7 +198,7 @@ fn build_for_browser() -> Result<(PathBuf, browser::Browser)> {
     Ok((binary, run_step("prepare the browser", browser::prepare_browser)?))
 }
 
-/// The tests of servers of tools from npm, which the others skip.
+/// Runs the tests with third-party tool servers from npm, which the other parts skip.
 fn tools() -> Result<()> {
     let end2end = workspace::root().join("end2end");
     packages::install_node_packages("the tests with other servers of tools", &end2end)?;
@@ -206,10 +207,10 @@ fn tools() -> Result<()> {
     finish(test.env("TURNLEAF_TEST_MCP", end2end.join("node_modules")))
 }
 
-/// The server that the Rust tests were built with.
+/// Builds the server with the features of the Rust tests.
 ///
 /// # Errors
-/// The compiler's.
+/// The compiler reports an error.
 fn server() -> Result<PathBuf> {
     run_step("compile the server", || {
         finish(workspace::build_command("test").arg("--no-run").args(workspace::PRODUCT))

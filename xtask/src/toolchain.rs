@@ -1,5 +1,5 @@
-//! The compiler for the browser's side: whichever toolchain has a standard library for wasm. rustup brings one where it
-//! can download; elsewhere Debian's packages do, for which the library is built once from their sources.
+//! The wasm toolchain: any toolchain with a standard library for wasm. rustup downloads one if it can; otherwise
+//! Debian's packages are used, whose library is built once from source.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,22 +12,22 @@ use crate::packages::{install_packages, is_root};
 use crate::step::{find_program, output, print_note, run, run_step, run_within, succeeds};
 use crate::workspace;
 
-/// The browser's target.
+/// The target of browser builds.
 pub const WASM: &str = "wasm32-unknown-unknown";
-/// What rustup calls Debian's toolchain once it is linked.
+/// The rustup name of Debian's toolchain after it is linked.
 const DEBIAN: &str = "debian-web";
 const DEBIAN_PACKAGES: [&str; 5] = ["rustc-web", "cargo-web", "rust-web-src", "rust-web-llvm", "lld-22"];
-/// How long rustup may try to download.
+/// The time limit of rustup's download.
 const RUSTUP_TIME: Duration = Duration::from_secs(120);
 
 /// A toolchain that can build for the browser.
 pub struct WasmToolchain {
-    /// rustup's name of it, or `None` for the one that is active anyway.
+    /// Its rustup name, or `None` for the active toolchain.
     name: Option<&'static str>,
 }
 
 impl WasmToolchain {
-    /// A call of this toolchain's cargo at the top of the checkout.
+    /// Returns a cargo command of this toolchain in the root of the checkout.
     pub fn cargo(&self, subcommand: &str) -> Command {
         let mut command = workspace::cargo(subcommand);
         if let Some(name) = self.name {
@@ -36,16 +36,16 @@ impl WasmToolchain {
         command
     }
 
-    /// Whether it can lint. Debian's has no clippy.
+    /// Returns true if the toolchain has clippy. Debian's does not.
     pub fn has_clippy(&self) -> bool {
         succeeds(self.cargo("clippy").arg("--version"))
     }
 }
 
-/// Finds or prepares the toolchain; quick when nothing is to be done.
+/// Finds or prepares the toolchain; fast if it is ready.
 ///
 /// # Errors
-/// Neither rustup nor Debian's packages can serve: the error says what to install.
+/// Neither rustup nor Debian's packages are usable: the error explains what to install.
 pub fn wasm_toolchain() -> Result<WasmToolchain> {
     if has_wasm(&mut Command::new("rustc")) {
         return Ok(WasmToolchain { name: None });
@@ -69,7 +69,7 @@ pub fn wasm_toolchain() -> Result<WasmToolchain> {
     })
 }
 
-/// Whether a compiler has the standard library for the browser.
+/// Returns true if a compiler has the standard library for the browser.
 fn has_wasm(rustc: &mut Command) -> bool {
     let asked = output(rustc.args(["--print", "target-libdir", "--target", WASM]));
     asked.is_ok_and(|dir| has_std(Path::new(dir.trim())))
@@ -80,7 +80,7 @@ fn has_std(dir: &Path) -> bool {
     fs::read_dir(dir).is_ok_and(|files| files.flatten().any(|f| f.file_name().to_str().is_some_and(is_std)))
 }
 
-/// Debian's toolchain, its wasm library built from its own sources, under a name that rustup knows.
+/// Installs Debian's toolchain, builds its wasm library from its own sources, and links it in rustup.
 fn install_debian_std() -> Result<()> {
     let rustc = Path::new("/usr/bin/rustc");
     if !rustc.is_file() || !Path::new("/usr/bin/cargo").is_file() || find_program("rust-lld").is_none() {
@@ -100,7 +100,7 @@ fn install_debian_std() -> Result<()> {
     run(Command::new("rustup").args(["toolchain", "link", DEBIAN, "/usr"]))
 }
 
-/// Takes out of a command what rustup has put into the environment.
+/// Removes the environment variables of rustup and cargo from a command.
 fn without_rustup(command: &mut Command) -> &mut Command {
     for name in ["RUSTUP_TOOLCHAIN", "CARGO", "RUSTC", "RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_ENCODED_RUSTFLAGS"] {
         command.env_remove(name);
@@ -108,9 +108,9 @@ fn without_rustup(command: &mut Command) -> &mut Command {
     command
 }
 
-/// Builds `std` for the browser in an empty crate and copies what came out to where the compiler looks for it.
+/// Builds `std` for the browser in an empty crate and copies it to where the compiler looks for it.
 fn build_std(rustc: &Path, library: &Path) -> Result<()> {
-    // Outside the checkout, whose workspace and flags would apply to it.
+    // The directory is outside of the checkout, whose workspace and flags would apply.
     let dir = tempfile::Builder::new().prefix("turnleaf-wasm-std").tempdir_in(env::temp_dir())?;
     fs::create_dir(dir.path().join("src"))?;
     fs::write(dir.path().join("src/lib.rs"), "")?;
@@ -121,7 +121,7 @@ fn build_std(rustc: &Path, library: &Path) -> Result<()> {
     let mut build = Command::new("/usr/bin/cargo");
     without_rustup(&mut build).current_dir(dir.path());
     build.args(["build", "--release", "--target", WASM, "-Zbuild-std=std,panic_abort"]);
-    // Without bitcode inside, `lto = "fat"` fails.
+    // Without embedded bitcode, `lto = "fat"` fails.
     build.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Cembed-bitcode=yes");
     run(&mut build)?;
     fs::create_dir_all(library).with_context(|| library.display().to_string())?;

@@ -1,5 +1,5 @@
-//! `cargo xtask weigh`: what weighs what in the release binary, read from its symbols: its sections, the code by crate and
-//! by room, and the generic families, of which the compiler makes one copy for every set of types.
+//! `cargo xtask weigh`: the size of the parts of the release binary, read from its symbols: sections, the code by
+//! crate and by room, and generic families, of which the compiler creates one copy per set of types.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,20 +11,20 @@ use crate::front::{self, FrontProfile};
 use crate::server;
 use crate::step::{format_size, run_step};
 
-/// The bytes of a group, and how many functions they are.
+/// The size of a group, and its number of functions.
 #[derive(Default, Clone, Copy)]
 struct Weight {
     bytes: u64,
     functions: u64,
 }
 
-/// Links the release once more with its symbols, and prints the tables.
+/// Links the release again with its symbols, and prints the tables.
 ///
 /// # Errors
-/// The compiler's, or what it made cannot be read.
+/// The compiler reports an error, or its output cannot be read.
 pub fn run(rows: usize) -> Result<()> {
     let front = front::build_front(FrontProfile::Release)?;
-    // Only the last crate is compiled anew: everything below it is that of the release.
+    // Only the last crate is recompiled; everything below it is that of the release.
     run_step("link the server with its symbols", || {
         server::link_server(&front, server::CargoProfile::Release, &["-Cstrip=none"])
     })?;
@@ -57,7 +57,7 @@ fn is_loaded<'a>(section: &impl ObjectSection<'a>) -> bool {
     )
 }
 
-/// Prints the heaviest groups.
+/// Prints the largest groups.
 fn table(head: &str, rows: usize, weights: impl Iterator<Item = (String, u64)>) {
     let mut groups: BTreeMap<String, Weight> = BTreeMap::new();
     for (name, bytes) in weights {
@@ -77,7 +77,8 @@ fn table(head: &str, rows: usize, weights: impl Iterator<Item = (String, u64)>) 
     println!("{:<72}{:>10}", "all", format_size(total));
 }
 
-/// The names at the beginning of a path: those of `<a::B as c::D>::e` are `a`, `B`; references and the like are left out.
+/// Returns the names at the beginning of a path: those of `<a::B as c::D>::e` are `a`, `B`; references and the like
+/// are skipped.
 fn path_of(name: &str) -> impl Iterator<Item = &str> {
     let name = name.trim_start_matches(|c: char| !c.is_alphabetic() && c != '_');
     let name = ["mut ", "dyn ", "const "].iter().fold(name, |name, word| name.trim_start_matches(word));
@@ -86,16 +87,16 @@ fn path_of(name: &str) -> impl Iterator<Item = &str> {
 }
 
 fn crate_of(name: &str) -> String {
-    // C has no paths.
+    // C symbols have no paths.
     let is_path = name.contains("::");
     if is_path { path_of(name).next().unwrap_or("?").to_owned() } else { "(C and assembler)".to_owned() }
 }
 
-/// The crate and the room in it, of our own functions.
+/// Returns the crate and room of our own functions.
 fn layer_of(name: &str) -> Option<String> {
     let path: Vec<&str> = path_of(name).take(4).collect();
     let depth = match *path.first()? {
-        // The rooms of the server lie one deeper.
+        // The rooms of the server are one level deeper.
         "turnleaf" if path.get(1) == Some(&"server") => 3,
         "turnleaf" => 2,
         name if name.starts_with("turnleaf_") => 2,
@@ -104,14 +105,14 @@ fn layer_of(name: &str) -> Option<String> {
     Some(path[..path.len().min(depth)].join("::"))
 }
 
-/// The name without the types that it was made for.
+/// Returns the name without its generic arguments.
 fn family_of(name: &str) -> String {
     let mut depth = 0usize;
     let mut out = String::new();
     let mut before = ' ';
     for (at, c) in name.char_indices() {
         match c {
-            // What a type begins with belongs to the name: `<a as b>::c`.
+            // A type at the beginning belongs to the name: `<a as b>::c`.
             '<' if at == 0 => out.push(c),
             '<' => depth += 1,
             '>' if before == '-' => {}

@@ -1,39 +1,40 @@
-//! Where things lie, and how cargo is called so that every build shares one `target`.
+//! The paths of the workspace, and cargo commands that share one `target`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The top of the checkout.
+/// Returns the root of the checkout.
 pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// Everything that is built. Not `$CARGO_TARGET_DIR`: the files below are named in places that do not read it.
+/// Returns the target directory. `$CARGO_TARGET_DIR` is ignored, because the files below are named in places that do
+/// not read it.
 pub fn target() -> PathBuf {
     root().join("target")
 }
 
-/// What the browser gets: public files, and below `pkg/<hash>/` the bundle.
+/// Returns the site directory: the public files, and below `pkg/<hash>/` the bundle.
 pub fn site() -> PathBuf {
     target().join("site")
 }
 
-/// The packages that are the product. xtask is tested by itself: together, cargo would build the dependencies that they
-/// share with the features of both.
+/// The packages of the product. xtask is tested separately: together, cargo would build shared dependencies with the
+/// features of both.
 pub const PRODUCT: [&str; 7] =
     ["--workspace", "--exclude", "xtask", "--exclude", "turnleaf-fuzz", "--features", "turnleaf/ssr"];
 
-/// The features with which what is linked with Turnleaf is built beside its tests: those have the clock that can be
-/// paused, and with other features all that is below Turnleaf would be compiled once more.
+/// The features with which the programs linked with Turnleaf are built next to its tests. The tests need the pausable
+/// clock; other features would compile everything below Turnleaf again.
 pub const LINKED_AS_TESTED: [&str; 3] = ["--no-default-features", "--features", "decode,tokio/test-util"];
 
-/// The Playwright tests.
+/// Returns the directory of the Playwright tests.
 pub fn end2end() -> PathBuf {
     root().join("end2end")
 }
 
-/// A call of cargo at the top of the checkout, without what the cargo that runs this program has set for itself.
+/// Returns a cargo command in the root of the checkout, without the variables that the running cargo has set.
 pub fn cargo(subcommand: &str) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(root()).arg(subcommand);
@@ -47,13 +48,13 @@ pub fn cargo(subcommand: &str) -> Command {
     command
 }
 
-/// What tells cargo to write into what it builds no path of the machine that it is built on: two machines make the same
-/// file, and it says nothing of either. For what people get; a build for work on the code has paths that editors open.
+/// Returns the flags that remove machine paths from build output, so that builds are reproducible and reveal nothing
+/// about the machine. For releases; debug builds keep paths that editors can open.
 pub fn path_remapping_flags() -> Vec<String> {
     release_flags(&[])
 }
 
-/// [`path_remapping_flags`] with more flags for the compiler: cargo takes them from one place only.
+/// Returns [`path_remapping_flags`] with further compiler flags: cargo accepts them from only one source.
 pub fn release_flags(more: &[&str]) -> Vec<String> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
@@ -68,7 +69,7 @@ pub fn release_flags(more: &[&str]) -> Vec<String> {
     vec!["--config".to_owned(), format!("build.rustflags=[{}]", flags.join(","))]
 }
 
-/// A call of cargo that builds into the checkout's own `target`.
+/// Returns a cargo command that builds into the checkout's own `target`.
 pub fn build_command(subcommand: &str) -> Command {
     let mut command = cargo(subcommand);
     command.arg("--target-dir").arg(target());

@@ -57,7 +57,7 @@ test("menus of a chat", async ({ page, turnleaf, model }) => {
   await escape(page);
   await over(page, "the menu of a message", popover, () => menuButton(userTurns(page).last()).click());
   await escape(page);
-  await over(page, "the menu of the chat", popover, () => page.getByRole("button", { name: "More actions for this chat" }).click());
+  await over(page, "the menu of the chat", popover, () => page.getByRole("button", { name: "More for this chat" }).click());
   await escape(page);
   await over(page, "why the model is locked", popover, () => page.getByRole("form", { name: "Message" }).getByRole("button", { name: /locked/ }).click());
   await escape(page);
@@ -84,7 +84,7 @@ test("bars and panels of a chat", async ({ page, turnleaf, model, context, watch
   await openPage(page, `/c/${chat}`);
   await over(page, "the bar that finds", "[role=search]", async () => {
     await page.keyboard.press("Control+Shift+F");
-    await page.getByRole("searchbox", { name: "Text to find" }).fill("leaf");
+    await page.getByRole("searchbox", { name: "Words to find" }).fill("leaf");
     await page.keyboard.press("Enter");
     await expect(page.getByRole("search", { name: "Find in chat" })).toContainText(/\d of \d/);
   });

@@ -85,7 +85,7 @@ test("announcements made while the palette is open are heard in it", async ({ pa
   reply.sendText("half a ");
   await expect(textOf(latestReply(page))).toContainText("half a");
   await page.keyboard.press("Control+k");
-  const palette = page.getByRole("dialog", { name: "Command palette" });
+  const palette = page.getByRole("dialog", { name: "Search and commands" });
   await expect(palette).toBeVisible();
   await palette.evaluate((dialog) => {
     const heard: string[] = [];

@@ -70,7 +70,7 @@ test("a picture opens in full with keys and gives the focus back", async ({ page
   const picture = users(page).first().locator("a.picture");
   await picture.focus();
   await page.keyboard.press("Enter");
-  const dialog = page.getByRole("dialog", { name: "Full-size image" });
+  const dialog = page.getByRole("dialog", { name: "The picture in full" });
   await expect(dialog.getByRole("img", { name: "leaf.png" })).toBeVisible();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press("Escape");
@@ -108,7 +108,7 @@ test("a person chooses the encoding of a text where it is unknown (S-UP-11)", as
   await attachFiles(page, { name: "gbk.txt", mimeType: "text/plain", buffer });
   const file = attachmentChips(page).filter({ hasText: "gbk.txt" });
   await expect(file).toHaveAttribute("data-state", "failed");
-  await expect(file.getByRole("button", { name: /Retry/ })).toHaveCount(0);
+  await expect(file.getByRole("button", { name: /Try again/ })).toHaveCount(0);
   await file.getByRole("button", { name: /^Read as GB/ }).first().click();
   await expect(file).toHaveAttribute("data-state", "ready");
   await sendMessage(page, "Look");
@@ -317,7 +317,7 @@ test("@ finds a document that is older than those it knows, and Enter before the
   await page.route("**/api/documents?*", async (route) => { await held; await route.continue(); });
   const box = messageBox(page);
   await box.pressSequentially("See @älteste");
-  await expect(page.locator("#mention-hint")).toHaveText("Searching documents…");
+  await expect(page.locator("#mention-hint")).toHaveText("Looking for documents…");
   await box.press("Enter");
   await expect(box).toHaveValue("See @älteste");
   go();

@@ -17,7 +17,7 @@ test("what a tool may do is saved by choosing it, and the focus stays", async ({
   await openPage(page, "/settings/tools");
   const stays = await watchNavigation(page);
   const tool = page.locator("[data-tool]").first();
-  await expect(tool.locator("xpath=ancestor::form").getByRole("button", { name: "Save permissions" })).toBeHidden();
+  await expect(tool.locator("xpath=ancestor::form").getByRole("button", { name: "Save what you said" })).toBeHidden();
   const policy = tool.getByRole("combobox");
   await policy.focus();
   await policy.selectOption("never");

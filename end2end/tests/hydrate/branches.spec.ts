@@ -60,7 +60,7 @@ test("another model can be deselected before anything is sent", async ({ page, m
   // As often as one likes.
   for (const _ of ["once", "again"]) {
     await form.getByRole("button", { name: /locked/ }).click();
-    const other = form.getByRole("combobox", { name: "Switch model in a new branch" });
+    const other = form.getByRole("combobox", { name: "Another model in a new branch" });
     await expect(other).toHaveValue("");
     await other.selectOption("demo/tour");
     await form.getByRole("button", { name: /new branch/ }).first().click();

@@ -56,7 +56,7 @@ test("a chat of the archive is found, and comes back with Undo or with a message
   await expect(row(page, second)).toBeVisible();
   await expect(row(page, first)).toHaveCount(0);
   await page.keyboard.press("Control+k");
-  const palette = page.getByRole("dialog", { name: "Command palette" });
+  const palette = page.getByRole("dialog", { name: "Search and commands" });
   await palette.getByRole("combobox").fill("First");
   const hit = palette.getByRole("group", { name: "Chats" }).getByRole("option");
   await expect(hit).toContainText("archived");
@@ -162,7 +162,7 @@ test("pages without the list lead back to the chat, and from a new chat to a new
 
 test("the palette renames, exports and searches the chat, and leads to imports", async ({ page, model }) => {
   await createChat(page, model, "First chat");
-  const palette = page.getByRole("dialog", { name: "Command palette" });
+  const palette = page.getByRole("dialog", { name: "Search and commands" });
   const command = async (words: string) => {
     await page.keyboard.press("Control+k");
     await palette.getByRole("combobox").fill(words);
@@ -172,7 +172,7 @@ test("the palette renames, exports and searches the chat, and leads to imports",
   await expect(page.getByRole("textbox", { name: "Title" })).toHaveValue("First chat");
   await page.keyboard.press("Escape");
   await command("find in");
-  await expect(page.getByRole("searchbox", { name: "Text to find" }).or(page.getByRole("textbox", { name: "Text to find" }))).toBeFocused();
+  await expect(page.getByRole("searchbox", { name: "Words to find" }).or(page.getByRole("textbox", { name: "Words to find" }))).toBeFocused();
   await page.keyboard.press("Escape");
   await command("import");
   await expect(page).toHaveURL("/settings/data");

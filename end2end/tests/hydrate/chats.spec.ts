@@ -32,7 +32,7 @@ test("a chat is deleted from the list and from its header, and Undo and Ctrl+Z b
   // The open one: the page goes to the new chat, whose empty box has the focus, and Ctrl+Z is the chat's.
   await row(page, first).click();
   await expect(page).toHaveURL(first);
-  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("button", { name: "More for this chat" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await expect(page).toHaveURL("/");
   await expect(page.locator(".toasts").getByText("Deleted “First chat”")).toBeVisible();
@@ -174,7 +174,7 @@ async function observeTimers(page: Page): Promise<() => Promise<number>> {
 test("Undo is offered for ten seconds, and then the chat is in Trash", async ({ page, model }) => {
   const running = await observeTimers(page);
   const chat = await createChat(page, model, "Kept for a while");
-  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("button", { name: "More for this chat" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   const undo = page.locator(".toasts").getByRole("button", { name: "Undo" });
   // Whoever is there with the pointer ends no program: the chat that offered it is left.
@@ -191,7 +191,7 @@ test("Undo is offered for ten seconds, and then the chat is in Trash", async ({ 
 test("a toast's timer pauses while it has the focus, whatever the pointer does", async ({ page, model }) => {
   const running = await observeTimers(page);
   await createChat(page, model, "Kept for a while");
-  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("button", { name: "More for this chat" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   const undo = page.locator(".toasts").getByRole("button", { name: "Undo" });
   await expect(page.getByRole("heading", { name: "What would you like to talk about?" })).toBeVisible();

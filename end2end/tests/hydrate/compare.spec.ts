@@ -14,13 +14,13 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
   await expectStatus(latestReply(page), "complete");
 
   // With the keyboard alone from the chat's menu to the form.
-  await page.getByRole("button", { name: "More actions for this chat" }).focus();
+  await page.getByRole("button", { name: "More for this chat" }).focus();
   await page.keyboard.press("Enter");
   const link = page.getByRole("link", { name: "Compare branches" });
   await link.focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "Compare branches", level: 1 })).toBeVisible();
-  const again = page.getByRole("region", { name: "Rerun this path with another model" });
+  const again = page.getByRole("region", { name: "Ask this path again with another model" });
   await again.getByLabel("Model").selectOption(TEST_MODEL);
   await again.getByRole("button", { name: "Ask again" }).focus();
   await page.keyboard.press("Enter");
@@ -28,7 +28,7 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
 
   // Somebody reads the new branch meanwhile.
   const reader = await context.newPage();
-  await reader.goto((await page.getByRole("link", { name: "Open new branch" }).getAttribute("href"))!);
+  await reader.goto((await page.getByRole("link", { name: "Open the new branch" }).getAttribute("href"))!);
   await waitForHydration(reader);
   (await model.nextReply()).finishWithText("A tall woody plant.");
   const second = await model.nextReply();
@@ -40,7 +40,7 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
   await reader.close();
 
   await expect(page.getByRole("heading", { name: "All 2 messages were asked and answered" })).toBeVisible();
-  await page.getByRole("link", { name: "Compare original and rerun" }).click();
+  await page.getByRole("link", { name: "Compare the old path with the new one" }).click();
   const first = page.getByRole("article", { name: "Exchange 1" });
   await expect(first.getByRole("heading", { name: "The same message on both sides" })).toBeVisible();
   await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("green");

@@ -42,13 +42,13 @@ test("everything is deleted once the word is typed, and the page stays usable", 
   await page.getByRole("link", { name: "Delete everything…" }).click();
   await expect(page.getByText("1 chat, with all its branches")).toBeVisible();
   await expect(page.getByRole("link", { name: "Export everything" })).toBeVisible();
-  const word = page.getByLabel("Confirm");
+  const word = page.getByLabel("To be sure");
   await word.fill("yes");
   await word.press("Enter");
   await expect(page.getByText("This is not “delete”.")).toBeVisible();
   await expect(word).toHaveValue("yes");
   await word.fill("delete");
-  await page.getByRole("button", { name: "Delete everything permanently" }).click();
+  await page.getByRole("button", { name: "Delete everything for ever" }).click();
   await expect(page.getByText("Everything was deleted.")).toBeVisible();
   await openPage(page);
   await expect(page.getByRole("link", { name: "Hello" })).toHaveCount(0);

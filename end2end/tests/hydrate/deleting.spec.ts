@@ -68,7 +68,7 @@ test("a message whose reply was deleted is tried again by mouse and by key, and 
   await startChatWithReply(page, model);
   const second = page.locator("article[data-role=user]").last();
   for (const press of [
-    () => second.getByRole("button", { name: "Retry" }).click(),
+    () => second.getByRole("button", { name: "Try again" }).click(),
     async () => {
       await second.getByRole("heading").focus();
       await page.keyboard.press("r");
@@ -82,7 +82,7 @@ test("a message whose reply was deleted is tried again by mouse and by key, and 
     await expect(replies(page)).toHaveCount(2);
     await expectStatus(latestReply(page), "complete");
     await expect(textOf(latestReply(page))).toHaveText("Once more.");
-    await expect(second.getByRole("button", { name: "Retry" })).toHaveCount(0);
+    await expect(second.getByRole("button", { name: "Try again" })).toHaveCount(0);
   }
   await sendMessage(page, "Three");
   (await model.nextReply()).finishWithText("Third.");

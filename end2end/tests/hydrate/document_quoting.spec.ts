@@ -155,8 +155,8 @@ test("a link to the selection shows the same lines, and the chat that one came f
   await openPage(page, `/documents/${made.id}`);
   await select(page, [2, 0], [3, 3]);
   await expect(quoteButton(page)).toHaveAccessibleDescription("Came from");
-  await page.getByRole("combobox", { name: "Chat" }).first().selectOption("New chat");
-  await expect(quoteButton(page)).toHaveAccessibleDescription("New chat");
+  await page.getByRole("combobox", { name: "Chat" }).first().selectOption("A new chat");
+  await expect(quoteButton(page)).toHaveAccessibleDescription("A new chat");
   await expect(bar(page)).toBeVisible();
   await page.getByRole("button", { name: "Copy link" }).click();
   await expect(page.locator("#quote-bar-said")).toHaveText("Link copied.");
@@ -179,7 +179,7 @@ test("a refusal is said, and the selection stays", async ({ page, turnleaf, watc
   await page.unroute("**/api/drafts/attachments");
   await fetch(`${turnleaf.url}/api/chats/${target.id}`, { method: "DELETE" });
   await quoteButton(page).click();
-  await expect(bar(page).getByRole("alert")).toHaveText("This page does not exist.");
+  await expect(bar(page).getByRole("alert")).toHaveText("There is nothing here.");
   expect(await page.evaluate(() => getSelection()!.toString())).toBe("你好");
 });
 

@@ -14,7 +14,7 @@ for (const call of ["retry_reply", "edit_turn"]) {
     const held = await holdResponses(page, call);
     const answered = page.waitForResponse(new RegExp(call));
     if (call === "retry_reply") {
-      await latestReply(page).getByRole("button", { name: "Retry" }).click();
+      await latestReply(page).getByRole("button", { name: "Try again" }).click();
     } else {
       await messageBox(page).press("ArrowUp");
       await editBox(page).press("Enter");
@@ -75,7 +75,7 @@ test("the answer to one edit leaves another edit open, with its words and the fo
   await messageBox(page).press("ArrowUp");
   await editBox(page).fill("second");
   await editBox(page).press("Enter");
-  await expect(page.getByRole("form", edit).getByRole("button", { name: "Uploading…" })).toBeVisible();
+  await expect(page.getByRole("form", edit).getByRole("button", { name: "Sending…" })).toBeVisible();
   await expect(editBox(page)).not.toBeEditable();
   (await model.nextReply()).finishWithText("b2");
   await held.asked;
@@ -116,8 +116,8 @@ test("an edit's error belongs to its box and is announced", async ({ page, model
   await editBox(page).fill(" ");
   await editBox(page).press("Enter");
   await expect(editBox(page)).toHaveAttribute("aria-invalid", "true");
-  await expect(editBox(page)).toHaveAccessibleDescription("Enter a message first.");
-  await expect(page.locator("#say")).toHaveText("Enter a message first.");
+  await expect(editBox(page)).toHaveAccessibleDescription("Write something first.");
+  await expect(page.locator("#say")).toHaveText("Write something first.");
   await editBox(page).fill("words");
   await expect(editBox(page)).not.toHaveAttribute("aria-invalid");
   await expect(editBox(page)).toHaveAccessibleDescription("");
@@ -130,7 +130,7 @@ test("files go into the message that is edited, by button, paste and drop, and n
   await form.getByLabel("Attach files").setInputFiles(textFile("notes.txt", "one\ntwo\n"));
   await dispatchFiles(page, "form.editor textarea", "paste", [pngFile("image.png")]);
   await dispatchFiles(page, "main", "dragover", [textFile("more.md", "# More")]);
-  await expect(page.getByText("Drop files to attach them to the message you're editing")).toBeVisible();
+  await expect(page.getByText("Drop files to attach them to the message you edit")).toBeVisible();
   await dispatchFiles(page, "main", "drop", [textFile("more.md", "# More")]);
   const added = form.getByRole("list", { name: "Attached" }).getByRole("listitem");
   await expect(added).toHaveCount(3);
@@ -194,7 +194,7 @@ test("an edit waits for its files, says so, and goes out by itself", async ({ pa
   await form.getByLabel("Attach files").setInputFiles(textFile("slow.txt", "slow words"));
   await editBox(page).press("Enter");
   await expect(form.getByText("Uploading 1 of 1…")).toBeVisible();
-  await expect(page.locator("#say")).toHaveText("Your message will be sent when uploads finish.");
+  await expect(page.locator("#say")).toHaveText("Your message goes out when the files are there.");
   // Whoever has it wait no longer still has the file.
   await form.locator(".attached-note").getByRole("button", { name: "Cancel", exact: true }).click();
   await expect(form.getByText("Uploading 1 of 1…")).not.toBeAttached();

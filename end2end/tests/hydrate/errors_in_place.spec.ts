@@ -33,10 +33,10 @@ for (const [deed, call, left] of [["Delete", "delete_chat", 0], ["Archive", "pla
     await expect(rows(page)).toHaveCount(1);
     await expect(page.locator(".toast")).toHaveCount(0);
     // It stays, and fails again.
-    await failureNotice(page).getByRole("button", { name: "Retry" }).click();
+    await failureNotice(page).getByRole("button", { name: "Try again" }).click();
     await expect(failureNotice(page)).toContainText("The server cannot be reached");
     await page.unroute(`**/api/page/${call}*`);
-    await failureNotice(page).getByRole("button", { name: "Retry" }).click();
+    await failureNotice(page).getByRole("button", { name: "Try again" }).click();
     await expect(failureNotice(page)).toHaveCount(0);
     await expect(rows(page)).toHaveCount(left);
     if (deed === "Pin") await expect(list(page).getByRole("list", { name: "Pinned" }).getByRole("listitem")).toHaveCount(1);
@@ -52,7 +52,7 @@ test("a failed Undo is reported, and can be retried after its toast is gone", as
   await page.locator(".toasts").getByRole("button", { name: "Undo" }).click();
   await expect(failureNotice(page)).toBeVisible();
   await page.unroute("**/api/page/restore_chat*");
-  await failureNotice(page).getByRole("button", { name: "Retry" }).click();
+  await failureNotice(page).getByRole("button", { name: "Try again" }).click();
   await expect(rows(page)).toHaveCount(1);
 });
 
@@ -63,13 +63,13 @@ test.describe("on a phone", () => {
     watch.expect(/ERR_FAILED|Failed to fetch/);
     await createChat(page, model, "How do leaves grow?");
     await page.route("**/api/page/delete_chat*", (route) => route.abort());
-    await page.locator(".chat-head").getByRole("button", { name: "More actions for this chat" }).click();
+    await page.locator(".chat-head").getByRole("button", { name: "More for this chat" }).click();
     await page.locator(".chat-head").getByRole("button", { name: "Delete", exact: true }).click();
     const note = page.locator(".toast", { hasText: "The server cannot be reached" });
     await expect(note).toBeVisible();
     await page.unroute("**/api/page/delete_chat*");
     const gone = page.waitForResponse("**/api/page/delete_chat*");
-    await note.getByRole("button", { name: "Retry" }).click();
+    await note.getByRole("button", { name: "Try again" }).click();
     await gone;
   });
 });

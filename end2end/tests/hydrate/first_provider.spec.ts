@@ -53,13 +53,13 @@ test("a key can be looked at while it is typed, and must be there", async ({ pag
   await expect(key).toHaveAttribute("type", "password");
   await expect(key).toHaveAttribute("autocomplete", "new-password");
   await form.getByRole("button", { name: "Test and save" }).click();
-  await expect(form.locator(".problem")).toHaveText("Enter an API key first.");
+  await expect(form.locator(".problem")).toHaveText("Enter the key first.");
   await expect(key).toBeFocused();
   await key.fill("sk-secret");
   await form.getByRole("button", { name: "Show API key" }).click();
   await expect(key).toHaveAttribute("type", "text");
   await expect(form.getByRole("link", { name: /Where do I get a key/ })).toHaveAttribute("href", /^https:\/\/console\.anthropic\.com/);
-  await expect(form).toContainText("Encrypted on this server and never shown again.");
+  await expect(form).toContainText("Stored sealed on this server; never shown again.");
   await form.getByRole("button", { name: "Cancel" }).click();
   await expect(form).toHaveCount(0);
   await page.getByRole("link", { name: "OpenAI" }).click();

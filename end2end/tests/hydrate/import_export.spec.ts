@@ -75,7 +75,7 @@ for (const { file, product, title, path, before } of PRODUCTS) {
 test("an invalid file is reported and the page stays", async ({ page }) => {
   await importFile(page, "letter.json", { bytes: Buffer.from("Dear reader,") });
   await expect(page.getByRole("alert")).toContainText("The import failed: this is not");
-  await expect(page.getByRole("status")).toHaveText("Nothing was imported.");
+  await expect(page.getByRole("status")).toHaveText("Nothing came in.");
 });
 
 /** What ChatGPT hands out when there is much of it: several files of conversations, and the pictures beside them. */
@@ -136,7 +136,7 @@ test("a ChatGPT archive of many files is imported with its images and versions, 
   first.current_node = "later";
   await importFile(page, "chatgpt.zip", { bytes: splitArchive(conversations) });
   await expect(page.getByRole("status")).toContainText(`0 imported, ${conversations.length} here already`);
-  await expect(page.getByText("updated")).toBeVisible();
+  await expect(page.getByText("here already, went on")).toBeVisible();
   await page.getByRole("link", { name: "Edits and regenerations", exact: true }).click();
   await waitForHydration(page);
   // Who was at another version stays there.

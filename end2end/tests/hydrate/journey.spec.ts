@@ -80,7 +80,7 @@ for (const database of ["SQLite", "PostgreSQL"]) {
       await page.goto("/");
       await waitForHydration(page);
       await page.keyboard.press("Control+k");
-      const palette = page.getByRole("dialog", { name: "Command palette" });
+      const palette = page.getByRole("dialog", { name: "Search and commands" });
       await expect(palette.getByRole("combobox")).toBeFocused();
       await page.keyboard.type("梯度");
       const hit = palette.getByRole("group", { name: "Messages" }).getByRole("option");
@@ -94,10 +94,10 @@ for (const database of ["SQLite", "PostgreSQL"]) {
       const reply = latestReply(page);
       await tabTo(page, reply.getByRole("button", { name: "More" }));
       await page.keyboard.press("Enter");
-      const sent = reply.getByRole("link", { name: "Request sent to the model" });
+      const sent = reply.getByRole("link", { name: "What the model was shown" });
       await tabTo(page, sent);
       await page.keyboard.press("Enter");
-      await expect(page.getByRole("heading", { level: 1, name: "Request sent to the model" })).toBeVisible();
+      await expect(page.getByRole("heading", { level: 1, name: "What the model was shown" })).toBeVisible();
       const turn = page.url().split("/").at(-2)!;
       const [generation] = await turnleaf.get(`/api/turns/${turn}/generations`);
       const [whole, picture, part] = generation.request_manifest.turns.flatMap((entry: any) => entry.attachments ?? []);

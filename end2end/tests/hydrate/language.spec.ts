@@ -25,7 +25,7 @@ test.describe("a Chinese browser", () => {
     await expect(page.locator("html")).toHaveAttribute("lang", "zh-Hans");
     await waitForHydration(page);
     await page.locator("select[name=model]").selectOption(TEST_MODEL);
-    await page.getByRole("textbox", { name: "消息 ID", exact: true }).fill("你好");
+    await page.getByRole("textbox", { name: "消息", exact: true }).fill("你好");
     await page.keyboard.press("Enter");
     const reply = await model.nextReply();
     reply.sendReasoning("想一想");
@@ -66,7 +66,7 @@ test.describe("a Chinese browser", () => {
     await page.goto("/");
     await expect(page.getByRole("link", { name: "New chat" }).first()).toBeVisible();
     await page.goto("/settings/general");
-    await page.getByRole("button", { name: "Browser default" }).click();
+    await page.getByRole("button", { name: "As the browser" }).click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("常规");
   });
 });

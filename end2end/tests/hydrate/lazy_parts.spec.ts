@@ -7,7 +7,7 @@ import { expect, test, type ProblemWatch } from "../../support/fixtures.ts";
 import { editBox, holdConversation, userTurns } from "../../support/turn_actions.ts";
 
 const notice = (page: Page) => page.locator("p", { hasText: "This part of the page could not be loaded." });
-const retryButton = (page: Page) => page.getByRole("button", { name: "Retry", exact: true }).first();
+const retryButton = (page: Page) => page.getByRole("button", { name: "Try again", exact: true }).first();
 
 /** Lets a part not come until the returned function is called. */
 async function blockPart(page: Page, watch: ProblemWatch, part: string): Promise<() => Promise<void>> {
@@ -24,9 +24,9 @@ test("a panel and a dialog that fail to load say so, block nothing, and load on 
   const panel = page.locator("#panel");
   await expect(panel).toContainText("could not be loaded");
   await bringTree();
-  await panel.getByRole("button", { name: "Retry" }).click();
+  await panel.getByRole("button", { name: "Try again" }).click();
   await expect(page.getByRole("treeitem", { name: /you are here/ })).toBeVisible();
-  await page.getByRole("button", { name: "Close tree" }).click();
+  await page.getByRole("button", { name: "Close the tree" }).click();
 
   const edit = userTurns(page).first().getByRole("button", { name: "Edit your message" });
   await userTurns(page).first().hover();

@@ -28,7 +28,7 @@ test("a chat of a thousand turns opens at its end with thirty of them", async ({
 test("a print of a part says that there is more, and where all of it is", async ({ page, turnleaf }) => {
   const long = await turnleaf.plantLongChat(1_000);
   await openPage(page, `/c/${long.chat}`);
-  const note = page.getByText("More messages are not shown here. To print them all, use Export → Page (HTML).");
+  const note = page.getByText("More messages stand here. Export → Page (HTML) prints them all.");
   await expect(note).toBeHidden();
   await page.emulateMedia({ media: "print" });
   await expect(note).toBeVisible();
@@ -263,7 +263,7 @@ test("another version far up keeps its place, and Back shows the first again", a
   const at = long.turns[101]!;
   await openPage(page, `/c/${long.chat}?at=${long.turns[100]}`);
   await expect(turn(page, at)).toBeInViewport();
-  await turn(page, at).getByRole("button", { name: "Retry" }).click();
+  await turn(page, at).getByRole("button", { name: "Try again" }).click();
   (await model.nextReply()).finishWithText("Another.");
   await expect(textOf(latestReply(page))).toHaveText("Another.");
   await expectStatus(latestReply(page), "complete");
@@ -323,7 +323,7 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
   await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
   await page.keyboard.press("Control+Shift+F");
-  const box = page.getByRole("searchbox", { name: "Text to find" });
+  const box = page.getByRole("searchbox", { name: "Words to find" });
   await expect(box).toBeFocused();
   const bar = page.getByRole("search", { name: "Find in chat" });
   // Questions 17, 170 to 179: nothing of them is among the newest turns.
@@ -341,7 +341,7 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
   await expect(turn(page, long.turns[358]!)).toBeInViewport();
   await box.fill("100%_nowhere");
   await page.keyboard.press("Enter");
-  await expect(bar).toContainText("No matches");
+  await expect(bar).toContainText("Not found");
   const read = await firstVisibleTurn(page);
   await page.keyboard.press("Escape");
   await expect(bar).not.toBeAttached();
@@ -353,7 +353,7 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
 test("words inside code and across marks are marked where they stand", async ({ page, turnleaf }) => {
   const long = await turnleaf.plantLongChat(40);
   await openPage(page, `/c/${long.chat}`);
-  await page.getByRole("button", { name: "More actions for this chat" }).click();
+  await page.getByRole("button", { name: "More for this chat" }).click();
   await page.getByRole("link", { name: "Find in chat" }).click();
   await page.getByRole("searchbox").fill("fn place_11() -> usize");
   await page.keyboard.press("Enter");

@@ -59,14 +59,14 @@ test("a slash at the begin of a line offers commands, by keys and by mouse", asy
   await box.fill("kept\n");
   await box.press("Control+End");
   await box.pressSequentially("/");
-  await expect(list.getByRole("option")).toHaveText([/Switch model/, /Attach/, /Find/, /Tree/, /Settings/, /Export/, /New chat/, /Clear/]);
+  await expect(list.getByRole("option")).toHaveText([/Another model/, /Attach/, /Find/, /Tree/, /Settings/, /Export/, /New chat/, /Clear/]);
   expect(await violations(page)).toEqual([]);
   await box.pressSequentially("fin");
   await expect(list.getByRole("option")).toHaveText([/Find in chat/]);
   await box.dispatchEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true });
   await expect(list).toBeVisible();
   await box.press("Enter");
-  await expect(page.getByRole("searchbox", { name: "Text to find" })).toBeFocused();
+  await expect(page.getByRole("searchbox", { name: "Words to find" })).toBeFocused();
   await expect(box).toHaveValue("kept\n");
   await page.keyboard.press("Escape");
 
@@ -81,7 +81,7 @@ test("a slash at the begin of a line offers commands, by keys and by mouse", asy
 
   await box.fill("");
   await box.pressSequentially("/");
-  await list.getByRole("option", { name: "Switch model" }).click();
+  await list.getByRole("option", { name: "Another model" }).click();
   await expect(page.locator("#why-locked")).toBeVisible();
   await page.keyboard.press("Escape");
 
@@ -175,7 +175,7 @@ test("the message box can be expanded to the height of the page, and collapsed",
     await page.setViewportSize({ width, height: 800 });
     await openPage(page);
     const box = messageBox(page);
-    const higher = page.getByRole("button", { name: "Expand message box" });
+    const higher = page.getByRole("button", { name: "Message box in full height" });
     await expect(higher).toHaveCount(0);
     await box.fill("one\ntwo\nthree\nfour");
     const before = (await box.boundingBox())!.height;
@@ -289,7 +289,7 @@ test("text, attachments and choices made while a reply runs survive a reload", a
   await expect(attachmentChips(page)).toHaveText([/notes\.txt/]);
   await messageBox(page).fill("for later");
   await page.locator("[popovertarget=why-locked]").click();
-  await page.getByRole("combobox", { name: "Switch model in a new branch" }).selectOption("demo/plain");
+  await page.getByRole("combobox", { name: "Another model in a new branch" }).selectOption("demo/plain");
   await saved;
   await page.reload();
   await waitForHydration(page);

@@ -41,14 +41,14 @@ test("a refused retry is reported at the reply until the next message, with a li
   (await model.nextReply()).finishWithText("a1");
   await expectStatus(latestReply(page), "complete");
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
-  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
+  await latestReply(page).getByRole("button", { name: "Try again", exact: true }).click();
   const refused = latestReply(page).locator(".refused");
   await expect(refused).toContainText(`${MODEL} is not available; choose another model`);
   await expect(page.locator(".toast").filter({ hasText: "not available" })).toHaveCount(0);
-  await refused.getByRole("link", { name: "Retry with…" }).click();
-  const dialog = page.getByRole("dialog", { name: "Retry with…" });
+  await refused.getByRole("link", { name: "Try again with…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Try again with…" });
   await dialog.getByRole("combobox", { name: "Model" }).selectOption(`openai/${MODEL}`);
-  await dialog.getByRole("button", { name: "Retry" }).click();
+  await dialog.getByRole("button", { name: "Try again" }).click();
   (await model.nextReply()).finishWithText("a2");
   await expect(textOf(latestReply(page))).toHaveText("a2");
   await expect(page.locator(".refused")).toHaveCount(0);
@@ -64,7 +64,7 @@ test("a refusal that arrives after leaving its chat is reported once, and in no 
   await expectStatus(latestReply(page), "complete");
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
   const held = await holdResponses(page, "retry_reply");
-  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
+  await latestReply(page).getByRole("button", { name: "Try again", exact: true }).click();
   await held.asked;
   await page.getByRole("link", { name: "other q1" }).click();
   await expect.poll(() => visibleTexts(page)).toEqual(["other q1", "other a1"]);

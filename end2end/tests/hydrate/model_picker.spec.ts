@@ -69,7 +69,7 @@ test("a model is found with the keyboard alone, answers, and comes first from th
 
   await openPage(page);
   await chip(page).click();
-  await expect(dialog(page).getByRole("group", { name: "Recently used" }).getByRole("option")).toHaveText([/test.model/i]);
+  await expect(dialog(page).getByRole("group", { name: "Used lately" }).getByRole("option")).toHaveText([/test.model/i]);
   // Each is there once.
   await expect(options(page).filter({ hasText: /test.model/i })).toHaveCount(1);
 });
@@ -105,7 +105,7 @@ test.describe("on a phone", () => {
     await expectStatus(latestReply(page), "complete");
     await messageBox(page).fill("And you?");
     await page.locator("[popovertarget=why-locked]").tap();
-    await page.getByRole("button", { name: "Switch model in a new branch" }).tap();
+    await page.getByRole("button", { name: "Another model in a new branch" }).tap();
     await expect(box(page)).toBeFocused();
     const [content, window] = await page.locator("html").evaluate((html) => [html.scrollWidth, html.clientWidth]);
     expect(content).toBeLessThanOrEqual(window ?? 0);

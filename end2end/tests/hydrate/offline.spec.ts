@@ -10,11 +10,11 @@ test("offline is said, what is written is kept, and goes to the server when the 
   (await model.nextReply()).finishWithText("Said.");
   await expectStatus(latestReply(page), "complete");
   const chat = new URL(page.url()).pathname.split("/").at(-1);
-  const banner = page.getByText("You're offline. Your draft is kept.");
+  const banner = page.getByText("Offline. What you write is kept.");
   await context.setOffline(true);
   await expect(banner).toBeVisible({ timeout: 2_000 });
   await messageBox(page).fill("Written offline");
-  const note = page.getByText("Draft saved in this browser, but not on the server yet.");
+  const note = page.getByText("Not saved on the server yet; kept in this browser.");
   await expect(note).toBeVisible();
   // Pictures of what is drawn only now are there too.
   await latestReply(page).getByRole("button", { name: "More" }).click();
@@ -45,7 +45,7 @@ test("another device's draft is offered, and not overwritten", async ({ page, br
   await expectStatus(latestReply(page), "complete");
   await context.setOffline(true);
   await messageBox(page).fill("Written offline");
-  const note = page.getByText("Draft saved in this browser, but not on the server yet.");
+  const note = page.getByText("Not saved on the server yet; kept in this browser.");
   await expect(note).toBeVisible();
   const other = await (await browser.newContext({ baseURL: turnleaf.url })).newPage();
   await openPage(other, new URL(page.url()).pathname);
@@ -53,12 +53,12 @@ test("another device's draft is offered, and not overwritten", async ({ page, br
   await messageBox(other).fill("A long draft from the phone");
   await saved;
   await context.setOffline(false);
-  await expect(page.getByRole("button", { name: "Use this draft" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Use it" })).toBeVisible();
   await expect(messageBox(page)).toHaveValue("Written offline");
   await other.reload();
   await waitForHydration(other);
   await expect(messageBox(other)).toHaveValue("A long draft from the phone");
-  await page.getByRole("button", { name: "Use this draft" }).click();
+  await page.getByRole("button", { name: "Use it" }).click();
   await expect(messageBox(page)).toHaveValue("A long draft from the phone");
   await other.context().close();
 });
@@ -68,7 +68,7 @@ test("a draft the server did not save is saved again without typing", async ({ p
   await openPage(page);
   await page.route("**/save_draft*", (route) => route.abort());
   await messageBox(page).fill("Once");
-  const note = page.getByText("Draft saved in this browser, but not on the server yet.");
+  const note = page.getByText("Not saved on the server yet; kept in this browser.");
   await expect(note).toBeVisible();
   await page.unroute("**/save_draft*");
   await expect(note).toBeHidden();
@@ -81,7 +81,7 @@ test("a draft typed and deleted while offline leaves nothing behind", async ({ p
   await expectStatus(latestReply(page), "complete");
   await page.route("**/save_draft*", (route) => route.abort());
   await messageBox(page).fill("x");
-  const note = page.getByText("Draft saved in this browser, but not on the server yet.");
+  const note = page.getByText("Not saved on the server yet; kept in this browser.");
   await expect(note).toBeVisible();
   await messageBox(page).fill("");
   await expect(note).toBeHidden();
@@ -113,14 +113,14 @@ test("the chat list stays when its refresh fails, and is retried", async ({ page
 test("a lost server is noticed while no reply runs, is retried, and its return is announced", async ({ page, turnleaf, watch }) => {
   watch.expectLostConnection();
   await openPage(page);
-  const banner = page.getByText("You're offline. Your draft is kept.");
+  const banner = page.getByText("Offline. What you write is kept.");
   await turnleaf.kill();
   await expect(banner).toBeVisible({ timeout: 30_000 });
   await expect(page.getByText(/Next try in \d+ s\./)).toBeVisible();
-  await expect(page.locator("#say")).toHaveText("Connection lost. Reconnecting…");
+  await expect(page.locator("#say")).toHaveText("Connection lost, trying again.");
   await messageBox(page).fill("kept");
   await turnleaf.restart();
-  const tryNow = page.getByRole("button", { name: "Retry now" });
+  const tryNow = page.getByRole("button", { name: "Try now" });
   // It may have been tried by itself in the meantime.
   if (await tryNow.isVisible()) await tryNow.click({ timeout: 2_000 }).catch(() => undefined);
   await expect(banner).toBeHidden({ timeout: 45_000 });
@@ -131,12 +131,12 @@ test("three missing responses mean offline, and the first response ends it", asy
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await openPage(page);
   await page.route("**/api/page/glance_at_all", (route) => route.abort());
-  const banner = page.getByText("You're offline. Your draft is kept.");
+  const banner = page.getByText("Offline. What you write is kept.");
   await expect(banner).toBeVisible({ timeout: 30_000 });
   await expect(page.getByText(/Next try in \d+ s\./)).toBeVisible();
-  await expect(page.locator("#say")).toHaveText("Connection lost. Reconnecting…");
+  await expect(page.locator("#say")).toHaveText("Connection lost, trying again.");
   await page.unroute("**/api/page/glance_at_all");
-  await page.getByRole("button", { name: "Retry now" }).click();
+  await page.getByRole("button", { name: "Try now" }).click();
   await expect(page.locator(".banner")).toContainText("Connected.");
   await expect(page.locator("#say")).toHaveText("Connected.");
   await expect(page.locator(".banner")).toHaveCount(0);
@@ -170,7 +170,7 @@ test("a reply goes on over a lost network, whole and once", async ({ page, model
   reply.sendText("one ");
   await expect(textOf(latestReply(page))).toHaveText("one");
   await context.setOffline(true);
-  await expect(page.getByText("You're offline. Your draft is kept.")).toBeVisible();
+  await expect(page.getByText("Offline. What you write is kept.")).toBeVisible();
   reply.sendText("two ");
   reply.sendText("three");
   reply.finish();
@@ -259,7 +259,7 @@ test("a message that waits for its files does not go out after a minute offline"
   await page.route("**/api/page/glance_at_all", (route) => route.abort());
   await attachFiles(page, textFile("notes.txt", "of mine"));
   await sendMessage(page, "With notes");
-  const waits = page.getByText("Your message will be sent when uploads finish.");
+  const waits = page.getByText("Your message goes out when the files are there.");
   await expect(waits.first()).toBeVisible();
   await page.clock.fastForward(61_000);
   await expect(page.locator("#say")).toContainText("Not sent.");
@@ -267,7 +267,7 @@ test("a message that waits for its files does not go out after a minute offline"
   await page.unroute("**/api/page/glance_at_all");
   await page.evaluate(() => dispatchEvent(new Event("online")));
   await page.clock.runFor(30_000);
-  await attachmentChips(page).getByRole("button", { name: "Retry" }).click({ timeout: 5_000 }).catch(() => undefined);
+  await attachmentChips(page).getByRole("button", { name: "Try again" }).click({ timeout: 5_000 }).catch(() => undefined);
   await expect(attachmentChips(page).locator("a, .chip").first()).toBeVisible();
   expect(model.asked).toBe(0);
   await expect(messageBox(page)).toHaveValue("With notes");

@@ -57,7 +57,7 @@ test("keys of other alphabets are known in small letters and in capitals", async
   await expect(page.getByText("Saved.")).toBeVisible();
   await expect(page.locator("#search kbd").last()).toHaveText("Ж");
   await openPage(page);
-  const search = page.getByRole("dialog", { name: "Command palette" });
+  const search = page.getByRole("dialog", { name: "Search and commands" });
   for (const key of ["ж", "Ж"]) {
     // With Caps Lock it is a capital; Playwright has no such key.
     const press = { key, ctrlKey: true, bubbles: true, cancelable: true };

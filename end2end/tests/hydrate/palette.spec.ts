@@ -11,7 +11,7 @@ import { addExchange } from "../../support/tree.ts";
 import type { Turnleaf } from "../../support/turnleaf.ts";
 import { holdConversation, userTurns } from "../../support/turn_actions.ts";
 
-const palette = (page: Page) => page.getByRole("dialog", { name: "Command palette" });
+const palette = (page: Page) => page.getByRole("dialog", { name: "Search and commands" });
 const box = (page: Page) => palette(page).getByRole("combobox");
 const rows = (page: Page) => palette(page).getByRole("option");
 const chosen = (page: Page) => palette(page).getByRole("option", { selected: true });
@@ -81,7 +81,7 @@ test("without words there are recent chats and commands, and the keys walk throu
   await openPalette(page);
   await expect(group(page, "Recent chats").getByRole("option")).toHaveCount(1);
   await expect(group(page, "Commands").getByRole("option").first()).toContainText("New chat");
-  await expect(group(page, "Settings")).toContainText("Chat settings");
+  await expect(group(page, "Settings")).toContainText("Settings of this chat");
   const count = await rows(page).count();
   await expect(rows(page).first()).toHaveAttribute("aria-selected", "true");
   await page.keyboard.press("ArrowUp");

@@ -121,7 +121,7 @@ test("a late response to Latest does not restore the path that was left", async 
   const at = long.turns[101]!;
   await openPage(page, `/c/${long.chat}?at=${long.turns[100]}`);
   await expect(turn(page, at)).toBeInViewport();
-  await turn(page, at).getByRole("button", { name: "Retry" }).click();
+  await turn(page, at).getByRole("button", { name: "Try again" }).click();
   (await model.nextReply()).finishWithText("Another.");
   await expect(textOf(latestReply(page))).toHaveText("Another.");
   await expectStatus(latestReply(page), "complete");
@@ -174,16 +174,16 @@ test("the search is repeated on another path", async ({ page, model }) => {
   await startChat(page, "q1");
   (await model.nextReply()).finishWithText("a needle");
   await expectStatus(latestReply(page), "complete");
-  await versionButton(page, "Retry").click();
+  await versionButton(page, "Try again").click();
   (await model.nextReply()).finishWithText("hay");
   await expect(textOf(latestReply(page))).toHaveText("hay");
   await expectStatus(latestReply(page), "complete");
   await page.keyboard.press("Control+Shift+F");
   const bar = page.getByRole("search", { name: "Find in chat" });
-  const box = page.getByRole("searchbox", { name: "Text to find" });
+  const box = page.getByRole("searchbox", { name: "Words to find" });
   await box.fill("needle");
   await page.keyboard.press("Enter");
-  await expect(bar).toContainText("No matches");
+  await expect(bar).toContainText("Not found");
   await versionButton(page, "Previous version").click();
   await expect(textOf(latestReply(page))).toHaveText("a needle");
   await box.press("Enter");
@@ -196,7 +196,7 @@ test("a branch whose model is gone says so when it is switched to", async ({ pag
   await startChat(page, "q1", `box/${MODEL}`);
   (await model.nextReply()).finishWithText("first");
   await expectStatus(latestReply(page), "complete");
-  await latestReply(page).getByRole("button", { name: "Reply with another model" }).click();
+  await latestReply(page).getByRole("button", { name: "Ask another model" }).click();
   await page.getByRole("button", { name: new RegExp(`^Try again with ${MODEL} `) }).click();
   (await model.nextReply()).finishWithText("second");
   await expect(textOf(latestReply(page))).toHaveText("second");

@@ -6,7 +6,7 @@ import { expectStatus, idOf, latestReply, messageBox, replies, sendMessage, send
 import { expect, test } from "../../support/fixtures.ts";
 import { startChatWithVersions, holdResponses, versionButton } from "../../support/turn_actions.ts";
 
-const note = (page: Page) => page.locator(".attached-note").getByText("Your message will be sent once this branch loads.");
+const note = (page: Page) => page.locator(".attached-note").getByText("Your message goes out when its branch is shown.");
 
 /** Writes a message and presses Enter. */
 async function typeAndSend(page: Page, text: string): Promise<void> {
@@ -29,7 +29,7 @@ test("a message that is sent before the version is shown follows that version", 
   await held.asked;
   await typeAndSend(page, "and then?");
   await expect(note(page)).toBeVisible();
-  await expect(page.locator("#say")).toContainText("Your message will be sent once this branch loads.");
+  await expect(page.locator("#say")).toContainText("Your message goes out when its branch is shown.");
   await expect(messageBox(page)).toHaveValue("and then?");
   await expect(textOf(latestReply(page))).toHaveText("second");
   held.release();
@@ -58,7 +58,7 @@ test("typing while a version loads keeps the focus", async ({ page, model }) => 
 for (const keys of ["Enter", "Control+Shift+Enter"]) {
   test(`a reply still running on the previous version blocks no message on the other one, nor is it stopped by ${keys}`, async ({ page, model }) => {
     await startChatWithVersions(page, model, "first");
-    await versionButton(page, "Retry").click();
+    await versionButton(page, "Try again").click();
     const reply = await model.nextReply();
     reply.sendText("being written");
     await expect(textOf(latestReply(page))).toHaveText("being written");
@@ -178,7 +178,7 @@ for (const end of ["runs", "is over"] as const) {
     await expect(textOf(latestReply(page))).toHaveText("first");
     await expect(sending).toHaveCount(0);
     held.release();
-    const bar = end === "runs" ? page.getByRole("group", { name: "Other replies in progress" }) : page.locator(".beside-bar");
+    const bar = end === "runs" ? page.getByRole("group", { name: "Also being answered" }) : page.locator(".beside-bar");
     await expect(bar).toBeVisible();
     await expect(textOf(replies(page))).toHaveText(["first"]);
     await expect(sendButton(page)).toBeVisible();
@@ -197,14 +197,14 @@ for (const end of ["runs", "is over"] as const) {
 test("switching versions stays there when a retry of the previous one starts", async ({ page, model }) => {
   await startChatWithVersions(page, model, "first", "second");
   const held = await holdResponses(page, "retry_reply");
-  await versionButton(page, "Retry").click();
+  await versionButton(page, "Try again").click();
   await held.asked;
   const reply = await model.nextReply();
   await versionButton(page, "Previous version").click();
   await expect(textOf(latestReply(page))).toHaveText("first");
   held.release();
   reply.sendText("third");
-  await expect(page.getByRole("group", { name: "Other replies in progress" })).toBeVisible();
+  await expect(page.getByRole("group", { name: "Also being answered" })).toBeVisible();
   await expect(textOf(latestReply(page))).toHaveText("first");
   await expect(latestReply(page).getByRole("button", { name: "1/3" })).toBeVisible();
   reply.finish();

@@ -33,7 +33,7 @@ test("long lines of code are wrapped, and space is saved, where that was chosen"
   await expect(code).toHaveCSS("white-space", /^pre$/);
   const gap = () => page.evaluate(() => parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--sp-7")));
   const before = await gap();
-  await choose(page, "appearance", "Long code lines", "Wrap");
+  await choose(page, "appearance", "Long lines of code", "Wrapped");
   await choose(page, "appearance", "Spacing", "Compact");
   await page.goto(chat);
   await expect(code).toHaveCSS("white-space", /pre-wrap/);
@@ -41,7 +41,7 @@ test("long lines of code are wrapped, and space is saved, where that was chosen"
 });
 
 test("Enter makes lines for whoever sends with Ctrl+Enter", async ({ page, model }) => {
-  await choose(page, "general", "Send messages with", "Ctrl+Enter");
+  await choose(page, "general", "A message is sent with", "Ctrl+Enter");
   await openPage(page);
   await page.locator("select[name=model]").selectOption("openai/test-model");
   await messageBox(page).focus();
@@ -88,7 +88,7 @@ test("letters do nothing where they were switched off", async ({ page, model }) 
   await page.keyboard.press("e");
   await expect(page.getByRole("textbox", { name: "Edit your message" })).toBeVisible();
   await page.keyboard.press("Escape");
-  await choose(page, "general", "Single-key shortcuts", "Off");
+  await choose(page, "general", "Letters as shortcuts", "Off");
   await openPage(page, new URL(chat).pathname);
   await turnHeading(userTurns(page).first()).focus();
   await page.keyboard.press("e");
@@ -98,7 +98,7 @@ test("letters do nothing where they were switched off", async ({ page, model }) 
 });
 
 test("a screen reader is told that a reply came, and no more, where that was chosen", async ({ page, model }) => {
-  await choose(page, "general", "Screen reader announcements", "Announce that a reply arrived");
+  await choose(page, "general", "Told to a screen reader", "Say that a reply came");
   await page.addInitScript(() => {
     const told: string[] = [];
     Object.assign(window, { told });

@@ -117,7 +117,7 @@ test("the last lines of what a tool says are in its card, also after a reload", 
   await decisionButton(page, "Allow once").click();
   const card = toolCards(page).first();
   await card.locator("summary").first().click();
-  const says = card.getByRole("group", { name: "Tool output" });
+  const says = card.getByRole("group", { name: "What it says" });
   await expect(says).toContainText(/file \d+\nfile \d+\nfile \d+/);
   await page.reload();
   await card.locator("summary").first().click();

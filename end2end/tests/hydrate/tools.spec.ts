@@ -300,7 +300,7 @@ test("an answer that cannot be sent is said beside the question, and what was ty
   await reason.fill("no");
   await page.route("**/forms/call", (route) => route.abort());
   await decisionButton(page, "Deny").click();
-  await expect(approvalPrompt(page)).toContainText("Could not send. Try again.");
+  await expect(approvalPrompt(page)).toContainText("This could not be sent. Try again.");
   await expect(reason).toHaveValue("no");
   await page.unroute("**/forms/call");
   await decisionButton(page, "Deny").click();
@@ -333,7 +333,7 @@ test("a result that is longer than a page shows is kept whole", async ({ page, m
   const card = toolCards(page).first();
   await card.locator("summary").first().click();
   await expect(card).toContainText("Cut at 64 KB of 126 KB.");
-  const address = await card.getByRole("link", { name: "Open full content" }).getAttribute("href");
+  const address = await card.getByRole("link", { name: "Open in full" }).getAttribute("href");
   const whole = await (await page.request.get(address!)).text();
   expect(whole.endsWith("The end.") && whole.length).toBe(16 * 8_000 + 8);
 });

@@ -31,14 +31,14 @@ test("Trash restores, and deletes permanently, with keys alone", async ({ page, 
   // The way out has the focus: a second Enter by mistake deletes nothing.
   const question = page.getByRole("alertdialog", { name: "Delete “q2” for ever?" });
   await expect(question).toHaveAccessibleDescription(/^2 messages go for ever/);
-  await expect(question.getByRole("link", { name: "Cancel" })).toBeFocused();
+  await expect(question.getByRole("link", { name: "Keep it" })).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(question).toHaveCount(0);
   await tabTo(page, page.getByRole("button", { name: /^Delete for ever/ }));
   await page.keyboard.press("Enter");
-  await tabTo(page, question.getByRole("button", { name: "Delete permanently" }));
+  await tabTo(page, question.getByRole("button", { name: "Delete for ever" }));
   await page.keyboard.press("Enter");
-  await expect(page.getByText("Deleted permanently.")).toBeVisible();
+  await expect(page.getByText("Deleted for ever.")).toBeVisible();
   await expect(page.getByText("Nothing is here.")).toBeVisible();
   await openPage(page);
   await page.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: "q1", exact: true }).click();

@@ -10,10 +10,10 @@ import { addExchange, plantTree } from "../../support/tree.ts";
 /** Rows that are drawn at once. */
 const ROWS = 400;
 
-const tree = (page: Page) => page.getByRole("tree", { name: "Chat tree" });
+const tree = (page: Page) => page.getByRole("tree", { name: "Tree of the chat" });
 const row = (page: Page, name: RegExp) => tree(page).getByRole("treeitem", { name });
 const button = (page: Page) => page.locator("#tree-button");
-const card = (page: Page) => page.getByRole("region", { name: "Selected message" });
+const card = (page: Page) => page.getByRole("region", { name: "Selected turn" });
 const latest = (page: Page) => textOf(replies(page).last());
 
 test("the panel follows the chat and opens another branch without leaving the page", async ({ page, turnleaf, model }) => {
@@ -45,7 +45,7 @@ test("the panel follows the chat and opens another branch without leaving the pa
   await answering;
   await expect(row(page, /^You: Another way/)).toBeVisible();
   await expect(button(page)).toHaveAccessibleName("Tree, 5 ends");
-  await page.getByRole("button", { name: "Close tree" }).click();
+  await page.getByRole("button", { name: "Close the tree" }).click();
   await expect(tree(page)).toHaveCount(0);
 });
 
@@ -89,7 +89,7 @@ test("keys alone: open, walk, find, fold, filter, rename, show and close", async
   await page.keyboard.press("Enter");
   await expect(card(page)).toContainText("Branch the third way");
 
-  const filter = page.getByRole("searchbox", { name: "Messages containing" });
+  const filter = page.getByRole("searchbox", { name: "Only turns that say" });
   await filter.focus();
   await page.keyboard.type("twig 1");
   await page.keyboard.press("Enter");
@@ -131,7 +131,7 @@ test("from the card: compare with current, delete with what is below, Undo", asy
   const planted = await plantTree(turnleaf, model, 5, 3);
   await openPage(page, `/c/${planted.chat}?at=${planted.trunk[4]}`);
   await button(page).click();
-  await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
   await card(page).getByRole("link", { name: "Compare with current" }).click();
   await expect(page).toHaveURL(new RegExp(`/compare\\?left=${planted.trunk[4]}&right=${planted.twigs[1]}`));
   await expect(page.getByRole("heading", { name: "Compare branches" })).toBeVisible();
@@ -140,7 +140,7 @@ test("from the card: compare with current, delete with what is below, Undo", asy
   await button(page).click();
 
   // Elsewhere in the tree: the path that is read stays.
-  await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
   await card(page).getByRole("button", { name: "Delete this version and 1 message below" }).click();
   await expect(row(page, /^You: Twig 1/)).toHaveCount(0);
   await expect(card(page)).toHaveCount(0);
@@ -152,7 +152,7 @@ test("from the card: compare with current, delete with what is below, Undo", asy
   await expect(button(page)).toHaveAccessibleName("Tree, 4 ends");
 
   // On the path: the reader goes where there is something to read, and comes back with Undo.
-  await row(page, /^Reply: Answer 4/).getByRole("button", { name: "Message actions" }).click();
+  await row(page, /^Reply: Answer 4/).getByRole("button", { name: "What can be done with this turn" }).click();
   await card(page).getByRole("button", { name: "Delete this version", exact: true }).click();
   await expect(latest(page)).toHaveText("Answer 3");
   await page.getByRole("button", { name: "Undo" }).click();
@@ -173,7 +173,7 @@ test("from the card with keys alone: everything but one branch is deleted and co
   await expect(prune).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 1");
-  await expect(button(page)).toHaveAccessibleName("Tree, 1 path");
+  await expect(button(page)).toHaveAccessibleName("Tree, 1 end");
   // The focus goes on in the tree.
   await expect(tree(page).locator("[role=treeitem]:focus")).toHaveCount(1);
   await page.keyboard.press("Control+z");
@@ -228,7 +228,7 @@ test("what is typed in the card stays when the tree changes and when the other f
   const planted = await plantTree(turnleaf, model, 4, 2);
   await openPage(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
   await button(page).click();
-  await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
   const field = (name: string) => card(page).getByRole("textbox", { name });
   await field("Label").fill("half a lab");
   await field("Name").fill("half a na");
@@ -247,7 +247,7 @@ test("what is typed in the card stays when the tree changes and when the other f
   // What nobody typed into follows the branch.
   const { branch_id: branch } = await turnleaf.get(`/api/turns/${planted.twigs[1]}`);
   await page.request.patch(`/api/branches/${branch}`, { data: { name: "renamed elsewhere" } });
-  await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
   await expect(field("Name")).toHaveValue("renamed elsewhere");
   await expect(field("Label")).toHaveValue("half a lab");
 });
@@ -257,7 +257,7 @@ test("a name saved late causes no error when the panel or the chat is gone", asy
   const other = await plantTree(turnleaf, model, 1, 0);
   await openPage(page, `/c/${planted.chat}?at=${planted.trunk[2]}`);
   const rename = async (name: string) => {
-    await row(page, /^Reply: Answer 2/).getByRole("button", { name: "Message actions" }).click();
+    await row(page, /^Reply: Answer 2/).getByRole("button", { name: "What can be done with this turn" }).click();
     await card(page).getByRole("textbox", { name: "Name" }).fill(name);
     const slow = await holdResponses(page, "change_branch");
     await page.keyboard.press("Enter");
@@ -286,7 +286,7 @@ test("a name saved late causes no error when the panel or the chat is gone", asy
   await expect(page.getByText("Saved.").last()).toBeVisible();
   // Everything is still alive.
   await expect(row(page, /you are here/)).toBeVisible();
-  await row(page, /^You: Question 0/).getByRole("button", { name: "Message actions" }).click();
+  await row(page, /^You: Question 0/).getByRole("button", { name: "What can be done with this turn" }).click();
   await expect(card(page)).toContainText("Question 0");
 });
 
@@ -298,7 +298,7 @@ test("a reply that ends elsewhere is no longer marked, and new turns below a lea
   expect(retry.ok(), await retry.text()).toBe(true);
   const reply = await model.nextReply();
   reply.sendText("Half");
-  const runs = page.getByRole("img", { name: "Another version is being generated" });
+  const runs = page.getByRole("img", { name: "Another version is being written" });
   await expect(runs).toBeVisible();
   await expect(tree(page).getByRole("treeitem", { name: /being written/ })).toHaveCount(1);
   reply.finish();
@@ -317,7 +317,7 @@ test("on the page of the tree: a branch is deleted and comes back", async ({ pag
   await page.setViewportSize({ width: 390, height: 844 });
   const planted = await plantTree(turnleaf, model, 4, 2);
   await openPage(page, `/c/${planted.chat}/tree?at=${planted.trunk[3]}`);
-  await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
   await card(page).getByRole("button", { name: /^Delete this version/ }).click();
   await expect(row(page, /^You: Twig 1/)).toHaveCount(0);
   await expect(row(page, /^Reply: Answer 3.*you are here/)).toBeVisible();
@@ -424,7 +424,7 @@ test("on a phone the tree is a page, and a turn opens from it", async ({ page, t
   await expect(tree(page)).toBeVisible();
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect(overflow).toBeLessThanOrEqual(0);
-  await row(page, /^You: Twig 0/).getByRole("button", { name: "Message actions" }).click();
+  await row(page, /^You: Twig 0/).getByRole("button", { name: "What can be done with this turn" }).click();
   await expect(card(page)).toContainText("Twig 0");
   await row(page, /^You: Twig 0/).getByRole("link").click();
   await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 0");

@@ -36,7 +36,7 @@ test("another version made in one tab leaves the other on its own", async ({ pag
   const other = await context.newPage();
   await openPage(other, page.url());
 
-  await latestReply(page).getByRole("button", { name: "Retry" }).click();
+  await latestReply(page).getByRole("button", { name: "Try again" }).click();
   (await model.nextReply()).finishWithText("Second.");
   await expect(textOf(latestReply(page))).toHaveText("Second.");
   await expect(latestReply(other).getByRole("button", { name: "1/2" })).toBeVisible();
@@ -71,7 +71,7 @@ test("a draft written in one tab comes to the other, and never over what was typ
   await other.route("**/api/page/save_draft*", (route) => route.abort());
   await messageBox(other).fill("typed in the second");
   await messageBox(page).fill("from the first tab again");
-  const offer = other.getByRole("button", { name: "Use this draft" });
+  const offer = other.getByRole("button", { name: "Use it" });
   await expect(offer).toBeVisible();
   await expect(other.getByRole("status").first()).toHaveText("Draft changed in another tab");
   await expect(messageBox(other)).toHaveValue("typed in the second");
@@ -97,7 +97,7 @@ test("two tabs with a new chat share its draft, and undo restores what one of th
   await other.route("**/api/page/save_draft*", (route) => route.abort());
   await messageBox(other).pressSequentially(" and more");
   await messageBox(page).fill("from the first tab again");
-  const offer = other.getByRole("button", { name: "Use this draft" });
+  const offer = other.getByRole("button", { name: "Use it" });
   await expect(offer).toBeVisible();
   await expect(messageBox(other)).toHaveValue("from the first tab and more");
   await offer.click();
@@ -135,7 +135,7 @@ test("another tab's changes are shown late rather than never", async ({ page, co
   await openPage(other, page.url());
   const failed = other.waitForEvent("requestfailed");
   await other.route("**/api/page/load_chat", (route) => route.abort());
-  await latestReply(page).getByRole("button", { name: "Retry" }).click();
+  await latestReply(page).getByRole("button", { name: "Try again" }).click();
   (await model.nextReply()).finishWithText("Second.");
   await expect(textOf(latestReply(page))).toHaveText("Second.");
   await failed;
@@ -188,7 +188,7 @@ test("a reply that is being written on another path is named, and stopped from h
   const here = await model.nextReply();
   here.finishWithText("Two");
   await expect(textOf(latestReply(page))).toHaveText("Two");
-  const also = page.getByRole("group", { name: "Other replies in progress" });
+  const also = page.getByRole("group", { name: "Also being answered" });
   await expect(also).toContainText("First question");
   await also.getByRole("link", { name: /^Show the reply to First question/ }).click();
   await expect(textOf(latestReply(page))).toHaveText("One");

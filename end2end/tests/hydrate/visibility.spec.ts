@@ -63,7 +63,7 @@ test("the connection status is visible wherever the reader is, and moves nothing
       await goOffline(page);
       await expect(bar).toBeInViewport({ ratio: 1 });
       await expectOnTop(bar, `${size.width} at ${top}`);
-      await expectOnTop(bar.getByRole("button", { name: "Retry now" }), "Retry now");
+      await expectOnTop(bar.getByRole("button", { name: "Try now" }), "Try now");
       const after = await firstVisibleTurn(page);
       expect(after.id, `${size.width} at ${top}: ${before.y} and ${after.y}`).toBe(before.id);
       expect(Math.abs(after.y - before.y), "what is read stays where it is").toBeLessThanOrEqual(1);
@@ -112,7 +112,7 @@ for (const size of [PHONE, DESK]) {
       await held.asked;
       await expect(words).toBeInViewport({ ratio: 1 });
       await expectOnTop(words, "the words");
-      await expect(page.getByText("Uploading…")).toBeInViewport();
+      await expect(page.getByText("Sending…")).toBeInViewport();
       await waitForScrollSettled(page);
       const before = (await words.boundingBox())!.y;
       held.release();
@@ -144,7 +144,7 @@ test("UX-31 the connection bar hides nothing of a first pending message, on a ph
   await expectOnTop(bar, "the bar");
   const words = page.locator(".sending-text");
   await expectOnTop(words, "the words");
-  await expectOnTop(page.getByText("Uploading…"), "what is said of them");
+  await expectOnTop(page.getByText("Sending…"), "what is said of them");
   await expectOnTop(messageBox(page), "the message box");
   const [over, said, form] = await Promise.all([bar.boundingBox(), words.boundingBox(), page.getByRole("form", { name: "Message" }).boundingBox()]);
   // In the middle of a new chat's page stands the form, and the bar lies below it.

@@ -14,12 +14,12 @@ test("branches are compared, and a path is asked again, stopped, resumed and fin
 
   await page.goto(`${chat}/compare`);
   await expect(page.getByText("This chat has only one branch so far.")).toBeVisible();
-  const again = page.getByRole("region", { name: "Rerun this path with another model" });
+  const again = page.getByRole("region", { name: "Ask this path again with another model" });
   await again.getByLabel("Model").selectOption(`openai/${MODEL}`);
   await again.getByRole("button", { name: "Ask again" }).click();
   await expect(page.getByRole("heading", { name: "Message 1 of 1 is being answered" })).toBeVisible();
   await model.nextReply();
-  await page.getByRole("link", { name: "Open new branch" }).click();
+  await page.getByRole("link", { name: "Open the new branch" }).click();
   await page.getByRole("button", { name: "Stop reply" }).click();
 
   await page.goto(`${chat}/compare`);
@@ -28,8 +28,8 @@ test("branches are compared, and a path is asked again, stopped, resumed and fin
   await page.getByRole("button", { name: "Resume" }).click();
   (await model.nextReply()).finishWithText("A tall woody plant.");
   // The page looks again by itself.
-  await expect(page.getByRole("heading", { name: "The message was rerun" })).toBeVisible();
-  await page.getByRole("link", { name: "Compare original and rerun" }).click();
+  await expect(page.getByRole("heading", { name: "The message was asked and answered" })).toBeVisible();
+  await page.getByRole("link", { name: "Compare the old path with the new one" }).click();
   const first = page.getByRole("article", { name: "Exchange 1" });
   await expect(first.locator("del")).toContainText("green");
   await expect(first.locator("ins")).toContainText("woody");

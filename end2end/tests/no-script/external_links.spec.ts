@@ -27,6 +27,6 @@ test("a link to a host that was not named leads to a page that asks", async ({ p
   const leads = asking.getByRole("link", { name: "Open link" });
   await expect(leads).toHaveAttribute("href", "https://evil.example/x?q=secret");
   await expect(leads).toHaveAttribute("rel", /noreferrer/);
-  await asking.getByRole("link", { name: "Back to chat" }).click();
+  await asking.getByRole("link", { name: "Back to the chat" }).click();
   await expect(latestReply(asking)).toBeVisible();
 });

@@ -11,7 +11,7 @@ test("a provider is connected from the first run on, and removed", async ({ page
   watch.expect(/status of 422/);
   await page.goto("/");
   await page.getByRole("link", { name: "Other server" }).click();
-  const add = page.getByRole("region", { name: "Add provider" });
+  const add = page.getByRole("region", { name: "Add a provider" });
   await add.getByLabel("Name").fill("Test box");
   await add.getByLabel("Address").fill(model.environment.OPENAI_BASE_URL ?? "");
   await add.getByLabel("API key").fill(KEY);

@@ -122,7 +122,7 @@ test("another model is taken by a form, and what was typed stays", async ({ page
   const form = page.getByRole("form", { name: "Message" });
   await form.getByRole("textbox", { name: "Message" }).fill("Second <i>thought</i>");
   await form.getByRole("button", { name: /locked/ }).click();
-  await form.getByRole("combobox", { name: "Switch model in a new branch" }).selectOption("demo/tour");
+  await form.getByRole("combobox", { name: "Another model in a new branch" }).selectOption("demo/tour");
   await form.getByRole("button", { name: "Choose a model" }).click();
   await expect(form.getByRole("textbox", { name: "Message" })).toHaveValue("Second <i>thought</i>");
   await form.getByRole("button", { name: "Send", exact: true }).click();

@@ -10,7 +10,7 @@ test("a version is deleted by a form, undone, deleted again, restored from Trash
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
   const remove = async () => {
     await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
-    await latestReply(page).getByRole("button", { name: "Delete this version and everything below" }).click();
+    await latestReply(page).getByRole("button", { name: "Delete this version and what is below it" }).click();
     await expect(page.getByText("Deleted 1 message.")).toBeVisible();
     await expect(replies(page)).toHaveCount(0);
   };
@@ -29,8 +29,8 @@ test("a version is deleted by a form, undone, deleted again, restored from Trash
   await page.goto("/trash");
   await page.getByRole("button", { name: /^Delete for ever/ }).click();
   await expect(page.getByRole("alertdialog", { name: /for ever\?/ })).toBeVisible();
-  await page.getByRole("button", { name: "Delete permanently", exact: true }).click();
-  await expect(page.getByText("Deleted permanently.")).toBeVisible();
+  await page.getByRole("button", { name: "Delete for ever", exact: true }).click();
+  await expect(page.getByText("Deleted for ever.")).toBeVisible();
   await expect(page.getByText("Nothing is here.")).toBeVisible();
 });
 
@@ -43,12 +43,12 @@ test("a form asks how much to delete, and offers Undo only for what can be resto
   const message = page.locator("article[data-role=user]");
   const ask = async () => {
     await message.getByRole("button", { name: "More", exact: true }).click();
-    await message.getByRole("button", { name: "Delete this version and everything below" }).click();
+    await message.getByRole("button", { name: "Delete this version and what is below it" }).click();
     const question = page.getByRole("alertdialog", { name: "Delete 2 messages?" });
     await expect(question).toHaveAccessibleDescription(/^“Hello” goes with 1 message below it/);
     return question;
   };
-  await (await ask()).getByRole("link", { name: "Cancel" }).click();
+  await (await ask()).getByRole("link", { name: "Keep it" }).click();
   await expect(textOf(latestReply(page))).toHaveText("Good day.");
   await (await ask()).getByRole("button", { name: "Delete this version and 1 message below" }).click();
   await expect(page.getByText("Deleted 2 messages.")).toBeVisible();

@@ -12,16 +12,16 @@ test("the outline folds, finds, shows a turn and opens it", async ({ page, turnl
   const rows = page.getByRole("treeitem");
   const all = await rows.count();
   expect(all).toBeGreaterThan(5);
-  await page.getByRole("button", { name: "Hide messages below" }).first().click();
+  await page.getByRole("button", { name: "Hide what is below" }).first().click();
   await expect(rows).toHaveCount(1);
-  await page.getByRole("button", { name: "Show messages below" }).first().click();
+  await page.getByRole("button", { name: "Show what is below" }).first().click();
   await expect(rows).toHaveCount(all);
-  await page.getByRole("searchbox", { name: "Messages containing" }).fill("twig 1");
+  await page.getByRole("searchbox", { name: "Only turns that say" }).fill("twig 1");
   await page.getByRole("button", { name: "Find" }).click();
   await expect(page.getByText("Found 1 of 14 messages")).toBeVisible();
   const twig = page.getByRole("treeitem", { name: /^You: Twig 1/ });
-  await twig.getByRole("button", { name: "Message actions" }).click();
-  const card = page.getByRole("region", { name: "Selected message" });
+  await twig.getByRole("button", { name: "What can be done with this turn" }).click();
+  const card = page.getByRole("region", { name: "Selected turn" });
   await card.getByRole("textbox", { name: "Name" }).fill("my way");
   await card.getByRole("button", { name: "Save: Name" }).click();
   await page.getByRole("treeitem", { name: /^You: Twig 1/ }).getByRole("link").click();
@@ -81,7 +81,7 @@ test("a branch is compared, deleted and brought back, and all others are deleted
 test("the card of the tree deletes a turn", async ({ page, turnleaf, model }) => {
   const planted = await plantTree(turnleaf, model, 3, 2);
   await page.goto(`/c/${planted.chat}/tree?at=${planted.trunk[2]}`);
-  await page.getByRole("treeitem", { name: /^You: Twig 1/ }).getByRole("button", { name: "Message actions" }).click();
+  await page.getByRole("treeitem", { name: /^You: Twig 1/ }).getByRole("button", { name: "What can be done with this turn" }).click();
   await page.getByRole("button", { name: "Delete this version and 1 message below" }).click();
   await expect(page.getByText("Deleted 2 messages.")).toBeVisible();
 });

@@ -1,4 +1,4 @@
-//! Room below a message that was just sent, so that it can stand under the header (ux.md S6). Only in the browser.
+//! Room below a message that was just sent, so that it can stand under the header (docs/reference/ux.md S6). Only in the browser.
 
 use leptos::prelude::request_animation_frame;
 use wasm_bindgen::JsCast;

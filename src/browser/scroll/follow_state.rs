@@ -1,4 +1,4 @@
-//! Where the reader is in the page, and whether the page follows its own growth for them (ux.md 9, S1 to S7). Pure:
+//! Where the reader is in the page, and whether the page follows its own growth for them (docs/reference/ux.md 9, S1 to S7). Pure:
 //! numbers in, a decision out. All lengths are CSS pixels.
 
 /// Within this of the bottom, the reader is at the bottom (S1, S4).

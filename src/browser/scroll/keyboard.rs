@@ -1,4 +1,4 @@
-//! A keyboard that lies over the page instead of making it lower, as on iPhones (ux.md 3.1): how much it covers is told to
+//! A keyboard that lies over the page instead of making it lower, as on iPhones (docs/reference/ux.md 3.1): how much it covers is told to
 //! the style sheet. Where the page gets lower instead (`interactive-widget`), nothing is covered. Only in the browser.
 
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! Where the reader left a page, for when they come back to it in this session (ux.md S11).
+//! Where the reader left a page, for when they come back to it in this session (docs/reference/ux.md S11).
 
 use std::cell::RefCell;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Which lock a new branch gets, every way of asking.
+//! Tests of the lock of a new branch, for every combination of inputs.
 
 use super::*;
 
@@ -13,10 +13,10 @@ fn lock_of_new_branch_is_resolved_by_table() {
     };
     type LockCase<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a ModelLock>, Option<(&'a str, &'a str)>);
     let table: [LockCase<'_>; 10] = [
-        // Both are named: as named, even if the server does not know them.
+        // Provider and model are given: used as given, even if the server does not know them.
         (Some("anthropic"), Some("c1"), Some(&source), Some(("anthropic", "c1"))),
         (Some("nobody"), Some("n1"), None, Some(("nobody", "n1"))),
-        // The source's provider: the source's model, not the provider's default.
+        // The source's provider is given: the source's model, not the provider's default.
         (Some("openai"), None, Some(&source), Some(("openai", "g1"))),
         // Another provider: its default, if it has one.
         (Some("anthropic"), None, Some(&source), Some(("anthropic", "c-default"))),
@@ -25,7 +25,7 @@ fn lock_of_new_branch_is_resolved_by_table() {
         // Only a model: at the source's provider, else at the configured one.
         (None, Some("g2"), Some(&source), Some(("openai", "g2"))),
         (None, Some("demo-2"), None, Some(("demo", "demo-2"))),
-        // Nothing: inherited, else configured.
+        // Nothing is given: inherited, else configured.
         (None, None, Some(&source), Some(("openai", "g1"))),
         (None, None, None, Some(("demo", "demo-scripted"))),
     ];

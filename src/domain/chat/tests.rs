@@ -1,4 +1,4 @@
-//! Titles that people give and titles that messages give.
+//! Tests of titles by people and of titles derived from messages.
 
 use proptest::prelude::*;
 

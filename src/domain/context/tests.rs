@@ -1,4 +1,5 @@
-//! The worked examples of domain.md 4.7, the fallbacks, and what never goes to another model.
+//! Tests of context assembly: the worked examples of `docs/reference/domain.md 4.7`, the fallbacks, and what is never
+//! sent to another model.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -17,17 +18,17 @@ fn anthropic() -> ModelLock {
     ModelLock::new("anthropic", "c1")
 }
 
-/// `n` exchanges: U1 A1 U2 A2 and so on.
+/// Returns `n` exchanges: U1 A1 U2 A2 and so on.
 fn turns(n: i64) -> Vec<Turn> {
     (0..n).flat_map(|n| [fixtures::user_turn(2 * n + 1, "hello"), fixtures::rich_reply(2 * n + 2)]).collect()
 }
 
-/// The path of these turns, on branches with these locks, all raws complete.
+/// Returns the path of these turns, on branches with these locks, with complete raw bytes.
 fn path<'a>(turns: &'a [Turn], locks: &'a [ModelLock]) -> Vec<PathTurn<'a>> {
     turns.iter().zip(locks).map(|(turn, lock)| PathTurn { turn, lock, raw: RawCoverage::Whole, repair: None }).collect()
 }
 
-/// The replies' modes and reasons.
+/// Returns the modes and reasons of the replies.
 fn replies(path: &[PathTurn<'_>], lock: &ModelLock) -> Vec<(ReplayMode, ReplayReason)> {
     let entries = build_manifest(path, lock);
     assert_eq!(entries.iter().map(|entry| entry.turn_id).collect::<Vec<_>>(), ids(path));
@@ -100,7 +101,7 @@ fn reply_is_replayed_as_far_as_its_raw_bytes_are_kept() {
             let mut path = path(&all, &locks);
             path[3].raw = raw;
             assert_eq!(replies(&path, &openai()), [SAME, expected, SAME], "{status:?} {raw:?}");
-            // Bytes are for their own model alone.
+            // Raw bytes are sent only to their own model.
             assert_eq!(replies(&path, &anthropic()), [BEHIND, BEHIND, BREAK], "{status:?} {raw:?}");
         }
     }
@@ -184,7 +185,7 @@ fn manifest_counts_blocks_and_keeps_wire_names() {
     let all = [fixtures::rich_reply(2)];
     let locks = [openai()];
     let raw = &build_manifest(&path(&all, &locks), &openai())[0];
-    // All but the error text.
+    // Every block except the error text is sent.
     assert_eq!((raw.blocks_sent, raw.blocks_omitted), (7, 1));
     let canonical = &build_manifest(&path(&all, &locks), &anthropic())[0];
     assert_eq!((canonical.blocks_sent, canonical.blocks_omitted), (1, 7));
@@ -241,7 +242,7 @@ fn turns_kept_by_provider_are_omitted_with_reason() {
         assert_eq!((kept.blocks_sent, kept.blocks_omitted, kept.approx_tokens), blocks);
     }
     assert_eq!(serde_json::to_value(&behind[0]).unwrap()["reason"], "kept_by_provider");
-    // Behind a step of the reply that is being written everything before it stays.
+    // After a step of the reply that is being generated, everything before it is omitted.
     omit_kept_by_provider(&mut behind, fixtures::turn_id(6));
     assert!(behind.iter().all(|entry| entry.reason == ReplayReason::KeptByProvider));
 }
@@ -267,7 +268,7 @@ fn canonical_text_contains_only_visible_text() {
     assert_eq!(text, "It is **-3 °C** in Oslo.\n\n```rust\nfn main() {}\n```\n");
 }
 
-/// Any path: whose lock each reply has, whether it has raw, how it ended, whether there is anything in it.
+/// Generates paths with any lock, raw coverage, status and content of each reply.
 fn any_path() -> impl Strategy<Value = Vec<(Turn, ModelLock, RawCoverage)>> {
     let reply = (0..3_u8, 0..3_usize, 0..3_usize, any::<bool>());
     prop::collection::vec(reply, 0..12).prop_map(|replies| {
@@ -294,7 +295,7 @@ proptest! {
         let entries = build_manifest(&path, &openai());
         prop_assert_eq!(&entries, &build_manifest(&path, &openai()));
 
-        // The rule as it is written, newest first.
+        // The rule of the documentation, newest turn first.
         let mut masked = false;
         for (at, entry) in path.iter().zip(&entries).rev() {
             masked |= at.turn.role == Role::Assistant && *at.lock != openai();

@@ -1,4 +1,4 @@
-//! The corpus of old lines must keep its meaning: what was stored and sent once has to parse for ever.
+//! Tests with a corpus of old lines: everything that was ever stored or sent must parse and keep its meaning.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What is left of the beginning of a text.
+//! Tests of excerpts.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Every parameter a request may carry wrongly (badinputs.md S-SZ-08), and what absent ones inherit.
+//! Tests of invalid request parameters, and of the defaults of absent ones.
 
 use serde_json::json;
 

@@ -1,9 +1,9 @@
-//! Codes, sentences and what may be tried again.
+//! Tests of codes, sentences and retries.
 
 use super::FailureKind::*;
 use super::*;
 
-/// Code, tried again by itself, worth trying again by a person.
+/// Kind, code, automatic retry, manual retry.
 const TABLE: [(FailureKind, &str, bool, bool); 22] = [
     (ProviderUnreachable, "provider_unreachable", true, true),
     (ProviderAuth, "provider_auth", false, false),

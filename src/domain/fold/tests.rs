@@ -1,4 +1,5 @@
-//! The golden corpus folds to the same turns for ever, every refusal is named, and the laws hold for any events.
+//! Tests of the fold: the golden corpus folds to the same turns permanently, every impossible event is named, and the
+//! laws hold for any events.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -28,7 +29,7 @@ fn folded(events: &[Event]) -> Turn {
     turn
 }
 
-/// Type, state and text of each block.
+/// Returns type, state and text of each block.
 fn outline(turn: &Turn) -> Vec<(&str, BlockState, String)> {
     let text = |content: &Content| content.clone().streaming_text_mut().cloned().unwrap_or_default();
     turn.blocks.iter().map(|block| (block.content.block_type(), block.state, text(&block.content))).collect()
@@ -55,7 +56,7 @@ fn golden_reply_with_tool_folds_to_stored_turn() {
     ));
     assert_eq!((turn.status, turn.last_event_seq), (TurnStatus::Complete, 24));
     assert_eq!((turn.usage.input_tokens, turn.usage.reasoning_tokens), (Some(300), Some(12)));
-    // The newest generation's names; what the provider called itself is said anew by each.
+    // The provider and model are those of the newest generation; each generation reports its own.
     assert_eq!(turn.provider_used.as_deref(), Some("demo"));
     assert_eq!(turn.model_used.as_deref(), Some("demo-scripted"));
     assert_eq!(turn.content_text(), "It is **-3.1 °C** in Oslo.\n");
@@ -239,7 +240,7 @@ fn usage_replaces_its_generation_and_adds_to_others() {
     }
 }
 
-/// Any event about a handful of blocks, possible or not; what a run really sends is the most likely.
+/// Generates any events about a few blocks, possible or not; those of real runs are the most likely.
 fn any_event() -> impl Strategy<Value = Event> {
     let id = 0..6_u64;
     let state =
@@ -270,7 +271,7 @@ fn any_event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// A reply as a run writes it: blocks one after another, growth in pieces, results after their calls.
+/// Generates a reply as a run writes it: blocks one after another, deltas, results after their calls.
 fn legal_reply() -> impl Strategy<Value = Vec<Event>> {
     let pieces = || prop::collection::vec("[a🌦\n ]{0,4}", 0..6);
     prop::collection::vec((0..3_u8, pieces()), 0..8).prop_map(|blocks| {
@@ -306,7 +307,7 @@ fn any_reply() -> impl Strategy<Value = Vec<Event>> {
     prop_oneof![legal_reply(), prop::collection::vec(any_event(), 0..60)]
 }
 
-/// The turn without the number it covers, which coalescing is meant to change.
+/// Removes the covered number, which coalescing changes.
 fn unnumbered(mut turn: Turn) -> Turn {
     turn.last_event_seq = 0;
     turn
@@ -324,7 +325,7 @@ proptest! {
     #[test]
     fn resuming_from_snapshot_equals_folding_all(events in any_reply(), cut in any::<prop::sample::Index>()) {
         let cut = cut.index(events.len() + 1);
-        // The snapshot travels as JSON.
+        // The snapshot is transferred as JSON.
         let snapshot = serde_json::to_string(&folded(&events[..cut])).unwrap();
         let mut resumed: Turn = serde_json::from_str(&snapshot).unwrap();
         fold(&mut resumed, (cut as u64 + 1..).zip(&events[cut..]));

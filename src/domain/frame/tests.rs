@@ -1,4 +1,4 @@
-//! Frames as they travel, and every cursor a client may send.
+//! Tests of serialized frames, and of every cursor that a client may send.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Groups of paths as they occur, and of replies that nothing stands between.
+//! Tests of the groups of typical paths, and of adjacent replies.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

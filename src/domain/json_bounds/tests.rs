@@ -1,4 +1,5 @@
-//! Values of any depth, length, number, escape and name: what the bounds let through is read back as it was written.
+//! Property tests with values of any depth, length, number, escape and name: bounded values are read back as they
+//! were written.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -101,7 +102,7 @@ fn any_leaf() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A few branches, and below one of them a shaft that may go deeper than any reader.
+/// Generates a few branches, one of which may be deeper than any reader accepts.
 fn any_value() -> impl Strategy<Value = Value> {
     let wide = any_leaf().prop_recursive(4, 24, 4, |inner| {
         prop_oneof![
@@ -138,7 +139,7 @@ proptest! {
         let line = serde_json::to_string(&event).unwrap();
         prop_assert!(matches!(bounded_text(&line, limits::JSON_TEXT_DEPTH), Cow::Borrowed(_)));
         prop_assert_eq!(&serde_json::from_str::<Event>(&line).unwrap(), &event);
-        // Deeper than any answer of the API has a block.
+        // The envelope is deeper than that of a block in any response of the API.
         let answer = json!([[[[[[[[{"turns": [{"blocks": [block]}]}]]]]]]]]).to_string();
         prop_assert_eq!(serde_json::from_str::<Value>(&answer).unwrap().to_string(), answer);
     }

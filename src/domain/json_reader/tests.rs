@@ -1,4 +1,4 @@
-//! The one reader agrees with serde's own, on everything that crosses between server and browser.
+//! Tests that the reader agrees with serde on everything that is exchanged between server and browser.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -10,7 +10,7 @@ use super::*;
 use crate::provider::Model;
 use crate::{Branch, Chat, Event, ModelParams, Thinking, Turn, fixtures};
 
-/// Reads a value with both and says what both said: none where both refused.
+/// Reads a value with both readers and returns their common result: `None` if both refused.
 fn read_both_ways<T: DeserializeOwned + PartialEq + Debug>(value: &Value) -> Option<T> {
     let (ours, serdes) = (from_value::<T>(value), serde_json::from_value::<T>(value.clone()));
     assert_eq!(ours.as_ref().ok(), serdes.as_ref().ok(), "{value}: {ours:?} and {serdes:?}");

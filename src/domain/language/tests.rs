@@ -1,4 +1,4 @@
-//! Languages by their letters, and what must not be taken for one.
+//! Tests of language detection, and of texts that must not be detected.
 
 use super::*;
 

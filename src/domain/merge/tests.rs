@@ -1,4 +1,5 @@
-//! The table of domain.md 4.6, the seed's ten tests and four examples, and what merging may never lose.
+//! Tests of merging: the table of `docs/reference/domain.md 4.6`, further examples, and the content that merging must
+//! preserve.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -15,7 +16,7 @@ fn with_source(mut part: MessagePart, source: &str) -> MessagePart {
     part
 }
 
-/// `R:a+b M S1`: reasoning pieces, text, sources.
+/// Formats a part as `R:a+b M S1`: reasoning pieces, text, sources.
 fn shown(part: &MessagePart) -> String {
     let mut words = vec![part.id.clone()];
     if let Some(reasoning) = &part.reasoning {
@@ -103,7 +104,7 @@ fn last_part_is_base_when_it_has_text() {
 
 #[test]
 fn standalone_parts_merge_like_grouped_ones() {
-    // A run of parts without a group is handed over as one list; the rule knows no groups.
+    // A run of parts without a group is passed as one list; the rule knows no groups.
     let parts = vec![part("1", "Hi", None), part("2", "", Some("A")), part("3", "", Some("B"))];
     assert_eq!(shown_all(parts), ["1 Hi", "2 R:A+B"]);
 }
@@ -254,7 +255,7 @@ proptest! {
         let merged = merge_parts(parts.clone());
         let ids: Vec<&str> = merged.iter().flat_map(|part| part.merged_ids.iter().map(String::as_str)).collect();
         prop_assert_eq!(ids, parts.iter().map(|part| part.id.as_str()).collect::<Vec<_>>());
-        // Reasoning and text, in reading order.
+        // Collects reasoning and text, in reading order.
         let words = |parts: &[MessagePart]| {
             let mut words = Vec::new();
             for part in parts {

@@ -1,4 +1,4 @@
-//! What goes out, what is refused by name, and what is left out and told.
+//! Tests of the parameters that are sent, rejected by name, or dropped with a reason.
 
 use super::*;
 use crate::capabilities::ValueRange;
@@ -23,7 +23,7 @@ fn stops(values: &[&str]) -> ModelParams {
     ModelParams { stop_sequences: values.iter().map(|value| (*value).to_owned()).collect(), ..none() }
 }
 
-/// Thinks in budgets when asked, and takes no sampling but a high `top_p` meanwhile.
+/// A model with thinking budgets that accepts no sampling while it thinks, except a high `top_p`.
 fn budgets() -> Capabilities {
     Capabilities {
         thinking_budget: Some(ValueRange::at_least(1_024)),
@@ -53,7 +53,7 @@ fn turn_params_outside_model_bounds_are_refused_by_name() {
     let top_p = |value| ModelParams { top_p: Some(value), ..none() };
     for (asked, field, reason) in [
         (off(temperature(1.5)), "temperature", "must be between 0 and 1 for this model"),
-        // Also where it would not be sent at all at the moment.
+        // The value is rejected even if the parameter would not be sent in this mode.
         (temperature(1.5), "temperature", "must be between 0 and 1 for this model"),
         (top_p(0.5), "top_p", "must be between 0.95 and 1 for this model while it thinks"),
         (max_tokens(64_001), "max_tokens", "must be between 1 and 64000 for this model"),
@@ -65,7 +65,7 @@ fn turn_params_outside_model_bounds_are_refused_by_name() {
     ] {
         let refused = resolve_params(&asked, &none(), &budgets());
         assert_eq!(refused, Err(InvalidField::new(format!("params.{field}"), reason)), "{asked:?}");
-        // The same as a default of the chat stands in no turn's way: it is left out.
+        // As a default of the chat, the same value is dropped instead.
         let settled = resolve_params(&none(), &asked, &budgets()).unwrap();
         assert_eq!(left_out(&settled).first(), Some(&(field, reason)), "{asked:?}");
         assert_eq!((settled.params.temperature, settled.params.top_p), (None, None));
@@ -191,7 +191,7 @@ fn budget_and_max_tokens_yield_to_turn_params() {
     let kept = settled(max_tokens(2_000), thinking(Budget(4_000)));
     assert_eq!((kept.thinking, kept.params.max_tokens), (Medium, Some(2_000)));
     assert_eq!(left_out(&kept), [("thinking", "a budget must be below max_tokens (2000)")]);
-    // A level is a budget here: it needs the room of the smallest.
+    // Levels are budgets here, so they need room for the smallest budget.
     for (max, sent) in [(1_024, Off), (1_025, High)] {
         let kept = settled(ModelParams { thinking: Some(High), ..max_tokens(max) }, none());
         assert_eq!((kept.thinking, kept.is_thinking_mode), (sent, sent == High));

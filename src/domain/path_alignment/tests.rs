@@ -1,10 +1,10 @@
-//! Alignment by a table and by properties.
+//! Tests of alignment, by a table and by properties.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// `u` is a message, `a` a reply, `s` a system turn.
+/// Parses roles: `u` is a message, `a` a reply, `s` a system turn.
 fn roles(path: &str) -> Vec<Role> {
     path.chars()
         .map(|c| match c {
@@ -15,7 +15,7 @@ fn roles(path: &str) -> Vec<Role> {
         .collect()
 }
 
-/// The pairs as `left|right`, each side as its letters.
+/// Formats the pairs as `left|right`, each side as its letters.
 fn pairs(left: &str, right: &str) -> Vec<String> {
     let pairs = align(&roles(left), &roles(right));
     pairs.into_iter().map(|pair| format!("{}|{}", &left[pair.left], &right[pair.right])).collect()
@@ -30,10 +30,10 @@ fn exchanges_are_aligned_by_position() {
         ("", "uaua", vec!["|ua", "|ua"]),
         // Two replies to one message.
         ("aua", "auaua", vec!["a|a", "ua|ua", "|ua"]),
-        // Only one path goes on with a reply to the shared message.
+        // Only one path continues with a reply to the shared message.
         ("aua", "ua", vec!["a|", "ua|ua"]),
         ("ua", "aua", vec!["|a", "ua|ua"]),
-        // A reply that goes on over several turns, a message without a reply, a system turn.
+        // A reply that continues over several turns, a message without a reply, a system turn.
         ("uaaa", "ua", vec!["uaaa|ua"]),
         ("uua", "ua", vec!["u|ua", "ua|"]),
         ("usa", "s", vec!["|s", "usa|"]),
@@ -70,7 +70,7 @@ proptest! {
             prop_assert_eq!(turns, (0..text.len()).collect::<Vec<_>>());
         }
         prop_assert!(aligned.iter().all(|pair| !(pair.left.is_empty() && pair.right.is_empty())));
-        // A message begins its line.
+        // A message always begins a row.
         for pair in &aligned {
             for (text, turns) in [(&left, &pair.left), (&right, &pair.right)] {
                 prop_assert!(!text[turns.clone()].chars().skip(1).any(|c| c == 'u'));

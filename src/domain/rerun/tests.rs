@@ -1,4 +1,4 @@
-//! What a graft does next, by tables.
+//! Table tests of the next step of a rerun.
 
 use super::*;
 

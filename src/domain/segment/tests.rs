@@ -1,4 +1,5 @@
-//! The worked sequences of domain.md 4.5, the laws behind them, and the facts of the label.
+//! Tests of segmentation: the worked sequences of `docs/reference/domain.md 4.5`, the laws behind them, and the facts
+//! of the label.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -6,8 +7,8 @@ use serde_json::json;
 use super::*;
 use crate::fixtures;
 
-/// One letter a segment, as domain.md 4.5 writes them, and some more: `K` thinking, `T` call, `r` its result, `X`
-/// text, `_` blank text, `E` error text, `s` signature, `I` image, `o` a type that is not drawn.
+/// Parses one letter per segment, as in `docs/reference/domain.md 4.5`, and some more: `K` thinking, `T` call, `r`
+/// its result, `X` text, `_` blank text, `E` error text, `s` signature, `I` image, `o` a type that is not shown.
 fn blocks_of(letters: &str) -> Vec<Block> {
     let mut calls = 0;
     let contents = letters.chars().filter(|letter| *letter != ' ').map(|letter| match letter {
@@ -28,7 +29,7 @@ fn blocks_of(letters: &str) -> Vec<Block> {
     fixtures::blocks(1, contents)
 }
 
-/// The items as domain.md 4.5 writes them: `R1{K,T} · Text`.
+/// Formats the items as in `docs/reference/domain.md 4.5`: `R1{K,T} · Text`.
 fn drawn(items: &[RenderedItem]) -> String {
     let mut reasoning_blocks = 0;
     let words = items.iter().map(|item| match item {
@@ -128,7 +129,7 @@ fn streaming_prefixes_open_and_close_without_moving_anything() {
     }
 }
 
-/// Where each visible block is: `Some(n)` in the n-th reasoning block, `None` in the reply.
+/// Returns the place of each visible block: `Some(n)` in the n-th reasoning block, `None` in the reply.
 fn places(items: &[RenderedItem]) -> Vec<(usize, Option<usize>)> {
     let mut places = Vec::new();
     let mut nth = 0;
@@ -153,7 +154,7 @@ fn places(items: &[RenderedItem]) -> Vec<(usize, Option<usize>)> {
     places
 }
 
-/// The seed's own wording, which peeks at the next segment (seed 000 section 4).
+/// Implements the original wording of the rule, which looks at the next segment.
 fn peeking(kinds: &[char]) -> Vec<Option<usize>> {
     let mut places = Vec::new();
     let mut nth = 0;
@@ -302,7 +303,7 @@ fn result_is_matched_to_its_call_among_parallel_ones() {
     let answer = |id: &str| fixtures::tool_result(id, "search", json!(id));
     let mut blocks =
         fixtures::blocks(1, [call("a"), call("b"), call("c"), answer("c"), answer("a"), answer("a"), answer("lost")]);
-    // An import may know only the provider's call ids.
+    // An import may have only the provider's call ids.
     blocks[3].parent_block_id = None;
     let pairs: Vec<_> = segments(&blocks, true)
         .into_iter()

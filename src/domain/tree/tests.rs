@@ -1,16 +1,16 @@
-//! A worked tree, damaged trees, and what holds in every tree.
+//! Tests of a worked tree, of damaged trees, and of properties that hold for every tree.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::fixtures::{self, turn_id};
 
-/// A row with another `ord` than its number, as a damaged database may have it.
+/// Returns a node with another `ord` than its number, as in a damaged database.
 fn node(n: u64, prev: Option<u64>, ord: i64) -> TurnNode {
     TurnNode { ord, ..fixtures::node(n, prev) }
 }
 
-/// The worked tree; its rows come in any order.
+/// Returns the worked tree, built from rows in reverse order.
 fn worked() -> TurnTree {
     TurnTree::new(fixtures::nodes().into_iter().rev())
 }
@@ -47,14 +47,14 @@ fn paths_children_siblings_and_forks_are_as_drawn() {
 fn choosing_turn_leads_to_last_visited_else_newest_leaf() {
     let tree = worked();
     let table: [(u64, &[u64], u64); 8] = [
-        // Nothing visited: the newest child at each fork.
+        // Nothing was visited: the newest child at each fork.
         (1, &[], 7),
         (2, &[], 9),
         (3, &[], 7),
         (3, &[5], 5),
-        // A visit that is not at the end goes on down.
+        // A visited turn that is not a leaf leads further down.
         (3, &[4], 5),
-        // The newest visit below counts; visits elsewhere do not.
+        // The newest visit below the turn counts; visits elsewhere do not.
         (1, &[10, 9, 5], 9),
         (3, &[9, 10], 7),
         (5, &[], 5),
@@ -109,7 +109,7 @@ fn longest_allowed_chain_is_walked() {
     assert_eq!(tree.leaf_below(turn_id(1), &[]), Some(turn_id(longest.unsigned_abs())));
 }
 
-/// A sound tree: each turn hangs on an older one or on nothing.
+/// Generates a valid tree: each turn has an older parent or none.
 fn sound() -> impl Strategy<Value = TurnTree> {
     prop::collection::vec(any::<prop::sample::Index>(), 0..60).prop_map(|parents| {
         TurnTree::new((1_u64..).zip(parents).map(|(n, parent)| {
@@ -119,7 +119,7 @@ fn sound() -> impl Strategy<Value = TurnTree> {
     })
 }
 
-/// Rows with anything in them.
+/// Generates arbitrary rows.
 fn damaged() -> impl Strategy<Value = TurnTree> {
     prop::collection::vec((0..20_u64, prop::option::of(0..24_u64), 0..12_i64), 0..40)
         .prop_map(|rows| TurnTree::new(rows.into_iter().map(|(n, prev, ord)| node(n, prev, ord))))

@@ -1,4 +1,4 @@
-//! The status table of domain.md 4.8, cell by cell.
+//! Tests of every cell of the status table of `docs/reference/domain.md 4.8`.
 
 use super::TurnStatus::{Cancelled, Complete, Error, Pending, Streaming, WaitingSubagents};
 use super::TurnTransition::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};

@@ -276,16 +276,22 @@ fn request_delta_without_usable_base_is_reported() {
     // Replaces the base of the first model's third generation, leaving that of the second.
     let (head, rest) = text.split_at(text.find(&after(first)).unwrap() + 1);
     let third_after = |id| format!("{head}{}", rest.replacen(&after(first), &after(id), 1));
-    let not_whole = "its base is missing, incomplete or comes later";
+    let not_whole = "what it is written after is not there whole before it";
     for (text, why) in [
         (text.replacen(&after(first), &after(fixtures::uuid(77)), 1), format!("generations[2]: {not_whole}")),
         (text.replacen(&after(first), &after(third), 1), format!("generations[2]: {not_whole}")),
         (third_after(third), format!("generations[4]: {not_whole}")),
-        (text.replacen("\"head\":40", "\"head\":4000", 1), "generations: its base is too short".to_owned()),
-        (text.replacen("},\"turns\":2}", "},\"turns\":3}", 1), "generations: its base has too few turns".to_owned()),
+        (
+            text.replacen("\"head\":40", "\"head\":4000", 1),
+            "generations: what it is written after is too short for it".to_owned(),
+        ),
+        (
+            text.replacen("},\"turns\":2}", "},\"turns\":3}", 1),
+            "generations: what it is written after names too few turns for it".to_owned(),
+        ),
         (
             text.replacen("\"head\":40", "\"head\":18446744073709551000,\"more\":40", 1),
-            "generations: the full request is too long".to_owned(),
+            "generations: the request is too long when it is whole".to_owned(),
         ),
     ] {
         let told = calls_of(text).unwrap_err();
@@ -452,13 +458,16 @@ fn damaged_elements_are_reported_and_rest_is_read() {
             &["Document 1", "Document 2"] as &[&str],
             "documents: it is no list",
         ),
-        (broken(documents, "\n\"documents\":[}"), &["Document 1", "Document 2"], "documents 1: the rest is not JSON"),
-        (broken(documents, "\n\"documents\":}"), &["Document 1", "Document 2"], ": the rest is not JSON"),
-        // Damage within an element: an extra character, and missing ones that make the rest look like part of a
-        // string or leave a list open.
-        (broken("\n{\"sha256\":\"1", "\n}{\"sha256\":\"1"), &["1"], "blobs 2: the rest is not JSON"),
+        (
+            broken(documents, "\n\"documents\":[}"),
+            &["Document 1", "Document 2"],
+            "documents 1: what follows is not JSON",
+        ),
+        (broken(documents, "\n\"documents\":}"), &["Document 1", "Document 2"], ": what follows is not JSON"),
+        // An element: a sign more, one that is missing, so that the rest seems to lie within a text, or a list open.
+        (broken("\n{\"sha256\":\"1", "\n}{\"sha256\":\"1"), &["1"], "blobs 2: what follows is not JSON"),
         (without(a_quote), &["Two"], "chats 2: "),
-        (without(a_list), &["Two"], "chats 2: the rest is not JSON"),
+        (without(a_list), &["Two"], "chats 2: what follows is not JSON"),
     ] {
         let (came, of) = read_titles(&text);
         assert_eq!(came, all_except(missing), "{told}");
@@ -476,8 +485,8 @@ fn reordered_lists_are_read_when_one_is_damaged() {
         let cut = turned.find(last).unwrap() + 3;
         let (some, told) = read_titles(&turned[..cut]);
         assert_eq!(some, all_except(&[missing]), "{order:?}");
-        assert_eq!(told, [format!("{} 2: the file ends in the middle of it", order[2])]);
-        // One of the chats, which precede their turn, lacks the end of a string.
+        assert_eq!(told, [format!("{} 2: the file ends within it", order[2])]);
+        // One of the chats, which stand before their turn, has lost the end of a text.
         let at = turned.find("\"title\":\"Two").unwrap() + "\"title\":\"Two".len();
         let (some, told) = read_titles(&format!("{}{}", &turned[..at], &turned[at + 1..]));
         assert_eq!(some, all_except(&["Two"]), "{order:?}");

@@ -84,7 +84,7 @@ impl Input {
             }
             if count > bounds::CONVERSATIONS {
                 return Err(ImportError::TooLarge(format!(
-                    "more than {} conversations; the rest was skipped",
+                    "there are more than {} conversations",
                     bounds::CONVERSATIONS
                 )));
             }

@@ -176,7 +176,7 @@ impl LegacyTable {
 /// The reason why a database does not match the schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaMismatch {
-    #[error("table {name} is missing; the tables are: {}", list(there))]
+    #[error("there is no table {name}; the tables are: {}", list(there))]
     Table { name: &'static str, there: Vec<String> },
     #[error("the table {table} has no column {}; its columns are: {}", names.join(" or "), list(there))]
     Column { table: String, names: Vec<&'static str>, there: Vec<String> },

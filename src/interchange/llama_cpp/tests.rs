@@ -52,7 +52,7 @@ fn lines_are_grouped_into_conversations() {
         kept.issue_lines(),
         [
             "lost: sample.json › s-1 › n2: an attachment of a kind that is not known was left out (HOLOGRAM)",
-            "lost: sample.json › s-1 › n2: a file is not in the export, only its extracted text (2 times)",
+            "lost: sample.json › s-1 › n2: a file did not come along, only the text that was taken out of it (2 times)",
         ]
     );
 }

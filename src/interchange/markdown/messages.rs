@@ -11,30 +11,30 @@ pub const YOU: &str = "You";
 pub const ASSISTANT: &str = "Assistant";
 pub const SYSTEM: &str = "System";
 pub const EDITED: &str = "edited by you";
-pub const HIDDEN_REASONING: &str = "The provider does not share this reasoning.";
+pub const HIDDEN_REASONING: &str = "The provider keeps the words of this reasoning to itself.";
 pub const ARGUMENTS: &str = "Arguments";
 pub const NO_ARGUMENTS: &str = "No arguments.";
 pub const RESULT: &str = "Result";
 pub const TOOL_ERROR: &str = "Error";
-pub const NO_RESULT: &str = "No result.";
+pub const NO_RESULT: &str = "There is no result.";
 pub const SOURCES: &str = "Sources";
 pub const ERROR: &str = "Error";
 pub const STOPPED: &str = "Stopped by you.";
-pub const STILL_WRITTEN: &str = "This reply was still being generated.";
+pub const STILL_WRITTEN: &str = "This reply was still being written.";
 pub const EMPTY_REPLY: &str = "The reply is empty.";
 pub const DOCUMENT: &str = "Document";
 pub const IMAGE: &str = "Image";
 pub const IMPORTED_FROM: &str = "Imported from";
-pub const DIFFERENCES: &str = "Differences from the source:";
-pub const DAMAGED: &str = "Parts of this chat are damaged in the database and could not be exported unchanged:";
-pub const NO_DIFFERENCES: &str = "Everything was imported.";
+pub const DIFFERENCES: &str = "What the source had and this chat has not, or has otherwise:";
+pub const DAMAGED: &str = "Parts of this chat are damaged in the database and could not be exported as they were:";
+pub const NO_DIFFERENCES: &str = "Everything of it came along.";
 
 /// Names the kind of a difference from the source.
 pub fn difference(kind: ImportDifferenceKind) -> &'static str {
     match kind {
-        ImportDifferenceKind::LeftOut => "skipped",
-        ImportDifferenceKind::PutRight => "fixed",
-        ImportDifferenceKind::Lost => "lost",
+        ImportDifferenceKind::LeftOut => "left out",
+        ImportDifferenceKind::PutRight => "put right",
+        ImportDifferenceKind::Lost => "not kept",
     }
 }
 
@@ -91,11 +91,11 @@ pub fn tool_state(status: crate::domain::block::ToolStatus, failed: bool) -> &'s
         Done if failed => "failed",
         Done => "done",
         Cancelled => "stopped",
-        Denied => "declined by you",
+        Denied => "you declined",
         Interrupted => "the server restarted; it may or may not have run",
-        HandedOver => "run by a client",
+        HandedOver => "handed over to a program",
         Pending => "waiting",
-        AwaitingApproval => "waiting for your approval",
+        AwaitingApproval => "waiting for your answer",
         Running => "running",
     }
 }

@@ -59,7 +59,7 @@ impl GeneratedImage {
 pub fn strip_base64(value: &mut Value) {
     match value {
         Value::String(text) if text.len() > limits::OPAQUE_BYTES && is_base64(text) => {
-            *text = format!("({} bytes of base64, saved with the raw response)", text.len());
+            *text = format!("({} bytes of base64: kept with the response)", text.len());
         }
         Value::Array(values) => values.iter_mut().for_each(strip_base64),
         Value::Object(fields) => fields.values_mut().for_each(strip_base64),

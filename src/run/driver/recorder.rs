@@ -167,13 +167,13 @@ impl Recorder {
             match self.journal.commit(&self.live, complete(batch, &self.turn)).await {
                 Ok(()) => break,
                 Err(unstored) if unstored.is_taken => {
-                    tracing::error!(turn = %self.turn.id, "the turn was already ended elsewhere");
+                    tracing::error!(turn = %self.turn.id, "somebody else has ended this turn");
                     // Rows with wrong positions look like those of another writer; then the turn has not ended yet
                     // and is ended here.
                     if let Err(error) =
                         supervisor.end_stored_turn(&self.live, &TurnEnding::Failed(unstored.failure)).await
                     {
-                        tracing::error!(turn = %self.turn.id, %error, "its end could not be published");
+                        tracing::error!(turn = %self.turn.id, %error, "its ending cannot be shown");
                     }
                     return;
                 }
@@ -182,18 +182,15 @@ impl Recorder {
                     // missing.
                     match supervisor.end_stored_turn(&self.live, &TurnEnding::Failed(unstored.failure)).await {
                         Ok(()) => {
-                            tracing::error!(turn = %self.turn.id, "a turn ends without the parts the database rejects");
+                            tracing::error!(turn = %self.turn.id, "a turn ends without what the database refuses of it");
                             return;
                         }
-                        Err(error) => {
-                            tracing::error!(turn = %self.turn.id, %error, "the end of a turn is waiting for the \
-                                database")
-                        }
+                        Err(error) => tracing::error!(turn = %self.turn.id, %error, "an ending waits for the database"),
                     }
                 }
                 Err(unstored) => {
                     let code = unstored.failure.kind.as_str();
-                    tracing::error!(turn = %self.turn.id, code, "the end of a turn is waiting for disk space")
+                    tracing::error!(turn = %self.turn.id, code, "an ending waits for the disk")
                 }
             }
             if !shown {
@@ -227,7 +224,7 @@ impl Recorder {
         let first = self.turn.last_event_seq + 1;
         for (event, seq) in std::mem::take(&mut self.pending).into_iter().zip(first..) {
             if let fold::ApplyOutcome::Impossible(why) = fold::apply(&mut self.turn, seq, &event) {
-                tracing::error!(turn = %self.turn.id, seq, why, "a run recorded an invalid event");
+                tracing::error!(turn = %self.turn.id, seq, why, "a run recorded an event that cannot be");
             }
             self.ready.push(EventLine::from_event(event, seq));
         }

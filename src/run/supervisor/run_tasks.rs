@@ -24,8 +24,7 @@ impl Supervisor {
             if room {
                 supervisor.drive_run(live, job, RunStart::Fresh).await;
             } else {
-                let failure =
-                    Failure::new(FailureKind::Internal, "").with_detail("too many replies are being generated");
+                let failure = Failure::new(FailureKind::Internal, "").with_detail("too many replies run at once");
                 driver::fail_turn(&supervisor, &live, failure).await;
                 supervisor.remove_live_turn(&live, id);
             }

@@ -14,8 +14,9 @@ use turnleaf_platform::config::CliFlags;
     name = "turnleaf",
     version,
     about,
-    after_help = "Without a command, turnleaf serves on http://127.0.0.1:3000.\nExit codes: 0 success, 1 failure, \
-        2 usage error, 74 damaged data, 75 data directory in use, 78 unsafe or invalid configuration."
+    after_help = "Without a command, turnleaf serves on http://127.0.0.1:3000.\n\
+                  Exit codes: 0 done, 1 failed, 2 wrong use, 74 damaged data, 75 data directory in use, \
+                  78 unsafe or wrong configuration."
 )]
 pub struct CliArgs {
     #[command(subcommand)]

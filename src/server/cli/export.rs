@@ -29,11 +29,8 @@ pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
         Some(Ok(chat)) => Some(chat),
         Some(Err(error)) => return Err(CliError::new(CliExitCode::WrongUse, format_args!("--chat: {error}"))),
     };
-    let of_one = || {
-        chat.ok_or_else(|| {
-            CliError::new(CliExitCode::WrongUse, "this format exports one chat; choose it with --chat ID")
-        })
-    };
+    let of_one =
+        || chat.ok_or_else(|| CliError::new(CliExitCode::WrongUse, "this is of one chat: say which with --chat ID"));
     let wanted = match args.format {
         ExportFormat::Json => ExportTarget::Archive(chat.map_or(ExportScope::Everything, ExportScope::Chat)),
         ExportFormat::Markdown => ExportTarget::Markdown(of_one()?),
@@ -41,14 +38,14 @@ pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
         ExportFormat::Git => {
             let folder = args.output.as_deref();
             let folder = folder
-                .ok_or_else(|| CliError::new(CliExitCode::WrongUse, "set the output folder with --output DIR"))?;
+                .ok_or_else(|| CliError::new(CliExitCode::WrongUse, "say into which folder with --output DIR"))?;
             ExportTarget::Repository(of_one()?, folder)
         }
     };
     let parts = ExportOptions { reasoning: args.reasoning.into(), tools: args.tools.into() };
     let failed = |error: ServiceError| match (error, &args.chat) {
         (ServiceError::NotFound, Some(chat)) => {
-            CliError::new(CliExitCode::Failed, format_args!("chat not found: {chat}"))
+            CliError::new(CliExitCode::Failed, format_args!("there is no chat {chat}"))
         }
         (error, _) => CliError::could_not("export", error),
     };
@@ -116,7 +113,7 @@ async fn archive(
             if damaged > 0 {
                 // Standard output may hold the archive itself.
                 eprintln!(
-                    "{damaged} damaged values could not be exported; the archive lists them, as does `turnleaf fsck`"
+                    "{damaged} damaged values could not be exported: the archive names them, and `turnleaf fsck`"
                 );
             }
             Ok(out.finish())
@@ -134,11 +131,11 @@ impl<'a> ExportOutput<'a> {
     fn open(file: Option<&'a Path>) -> Result<Self, CliError> {
         let Some(file) = file else { return Ok(Self::Terminal(BufWriter::new(io::stdout()))) };
         if file.exists() {
-            return Err(CliError::new(CliExitCode::Failed, format_args!("{} already exists", file.display())));
+            return Err(CliError::new(CliExitCode::Failed, format_args!("{} exists already", file.display())));
         }
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let made = NamedTempFile::new_in(folder);
-        let made = made.map_err(|error| CliError::could_not(&format!("create {}", file.display()), error))?;
+        let made = made.map_err(|error| CliError::could_not(&format!("make {}", file.display()), error))?;
         Ok(Self::File(BufWriter::new(made), file))
     }
 
@@ -156,7 +153,7 @@ impl<'a> ExportOutput<'a> {
             Self::File(out, file) => {
                 let made = out.into_inner().map_err(|error| write_error(error.into_error()))?;
                 let kept = made.persist_noclobber(file).map(drop).map_err(|error| error.error);
-                kept.map_err(|error| CliError::could_not(&format!("create {}", file.display()), error))
+                kept.map_err(|error| CliError::could_not(&format!("make {}", file.display()), error))
             }
         }
     }
@@ -165,7 +162,7 @@ impl<'a> ExportOutput<'a> {
 /// Converts a write error; a closed pipe is not a failure of the export itself.
 fn write_error(error: io::Error) -> CliError {
     match error.kind() {
-        ErrorKind::BrokenPipe => CliError::new(CliExitCode::Failed, "the output was closed before the export finished"),
+        ErrorKind::BrokenPipe => CliError::new(CliExitCode::Failed, "nobody read to the end"),
         _ => CliError::could_not("write the export", error),
     }
 }

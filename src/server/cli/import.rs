@@ -49,7 +49,7 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliErro
             let mut progress = |report: &ImportReport| {
                 if report.conversations >= told + 100 && std::io::stderr().is_terminal() {
                     told = report.conversations;
-                    eprintln!("{}: {told} chats", report.name);
+                    eprintln!("{}: {told} conversations", report.name);
                 }
                 true
             };
@@ -79,14 +79,14 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliErro
     match reports.iter().find(|report| report.stopped.is_some() || report.did_not_fit > 0) {
         None => Ok(()),
         Some(report) if report.stopped.is_none() => {
-            let text = format_args!("not enough space for {} chats from {}", report.did_not_fit, report.name);
+            let text = format_args!("{} conversations of {} did not fit", report.did_not_fit, report.name);
             Err(CliError::new(CliExitCode::Failed, text))
         }
         Some(stopped) => {
             let why = stopped.stopped.as_deref().unwrap_or_default();
             Err(CliError::new(
                 CliExitCode::Failed,
-                format_args!("{} could not be read completely: {why}", stopped.name),
+                format_args!("{} could not be read to its end: {why}", stopped.name),
             ))
         }
     }
@@ -97,7 +97,7 @@ fn parse_source(from: &str, source: &Path) -> Result<CliImportSource, CliError> 
     let format = parse_format(from);
     if schema.is_none() && format.is_none() && from != "auto" {
         let known: Vec<&str> = formats().chain(schemas()).collect();
-        let text = format!("unknown format `{from}`; use auto, {}", known.join(", "));
+        let text = format!("`{from}` is not a format; there are auto, {}", known.join(", "));
         return Err(CliError::new(CliExitCode::WrongUse, text));
     }
     let url = source.to_str().filter(|text| text.starts_with("postgres://") || text.starts_with("postgresql://"));
@@ -107,7 +107,7 @@ fn parse_source(from: &str, source: &Path) -> Result<CliImportSource, CliError> 
         }
         (None, Some(_)) => {
             let known: Vec<&str> = schemas().collect();
-            let text = format!("set the database schema with --from: {}", known.join(" or "));
+            let text = format!("say with --from which schema the database has: {}", known.join(" or "));
             Err(CliError::new(CliExitCode::WrongUse, text))
         }
         (_, None) if !source.is_file() => Err(CliError::file_not_found(source)),
@@ -133,20 +133,20 @@ impl fmt::Display for CliImportSource {
 fn print_report(report: &ImportReport) -> Result<(), CliError> {
     let ImportReport { conversations, imported, known, left_out, turns, branches, .. } = report;
     let of = report.format.unwrap_or("unknown");
-    output::print_line(format_args!("{} ({of}): {conversations} chats", report.name))?;
+    output::print_line(format_args!("{} ({of}): {conversations} conversations", report.name))?;
     let would = if report.dry_run { "would be imported" } else { "imported" };
     output::print_line(format_args!(
-        "  {imported} {would} ({turns} messages and replies on {branches} branches, {} files, {} documents)",
+        "  {imported} {would} ({turns} turns on {branches} branches, {} files, {} documents)",
         report.files, report.documents
     ))?;
-    output::print_line(format_args!("  {known} already imported, {left_out} skipped"))?;
+    output::print_line(format_args!("  {known} here already, {left_out} left out"))?;
     if report.did_not_fit > 0 {
-        output::print_line(format_args!("  {} not imported: not enough space", report.did_not_fit))?;
+        output::print_line(format_args!("  {} did not fit", report.did_not_fit))?;
     }
     for table in &report.tables {
-        output::print_line(format_args!("  {}: {} rows, {} skipped", table.name, table.rows, table.left_out))?;
+        output::print_line(format_args!("  {}: {} rows, {} left out", table.name, table.rows, table.left_out))?;
     }
-    output::print_line(format_args!("  {} fixed, {} lost", report.put_right, report.lost))?;
+    output::print_line(format_args!("  {} things put right, {} not kept", report.put_right, report.lost))?;
     for finding in &report.findings {
         output::print_line(format_args!(
             "  {}: {}: {}",

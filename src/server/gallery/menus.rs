@@ -82,7 +82,7 @@ fn palettes() -> AnyView {
     });
     let document = json!({
         "kind": "document", "document_id": sample_chat_id(4),
-        "title": { "text": "Field notes about leaves, with a title too long for any row", "marks": [[18, 24]] },
+        "title": { "text": "Field notes about leaves, with a title that is longer than a row should ever be", "marks": [[18, 24]] },
     });
     let mut found = PaletteHits::pending();
     for (kind, hit) in
@@ -121,9 +121,13 @@ fn palettes() -> AnyView {
 /// Renders the `/` and `@` menus: with documents and turns, with lines of a document, empty, and during a search.
 fn sign_menus() -> AnyView {
     let documents = || -> Vec<Attachment> {
-        ["How leaves grow.md", "Field notes about leaves, with a title too long for any row", "中文标题：树与叶"]
-            .map(|title| sample_attachment(title, None))
-            .into()
+        [
+            "How leaves grow.md",
+            "Field notes about leaves, with a title that is longer than a row should ever be",
+            "中文标题：树与叶",
+        ]
+        .map(|title| sample_attachment(title, None))
+        .into()
     };
     let turns = vec![
         EarlierTurn { role: Role::User, text: "Why do leaves fall?".into() },
@@ -184,7 +188,7 @@ fn many_models() -> Vec<Model> {
         lock: ModelLock::new("maker", format!("model-{at}")),
         provider_name: "Maker".into(),
         name: format!("Model {at}"),
-        description: (at == 2).then(|| "The largest model".into()),
+        description: (at == 2).then(|| "The largest of them".into()),
         is_demo: false,
         is_default: false,
         used: (at == 2).then_some(0),

@@ -66,8 +66,8 @@ impl Readiness {
     fn journal_problem(&self, most: Duration) -> Option<Problem> {
         let delay = (self.journal_delay)();
         (delay >= most).then(|| {
-            tracing::warn!(seconds = delay.as_secs(), "the journal cannot write");
-            Problem::unavailable("The journal cannot write.", 5).with_member("component", "journal")
+            tracing::warn!(seconds = delay.as_secs(), "the journal does not write");
+            Problem::unavailable("The journal does not write.", 5).with_member("component", "journal")
         })
     }
 }
@@ -104,7 +104,7 @@ pub async fn readiness(State(readiness): State<Readiness>) -> Response {
         }
         Err(cause) => {
             tracing::warn!(%cause, "not ready");
-            Problem::unavailable("The database does not respond.", 5).into_response()
+            Problem::unavailable("The database does not answer.", 5).into_response()
         }
     }
 }

@@ -43,35 +43,36 @@ impl OpenApiDocument {
 
 /// The groups of operations, in the order of the page.
 const TAGS: [(&str, &str); 11] = [
-    ("Chats", "A chat is a tree of turns. Readers see one path, from the root to a leaf."),
+    ("Chats", "A chat is a tree of turns; a path from its root to a leaf is what one reads."),
     (
         "Turns",
-        "A message and a reply are one turn each; together they are an exchange. The server generates replies \
-            whether or not a client is connected.",
+        "A message and a reply are a turn each; the two together are an exchange. A reply is written by the server, \
+         whether anybody listens or not.",
     ),
-    ("Branches", "A branch is a line of turns with one provider and one model."),
-    ("Reading", "Read a chat: pages of a path, the whole tree, and formats for older clients."),
-    ("Search", "Search all messages and documents, on all branches."),
-    ("Trash", "Deleted items move to Trash and can be restored exactly as they were for 30 days."),
-    ("Documents", "Texts with immutable versions, the files they are made from, and images."),
-    ("Transfer", "Export and import: archives and exports of other programs."),
-    ("Providers", "Connections to model providers. API keys are write-only."),
+    ("Branches", "A branch is a lineage of turns that keeps one provider and one model."),
+    ("Reading", "Ways to read a chat: pages of a path, the whole tree, and the shapes of older clients."),
+    ("Search", "Words in everything that was said and written, on all branches."),
+    ("Trash", "What is deleted goes to the trash first, and can come back exactly as it was for 30 days."),
+    ("Documents", "Texts with versions that never change, the files that they are made of, and images."),
+    ("Transfer", "Archives and files of other programs: chats go out and come in."),
+    ("Providers", "Connections to model providers. Keys go in and never come out."),
     (
         "Tools",
-        "Tools models can call: built-in tools, tools of tool servers, and tools run by clients. Names and \
-            descriptions from tool servers are untrusted text.",
+        "What models may call: Turnleaf's own tools, those of servers, and those that a client runs. Names and \
+         descriptions of servers' tools are a stranger's words.",
     ),
-    ("Server", "Usage, health and monitoring."),
+    ("Server", "What was spent, and what watches the server."),
 ];
 
-const API_DESCRIPTION: &str = "Requests and responses are JSON in UTF-8. Unknown fields are rejected. Ids are \
-    hyphenated lower-case UUIDs; other spellings match nothing. Resources of other users are reported as missing \
-    (404). Times are RFC 3339 in UTC.\n\nErrors are `application/problem+json` (RFC 9457) with a stable `code`, a \
-    sentence in `detail`, the `field` concerned if any, and the `request_id` used in the server's log.\n\nRequests \
-    that create something accept an `Idempotency-Key`, or `client_request_id` in the body: repeating the same \
-    request creates nothing and returns the first result with 200; reusing a key for a different request returns \
-    409 `idempotency_mismatch`. Keys for turns are kept with their chat, others for a day.\n\nBrowsers can change \
-    data only from the server's own pages (403 `cross_site`).";
+const API_DESCRIPTION: &str = "Requests and answers are JSON in UTF-8. Unknown fields are refused. Ids are hyphenated lower-case \
+    UUIDs; any other spelling names nothing. What belongs to somebody else does not exist (404). Times are RFC 3339 in \
+    UTC.\n\n\
+    Every error is `application/problem+json` (RFC 9457) with a stable `code`, a sentence in `detail`, the `field` it is \
+    about where there is one, and the `request_id` under which the server's log has it.\n\n\
+    What makes something takes an `Idempotency-Key`, or `client_request_id` in the body: the same request again makes \
+    nothing and gets the same thing with 200; another request under a used name gets 409 `idempotency_mismatch`. Names \
+    of turns are kept with their chat, others for a day.\n\n\
+    Browsers may change things only from the server's own pages (403 `cross_site`).";
 
 /// `GET /api/openapi.json`.
 pub async fn show(Extension(document): Extension<Arc<OpenApiDocument>>, headers: HeaderMap) -> Response {

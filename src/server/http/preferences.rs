@@ -112,7 +112,7 @@ pub async fn save_keys(
         (Keymap::default(), "")
     } else {
         let name = fields.text("command").unwrap_or_default();
-        let command = KeyCommand::parse(&name).ok_or_else(|| InvalidField::new("command", "unknown command"))?;
+        let command = KeyCommand::parse(&name).ok_or_else(|| InvalidField::new("command", "no such command"))?;
         let is_blank = fields.text("keys").is_none_or(|keys| keys.trim().is_empty());
         if is_blank && !fields.contains("none") && !fields.contains("usual") {
             // Nothing was typed: it stays as it is.

@@ -221,7 +221,7 @@ impl SearchPageQuery {
             if text.is_empty() {
                 Ok(None)
             } else {
-                read().map(Some).map_err(|_| InvalidField::new(field, "is unknown"))
+                read().map(Some).map_err(|_| InvalidField::new(field, "is none there is"))
             }
         }
         Ok(SearchFilters {

@@ -77,9 +77,9 @@ impl UsageQuery {
         let grouping = match (group, self.chat_id) {
             (UsageGroup::Branch, Some(chat)) => SpendingGrouping::Branch(chat),
             (UsageGroup::Branch, None) => {
-                return Err(InvalidField::new("chat_id", "is required to select the chat"));
+                return Err(InvalidField::new("chat_id", "names the chat whose branches are meant"));
             }
-            (_, Some(_)) => return Err(InvalidField::new("chat_id", "is only allowed with `group=branch`")),
+            (_, Some(_)) => return Err(InvalidField::new("chat_id", "goes with `group=branch` alone")),
             (UsageGroup::Day, None) => SpendingGrouping::Day,
             (UsageGroup::Model, None) => SpendingGrouping::Model,
             (UsageGroup::Provider, None) => SpendingGrouping::Provider,
@@ -187,7 +187,7 @@ pub async fn page(
         Ok(StrictQuery(query)) => parse_day("from", &query.from)
             .and_then(|from| Ok((from, parse_day("to", &query.to)?)))
             .and_then(|(from, to)| UsagePeriod::new(from, to, today)),
-        Err(_) => Err(InvalidField::new("group", "is not one of the allowed values")),
+        Err(_) => Err(InvalidField::new("group", "is none of those in the list")),
     };
     let (period, refused) = match period {
         Ok(period) => (period, None),
@@ -209,6 +209,6 @@ pub async fn page(
 fn parse_day(field: &'static str, text: &str) -> Result<Option<NaiveDate>, InvalidField> {
     match text.trim() {
         "" => Ok(None),
-        text => text.parse().map(Some).map_err(|_| InvalidField::new(field, "must be a date such as 2026-11-21")),
+        text => text.parse().map(Some).map_err(|_| InvalidField::new(field, "is no day such as 2026-11-21")),
     }
 }

@@ -76,7 +76,7 @@ pub enum MessageBlock {
 fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let offset = u64::deserialize(from)?;
     if i64::try_from(offset).is_err() {
-        return Err(D::Error::custom("must be at most 9223372036854775807"));
+        return Err(D::Error::custom("an offset is at most 9223372036854775807"));
     }
     Ok(offset)
 }
@@ -197,7 +197,7 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
             if alt.chars().count() > limits::ALT_CHARS {
                 return Err(InvalidField::new(
                     "content",
-                    format!("`alt` can have at most {} characters", limits::ALT_CHARS),
+                    format!("`alt` has at most {} characters", limits::ALT_CHARS),
                 )
                 .into());
             }
@@ -211,11 +211,11 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
         } => Ok(Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end }),
         MessageBlock::ToolResult { tool_use_id, result, is_error } => {
             if tool_use_id.is_empty() || tool_use_id.contains('\0') {
-                return Err(InvalidField::new("content", "a tool result needs `tool_use_id`").into());
+                return Err(InvalidField::new("content", "a result names its call with `tool_use_id`").into());
             }
             let bytes = result.as_str().map_or_else(|| result.to_string().len(), str::len);
             if bytes > limits::TOOL_RESULT_BYTES {
-                let limit = format!("a tool result can have at most {} KiB", limits::TOOL_RESULT_BYTES >> 10);
+                let limit = format!("a result has at most {} KiB", limits::TOOL_RESULT_BYTES >> 10);
                 return Err(ServiceError::TooLarge { field: "content", limit });
             }
             let cleaned = match result {

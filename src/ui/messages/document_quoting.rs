@@ -7,7 +7,7 @@ use crate::ui::messages::server_messages::localize_field_error;
 define_messages! {
     select_first: "Select some text first.", "请先选中一些文字。";
     link_copied: "Link copied.", "链接已复制。";
-    not_reached: "Could not reach the server. Your selection is kept; try again.", "无法连接服务器。选中的内容已保留，请重试。";
+    not_reached: "The server could not be reached. The selection is kept; try again.", "无法连接服务器。选中的内容已保留，请重试。";
     quoting: "Quoting…", "正在引用…";
 }
 
@@ -24,10 +24,10 @@ pub fn lines(first: u64, last: u64) -> String {
 pub fn selected(first: u64, last: u64, chat: &str) -> String {
     let (lines, keys) = (lines(first, last), key_hint(KeyCommand::Quote));
     if keys.is_empty() {
-        return message!("{lines} selected. Press Tab for actions.", "已选中{lines}。按 Tab 查看可用操作。");
+        return message!("{lines} selected. Tab leads to what can be done.", "已选中{lines}。按 Tab 查看可用操作。");
     }
     message!(
-        "{lines} selected. Press {keys} to quote in {chat}, or Tab for more actions.",
+        "{lines} selected. {keys} quotes it in {chat}; Tab leads to what else can be done.",
         "已选中{lines}。按 {keys} 引用到“{chat}”，按 Tab 查看其他操作。"
     )
 }

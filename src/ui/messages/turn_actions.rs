@@ -6,16 +6,16 @@ use crate::ui::keymap::{self, KeyCommand};
 use crate::ui::locale::{define_messages, localized_word, message};
 
 define_messages! {
-    other_models: "Reply with another model", "换个模型回复";
+    other_models: "Ask another model", "换个模型回复";
     quote: "Quote", "引用";
     quote_in_message: "Quote in your message", "引用到你的消息";
-    what_is_big: "Show context usage", "查看上下文占用";
+    what_is_big: "What is big?", "哪些内容占用多？";
     quoted: "Quoted in your message.", "已引用到你的消息。";
 }
 
 /// The label of a menu item beside "Retry".
 pub fn retry_with_model(name: &str) -> String {
-    message!("Retry with {name}", "用 {name} 重试")
+    message!("Try again with {name}", "用 {name} 重试")
 }
 
 /// The reason of a failed reply, with the numbers that the provider reported.
@@ -33,7 +33,7 @@ pub fn failure(failure: &Failure) -> String {
 pub fn selected() -> String {
     let keys = keymap::key_hint(KeyCommand::Quote);
     if keys.is_empty() {
-        return localized_word("Text selected. You can quote it.", "已选中文字，可以引用。").to_owned();
+        return localized_word("Selected. It can be quoted.", "已选中，可以引用。").to_owned();
     }
-    message!("Text selected. Press {keys} to quote it in your message.", "已选中文字。按 {keys} 引用到你的消息。")
+    message!("Selected. {keys} quotes it in your message.", "已选中。按 {keys} 引用到你的消息。")
 }

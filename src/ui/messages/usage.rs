@@ -7,8 +7,8 @@ use crate::ui::locale::{define_messages, message};
 pub const UNKNOWN: &str = "—";
 define_messages! {
     context_in_use: "Context in use", "已用上下文";
-    context_nearly_full: "This chat is close to the model's context limit.", "此对话已接近该模型的上下文上限。";
-    context_full: "This chat exceeds the model's context limit. Start a new chat, branch from an earlier message, or choose a model with a larger context.", "此对话已超出该模型的上下文上限。请新建对话、从更早的消息新建分支，或选择上下文更大的模型。";
+    context_nearly_full: "The conversation is nearly as long as this model can read.", "此对话的长度已接近该模型的上限。";
+    context_full: "The conversation is longer than this model can read. Start a new chat, branch earlier, or choose a larger model.", "此对话已超出该模型能读取的长度。请新建对话、从更早的位置建立分支，或选择更大的模型。";
 }
 
 /// Formats a count of tokens: "340", "1.2k", "38k", "1.2M".

@@ -210,7 +210,7 @@ fn minute_of_writing_has_few_announcements_and_no_token() {
     assert!(said.len() <= 12, "{said:?}");
     assert_eq!(said[0], Announcement::Polite("Assistant is thinking.".into()));
     assert_eq!(said[1], Announcement::Polite("Still thinking, 12 seconds.".into()));
-    assert!(said.contains(&Announcement::Polite("Assistant is replying.".into())));
+    assert!(said.contains(&Announcement::Polite("Assistant is answering.".into())));
     assert!(!said.iter().any(|said| format!("{said:?}").contains("word")));
 }
 
@@ -294,6 +294,6 @@ fn first_tool_of_each_run_is_announced() {
         turn.blocks = fixtures::blocks(2, contents[..many].to_vec());
         said.extend(saying.next_announcement(&turn, many as i64 * 4_000, &at_composer()));
     }
-    let words = ["Using a.", "Assistant is replying.", "Using c."].map(|words| Announcement::Polite(words.into()));
+    let words = ["Using a.", "Assistant is answering.", "Using c."].map(|words| Announcement::Polite(words.into()));
     assert_eq!(said, words);
 }

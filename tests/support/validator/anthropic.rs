@@ -1,4 +1,4 @@
-//! The rules of Anthropic Messages (providers.md 3).
+//! The rules of Anthropic Messages (docs/reference/providers.md 3).
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What each Claude takes, written from providers.md 3.2 and nothing else.
+//! What each Claude takes, written from docs/reference/providers.md 3.2 and nothing else.
 
 /// How thinking is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The rules of chat completions, at OpenAI and where they are spoken otherwise (providers.md 4, 5).
+//! The rules of chat completions, at OpenAI and where they are spoken otherwise (docs/reference/providers.md 4, 5).
 
 use serde_json::{Map, Value, json};
 

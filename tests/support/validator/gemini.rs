@@ -1,4 +1,4 @@
-//! The rules of Gemini (providers.md 7).
+//! The rules of Gemini (docs/reference/providers.md 7).
 
 use serde_json::{Map, Value, json};
 
@@ -39,7 +39,7 @@ pub enum GeminiThinkingRule {
     Level(&'static [&'static str]),
 }
 
-/// What a model takes, from providers.md 7.1; `None` where there is no such model.
+/// What a model takes, from docs/reference/providers.md 7.1; `None` where there is no such model.
 pub fn thinking_rule(model: &str) -> Option<GeminiThinkingRule> {
     let (generation, is_pro) = (model.strip_prefix("gemini-").unwrap_or_default(), model.contains("-pro"));
     Some(match generation.split('-').next().unwrap_or_default() {
@@ -145,7 +145,7 @@ fn parts(content: &Value) -> &[Value] {
     content["parts"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Parts as they count: thoughts only by their signatures, unsigned text joined, empty text nowhere (providers.md 7.6).
+/// Parts as they count: thoughts only by their signatures, unsigned text joined, empty text nowhere (docs/reference/providers.md 7.6).
 fn merge_parts(parts: &[Value]) -> Vec<Value> {
     let is_loose = |part: &Value| part.get("text").is_some() && part.get("thoughtSignature").is_none();
     let mut all: Vec<Value> = Vec::new();

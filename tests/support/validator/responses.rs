@@ -1,4 +1,4 @@
-//! The rules of OpenAI's Responses (providers.md 6).
+//! The rules of OpenAI's Responses (docs/reference/providers.md 6).
 
 use serde_json::{Map, Value, json};
 

@@ -188,7 +188,7 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
     let said = stream.speech.content.clone();
     if say.end == ReplyEnd::Limit {
         stream.event("response.incomplete", response("incomplete", &said));
-        // A message that was cut goes back as plain text without what led to it (providers.md 2.6).
+        // A message that was cut goes back as plain text without what led to it (docs/reference/providers.md 2.6).
         let text = stream.speech.text.clone();
         stream.speech.content = vec![json!({"role": "assistant", "content": text})];
     } else {

@@ -1,5 +1,5 @@
-//! The figures over time: one line of JSON for each measurement, with its day, commit and machine. A figure can be held
-//! against the last one of the same machine; figures of two machines say nothing of each other.
+//! The trend of the figures: one line of JSON per measurement, with its date, commit and machine. Figures are
+//! compared only with the last ones of the same machine.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::step::{output, print_note};
 use crate::workspace;
 
-/// Appends what was measured to the trend, and fails where a figure is worse than the last of this machine by more than so
-/// many percent.
+/// Appends a measurement to the trend, and fails if a figure is worse than the last one of this machine by more than
+/// `fail_over` percent.
 ///
 /// # Errors
 /// A figure is worse, or a file cannot be read or written.
@@ -44,7 +44,7 @@ fn entry(measured: &Value, at: &str, commit: &str, machine: &str) -> Value {
     json!({ "at": at, "commit": commit, "machine": machine, "figures": figures })
 }
 
-/// What became worse since each figure was last measured on the machine, in words.
+/// Describes the figures that became worse since they were last measured on the machine.
 fn regressions(before: &str, now: &Value, percent: f64) -> Vec<String> {
     let before: Vec<Value> = before.lines().rev().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let figures = |entry: &Value| entry["figures"].as_array().cloned().unwrap_or_default();
@@ -57,7 +57,7 @@ fn regressions(before: &str, now: &Value, percent: f64) -> Vec<String> {
         let more = (new - old) / old.abs() * 100.0;
         let by = if figure["more_is_better"] == true { -more } else { more };
         let (id, what) = (figure["id"].as_str()?, figure["what"].as_str()?);
-        // What was nothing has no percent.
+        // A former value of zero has no percentage.
         (old != 0.0 && by > percent).then(|| format!("{id} {what}: {new:?} after {old:?}, {by:.0} % worse"))
     };
     figures(now).iter().filter_map(said).collect()
@@ -67,14 +67,14 @@ fn date() -> Result<String> {
     Ok(output(Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%SZ"]))?.trim().to_owned())
 }
 
-/// The commit that is checked out; a checkout without history has none.
+/// Returns the commit that is checked out; `unknown` without a repository.
 fn commit() -> String {
     let mut git = Command::new("git");
     git.current_dir(workspace::root()).args(["describe", "--always", "--dirty"]);
     output(&mut git).map_or_else(|_| "unknown".to_owned(), |said| said.trim().to_owned())
 }
 
-/// The machine: its name, its processor and how many of it there are.
+/// Returns the machine's identity: its host name, processor and number of cores.
 fn machine() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();

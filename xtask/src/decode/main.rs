@@ -1,8 +1,8 @@
-//! How fast recorded responses are decoded, and with how many allocations: the part of `cargo xtask bench` that is linked
-//! with Turnleaf itself. Prints one JSON object an API, a line each; `load` makes figures of them.
+//! Measures the speed and the allocations of decoding recorded responses: a part of `cargo xtask bench` that is
+//! linked with Turnleaf. Prints one line of JSON per API, which `load` turns into figures.
 //!
-//! Every body is fed in pieces as a network brings them, through the framer alone and through the whole decoder, in turns.
-//! The counting allocator is in this process only.
+//! Each body is fed in pieces like those of a network, alternately through the framer alone and through the whole
+//! decoder. The counting allocator exists only in this process.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use turnleaf_providers::openai_chat::Dialect;
 use turnleaf_providers::replay::decoder_for_api;
 use turnleaf_providers::sse::SseParser;
 
-/// What one read of a socket gives.
+/// The size of one read from a socket.
 const PIECE: usize = 4096;
 const ROUNDS: usize = 7;
-/// A round decodes at least this much, so that the clock is fine enough.
+/// The minimum that a round decodes, so that the clock's resolution suffices.
 const ROUND_BYTES: usize = 16 << 20;
 
-/// The APIs, with the folders of their recordings.
+/// The APIs with the directories of their recordings.
 const APIS: [(ProviderApi, &[&str], &str); 5] = [
     (ProviderApi::OpenaiChat, &["openai_chat", "openai_compat"], "sse"),
     (ProviderApi::OpenaiResponses, &["openai_responses"], "sse"),
@@ -34,11 +34,11 @@ const APIS: [(ProviderApi, &[&str], &str); 5] = [
 
 #[derive(Parser)]
 struct Arguments {
-    /// The folder of the recordings.
+    /// The directory of the recordings.
     fixtures: PathBuf,
 }
 
-/// A response body and who sent it.
+/// A response body with the dialect of its sender.
 struct Recording {
     body: Vec<u8>,
     dialect: &'static Dialect,
@@ -114,7 +114,7 @@ fn measure(api: ProviderApi, recordings: &[Recording]) -> Result<Value> {
     }))
 }
 
-/// The events of a body, read to its end as a run reads it.
+/// Decodes a body to its end like a run, and returns its events.
 fn decode(api: ProviderApi, recording: &Recording) -> u64 {
     let mut decoder = decoder_for_api(api, recording.dialect);
     let mut items = Vec::new();
@@ -127,7 +127,7 @@ fn decode(api: ProviderApi, recording: &Recording) -> u64 {
     decoder.event_count()
 }
 
-/// The same bytes through the framer alone; lines of JSON, which it does not frame, are looked through all the same.
+/// Feeds the same bytes through the framer alone. It does not frame lines of JSON, but still scans them.
 fn frame(recording: &Recording) {
     let mut framer = SseParser::default();
     for piece in recording.body.chunks(PIECE) {

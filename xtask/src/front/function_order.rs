@@ -1,7 +1,7 @@
-//! The order of the module's functions. A module is full of near copies (one function of a library for each type that it
-//! is used with), and compression finds again what it has just seen for fewer bits than what lies far back. So each
-//! function comes after those that it has most in common with, and of functions that are the same one is kept. Nothing
-//! behaves differently: a function's address is its place in the table, and the table stays as it is.
+//! Reorders the functions of the module for compression. A module has many near copies (a generic library function
+//! for each type), and compression encodes recent matches in fewer bits. Each function therefore follows those most
+//! similar to it, and identical functions are merged. Behavior does not change: a function's address is its place in
+//! the table, which stays the same.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -13,19 +13,19 @@ use wasmparser::{
     CodeSectionReader, CustomSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef,
 };
 
-/// How long a piece of code is that two functions can have in common, in bytes.
+/// The length of a code shingle in bytes.
 const PIECE: usize = 5;
-/// What it counts to be like a function before the last one, for each that lies between.
+/// The factor by which similarity to an earlier function counts less, for each function in between.
 const FADING: f32 = 0.5;
-/// In how many functions a piece is, at most, that says something about them.
+/// The most functions that a shingle may occur in and still be significant.
 const COMMON_PIECE: usize = 1000;
-/// As if each function had so many pieces more that no other has: small ones are not like everything.
+/// The number of unique shingles added to each function, so that small functions are not similar to everything.
 const OWN_PIECES: f32 = 20.0;
 
-/// The module with like functions beside each other, each once.
+/// Reorders and deduplicates the functions of a module.
 ///
 /// # Errors
-/// It is no module.
+/// The input is not a wasm module.
 pub fn reorder_functions(module: &[u8]) -> Result<Vec<u8>> {
     let functions = Functions::read(module)?;
     let (mut numbers, codes) = functions.without_copies().map_err(damaged)?;
@@ -45,9 +45,9 @@ fn damaged(error: Error) -> anyhow::Error {
     anyhow!("the wasm module cannot be read: {error}")
 }
 
-/// The functions that a module defines, in its own order.
+/// The functions that a module defines, in their original order.
 struct Functions<'m> {
-    /// Functions that come from JavaScript: numbered first.
+    /// The number of imported functions, which have the first indices.
     imported: u32,
     types: Vec<u32>,
     bodies: Vec<FunctionBody<'m>>,
@@ -71,8 +71,8 @@ impl<'m> Functions<'m> {
         Ok(functions)
     }
 
-    /// The function that each is a copy of, or itself; and what the code of each is then. Functions can be the same
-    /// because those that they call are, so it looks until it finds no more.
+    /// Maps each function to the one that it is a copy of, or to itself, and returns the resulting code. Functions
+    /// may become equal because their callees are, so this repeats until nothing changes.
     fn without_copies(&self) -> Result<(FunctionRenumbering, Vec<Vec<u8>>), Error> {
         let to = (0..self.bodies.len() as u32).collect();
         let mut numbers = FunctionRenumbering { imported: self.imported, to, order: Vec::new() };
@@ -89,17 +89,17 @@ impl<'m> Functions<'m> {
     }
 }
 
-/// Writes a module with other numbers for its functions.
+/// Rewrites a module with new function numbers.
 struct FunctionRenumbering {
     imported: u32,
-    /// For each function that the module defines its new number, imports not counted.
+    /// The new number of each defined function, without imports.
     to: Vec<u32>,
-    /// The old numbers of those that are written, in the order of the new ones.
+    /// The old numbers of the functions that are written, in their new order.
     order: Vec<u32>,
 }
 
 impl FunctionRenumbering {
-    /// A function's code with the new numbers in its calls.
+    /// Returns a function's code with the new numbers in its calls.
     fn code(&mut self, body: &FunctionBody<'_>) -> Result<Vec<u8>, Error> {
         let mut code = self.new_function_with_parsed_locals(body)?;
         let mut reader = body.get_operators_reader()?;
@@ -130,7 +130,7 @@ impl Reencode for FunctionRenumbering {
         Ok(())
     }
 
-    /// Names and producers, which nobody reads in a browser.
+    /// Drops custom sections: names and producers are not needed in a browser.
     fn parse_custom_section(&mut self, _: &mut Module, _: CustomSectionReader<'_>) -> Result<(), Error> {
         Ok(())
     }
@@ -144,7 +144,7 @@ impl Reencode for FunctionRenumbering {
     }
 }
 
-/// What a function has that others may have too: its pieces, each once, as numbers.
+/// Returns the shingles of a function, each once, as numbers.
 fn code_shingles(code: &[u8]) -> Vec<u64> {
     let number = |piece: &[u8]| piece.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
     let mut pieces: Vec<u64> = code.windows(PIECE.min(code.len())).map(number).collect();
@@ -153,8 +153,8 @@ fn code_shingles(code: &[u8]) -> Vec<u64> {
     pieces
 }
 
-/// An order in which each comes after those that it has most in common with, for its size; the one just before it counts
-/// most. The largest is the first, and the next where nothing has anything in common.
+/// Orders functions so that each follows those most similar to it for its size, with most weight on the one directly
+/// before. The largest function is first, and next whenever nothing is similar.
 fn similarity_order(functions: &[Vec<u64>]) -> Vec<usize> {
     let mut having: HashMap<u64, Vec<u32>> = HashMap::new();
     for (own, pieces) in (0..).zip(functions) {
@@ -199,8 +199,8 @@ mod tests {
 
     use super::*;
 
-    /// Functions of numbers: `(numbers, calls)` adds all of them up in a row and calls the functions, one import before
-    /// all. Each is exported under its place and lies in the table.
+    /// Builds a module of test functions: `(numbers, calls)` adds its numbers and calls the functions, with one
+    /// import before all. Each function is exported under its place and is in the table.
     fn module(functions: &[(&[u64], &[u32])]) -> Vec<u8> {
         let mut types = TypeSection::new();
         types.ty().function([], [ValType::F64]);
@@ -237,8 +237,8 @@ mod tests {
         module.finish()
     }
 
-    /// What a module does, in its own words: the instructions behind each export, each call written out as what is called
-    /// (`depth` deep), and the same of what lies in the table; and how many functions there are.
+    /// Describes the behavior of a module: the instructions of each export with calls expanded (`depth` deep), the
+    /// same for the table, and the number of functions.
     fn behaviour(module: &[u8]) -> (Vec<(String, String)>, Vec<String>, usize) {
         Validator::new().validate_all(module).unwrap();
         let functions = Functions::read(module).unwrap();

@@ -1,5 +1,5 @@
-//! Short names for what passes between the module and its JavaScript. Each function that one takes from the other has a
-//! name with sixteen digits that nothing compresses, and it stands in both files.
+//! Shortens the names of the functions shared by the module and its JavaScript. Each name contains sixteen digits
+//! that do not compress, and occurs in both files.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -9,18 +9,19 @@ use wasm_encoder::reencode::{Error, Reencode};
 use wasm_encoder::{ExportSection, ImportSection, Module};
 use wasmparser::{ExportSectionReader, ImportSectionReader, Parser, Payload};
 
-/// Where a module has from what the glue gives it.
+/// The module name of the imports from the glue.
 const GLUE: &str = "./turnleaf_bg.js";
-/// How the compiler's own names begin: of exports, only these are renamed, because people and parts ask for the others.
+/// The prefixes of the compiler's own names. Only exports with these are renamed, because pages and code parts use
+/// the others.
 const COMPILED: [&str; 2] = ["_R", "_ZN"];
 
-/// The module and its glue with short names on both sides, the same for the same module.
+/// Returns the module and its glue with short names on both sides. Deterministic.
 ///
 /// # Errors
-/// It is no module.
+/// The input is not a wasm module.
 pub fn shorten_names(module: &[u8], glue: &str) -> Result<(Vec<u8>, String)> {
     let mut names = SharedNames::read(module)?;
-    // A word that the glue has for something else would be two things under one name.
+    // A name that the glue already uses would be ambiguous.
     let taken: Vec<&str> = script_tokens(glue).filter(|(is_word, _)| *is_word).map(|(_, word)| word).collect();
     let mut free = (0..).map(short).filter(|name| !taken.contains(&name.as_str()));
     for name in names.long.drain(..) {
@@ -35,7 +36,7 @@ pub fn shorten_names(module: &[u8], glue: &str) -> Result<(Vec<u8>, String)> {
     Ok((renamed.finish(), glue))
 }
 
-/// A name by its number: a letter, then letters and digits where there are more names than letters.
+/// Returns the short name of a number: a letter, then letters and digits if there are more names than letters.
 fn short(number: usize) -> String {
     const LETTERS: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
     let letter = |at: usize| char::from(LETTERS[at % LETTERS.len()]);
@@ -45,7 +46,7 @@ fn short(number: usize) -> String {
     }
 }
 
-/// A script as its words and what lies between them.
+/// Splits a script into its words and the text between them.
 fn script_tokens(script: &str) -> impl Iterator<Item = (bool, &str)> {
     let is_letter = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$');
     let mut rest = script;

@@ -1,4 +1,4 @@
-//! The layout of `target/site`, and in a release what shrinks in brotli, in its place.
+//! The layout of `target/site`; in a release, compressible files are replaced with their brotli version.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,20 @@ use sha2::{Digest, Sha256};
 use super::{FrontBundle, FrontProfile, WireSize, split};
 use crate::workspace;
 
-/// What wasm, glue and style may weigh on the wire, without the parts that are fetched when they are first used; brotli,
-/// bytes (performance.md G3).
+/// The budget for wasm, glue and style on the wire, without the code parts, in bytes of brotli
+/// (`docs/adr/0050-bundle-budget-and-code-splitting.md`).
 pub const BUDGET: u64 = 400_000;
-/// What it weighs and a little more, so that what belongs into a part is noticed; raised by a decision alone
-/// (docs/decisions.md).
+/// The hard limit, close to the current size, so that code that belongs into a part is noticed. Raised only by a
+/// decision (`docs/adr/0050-bundle-budget-and-code-splitting.md`).
 pub const CEILING: u64 = 400_000;
-/// The same for all parts together.
+/// The limit for all code parts together.
 pub const PARTS_CEILING: u64 = 420_000;
-/// The sheet that only the plain pages load: no part of what the application weighs.
+/// The sheet of the server pages, which does not count toward the application.
 pub const PLAIN_SHEET: &str = "plain.css";
-/// What compression makes smaller.
+/// The extensions of compressible files.
 const COMPRESSED: &[&str] = &["css", "html", "ico", "js", "json", "svg", "txt", "wasm", "webmanifest"];
 
-/// Puts the bundle and the public files in place of what was there.
+/// Replaces the site with the bundle and the public files.
 ///
 /// # Errors
 /// A file cannot be read or written.
@@ -44,7 +44,7 @@ pub fn lay_out(bundle: &Path, effort: FrontProfile) -> Result<FrontBundle> {
     Ok(FrontBundle { hash: hash(&site)?, wire })
 }
 
-/// Names a site by what is in it: 16 hexadecimal digits.
+/// Hashes the contents of a site: 16 hexadecimal digits.
 pub fn hash(site: &Path) -> Result<String> {
     let mut digest = Sha256::new();
     for file in files(site)? {
@@ -58,7 +58,7 @@ pub fn hash(site: &Path) -> Result<String> {
     Ok(digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Every file below a folder, in order.
+/// Lists every file below a directory, in order.
 fn files(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
@@ -82,14 +82,14 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes `.br` in the place of what shrinks; returns what the bundle weighs in brotli.
+/// Replaces compressible files with `.br` files; returns the compressed size of the bundle.
 fn compress(site: &Path) -> Result<WireSize> {
     let shrinks = |file: &PathBuf| {
         let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         COMPRESSED.contains(&extension)
     };
     let mut files: Vec<PathBuf> = files(site)?.into_iter().filter(shrinks).collect();
-    // The longest first, and each by whoever is free: brotli takes its time and knows nothing of threads.
+    // The longest files come first, and threads take the next one: brotli is slow and single-threaded.
     files.sort_by_key(|file| std::cmp::Reverse(fs::metadata(file).map_or(0, |about| about.len())));
     let next = AtomicUsize::new(0);
     let work = || -> Result<WireSize> {
@@ -112,8 +112,8 @@ fn compress(site: &Path) -> Result<WireSize> {
     Ok(WireSize { page: sum(|wire| wire.page), parts: sum(|wire| wire.parts) })
 }
 
-/// Writes a file in brotli in its place: the server writes it anew for the few that do not take that. Returns what it
-/// weighs.
+/// Replaces a file with its brotli version, which the server decompresses for the few clients without brotli. Returns
+/// its size.
 fn compress_one(file: &Path) -> Result<u64> {
     let content = fs::read(file)?;
     let brotli = brotli(&content)?;
@@ -123,11 +123,11 @@ fn compress_one(file: &Path) -> Result<u64> {
     Ok(weight)
 }
 
-/// How brotli may write: the size of its blocks, as a power of two, and which distances have codes of their own. Small
-/// blocks, because what is frequent in a module changes from one kind of function to the next; the rest is tried.
+/// The parameters that are tried: the block size as a power of two, and the direct distance codes. Small blocks suit
+/// a module, because its symbol frequencies change from one kind of function to the next.
 const WAYS: [(i32, u32, u32); 5] = [(16, 0, 0), (16, 1, 8), (16, 1, 28), (17, 0, 8), (17, 1, 16)];
 
-/// The shortest of what comes of all [`WAYS`].
+/// Compresses with all [`WAYS`] and returns the shortest result.
 fn brotli(content: &[u8]) -> Result<Vec<u8>> {
     let written = WAYS.into_iter().map(|(lgblock, distance_postfix_bits, num_direct_distance_codes)| {
         let mut parameters = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, lgblock, ..Default::default() };
@@ -139,14 +139,14 @@ fn brotli(content: &[u8]) -> Result<Vec<u8>> {
     });
     let all: Vec<Vec<u8>> = written.collect::<Result<_>>()?;
     let shortest = all.into_iter().min_by_key(Vec::len).context("brotli has no way")?;
-    // Few programs write like that, so this one reads it once itself.
+    // Few programs use these parameters, so the result is verified by decompressing it.
     let mut read = Vec::new();
     brotli::BrotliDecompress(&mut &shortest[..], &mut read)?;
     ensure!(read == content, "brotli reads something else than was written");
     Ok(shortest)
 }
 
-/// `a.js` as `a.js.br`.
+/// Returns `a.js.br` for `a.js`.
 fn compressed_path(file: &Path, extension: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".");

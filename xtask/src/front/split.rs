@@ -1,5 +1,5 @@
-//! The parts of the module that a page fetches when they are first used: functions marked with `wasm_split` in `src/ui`,
-//! with all that nothing else needs, each part a file of its own beside the main module.
+//! Code splitting: functions marked with `wasm_split` in `src/ui`, with the code that only they use, become files of
+//! their own, which a page loads when they are first used.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use wasm_split_cli_support::{Options, transform};
 
-/// What fetches the parts, as long as it is a module of its own.
+/// The script that loads the parts, before it is merged into the glue.
 const LOADER: &str = "parts.js";
-/// How the names of files begin that are parts, or what some parts share.
+/// The prefixes of the files of parts, and of code shared by some parts.
 const PARTS: [&str; 2] = ["split_", "chunk_"];
 
-/// What a module was taken apart into.
+/// The files of a split module.
 pub struct SplitModule {
-    /// Where the main module lies, not yet bound to JavaScript.
+    /// The path of the main module, before `wasm-bindgen`.
     pub main: PathBuf,
     /// The parts, ready for the browser.
     pub parts: Vec<PathBuf>,
 }
 
-/// Takes a module apart: the main module beside it, parts and their loader into `out`.
+/// Splits a module: writes the main module next to it, and the parts and their loader into `out`.
 ///
 /// # Errors
 /// The module was linked without relocations, or a file cannot be written.
@@ -37,10 +37,10 @@ pub fn split_module(module: &Path, out: &Path) -> Result<SplitModule> {
     Ok(SplitModule { parts: split.split_modules, main })
 }
 
-/// Puts the loader into the glue that imports it: a page that is loaded waits for one script, not for two in a row.
+/// Merges the loader into the glue that imports it, so that a page waits for one script instead of two in sequence.
 ///
 /// # Errors
-/// One of the two is not written as it was by the versions that this program was made for.
+/// The files have another form than those of the supported tool versions.
 pub fn join_loader(glue: &Path, out: &Path) -> Result<()> {
     let loader = out.join(LOADER);
     let joined = with_loader(&fs::read_to_string(glue)?, &fs::read_to_string(&loader)?)
@@ -49,7 +49,7 @@ pub fn join_loader(glue: &Path, out: &Path) -> Result<()> {
     Ok(fs::remove_file(loader)?)
 }
 
-/// `None` where nothing imports the loader.
+/// Returns `None` if nothing imports the loader.
 fn with_loader(glue: &str, loader: &str) -> Option<String> {
     let imports = |line: &&str| line.starts_with("import * as ") && line.contains(LOADER);
     let names = glue.lines().filter(imports).filter_map(|line| line.split_whitespace().nth(3));
@@ -70,7 +70,7 @@ fn with_loader(glue: &str, loader: &str) -> Option<String> {
     Some(joined + &bound)
 }
 
-/// Whether a file of the bundle is fetched when it is first used, not with the page.
+/// Returns true if a file of the bundle is loaded on first use instead of with the page.
 pub fn is_part(file: &Path) -> bool {
     let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     PARTS.iter().any(|start| name.starts_with(start))

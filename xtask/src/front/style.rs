@@ -1,4 +1,4 @@
-//! A style sheet with what it imports, as one file.
+//! The bundler of style sheets: one file with all its imports.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use lightningcss::targets::{Browsers, Targets};
 use super::FrontProfile;
 use crate::workspace;
 
-/// The oldest browsers that the page is made for: those with `:has()`, nesting, `popover` and `content-visibility`.
+/// The oldest supported browsers: those with `:has()`, nesting, `popover` and `content-visibility`.
 fn targets() -> Targets {
     let version = |major: u32, minor: u32| Some(major << 16 | minor << 8);
     let browsers =
@@ -22,7 +22,7 @@ fn targets() -> Targets {
 /// Bundles `style/<name>.css`, and in a release minifies it, into `out`.
 ///
 /// # Errors
-/// A sheet cannot be read or parsed; the error names the file and the place.
+/// A sheet cannot be read or parsed; the error names the file and the position.
 pub fn bundle_styles(name: &str, out: &Path, effort: FrontProfile) -> Result<()> {
     let files = FileProvider::new();
     let mut bundler = Bundler::new(&files, None, ParserOptions::default());

@@ -1,5 +1,5 @@
-//! The wasm module: compiled, bound to JavaScript and put in order. No `wasm-opt` after that: binaryen's `-Oz` makes the
-//! file a fifth smaller and what goes over the wire in brotli a tenth larger, because it makes near copies differ.
+//! Compiles the wasm module, binds it to JavaScript and reorders it. `wasm-opt` is not used: binaryen's `-Oz` makes
+//! the file a fifth smaller but its brotli version a tenth larger, because it makes near copies differ.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use crate::step::run;
 use crate::toolchain::{WASM, WasmToolchain};
 use crate::workspace;
 
-/// Compiles the library for the browser; returns where the module lies. Its folder is its own: the server's side has
-/// other features and another compiler.
+/// Compiles the library for the browser and returns the path of the module. It has its own target directory, because
+/// the server has other features and another compiler.
 ///
 /// # Errors
-/// The compiler's.
+/// The compiler reports an error.
 pub fn compile_module(toolchain: &WasmToolchain, effort: FrontProfile) -> Result<PathBuf> {
     let (profile, folder) = match effort {
         FrontProfile::Dev => ("dev", "debug"),
@@ -25,30 +25,31 @@ pub fn compile_module(toolchain: &WasmToolchain, effort: FrontProfile) -> Result
     let target = workspace::target().join("front");
     let mut build = toolchain.cargo("rustc");
     build.args(["--package", "turnleaf", "--lib", "--features", "hydrate", "--target", WASM, "--profile", profile]);
-    // Said here and not in the manifest: a server's library would be linked as a whole, for nobody, whenever it is built.
+    // The crate type is set here and not in the manifest, because every server build would then link the library
+    // needlessly.
     build.args(["--crate-type", "cdylib"]);
     if effort != FrontProfile::Dev {
-        // Where in the source a panic was: a table of 20 KB that nobody reads in a browser; nor what is in a value that is
-        // written for those who debug. The compiler has the switches, but wants to be told that they may be used.
+        // Panic locations are a table of 20 KB that no one reads in a browser, and so are the contents of `Debug`
+        // output. The compiler's switches for both are unstable and need `RUSTC_BOOTSTRAP`.
         build
             .args(workspace::release_flags(&["-Zlocation-detail=none", "-Zfmt-debug=shallow"]))
             .env("RUSTC_BOOTSTRAP", "1");
     }
-    // Without relocations nobody can tell what of the data belongs to which function.
+    // Without relocations, data cannot be assigned to functions.
     run(build.arg("--target-dir").arg(&target).args(["--", "-Clink-arg=--emit-relocs"]))?;
     Ok(target.join(WASM).join(folder).join("turnleaf.wasm"))
 }
 
-/// Writes the module as `turnleaf.wasm`, its parts beside it, and its JavaScript glue as `turnleaf.js`, the names that the
-/// page asks for.
+/// Writes the module as `turnleaf.wasm` with its parts, and its JavaScript glue as `turnleaf.js`, the names that the
+/// page loads.
 ///
 /// # Errors
-/// The module was not made by the wasm-bindgen that this program was built with, or is damaged.
+/// The module was built with another wasm-bindgen version than this program, or is damaged.
 pub fn bind_module(module: &Path, out: &Path, effort: FrontProfile) -> Result<()> {
     let split = split::split_module(module, out)?;
     let mut bindgen = Bindgen::new();
     bindgen.input_path(&split.main).out_name("turnleaf").typescript(false).debug(effort == FrontProfile::Dev);
-    // Parts ask for functions and globals of the main module by the linker's names.
+    // Parts refer to functions and globals of the main module by the linker's names.
     bindgen.keep_lld_exports(true).demangle(effort == FrontProfile::Profile);
     if effort == FrontProfile::Release {
         bindgen.remove_name_section(true).remove_producers_section(true);

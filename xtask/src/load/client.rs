@@ -1,4 +1,4 @@
-//! Requests over loopback, each on a connection of its own, as from a browser that was just opened.
+//! A client over loopback with a connection of its own for each request, like a browser that was just opened.
 
 use std::net::SocketAddr;
 
@@ -13,10 +13,10 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-/// How much of an answer that is no success is worth showing.
+/// The most bytes of an error response that are shown.
 const SHOWN: usize = 300;
 
-/// One connection, for one request after another.
+/// One connection, for sequential requests.
 pub struct LoopbackClient {
     sender: SendRequest<Full<Bytes>>,
     address: SocketAddr,
@@ -24,7 +24,7 @@ pub struct LoopbackClient {
 
 impl LoopbackClient {
     /// # Errors
-    /// Nobody listens.
+    /// Nothing listens.
     pub async fn connect(address: SocketAddr) -> Result<Self> {
         anyhow::ensure!(address.ip().is_loopback(), "load stays on this machine");
         let stream = TcpStream::connect(address).await?;
@@ -34,10 +34,10 @@ impl LoopbackClient {
         Ok(Self { sender, address })
     }
 
-    /// Sends a request; the answer's body is still to be read.
+    /// Sends a request and returns the response with an unread body.
     ///
     /// # Errors
-    /// Connection lost, or the answer is no success: the error shows its beginning.
+    /// The connection broke, or the response is an error: the beginning of its body is shown.
     pub async fn send(&mut self, method: Method, path: &str, body: Option<&Value>) -> Result<Response<Incoming>> {
         let answer = self.send_once(method, path, body, None).await?;
         if !answer.status().is_success() {
@@ -65,10 +65,10 @@ impl LoopbackClient {
         Ok(self.sender.send_request(request.body(Full::new(bytes))?).await?)
     }
 
-    /// The tag that the answer carries.
+    /// Returns the ETag of a response.
     ///
     /// # Errors
-    /// As [`Client::send`], or there is none.
+    /// Same as [`LoopbackClient::send`], or there is no ETag.
     pub async fn entity_tag(&mut self, path: &str) -> Result<String> {
         let answer = self.send(Method::GET, path, None).await?;
         let tag = answer.headers().get(ETAG).context("no ETag")?.to_str()?.to_owned();
@@ -76,7 +76,7 @@ impl LoopbackClient {
         Ok(tag)
     }
 
-    /// Whether the answer is that nothing changed since this tag.
+    /// Returns true if the response is 304 for this ETag.
     ///
     /// # Errors
     /// Connection lost.
@@ -88,14 +88,14 @@ impl LoopbackClient {
     }
 
     /// # Errors
-    /// As [`Client::send`], or the answer is not JSON.
+    /// Same as [`LoopbackClient::send`], or the response is not JSON.
     pub async fn json(&mut self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
         let answer = self.send(method, path, body).await?.into_body().collect().await?.to_bytes();
         serde_json::from_slice(&answer).with_context(|| format!("{path} answered with no JSON"))
     }
 
     /// # Errors
-    /// As [`Client::send`].
+    /// Same as [`LoopbackClient::send`].
     pub async fn get(&mut self, path: &str) -> Result<Bytes> {
         Ok(self.send(Method::GET, path, None).await?.into_body().collect().await?.to_bytes())
     }

@@ -1,4 +1,4 @@
-//! The figures, in the order of the goals. Each starts servers of its own with data of its own.
+//! The measured figures, in the order of the goals. Each starts its own servers with its own data.
 
 mod concurrency;
 mod decode;
@@ -20,58 +20,58 @@ use crate::mock;
 use crate::report::{BenchFigure, write_report};
 use crate::turnleaf::BenchInstallation;
 
-/// What can be asked for; G3 and G4 come from one run, as do G5 and G6, D1 and D2, T1 to T4, I1 to I3, L1 to L3.
+/// The known figures. G3 and G4 come from one run, as do G5 and G6, D1 and D2, T1 to T4, I1 to I3, L1 to L3.
 const KNOWN: [&str; 29] = [
     "A1", "G1", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9", "G10", "G11", "G12", "D1", "D2", "D3", "K1", "K2",
     "T1", "T2", "T3", "T4", "L1", "L2", "L3", "S1", "I1", "I2", "I3",
 ];
 
-/// What is measured, and on what.
+/// The programs and databases to measure.
 #[derive(Debug, Clone, clap::Args)]
 pub struct BenchPrograms {
-    /// The server that people run, for figures of one.
+    /// The release binary of the server.
     #[arg(long)]
     binary: Option<PathBuf>,
     /// The program that decodes recordings.
     #[arg(long)]
     decode: Option<PathBuf>,
-    /// The folder of the recordings.
+    /// The directory of the recordings.
     #[arg(long)]
     fixtures: PathBuf,
-    /// The program that plants long chats.
+    /// The program that creates long chats.
     #[arg(long)]
     plant: Option<PathBuf>,
-    /// The program that searches in very many turns.
+    /// The program that measures search.
     #[arg(long)]
     search: Option<PathBuf>,
-    /// An empty PostgreSQL database, for what is measured on both.
+    /// An empty PostgreSQL database, for figures of both databases.
     #[arg(long)]
     postgres: Option<String>,
-    /// What the names of three empty PostgreSQL databases begin with, for what must have one of its own.
+    /// The name prefix of three empty PostgreSQL databases, for figures that need their own.
     #[arg(long)]
     postgres_apart: Option<String>,
     #[command(flatten)]
     size: transfer::ArchiveSize,
-    /// What the browser does in long chats, for node.
+    /// The node script that measures long chats in a browser.
     #[arg(long)]
     reader: PathBuf,
 }
 
-/// What every measurement needs.
+/// The context of all measurements.
 pub struct BenchContext {
     binary: Option<PathBuf>,
     place: tempfile::TempDir,
     pub model_server: SocketAddr,
     pub figures: Vec<BenchFigure>,
-    /// What a reader should know about the figures.
+    /// Remarks on the figures for the reader.
     pub notes: Vec<String>,
 }
 
 impl BenchContext {
-    /// A place for data under this name; the same name is the same data.
+    /// Returns the installation of this name; the same name means the same data.
     ///
     /// # Errors
-    /// The folder cannot be made, or no server was given.
+    /// The directory cannot be created, or no server was given.
     pub fn installation(&self, name: &str) -> Result<BenchInstallation> {
         let dir = self.place.path().join(name);
         std::fs::create_dir_all(&dir)?;
@@ -79,7 +79,7 @@ impl BenchContext {
         Ok(BenchInstallation { binary, dir, model_server: self.model_server, database: None })
     }
 
-    /// How busy the machine was, which tells how far the figures can be trusted.
+    /// Notes the load of the machine, by which the reliability of the figures can be judged.
     fn note_load(&mut self, when: &str) {
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let load = load.split(' ').next().unwrap_or("?").to_owned();
@@ -87,7 +87,7 @@ impl BenchContext {
     }
 }
 
-/// Measures the named figures, or all, and shows them.
+/// Measures the named figures, or all, and prints them.
 ///
 /// # Errors
 /// A figure is unknown, or a server does not start. A missed goal is no error.
@@ -149,12 +149,12 @@ pub async fn measure(programs: &BenchPrograms, out: &Path, names: &[String]) -> 
     write_report(&bench.figures, &bench.notes, out)
 }
 
-/// A program without which the asked figure is not to be had.
+/// Returns the path of a program that a requested figure needs.
 fn require_program(program: &Option<PathBuf>) -> Result<&Path> {
     program.as_deref().context("this is measured by a program that was not given")
 }
 
-/// The middle one.
+/// Returns the median.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

@@ -1,8 +1,8 @@
-//! The load generator of `cargo xtask bench`: a model server that is only timing, a relay to compare with, and clients
-//! that follow replies through Turnleaf. Everything stays on loopback, every loop has an end.
+//! The load generator of `cargo xtask bench`: a model server that only simulates timing, a relay for comparison, and
+//! clients that follow replies through Turnleaf. All traffic stays on loopback, and every loop ends.
 //!
-//! Every piece of text carries the time it left the model server, so that a reader on the same machine knows how long it
-//! took, whatever lies between.
+//! Every piece of text carries the time at which it left the model server, so that a reader on the same machine can
+//! compute its latency, whatever is in between.
 
 mod client;
 mod figures;
@@ -31,17 +31,18 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Measures a binary.
+    /// Measure a binary.
     Measure {
         #[command(flatten)]
         programs: Box<figures::BenchPrograms>,
-        /// Where the result goes as JSON.
+        /// The JSON file for the result.
         #[arg(long)]
         out: PathBuf,
-        /// A1, G1 to G12, D1 to D3, K1, K2, T1 to T4, L1 to L3, S1, I1 to I3; all when none is named.
+        /// The figures to measure: A1, G1 to G12, D1 to D3, K1, K2, T1 to T4, L1 to L3, S1, I1 to I3. All if none is
+        /// named.
         figures: Vec<String>,
     },
-    /// Parses a model server's stream and writes it again, as little as a relay that understands it can do.
+    /// Run a minimal relay that parses a model server's stream and writes it again.
     Relay {
         #[arg(long)]
         upstream: SocketAddr,

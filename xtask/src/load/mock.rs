@@ -1,5 +1,5 @@
-//! A model server that is only timing: the model's name says how many pieces of text come, and how many a second.
-//! `mock-200-50` sends 200 pieces at 50 a second, `mock-20000-0` sends 20,000 as fast as they are taken, and
+//! A mock model server that only simulates timing: the model's name sets the number of text pieces and their rate.
+//! `mock-200-50` sends 200 pieces at 50 per second, `mock-20000-0` sends 20,000 as fast as possible, and
 //! `mock-3000-0-md` sends 3,000 pieces of Markdown.
 
 pub mod markdown;
@@ -28,22 +28,23 @@ use crate::stamp;
 
 type Body = Either<Full<Bytes>, Channel<Bytes>>;
 
-/// Pieces that travel together when there is no pace, as they do from a server that writes faster than it flushes.
+/// The pieces sent together without a rate, as by a server that writes faster than it flushes.
 const TOGETHER: u64 = 16;
 const PIECES_MAX: u64 = 200_000;
-/// What stands behind the text of a piece.
+/// The JSON after the text of a piece.
 const AFTER: &str = "\"},\"finish_reason\":null}]}\n\n";
 
-/// What a model's name asks for.
+/// The stream that a model's name describes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct StreamPlan {
     pieces: u64,
-    /// A second; 0 is no pace.
+    /// Pieces per second; 0 means no limit.
     rate: f64,
     is_markdown: bool,
 }
 
-/// The name of the model that is asked. The rest, of a long chat megabytes, is not taken apart: that would be measured too.
+/// Returns the requested model. The rest of the body, megabytes in a long chat, is not parsed, because that would be
+/// measured too.
 fn model_of_request(body: &[u8]) -> Option<String> {
     let body: HashMap<&str, &RawValue> = serde_json::from_slice(body).ok()?;
     serde_json::from_str(body.get("model")?.get()).ok()
@@ -66,7 +67,7 @@ pub async fn start() -> Result<SocketAddr> {
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let _ = stream.set_nodelay(true);
-            // A connection that its client leaves is an ordinary ending.
+            // A connection that its client closes is a normal ending.
             tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service_fn(answer)));
         }
     });
@@ -88,13 +89,13 @@ async fn answer(request: Request<Incoming>) -> Result<Response<Body>, Infallible
     Ok(response)
 }
 
-/// A text as it stands between the quotes of JSON.
+/// Escapes a text for use within a JSON string.
 fn json_string(text: &str) -> String {
     let text = Value::from(text).to_string();
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default().to_owned()
 }
 
-/// Writes one reply; ends early when the reader leaves.
+/// Writes one reply; stops early if the reader disconnects.
 async fn write(mut sender: Sender<Bytes>, model: &str) -> Option<()> {
     let StreamPlan { pieces, rate, is_markdown } = plan_of_model(model);
     let texts = if is_markdown { markdown::pieces(pieces as usize) } else { Vec::new() };
@@ -111,7 +112,7 @@ async fn write(mut sender: Sender<Bytes>, model: &str) -> Option<()> {
         }
         let mut out = String::with_capacity(together as usize * 256);
         for index in piece..piece + together {
-            // Writing into a String cannot fail.
+            // Writing to a string cannot fail.
             let _ = match texts.get(index as usize) {
                 Some(text) => write!(out, "{before}{text}{AFTER}"),
                 None => write!(out, "{before}w{index}:{} {AFTER}", stamp::now_nanos()),

@@ -1,5 +1,5 @@
-//! What any server between a browser and a model must do at least: take the stream apart, decode the JSON, keep the text,
-//! write an event of its own. Stores nothing. What Turnleaf costs is told as a ratio to this.
+//! A relay that does the minimum that any server between a browser and a model must do: parse the stream, decode the
+//! JSON, keep the text, write its own event. It stores nothing. Turnleaf's cost is reported as a ratio to it.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use crate::client::LoopbackClient;
 
 type Body = Either<Full<Bytes>, Channel<Bytes>>;
 
-/// Serves until it is ended; its address is the first line on stdout.
+/// Serves until the process is ended; its address is the first line on stdout.
 ///
 /// # Errors
 /// There is no free port.

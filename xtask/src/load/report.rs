@@ -1,4 +1,4 @@
-//! Figures, their goals, and the table that shows both.
+//! The figures with their goals, and the report table.
 
 use std::fs;
 use std::path::Path;
@@ -6,19 +6,19 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-/// One measured number and what it should be.
+/// A measured value with its goal.
 pub struct BenchFigure {
-    /// `G1` and so on, of the performance goals.
+    /// The id of the performance goal, such as `G1`.
     pub id: &'static str,
     pub what: &'static str,
     pub unit: &'static str,
     pub value: f64,
     pub goal: FigureGoal,
-    /// To what was measured beside it in the same run, where there is such a thing.
+    /// The ratio to a reference value from the same run, if there is one.
     pub ratio: Option<(f64, &'static str)>,
 }
 
-/// Which side of a bound is good.
+/// A bound on a figure.
 #[derive(Debug, Clone, Copy)]
 pub enum FigureGoal {
     AtMost(f64),
@@ -27,7 +27,7 @@ pub enum FigureGoal {
 
 impl BenchFigure {
     pub fn is_reached(&self) -> bool {
-        // Where nothing was measured the value is not a number, and no comparison holds.
+        // A missing measurement is NaN, for which no comparison holds.
         match self.goal {
             FigureGoal::AtMost(bound) => self.value <= bound,
             FigureGoal::AtLeast(bound) => self.value >= bound,
@@ -56,7 +56,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Prints the table and writes the file.
+/// Prints the table and writes the JSON file.
 ///
 /// # Errors
 /// The file cannot be written.

@@ -1,35 +1,35 @@
-//! Stamps: `w<index>:<nanoseconds of the wall clock, 19 digits> `, read by whoever follows on the same machine.
+//! Time stamps in text: `w<index>:<nanoseconds of the wall clock, 19 digits> `, read by clients on the same machine.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Digits of a wall clock in nanoseconds, until the year 2286.
+/// The digits of a wall clock in nanoseconds, until the year 2286.
 const DIGITS: usize = 19;
-/// More than any stamp that could be cut between two reads.
+/// A length that exceeds every stamp, for stamps that are cut between two reads.
 const LONGEST: usize = 40;
 
-/// The wall clock in nanoseconds: the one clock that two processes share.
+/// Returns the wall clock in nanoseconds, the only clock that two processes share.
 #[expect(clippy::disallowed_methods, reason = "measures, and is no part of the product")]
 pub fn now_nanos() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A stamp.
+/// A stamp of one piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PieceStamp {
     pub index: u64,
-    /// When it left.
+    /// The time at which the piece was sent.
     pub sent: u64,
 }
 
-/// Finds stamps in bytes that come in pieces.
+/// Finds stamps in bytes that arrive in pieces.
 #[derive(Default)]
 pub struct StampScanner {
     rest: Vec<u8>,
 }
 
 impl StampScanner {
-    /// Takes the next bytes and calls `found` for every stamp that is complete with them.
+    /// Adds bytes and calls `found` for every stamp that they complete.
     pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(PieceStamp)) {
         self.rest.extend_from_slice(bytes);
         let all = &self.rest;
@@ -53,7 +53,7 @@ impl StampScanner {
     }
 }
 
-/// Every stamp of a text.
+/// Returns all stamps of a text.
 pub fn stamps(text: &str) -> Vec<PieceStamp> {
     let mut all = Vec::new();
     StampScanner::default().feed(text.as_bytes(), |stamp| all.push(stamp));
@@ -62,7 +62,7 @@ pub fn stamps(text: &str) -> Vec<PieceStamp> {
 
 enum StampRead {
     Stamp(PieceStamp, usize),
-    /// It may become one with more bytes.
+    /// More bytes may complete a stamp.
     Cut,
     Other,
 }

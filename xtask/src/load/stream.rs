@@ -1,4 +1,4 @@
-//! One reply followed from the request to its end, and many at once.
+//! Following of replies from the request to the end, one or many at once.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,42 +13,42 @@ use tokio::time::{sleep_until, timeout};
 use crate::client::LoopbackClient;
 use crate::stamp::{self, StampScanner};
 
-/// No reply takes longer.
+/// The time limit of a reply.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Where a reply comes from.
+/// The source of a reply.
 #[derive(Debug, Clone)]
 pub enum ReplySource {
-    /// A model server, or what speaks like one.
+    /// A model server, or a relay.
     Model(SocketAddr),
-    /// Turnleaf, in a chat that exists, or in one that is made as part of what is measured.
+    /// Turnleaf, in an existing chat, or in one that is created as part of the measurement.
     Turnleaf { address: SocketAddr, chat: Option<String> },
 }
 
-/// What was seen of one reply.
+/// The timing of one reply.
 #[derive(Default)]
 pub struct ReplyTiming {
-    /// From the first request to the first piece, nanoseconds; 0 when none came.
+    /// Nanoseconds from the first request to the first piece; 0 if there was none.
     pub first_after: u64,
     first_at: u64,
     last_at: u64,
     last_sent: u64,
-    /// From the model server's last piece to the end of what was read, nanoseconds; 0 when none came.
+    /// Nanoseconds from the model server's last piece to the end of the stream; 0 if there was none.
     pub ended_after: u64,
     pub pieces: u64,
-    /// From the model server's writing to our reading, microseconds, of every piece.
+    /// Microseconds from sending to receiving, for every piece.
     latencies: Vec<u32>,
-    /// The turn that Turnleaf made.
+    /// The id of Turnleaf's turn.
     pub turn: Option<String>,
-    /// Everything that was read.
+    /// All received bytes.
     pub bytes: Vec<u8>,
     pub failure: Option<String>,
 }
 
-/// Makes a chat for a model and returns its id.
+/// Creates a chat for a model and returns its id.
 ///
 /// # Errors
-/// Turnleaf refuses.
+/// Turnleaf refuses the request.
 pub async fn make_chat(client: &mut LoopbackClient, model: &str) -> Result<String> {
     let body = json!({ "title": "bench", "provider": "openai", "model": model });
     let chat = client.json(Method::POST, "/api/chats", Some(&body)).await?;
@@ -59,14 +59,14 @@ pub async fn make_chat(client: &mut LoopbackClient, model: &str) -> Result<Strin
 /// Sends a message and returns the id of the reply's turn.
 ///
 /// # Errors
-/// Turnleaf refuses.
+/// Turnleaf refuses the request.
 pub async fn send_message(client: &mut LoopbackClient, chat: &str, model: &str) -> Result<String> {
     let body = json!({ "text": "Count.", "provider": "openai", "model": model });
     let made = client.json(Method::POST, &format!("/api/chats/{chat}/turns"), Some(&body)).await?;
     Ok(made["assistant_turn"]["id"].as_str().context("a new exchange has no assistant_turn.id")?.to_owned())
 }
 
-/// Follows one reply to its end. A failure is in the result.
+/// Follows one reply to its end. A failure is part of the result.
 pub async fn follow_reply(source: ReplySource, model: String) -> ReplyTiming {
     let mut reply = ReplyTiming::default();
     let failure = match timeout(LIMIT, read(source, &model, &mut reply)).await {
@@ -132,7 +132,7 @@ async fn read_stream(mut body: Incoming, start: u64, reply: &mut ReplyTiming) ->
     Ok(())
 }
 
-/// The text that the events of a followed reply add up to.
+/// Returns the text that the events of a followed reply add up to.
 pub fn text_of_events(bytes: &[u8]) -> String {
     let lines = String::from_utf8_lossy(bytes);
     let events =
@@ -140,12 +140,12 @@ pub fn text_of_events(bytes: &[u8]) -> String {
     events.filter(|event| event["type"] == "block_delta").filter_map(|e| Some(e["text"].as_str()?.to_owned())).collect()
 }
 
-/// What was seen of many replies together.
+/// The timing of many replies together.
 pub struct ReplySample {
     firsts: Vec<u32>,
     latencies: Vec<u32>,
     pub pieces: u64,
-    /// Seconds from the first piece of any to the last of any.
+    /// Seconds from the first piece of any reply to the last of any.
     pub span: f64,
     pub failures: Vec<String>,
 }
@@ -170,29 +170,29 @@ impl ReplySample {
         sample
     }
 
-    /// Time to the first piece at a quantile, milliseconds.
+    /// Returns a quantile of the time to the first piece in milliseconds.
     pub fn first_piece_latency(&self, quantile: f64) -> f64 {
         quantile_of(&self.firsts, quantile)
     }
 
-    /// A piece's latency at a quantile, milliseconds.
+    /// Returns a quantile of the latency of pieces in milliseconds.
     pub fn piece_latency(&self, quantile: f64) -> f64 {
         quantile_of(&self.latencies, quantile)
     }
 
-    /// Pieces a second, all together.
+    /// Returns the pieces per second of all replies together.
     pub fn pieces_per_second(&self) -> f64 {
         self.pieces as f64 / self.span
     }
 }
 
-/// A quantile of sorted microseconds, in milliseconds; not a number where there are none.
+/// Returns a quantile of sorted microseconds in milliseconds; NaN if there are none.
 fn quantile_of(sorted: &[u32], quantile: f64) -> f64 {
     let last = sorted.len().saturating_sub(1) as f64;
     sorted.get((last * quantile).round() as usize).map_or(f64::NAN, |us| f64::from(*us) / 1000.0)
 }
 
-/// Follows `count` replies that begin evenly spread over `ramp`.
+/// Follows `count` replies whose starts are spread evenly over `ramp`.
 pub async fn follow_many(source: &ReplySource, model: &str, count: u32, ramp: Duration) -> ReplySample {
     let start = tokio::time::Instant::now();
     let mut tasks = Vec::new();

@@ -1,5 +1,5 @@
-//! The product as a process: started on loopback with a model server behind it, looked at through `/proc`, ended kindly
-//! or not.
+//! A Turnleaf server as a process: started on loopback with a mock model server, observed through `/proc`, and
+//! stopped or killed.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -12,36 +12,36 @@ use anyhow::{Context, Result, bail};
 
 use crate::client::LoopbackClient;
 
-/// A start that takes longer has failed.
+/// The time limit of a start.
 const START: Duration = Duration::from_secs(20);
 
 /// A running server.
 pub struct TurnleafServer {
     child: Child,
     pub address: SocketAddr,
-    /// From the start of the process to the first page, seconds.
+    /// Seconds from the start of the process to the first page.
     pub started_in: f64,
 }
 
-/// A binary and where its data lies.
+/// A binary with its data directory.
 pub struct BenchInstallation {
     pub binary: PathBuf,
     pub dir: PathBuf,
     pub model_server: SocketAddr,
-    /// Another database than the file that it makes itself.
+    /// A database URL, used instead of the default SQLite file.
     pub database: Option<String>,
 }
 
 impl BenchInstallation {
-    /// The same over this database, if one is named.
+    /// Uses this database, if one is given.
     pub fn with_database(self, database: Option<String>) -> Self {
         Self { database, ..self }
     }
 
-    /// Where its chats are; the folder of a file is there afterwards, as the server would make it.
+    /// Returns the database URL. Creates the directory of a SQLite file, as the server would.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// The directory cannot be created.
     pub fn database_url(&self) -> Result<String> {
         if let Some(database) = &self.database {
             return Ok(database.clone());
@@ -51,7 +51,7 @@ impl BenchInstallation {
         Ok(format!("sqlite://{}", state.join("turnleaf.db").display()))
     }
 
-    /// A call of the binary, with its data, that knows nothing of the person's own configuration.
+    /// Returns a command of the binary with its data, isolated from the person's own configuration.
     pub fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.binary);
         command.env_clear().current_dir(&self.dir).arg(subcommand).arg("--data-dir").arg(self.dir.join("state"));
@@ -67,7 +67,7 @@ impl BenchInstallation {
     /// Starts the server and waits for its page.
     ///
     /// # Errors
-    /// It does not start; its log says why.
+    /// The server does not start; its log has the reason.
     pub async fn start(&self) -> Result<TurnleafServer> {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let log = self.dir.join("turnleaf.log");
@@ -90,17 +90,17 @@ impl BenchInstallation {
         }
     }
 
-    /// Whether `turnleaf fsck` finds nothing.
+    /// Returns true if `turnleaf fsck` finds nothing.
     ///
     /// # Errors
-    /// It cannot be run.
+    /// The command cannot be run.
     pub fn is_sound(&self) -> Result<bool> {
         Ok(self.command("fsck").stderr(Stdio::inherit()).status()?.success())
     }
 }
 
 impl TurnleafServer {
-    /// Memory in use now, or the most that ever was, bytes.
+    /// Returns the current or peak memory in bytes.
     ///
     /// # Errors
     /// The process has ended.
@@ -108,16 +108,16 @@ impl TurnleafServer {
         memory_of(self.child.id(), peak)
     }
 
-    /// Processor time used so far, seconds.
+    /// Returns the processor time used so far in seconds.
     ///
     /// # Errors
     /// The process has ended.
     pub fn cpu_seconds(&self) -> Result<f64> {
         let stat = fs::read_to_string(self.proc("stat"))?;
-        // The second field is the program's name in brackets, which may hold spaces.
+        // The second field is the program's name in parentheses, which may contain spaces.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
-        // User and system time, in the hundredths of a second that Linux shows everywhere.
+        // User and system time, in hundredths of a second as on every Linux.
         Ok((ticks(11) + ticks(12)) / 100.0)
     }
 
@@ -125,20 +125,20 @@ impl TurnleafServer {
         Path::new("/proc").join(self.child.id().to_string()).join(name)
     }
 
-    /// SIGKILL.
+    /// Kills the process with SIGKILL.
     ///
     /// # Errors
-    /// It had ended before.
+    /// The process had already ended.
     pub fn kill(mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
         Ok(())
     }
 
-    /// SIGTERM, and waits for the end.
+    /// Stops the process with SIGTERM and waits for its end.
     ///
     /// # Errors
-    /// It cannot be asked.
+    /// The signal cannot be sent.
     pub fn stop(mut self) -> Result<()> {
         Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
         self.child.wait()?;
@@ -146,7 +146,7 @@ impl TurnleafServer {
     }
 }
 
-/// Memory that a process uses now, or the most that it ever did, bytes.
+/// Returns the current or peak memory of a process in bytes.
 ///
 /// # Errors
 /// The process has ended.
@@ -159,7 +159,7 @@ pub fn memory_of(process: u32, peak: bool) -> Result<u64> {
 
 impl Drop for TurnleafServer {
     fn drop(&mut self) {
-        // It may have ended by itself, which is as good.
+        // The process may already have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

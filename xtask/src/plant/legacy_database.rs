@@ -1,5 +1,5 @@
-//! Sample databases of the schemas from before turns and blocks, as files: what `turnleaf import --from legacy-…` reads.
-//! The statements are those of the tests.
+//! Sample databases of the schemas from before turns and blocks, as files: the input of `turnleaf import --from
+//! legacy-…`. The statements are shared with the tests.
 
 #[expect(dead_code, reason = "the tests have the same on PostgreSQL, too")]
 #[path = "../../../tests/support/legacy.rs"]
@@ -9,14 +9,14 @@ use anyhow::{Result, bail};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
-/// Writes the sample of the schema into a new file.
+/// Writes the sample of a schema into a new file.
 ///
 /// # Errors
-/// There is no such schema, or the file cannot be written.
+/// The schema is unknown, or the file cannot be written.
 pub async fn write_legacy_database(schema: &str, file: &str) -> Result<()> {
     let statements = match schema {
         "legacy-messages" => samples::message_statements(&samples::SQLITE, true),
-        // The same from before there were turns.
+        // An older form of the same schema, without turns.
         "legacy-messages-without-turns" => samples::message_statements(&samples::SQLITE, false),
         "legacy-actions" => samples::action_statements(&samples::SQLITE),
         _ => bail!("there is no schema `{schema}`"),

@@ -1,7 +1,7 @@
-//! Long chats for `cargo xtask bench` and the browser tests, planted in a database: thousands of exchanges through the API
-//! would each send everything before them to the model server. Rows go through the store's own functions, so they are
-//! what the product writes. Prints one JSON object: for each length the chat, its leaf and a turn in the middle. With
-//! `--old` it writes a sample of an older schema instead, and prints an empty one.
+//! Generates long chats for `cargo xtask bench` and the browser tests directly in a database, because through the API
+//! every one of thousands of exchanges would send all before it to the model server. Rows are written by the store's
+//! own functions, so they are like those of the product. Prints one JSON object: for each length the chat, its leaf
+//! and a turn in the middle. With `--old` it writes a sample of an older schema instead, and prints an empty object.
 
 mod legacy_database;
 mod response;
@@ -23,31 +23,31 @@ use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::ids::mint;
 use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
 
-/// After so many turns the path goes on in another branch, as after an edit.
+/// After this many turns the path continues on another branch, as after an edit.
 const ON_ONE_BRANCH: usize = 500;
-/// One in so many replies has another version beside it.
+/// Every n-th reply has another version.
 const VERSIONS: usize = 20;
-/// As long as answers of models often are.
+/// A typical length of a model's answer.
 const REPLY_BYTES: usize = 650;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Where the chats go. A server that has it open finds them there.
+    /// The database for the chats. A running server finds them there.
     #[arg(long, required_unless_present = "old")]
     database: Option<String>,
     /// The model that the chats are locked to.
     #[arg(long, required_unless_present = "old")]
     model: Option<String>,
-    /// Nothing of it: a sample database of this schema from before, in the file that is named.
+    /// Write a sample database of this older schema to this file, and nothing else.
     #[arg(long, num_args = 2, value_names = ["SCHEMA", "FILE"], conflicts_with_all = ["database", "model"])]
     old: Vec<String>,
-    /// One branch, replies of all lengths that say their number, and all ids of turns in the answer: for tests.
+    /// For tests: one branch, replies of all lengths with their numbers, and all turn ids in the output.
     #[arg(long)]
     plain: bool,
-    /// Texts of this length, of many words.
+    /// The length of the texts in bytes, with many different words.
     #[arg(long, conflicts_with = "plain")]
     text_bytes: Option<usize>,
-    /// Turns on the path of each chat.
+    /// The number of turns on the path of each chat.
     lengths: Vec<usize>,
 }
 
@@ -86,7 +86,7 @@ async fn plant(arguments: &Arguments) -> Result<Value> {
     Ok(planted.into())
 }
 
-/// What turns say, if it is not what they say mostly.
+/// The texts of turns, if they differ from the default.
 #[derive(Debug, Clone, Copy)]
 struct TurnText {
     is_plain: bool,
@@ -94,7 +94,7 @@ struct TurnText {
 }
 
 impl TurnText {
-    /// Puts the words of exchange `n / 2` into a turn.
+    /// Sets the text of exchange `n / 2` in a turn.
     fn add_block(self, turn: &mut Turn, n: usize) {
         let of_reply = turn.role == Role::Assistant;
         let text = match self.bytes {
@@ -107,8 +107,8 @@ impl TurnText {
     }
 }
 
-/// A chat in several transactions: one alone would leave ten thousand dead versions of the chat's row behind it, which
-/// ten thousand messages one after the other do not.
+/// Creates a chat in several transactions. A single one would leave ten thousand dead versions of the chat's row,
+/// unlike ten thousand sequential messages.
 async fn plant_chat(db: &Db, owner: UserId, lock: &ModelLock, length: usize, says: TurnText) -> Result<Value> {
     let is_plain = says.is_plain;
     let mut begun = db.begin().await?;
@@ -152,7 +152,7 @@ async fn plant_chat(db: &Db, owner: UserId, lock: &ModelLock, length: usize, say
         reply.exchange_id = asked.id;
         says.add_block(&mut reply, n);
         turns::insert(tx, &reply).await?;
-        // Those of a given length are for what imports and exports cost beside storing alone.
+        // Chats of a given text length serve as the reference for imports and exports, so they store no responses.
         if !is_plain && says.bytes.is_none() {
             response::store_response(tx, lock, &reply).await?;
         }
@@ -170,7 +170,7 @@ async fn plant_chat(db: &Db, owner: UserId, lock: &ModelLock, length: usize, say
     Ok(json!({ "chat": chat.id, "leaf": leaf, "middle": path[length / 2].id, "turns": all }))
 }
 
-/// Another reply to the same message.
+/// Adds another reply to the same message.
 async fn plant_version(tx: &mut Tx, owner: UserId, chat: &Chat, lock: &ModelLock, user: &Turn) -> Result<()> {
     let branch = start_branch(tx, chat, lock, Some(user)).await?;
     let again = exchange(&branch, user.id, ExchangeKind::Regenerate);
@@ -252,7 +252,7 @@ async fn turn(
         ord,
         depth: prev.map_or(0, |prev| prev.depth + 1),
         branch_id: branch.id,
-        // The caller says which.
+        // The caller sets the exchange.
         exchange_id: mint(),
         prev_turn_id: prev.map(|prev| prev.id),
         role,

@@ -1,4 +1,4 @@
-//! What a model server sent for a planted reply: as a server of chat completions streams it, a few letters a piece.
+//! The stored provider response of a generated reply: a chat completions stream with a few characters per piece.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -7,10 +7,10 @@ use turnleaf_interchange::archive::{ArchivedBytes, ArchivedGeneration};
 use turnleaf_platform::ids::mint;
 use turnleaf_store::{Tx, archive};
 
-/// About as many letters as a token has.
+/// The characters of a piece, about those of a token.
 const LETTERS: usize = 4;
 
-/// Stores the call that a reply came of, with its response and without what was sent.
+/// Stores the generation of a reply with its response, without its request.
 pub async fn store_response(tx: &mut Tx, lock: &ModelLock, reply: &Turn) -> Result<()> {
     let call = ArchivedGeneration {
         id: mint(),
@@ -25,7 +25,7 @@ pub async fn store_response(tx: &mut Tx, lock: &ModelLock, reply: &Turn) -> Resu
         raw_kind: "sse_events".into(),
         raw_complete: true,
         raw: Some(ArchivedBytes(streamed_response(&lock.model, &reply.content_text()).into_bytes())),
-        status: "completed".into(),
+        status: "complete".into(),
         stop_reason: Some("stop".into()),
         usage: Usage::default(),
         cost_micros: None,
@@ -40,7 +40,7 @@ pub async fn store_response(tx: &mut Tx, lock: &ModelLock, reply: &Turn) -> Resu
     Ok(())
 }
 
-/// The stream of such a server.
+/// Returns the stream of a chat completions server.
 fn streamed_response(model: &str, text: &str) -> String {
     let event = |delta: Value, finish: Option<&str>| {
         let choice = json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish });

@@ -1,9 +1,9 @@
-//! What is said in a chat for tests: every message says its own number, so that it can be looked for, and replies are of
+//! The texts of generated chats: every message contains its number, so that it can be searched for, and replies have
 //! all lengths.
 
 use std::fmt::Write as _;
 
-/// Question and answer number `n`; every fourth answer has code.
+/// Returns question and answer number `n`; every fourth answer has code.
 pub fn exchange_texts(n: usize) -> (String, String) {
     let question = format!("Question {n}: what grows in place {}?", n % 7);
     let mut answer = format!("Answer {n}. ");
@@ -22,7 +22,8 @@ pub fn exchange_texts(n: usize) -> (String, String) {
     (question, answer)
 }
 
-/// A text of so many bytes or a word more, of words as languages have them: few are common, and most are rare.
+/// Returns a text of at least this many bytes, with the word frequencies of a language: few words are common, and
+/// most are rare.
 pub fn filler_text(number: usize, bytes: usize) -> String {
     const PARTS: [&str; 16] =
         ["a", "be", "ci", "do", "fu", "gra", "he", "li", "mo", "nu", "pra", "re", "sti", "to", "vu", "we"];

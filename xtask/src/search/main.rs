@@ -1,6 +1,6 @@
-//! How fast a search is in 100,000 turns: the part of `cargo xtask bench` that is linked with Turnleaf itself. Turns go
-//! through the store's own functions into a database of their own, with words as often as languages have them; then each
-//! kind of query is asked again and again. Prints one JSON object a kind of query, a line each, after one about the planting.
+//! Measures the search time in 100,000 turns: a part of `cargo xtask bench` that is linked with Turnleaf. Turns are
+//! written by the store's own functions to a separate database, with the word frequencies of natural languages; then
+//! each kind of query is repeated. Prints one line of JSON about the preparation, and one for each kind of query.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -21,19 +21,19 @@ use turnleaf_store::search::{SearchFilter, SearchKind, TextQuery, find_items};
 use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
 
 const TURNS_PER_CHAT: usize = 200;
-/// Words of the language that the turns are written in; the n-th is n times as rare as the first.
+/// The vocabulary; the n-th word is n times as rare as the first.
 const WORDS: usize = 30_000;
 const LETTERS_OF_HAN: u32 = 3_000;
-/// As long as messages and replies often are.
+/// A typical length of messages and replies.
 const WORDS_PER_TURN: usize = 110;
 const ROUNDS: usize = 200;
 
 #[derive(Parser)]
 struct Arguments {
-    /// An empty database.
+    /// The URL of an empty database.
     #[arg(long)]
     database: String,
-    /// It is not empty: an earlier run has put its turns there.
+    /// The database already has the turns of an earlier run.
     #[arg(long)]
     is_planted: bool,
     #[arg(long, default_value_t = 100_000)]
@@ -94,7 +94,7 @@ async fn measure(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Numbers that look like chance and are the same every time.
+/// A deterministic pseudorandom number generator.
 struct CorpusRng(u64);
 
 impl CorpusRng {
@@ -105,14 +105,14 @@ impl CorpusRng {
         usize::try_from(self.0 % end as u64).unwrap_or(0)
     }
 
-    /// The place of a word as languages choose them.
+    /// Returns a word index with Zipf's distribution.
     fn next_zipf(&mut self) -> usize {
         let part = self.next_below(1_000_000) as f64 / 1e6;
         ((WORDS as f64).powf(part) as usize).saturating_sub(1)
     }
 }
 
-/// The word of this place.
+/// Returns the word of this index.
 fn word(place: usize) -> String {
     const BEGIN: [&str; 10] = ["st", "br", "con", "pre", "m", "tr", "l", "in", "w", "gr"];
     const MIDDLE: [&str; 10] = ["a", "e", "ou", "i", "o", "ea", "u", "ai", "or", "en"];

@@ -1,5 +1,5 @@
-//! `cargo xtask serve --dev`: builds fast, and builds and starts again whenever a source changes. An open page sees that
-//! the server was away (`browser::reload`) and reloads itself; a release has no such code.
+//! `cargo xtask serve --dev`: builds fast, and rebuilds and restarts when a source changes. An open page detects the
+//! restart (`browser::reload`) and reloads itself; a release has no such code.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -13,25 +13,25 @@ use crate::front::{self, FrontProfile};
 use crate::step::{print_note, run_step};
 use crate::{server, workspace};
 
-/// What makes a new build.
+/// The paths whose changes trigger a build.
 const WATCHED: [&str; 5] = ["src", "style", "public", "migrations", "Cargo.toml"];
-/// How long no file may change before a build begins: editors write more than once.
+/// The debounce interval before a build begins: editors write more than once.
 const QUIET: Duration = Duration::from_millis(200);
 
-/// How long the server is away between two builds, so that an open page notices.
+/// The pause between two servers, so that an open page notices the restart.
 const AWAY: Duration = Duration::from_millis(700);
 
 /// Serves and rebuilds until stopped.
 ///
 /// # Errors
-/// The files cannot be watched. A build that fails is shown, and the next change tries again.
+/// The files cannot be watched. A failed build is shown, and the next change tries again.
 pub fn run(args: &[String]) -> Result<()> {
     let (changed, changes) = channel();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let Ok(event) = event else { return };
         if matches!(event.kind, EventKind::Create(_) | EventKind::Modify(_) | EventKind::Remove(_)) {
             for path in event.paths {
-                // Nobody listens any more only when the program ends.
+                // The receiver is gone only when the program ends.
                 let _ = changed.send(path);
             }
         }
@@ -64,7 +64,7 @@ pub fn run(args: &[String]) -> Result<()> {
     }
 }
 
-/// Which sides of the product are built anew.
+/// The parts of the product to rebuild.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RebuildScope {
     front: bool,
@@ -75,22 +75,22 @@ impl RebuildScope {
     const EVERYTHING: Self = Self { front: true, server: true };
     const NOTHING: Self = Self { front: false, server: false };
 
-    /// What one of the two needs.
+    /// Returns the union of both scopes.
     fn widest_of(self, other: Self) -> Self {
         Self { front: self.front || other.front, server: self.server || other.server }
     }
 }
 
-/// Folders below `src` of which nothing is compiled for the browser.
+/// The directories below `src` that are not compiled for the browser.
 const SERVER_ALONE: [&str; 9] =
     ["convert", "interchange", "platform", "providers", "run", "server", "service", "store", "tools"];
 
-/// What a change of this file touches.
+/// Returns the parts that a change of this file affects.
 fn scope_of(path: &Path) -> RebuildScope {
     let path = path.strip_prefix(workspace::root()).unwrap_or(path);
     let names: Vec<&str> = path.components().filter_map(|part| part.as_os_str().to_str()).collect();
     match names[..] {
-        // What editors leave while they write.
+        // Temporary files of editors.
         [.., name] if name.starts_with('.') || name.ends_with('~') || name == "4913" => RebuildScope::NOTHING,
         ["style" | "public", ..] => RebuildScope { front: true, server: false },
         ["migrations", ..] => RebuildScope { front: false, server: true },
@@ -100,7 +100,7 @@ fn scope_of(path: &Path) -> RebuildScope {
     }
 }
 
-/// Waits for a change and for quiet after it.
+/// Waits for a change and for the debounce interval after it.
 fn next_change(changes: &Receiver<PathBuf>) -> Result<RebuildScope> {
     loop {
         let mut scope = scope_of(&changes.recv()?);
@@ -113,7 +113,7 @@ fn next_change(changes: &Receiver<PathBuf>) -> Result<RebuildScope> {
     }
 }
 
-/// Builds the sides that a change touches, both at the same time. A debug build reads the site from the disk.
+/// Rebuilds the changed parts concurrently. A debug build reads the site from disk.
 fn build(scope: RebuildScope) -> Result<PathBuf> {
     let build_server = || run_step("compile the server", server::build_dev);
     let (front, binary) = std::thread::scope(|threads| {
@@ -134,9 +134,9 @@ fn serve(binary: &Path, args: &[String]) -> Result<Child> {
     command.spawn().with_context(|| binary.display().to_string())
 }
 
-/// Ends the server at once: its start-up sweep is as good as a long farewell, and a change should be seen now.
+/// Kills the server: its startup sweep recovers running replies, and a change should be visible immediately.
 fn stop(child: &mut Child) {
-    // It may have ended by itself.
+    // The process may already have ended.
     let _ = child.kill();
     let _ = child.wait();
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask test api`: requests that nobody thought of. schemathesis (PyPI, pinned in `xtask/schemathesis`) reads the
-//! description that a server gives of itself, makes requests of it that fit and that do not, one by one and one after the
-//! other with what the ones before made, and holds every answer against it.
+//! `cargo xtask test api`: property-based tests of the HTTP API. schemathesis (PyPI, pinned in `xtask/schemathesis`)
+//! reads the OpenAPI document of a server, generates valid and invalid requests, also in sequences that use earlier
+//! results, and checks every response against the document.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,20 +12,20 @@ use super::peers::peer_client::PeerClient;
 use crate::step::{output, run as finish, run_step};
 use crate::{packages, server, workspace};
 
-/// How long the server may take to start.
+/// The time limit of the server's start.
 const START: Duration = Duration::from_secs(60);
-/// Nobody listens there. Connections that are made up must not make the server call strangers.
+/// An address on which nothing listens, so that generated connections do not make the server call other hosts.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
-/// What is pinned, and how it is used.
+/// Returns the directory with the pinned packages and the test configuration.
 fn schemathesis_dir() -> PathBuf {
     workspace::root().join("xtask/schemathesis")
 }
 
-/// Tries the API of a fresh server that has the demo model alone, and checks what is left in its database.
+/// Tests the API of a fresh server that has only the demo model, and checks its database afterwards.
 ///
 /// # Errors
-/// Something cannot be prepared, or an answer is not as described.
+/// The preparation failed, or a response does not match its description.
 pub fn run() -> Result<()> {
     let binary = super::server()?;
     let python = workspace::target().join("schemathesis");
@@ -51,7 +51,7 @@ pub fn run() -> Result<()> {
     schemathesis.arg("--config-file").arg(schemathesis_dir().join("schemathesis.toml"));
     schemathesis.arg("run").arg(format!("http://{}/api/openapi.json", turnleaf.address));
     schemathesis.env("CHAT", &chat).env("TURN", &turn);
-    // It keeps what it learned in the current directory.
+    // It writes its findings to the current directory.
     schemathesis.current_dir(dir.path());
     if let Err(error) = run_step("look for what is not promised", || finish(&mut schemathesis)) {
         bail!("{error:#}\n\nTurnleaf said:\n{}", turnleaf.output());

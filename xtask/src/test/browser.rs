@@ -1,4 +1,4 @@
-//! Chromium, the node packages and Playwright.
+//! The browser test environment: Chromium, the node packages and Playwright.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use crate::server::bare_command;
 use crate::step::{find_program, run};
 use crate::workspace;
 
-/// What browser tests need beside the product.
+/// The dependencies of browser tests besides the product.
 pub struct Browser {
     chromium: PathBuf,
 }
 
-/// Finds or installs Chromium, and installs the node packages that the lock file names.
+/// Finds or installs Chromium, and installs the node packages of the lock file.
 ///
 /// # Errors
-/// Node or Chromium is missing and cannot be installed; the error says how to.
+/// Node or Chromium is missing and cannot be installed; the error explains how to install it.
 pub fn prepare_browser() -> Result<Browser> {
     let chromium = chromium()?;
     packages::install_node_packages("the browser tests", &workspace::end2end())?;
@@ -37,8 +37,8 @@ fn chromium() -> Result<PathBuf> {
 }
 
 impl Browser {
-    /// Runs the tests against a binary and a site; the types are checked first. `databases` is what the addresses of
-    /// empty PostgreSQL databases begin with, one for each try of each test.
+    /// Type-checks the tests and runs them with a binary and a site. `databases` is the URL prefix of empty
+    /// PostgreSQL databases, one for each attempt of each test.
     ///
     /// # Errors
     /// A test failed.
@@ -49,20 +49,20 @@ impl Browser {
         run(&mut test)
     }
 
-    /// Takes pictures of the pages, and the names of what is on them, and puts them in the place of those that were approved.
+    /// Captures the pages and their accessible names, and replaces the approved pictures.
     ///
     /// # Errors
-    /// A page could not be looked at.
+    /// A page could not be captured.
     pub fn approve_pictures(&self, binary: &Path, site: &Path) -> Result<()> {
         let mut test = self.playwright(binary, "playwright");
         test.args(["test", "--project=pictures", "--update-snapshots=changed"]).env("TURNLEAF_SITE_ROOT", site);
         run(test.env("TURNLEAF_PICTURES", "refresh"))
     }
 
-    /// Takes the pictures of the docs.
+    /// Updates the pictures of the docs.
     ///
     /// # Errors
-    /// A page could not be looked at.
+    /// A page could not be captured.
     pub fn update_gallery(&self, binary: &Path, site: &Path) -> Result<()> {
         let mut test = self.playwright(binary, "playwright");
         test.args(["test", "--project=pictures", "--workers=1", "tests/pictures/docs.spec.ts"]);
@@ -72,7 +72,7 @@ impl Browser {
     /// Runs the conversation with a real model.
     ///
     /// # Errors
-    /// It did not go as it should.
+    /// The conversation did not go as expected.
     pub fn run_real_model(&self, binary: &Path, url: &str, model: &str) -> Result<()> {
         let mut test = self.playwright(binary, "playwright");
         test.env("REAL_MODEL_URL", url).env("REAL_MODEL", model);

@@ -1,4 +1,5 @@
-//! A part of the tests in a process of its own, beside another: what it says is kept, and shown when it has ended.
+//! A part of the tests that runs in a process of its own, concurrently with another. Its output is kept, and shown at
+//! its end.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -7,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// A part that runs.
+/// A running part.
 pub struct ParallelPart {
     pub name: &'static str,
     child: Child,
@@ -15,12 +16,12 @@ pub struct ParallelPart {
 }
 
 impl ParallelPart {
-    /// Begins the part.
+    /// Starts the part.
     ///
     /// # Errors
-    /// This program cannot be started once more.
+    /// The process cannot be started.
     pub fn start(name: &'static str) -> Result<Self> {
-        // Not by its name, where the system has another way: a part before may have built this program anew.
+        // The path of the executable is avoided if possible, because an earlier part may have rebuilt this program.
         let this = Path::new("/proc/self/exe");
         let this = if this.exists() { this.to_path_buf() } else { std::env::current_exe()? };
         Self::run(name, Command::new(this).args(["test", name]))
@@ -33,10 +34,10 @@ impl ParallelPart {
         Ok(Self { name, child, said })
     }
 
-    /// Waits for its end and shows what it said.
+    /// Waits for the end of the part and shows its output.
     ///
     /// # Errors
-    /// It failed.
+    /// The part failed.
     pub fn wait_for_end(mut self) -> Result<()> {
         let status = self.child.wait()?;
         std::io::stderr().write_all(self.output()?.as_bytes())?;
@@ -55,7 +56,7 @@ impl ParallelPart {
 }
 
 impl Drop for ParallelPart {
-    /// What has begun is waited for: killed, it would leave the servers behind that it started.
+    /// Waits for the process instead of killing it, because it would leave its servers running.
     fn drop(&mut self) {
         let _ = self.child.wait();
     }

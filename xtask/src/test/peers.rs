@@ -1,8 +1,8 @@
-//! `cargo xtask test peers`: conversations with model servers that others wrote. Turnleaf's own recordings and fakes show
-//! what it was made for; aimock (npm) and llmock (PyPI) know nothing of it. aimock speaks all five APIs when nothing goes
-//! wrong; llmock breaks four of them on demand and judges how the client took it. Their versions are pinned in
-//! `xtask/peers`. Two servers of tools by the authors of MCP (npm, pinned in `end2end`) are held to what `tests/tools/real`
-//! expects of them.
+//! `cargo xtask test peers`: conversations with third-party mock model servers. Turnleaf's own recordings and fakes
+//! share its assumptions; aimock (npm) and llmock (PyPI) do not (`docs/adr/0059-independent-provider-judges.md`).
+//! aimock implements all five APIs without faults; llmock injects faults into four of them and judges the client's
+//! reaction. Their versions are pinned in `xtask/peers`. Two tool servers by the authors of MCP (npm, pinned in
+//! `end2end`) run the tests in `tests/tools/real`.
 
 mod aimock;
 mod llmock;
@@ -20,18 +20,18 @@ use crate::process::RunningProcess;
 use crate::step::{output, run_step};
 use crate::{packages, server, workspace};
 
-/// How long a server may take to start; a Python one on a busy machine takes some seconds.
+/// The time limit of a server's start; a Python server on a busy machine takes some seconds.
 const START: Duration = Duration::from_secs(60);
 
-/// What is pinned, and the replies that aimock gives.
+/// Returns the directory with the pinned packages and aimock's replies.
 fn peers_dir() -> PathBuf {
     workspace::root().join("xtask/peers")
 }
 
-/// Prepares both servers and talks to them through a Turnleaf of its own.
+/// Prepares both servers and tests conversations through a separate Turnleaf server.
 ///
 /// # Errors
-/// Something cannot be prepared, or a conversation did not go as promised.
+/// The preparation failed, or a conversation did not go as expected.
 pub fn run() -> Result<()> {
     let binary = super::server()?;
     run_step("use the servers of tools that others wrote", super::tools)?;
@@ -60,11 +60,11 @@ pub fn run() -> Result<()> {
     })
 }
 
-/// One endpoint an API at each server.
+/// Returns a configuration with one endpoint per API for each server.
 fn configuration_of(aimock: SocketAddr, llmock: SocketAddr) -> String {
     let mut file = String::from("find_local_servers = false\n");
     let mut add = |id: &str, api: &str, base_url: String| {
-        // Writing into a String cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(
             file,
             "[[providers]]\nid = \"{id}-{api}\"\napi = \"{api}\"\nbase_url = \"{base_url}\"\napi_key = \"a-key-of-nobody\"\nmodels = [\"plain\"]\n"
@@ -80,7 +80,7 @@ fn configuration_of(aimock: SocketAddr, llmock: SocketAddr) -> String {
     file
 }
 
-/// Starts a model server that is told its port.
+/// Starts a model server on the given address.
 fn start(mut command: std::process::Command, address: SocketAddr, log: &std::path::Path) -> Result<RunningProcess> {
     let mut running = RunningProcess::start(&mut command, address, log)?;
     running.wait_for("/health", START)?;

@@ -1,4 +1,4 @@
-//! The outline of a worked tree as it is read, and what holds in every tree.
+//! Tests of the outline of a worked tree, and of properties that hold for every tree.
 
 use std::collections::HashSet;
 
@@ -19,12 +19,12 @@ fn sketch(node: TurnNode) -> TurnSketch {
     }
 }
 
-/// A chain of `turns` turns that hangs on `prev`, numbered from `from`.
+/// Returns a chain of `turns` turns below `prev`, numbered from `from`.
 fn chain(from: u64, turns: u64, prev: Option<u64>) -> impl Iterator<Item = TurnSketch> {
     (from..from + turns).map(move |n| sketch(fixtures::node(n, if n == from { prev } else { Some(n - 1) })))
 }
 
-/// Eight turns in a row, then three ways on: 20.., 30 (running) and 40...
+/// Returns eight turns in a row, then three branches: 20.., 30 (running) and 40...
 fn forked() -> Vec<TurnSketch> {
     let mut all: Vec<TurnSketch> =
         chain(1, 8, None).chain(chain(20, 6, Some(8))).chain(chain(30, 1, Some(8))).collect();
@@ -40,7 +40,7 @@ fn forked() -> Vec<TurnSketch> {
     all
 }
 
-/// A row in short: its level, what it stands for, whether it is open, what is hidden, and its marks.
+/// Formats a row: its level, its turn, whether it is open, what is hidden, and its marks.
 fn line(row: &OutlineRow<'_>) -> String {
     let n = row.turn.node.ord;
     let what = row.folded.map_or_else(|| n.to_string(), |count| format!("{n}..{}", n + count as i64 - 1));
@@ -110,7 +110,7 @@ fn rows_open_and_close_manually_and_count_hidden_turns() {
             "  40 + hides 2 3/3 path",
         ]
     );
-    // What runs somewhere below a closed row is seen on it.
+    // A running turn anywhere below a closed row marks that row.
     let closed = OutlineViewState { shut: ids(&[1]), ..OutlineViewState::default() };
     assert_eq!(lines(&outline, &closed), ["1 + hides 17 path Running"]);
 }
@@ -146,7 +146,7 @@ fn filter_keeps_hits_and_their_ancestors() {
 
 #[test]
 fn large_tree_opens_only_current_path() {
-    // A chain of 300 messages, each of which was tried twice.
+    // A chain of 300 messages with two replies each.
     let all = (1..=300_u64).flat_map(|n| [(2 * n, 2 * n - 1), (2 * n + 1, 2 * n - 1)]);
     let nodes = std::iter::once((1, None)).chain(all.map(|(n, prev)| (n, Some(prev))));
     let outline = TreeOutline::new(nodes.map(|(n, prev)| sketch(fixtures::node(n, prev))), Some(turn_id(4)));
@@ -196,7 +196,7 @@ fn drawing_has_column_for_each_fork_and_lane_for_each_leaf() {
 
 #[test]
 fn largest_allowed_tree_is_outlined_and_drawn_within_bounds() {
-    // Every reply tried twice, going on with the second: as many forks and levels as there can be.
+    // Every reply has two versions, of which the second continues: the maximum of forks and levels.
     let longest = crate::limits::TURNS_PER_CHAT.unsigned_abs();
     let nodes = (1..=longest).map(|n| fixtures::node(n, (n > 1).then(|| if n % 2 == 0 { n - 1 } else { n - 2 })));
     let outline = TreeOutline::new(nodes.map(sketch), Some(turn_id(longest)));
@@ -209,13 +209,13 @@ fn largest_allowed_tree_is_outlined_and_drawn_within_bounds() {
     assert!(drawing.above.is_some());
 }
 
-/// Any sound tree, a path in it, and what the reader did by hand.
+/// Generates a valid tree, a path in it, and manually opened and closed rows.
 fn any_outline() -> impl Strategy<Value = (TreeOutline, OutlineViewState)> {
     let parents = prop::collection::vec(any::<prop::sample::Index>(), 1..80);
     let choices = prop::collection::vec(any::<prop::sample::Index>(), 8);
     (parents, choices).prop_map(|(parents, choices)| {
         let sketches = (1_u64..).zip(&parents).map(|(n, parent)| {
-            // Near the end more often than not: chains are what is folded.
+            // Parents are mostly near the end, because chains are what is folded.
             let index = parent.index(n as usize * 3) as u64;
             let prev = if index >= n { n - 1 } else { index };
             sketch(fixtures::node(n, (prev > 0).then_some(prev)))

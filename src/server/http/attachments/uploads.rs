@@ -108,8 +108,8 @@ async fn spool_body(
 ) -> Result<SpooledBody, Problem> {
     let client = request.extensions().get::<ClientIdentity>().map(|client| client_network(client.address));
     let place = client.map(|client| app.upload_limiter().try_acquire(client, limits::SPOOLS_PER_CLIENT));
-    let mut broken = matches!(place, Some(None))
-        .then(|| Problem::too_many("Too many uploads from this client are in progress. Wait for one to finish.", 1));
+    let mut broken =
+        matches!(place, Some(None)).then(|| Problem::too_many("Too many uploads of this client run at once.", 1));
     let mut spool = app.service().upload_spool(viewer, declared_length(request.headers()));
     if broken.is_none() {
         broken = spool.check_room().await.err().map(Problem::from);

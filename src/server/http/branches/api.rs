@@ -1,4 +1,4 @@
-//! Branches over HTTP (contract.md 3).
+//! Branches over HTTP (docs/reference/api.md 3).
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -109,7 +109,7 @@ pub async fn show(
     Ok(ApiJson(BranchDetails { branch, system_prompt: frozen.system_prompt, tools: frozen.tools }))
 }
 
-/// `PATCH /api/branches/{id}`: its name, label, pin and policy; the lock stays (domain.md I3).
+/// `PATCH /api/branches/{id}`: its name, label, pin and policy; the lock stays (docs/reference/domain.md I3).
 pub async fn change(
     State(app): State<App>,
     viewer: Viewer,

@@ -1,4 +1,4 @@
-//! Chats over HTTP (contract.md 3).
+//! Chats over HTTP (docs/reference/api.md 3).
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};

@@ -1,4 +1,4 @@
-//! Reading a path over HTTP: pages of turns (domain.md 4.9), and the views of seeds 000 and 002: groups, blocks, and the
+//! Reading a path over HTTP: pages of turns (docs/reference/domain.md 4.9), and the views of seeds 000 and 002: groups, blocks, and the
 //! messages from before blocks.
 
 use std::collections::HashMap;
@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for TurnReference {
         if !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit()) {
             return text.parse().map(Self::Ord).map_err(D::Error::custom);
         }
-        text.parse().map(Self::Id).map_err(|_| D::Error::custom("must be a turn id or its position in the chat"))
+        text.parse().map(Self::Id).map_err(|_| D::Error::custom("a turn's id or its place in the chat is expected"))
     }
 }
 
@@ -69,7 +69,7 @@ fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     match String::deserialize(deserializer)?.as_str() {
         "1" | "true" => Ok(true),
         "0" | "false" => Ok(false),
-        _ => Err(D::Error::custom("must be 1, 0, true or false")),
+        _ => Err(D::Error::custom("1, 0, true or false is expected")),
     }
 }
 

@@ -263,6 +263,6 @@ pub async fn quote(
 }
 
 fn version(fields: &SubmittedFields) -> Result<Option<DateTime<Utc>>, Problem> {
-    let parse = |text: String| text.parse().map_err(|_| InvalidField::new("version", "is not a valid time").into());
+    let parse = |text: String| text.parse().map_err(|_| InvalidField::new("version", "is no time").into());
     fields.text("version").map(parse).transpose()
 }

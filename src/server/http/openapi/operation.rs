@@ -8,17 +8,17 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// Answers that follow from what an operation takes, by status: their names among the shared ones.
 const SHARED_RESPONSES: [(u16, &str, &str); 12] = [
-    (400, "Invalid", "The request is malformed; `field` names the part."),
-    (403, "CrossSite", "A browser sent the request from another site (`cross_site`)."),
-    (404, "NotFound", "It does not exist, or you do not have access (`not_found`)."),
-    (408, "TooSlow", "The request body took too long to arrive (`too_slow`)."),
-    (413, "TooLarge", "Something exceeds its limit (`too_large`)."),
-    (415, "UnsupportedMediaType", "The body must be uncompressed JSON (`unsupported_media_type`)."),
-    (421, "UnknownHost", "The server does not accept this host name (`unknown_host`)."),
-    (429, "TooMany", "Too many requests (`too_many`); retry after `Retry-After`."),
+    (400, "Invalid", "Something in the request has not the shape it must have; `field` names it."),
+    (403, "CrossSite", "A browser sent this from another site (`cross_site`)."),
+    (404, "NotFound", "There is no such thing for the caller (`not_found`)."),
+    (408, "TooSlow", "The body took too long to arrive (`too_slow`)."),
+    (413, "TooLarge", "Something is larger than its bound (`too_large`)."),
+    (415, "UnsupportedMediaType", "The body is not uncompressed JSON (`unsupported_media_type`)."),
+    (421, "UnknownHost", "The server does not answer to that name (`unknown_host`)."),
+    (429, "TooMany", "Too much at once (`too_many`); `Retry-After` says when it may work."),
     (431, "HeaderTooLarge", "A header is too large (`header_too_large`)."),
     (500, "Internal", "Something went wrong on the server (`internal`)."),
-    (503, "Unavailable", "The server is starting, shutting down or waiting for its database (`unavailable`)."),
+    (503, "Unavailable", "The server is starting, going down or waiting for its database (`unavailable`)."),
     (
         507,
         "StorageFull",
@@ -27,7 +27,7 @@ const SHARED_RESPONSES: [(u16, &str, &str); 12] = [
 ];
 
 /// How operations refuse a value that a field cannot have.
-pub const INVALID_VALUE: &str = "`invalid`: a value is not allowed; `field` names it.";
+pub const INVALID_VALUE: &str = "`invalid`: a value cannot be; `field` names it.";
 
 /// One operation.
 pub struct ApiOperation {
@@ -151,12 +151,15 @@ impl ApiOperation {
 
     /// It makes something, and does so once for a request that is named.
     pub fn created_response<T: ToSchema>(self, about: &str) -> Self {
-        self.request_header("Idempotency-Key", "Idempotency key of this request; replaces `client_request_id`.")
-            .response::<T>(201, about)
-            .response::<T>(200, "The result of the same request sent earlier.")
-            .problem_response(409, "`idempotency_mismatch`: the key was used for a different request.")
-            .problem_response(422, "`invalid`: the request has two different keys.")
-            .shared_response(400)
+        self.request_header(
+            "Idempotency-Key",
+            "The client's name of this request, in the place of `client_request_id`.",
+        )
+        .response::<T>(201, about)
+        .response::<T>(200, "The same request was made before: what it made.")
+        .problem_response(409, "`idempotency_mismatch`: the name was used for another request.")
+        .problem_response(422, "`invalid`: the request has two names.")
+        .shared_response(400)
     }
 
     /// A refusal of its own; the codes stand in the sentence.

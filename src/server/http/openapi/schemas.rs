@@ -6,17 +6,16 @@ use serde_json::{Map, Value, json};
 /// The schemas that no type has.
 pub fn handwritten_schemas() -> Map<String, Value> {
     let problem = json!({
-        "description": "An error (RFC 9457). Additional members may help to recover, such as `fork`: a branch to \
-            create.",
+        "description": "An error (RFC 9457). More members may say how to go on, such as `fork`: a branch to make.",
         "type": "object",
         "properties": {
             "type": { "type": "string" },
             "title": { "type": "string", "description": "The status in words." },
             "status": { "type": "integer", "minimum": 400, "maximum": 599 },
-            "code": { "type": "string", "description": "Stable code for programs.", "examples": ["not_found"] },
+            "code": { "type": "string", "description": "What programs may rely on.", "examples": ["not_found"] },
             "detail": { "type": "string", "description": "A sentence for people." },
-            "field": { "type": "string", "description": "The field concerned." },
-            "request_id": { "type": ["string", "null"], "description": "Its id in the server's log." },
+            "field": { "type": "string", "description": "The field that it is about." },
+            "request_id": { "type": ["string", "null"], "description": "Its name in the server's log." },
         },
         "required": ["type", "title", "status", "code", "detail", "request_id"],
     });
@@ -100,7 +99,7 @@ mod tests {
     #[test]
     fn comment_becomes_description() {
         for (comment, said) in [
-            ("Rises (domain.md I5).", "Rises."),
+            ("Rises (docs/reference/domain.md I5).", "Rises."),
             ("Sum over the\ngenerations (by step).", "Sum over the generations (by step)."),
             ("As [`crate::Turn`] has it", "As `Turn` has it"),
             ("open (no end", "open (no end"),

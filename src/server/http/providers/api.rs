@@ -1,4 +1,4 @@
-//! Provider connections over HTTP (contract.md 3). Keys go in and never come out.
+//! Provider connections over HTTP (docs/reference/api.md 3). Keys go in and never come out.
 
 use std::collections::BTreeMap;
 
@@ -129,11 +129,11 @@ pub async fn change(
     ApiJson(body): ApiJson<SaveProviderRequest>,
 ) -> Result<ApiJson<ProviderWithNotices>, Problem> {
     if body.client_request_id.is_some() {
-        let invalid = InvalidField::new("client_request_id", "can only be set on a new provider");
+        let invalid = InvalidField::new("client_request_id", "goes with a new connection");
         return Err(Problem::unprocessable("invalid", invalid));
     }
     if body.id.as_ref().is_some_and(|named| *named != id) {
-        return Err(Problem::unprocessable("invalid", InvalidField::new("id", "cannot be changed: chats use it")));
+        return Err(Problem::unprocessable("invalid", InvalidField::new("id", "cannot be changed: chats name it")));
     }
     let changed = app.service().change_provider(viewer.0, &id, body.into()).await?;
     app.service().test_provider_soon(viewer.0, &id);

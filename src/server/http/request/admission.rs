@@ -235,11 +235,10 @@ pub async fn require_admission(request: Request, next: Next) -> Response {
         Some(ClientIdentity { verdict: AdmissionVerdict::Admitted, .. }) => next.run(request).await,
         Some(ClientIdentity { peer, .. }) if is_health && peer.is_loopback() => next.run(request).await,
         Some(ClientIdentity { verdict: AdmissionVerdict::TooMany, .. }) => {
-            Problem::too_many("Too many requests from this client are in progress. Try again in a moment.", 1)
-                .into_response()
+            Problem::too_many("Too many requests of this client run at once.", 1).into_response()
         }
         _ => {
-            let detail = "This server only accepts requests from its reverse proxy.";
+            let detail = "This server answers only to its reverse proxy.";
             Problem::new(StatusCode::FORBIDDEN, "proxy_required", detail).into_response()
         }
     }

@@ -83,6 +83,6 @@ pub async fn layer(State(hosts): State<AllowedHosts>, request: Request, next: Ne
     if is_known {
         return next.run(request).await;
     }
-    let detail = "This server does not accept this host name. Its operator can allow it with TURNLEAF_ALLOWED_HOSTS.";
+    let detail = "This server does not answer to that name. Its operator can allow it with TURNLEAF_ALLOWED_HOSTS.";
     Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", detail).into_response()
 }

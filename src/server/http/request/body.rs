@@ -101,7 +101,7 @@ impl BodyViolation {
 
 /// 408.
 fn too_slow_problem() -> Problem {
-    Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "The request took too long to arrive.")
+    Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "The body took too long to arrive.")
 }
 
 /// The outer layer: guards the body.
@@ -137,9 +137,9 @@ pub async fn answer_violation(request: Request, next: Next) -> Response {
 /// Why a guarded body ended early.
 #[derive(Debug, thiserror::Error)]
 enum BrokenBody {
-    #[error("the request body took too long to arrive")]
+    #[error("the body took too long to arrive")]
     Slow,
-    #[error("the request body is too large")]
+    #[error("the body is too large")]
     Long,
     #[error(transparent)]
     Broken(axum::Error),

@@ -1,4 +1,4 @@
-//! Requests that a client names, so that the same one sent twice makes one thing (contract.md 3).
+//! Requests that a client names, so that the same one sent twice makes one thing (docs/reference/api.md 3).
 
 use axum::http::{HeaderMap, StatusCode};
 
@@ -15,9 +15,7 @@ pub fn created_status(is_new: bool) -> StatusCode {
 pub fn client_request_id(in_body: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let in_header = match headers.get("idempotency-key") {
         Some(value) => {
-            let text = value
-                .to_str()
-                .map_err(|_| InvalidField::new("Idempotency-Key", "must contain only visible ASCII characters"))?;
+            let text = value.to_str().map_err(|_| InvalidField::new("Idempotency-Key", "must be visible ASCII"))?;
             Some(text.trim_matches('"').to_owned())
         }
         None => None,

@@ -1,5 +1,5 @@
 //! JSON bodies: the one extractor for them, and the one way to answer in JSON. Every way a body can be wrong has its
-//! status and a code here (badinputs.md 3).
+//! status and a code here.
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{FromRequest, OptionalFromRequest, Request};
@@ -49,7 +49,7 @@ impl<T: Serialize> IntoResponse for ApiJson<T> {
                 response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
                 response
             }
-            Err(error) => Problem::internal(format!("a response is not JSON: {error}")).into_response(),
+            Err(error) => Problem::internal(format!("an answer is no JSON: {error}")).into_response(),
         }
     }
 }
@@ -81,7 +81,7 @@ async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes,
 /// Reads a body's bytes into `T`.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", "The request body is not valid UTF-8."))?;
+        .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", "The body is not UTF-8."))?;
     json_structure::check(text).map_err(|error| Problem::unreadable("", &error.to_string()))?;
     // A list would be read as the fields in their order.
     if !text.trim_start().starts_with('{') {

@@ -80,7 +80,7 @@ impl<'de> Visitor<'de> for StructureCheck {
         let mut keys = HashSet::new();
         while let Some(key) = map.next_key::<String>()? {
             if json_bounds::is_reserved(&key) {
-                return Err(de::Error::custom(format_args!("a field name cannot start like `{key}`")));
+                return Err(de::Error::custom(format_args!("a name cannot begin like `{key}`")));
             }
             if keys.contains(&key) {
                 return Err(de::Error::custom(format_args!("duplicate field `{key}`")));

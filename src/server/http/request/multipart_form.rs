@@ -23,10 +23,10 @@ pub async fn read_text_field(mut field: Field<'_>, most: usize) -> Result<String
 
 /// A form with a field that it does not have.
 pub fn unknown_field_problem() -> Problem {
-    Problem::invalid(InvalidField::new("", "the form has an unknown field"))
+    Problem::invalid(InvalidField::new("", "the form has no such field"))
 }
 
 /// A form that broke off.
 pub fn broken_form_problem(_: MultipartError) -> Problem {
-    Problem::invalid(InvalidField::new("", "the form is malformed or incomplete"))
+    Problem::invalid(InvalidField::new("", "the form is broken, or ended too soon"))
 }

@@ -1,5 +1,5 @@
 //! Tables as CSV (RFC 4180), for spreadsheets. A spreadsheet runs a cell that looks like a formula, so text that begins
-//! like one is written behind an apostrophe (security.md 2.2).
+//! like one is written behind an apostrophe (docs/reference/security.md 2.2).
 
 /// Writes one line of cells. Text of people and models must come as [`text`].
 pub fn csv_line(cells: impl IntoIterator<Item = String>) -> String {

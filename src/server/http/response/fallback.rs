@@ -21,17 +21,17 @@ pub async fn not_found(uri: Uri) -> Response {
     if is_api(&uri) {
         problem.into_response()
     } else {
-        page(problem, localized_word("Page not found", "未找到页面"))
+        page(problem, localized_word("There is nothing here", "这里什么也没有"))
     }
 }
 
 pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
     let status = StatusCode::METHOD_NOT_ALLOWED;
-    let problem = Problem::new(status, "method_not_allowed", format!("{method} is not supported at this address."));
+    let problem = Problem::new(status, "method_not_allowed", format!("{method} does nothing here."));
     if is_api(&uri) {
         problem.into_response()
     } else {
-        page(problem, localized_word("This action is not supported here", "此处不支持该操作"))
+        page(problem, localized_word("This cannot be done here", "此处无法进行该操作"))
     }
 }
 
@@ -42,7 +42,7 @@ pub fn is_api(uri: &Uri) -> bool {
 /// A page of the last resort, where nobody draws a better one (`error_page`). `what` is one of our own sentences, so it
 /// needs no escaping.
 fn page(problem: Problem, what: &'static str) -> Response {
-    let (lang, back) = (locale().as_str(), localized_word("Go to chats", "返回对话"));
+    let (lang, back) = (locale().as_str(), localized_word("To the chats", "返回对话"));
     let html = format!(
         "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/favicon.svg\"><title>{what}</title></head>\

@@ -1,4 +1,4 @@
-//! The headers of every response (security.md 2.4): set on pages, the API, assets, streams and errors alike. A route
+//! The headers of every response (docs/reference/security.md 2.4): set on pages, the API, assets, streams and errors alike. A route
 //! that sets one itself keeps its own.
 
 use axum::extract::{Request, State};

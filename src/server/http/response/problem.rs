@@ -34,7 +34,7 @@ impl Problem {
 
     /// 404. The same for what does not exist and for what is not the caller's.
     pub fn not_found() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not_found", "This page does not exist.")
+        Self::new(StatusCode::NOT_FOUND, "not_found", "There is nothing here.")
     }
 
     /// 400 for the shape of a request: what is wrong with which field.
@@ -71,12 +71,12 @@ impl Problem {
 
     /// 400 for a body that ended before its end.
     pub fn broken_body() -> Self {
-        Self::invalid(InvalidField::new("", "the request body is incomplete"))
+        Self::invalid(InvalidField::new("", "the body broke off"))
     }
 
     /// 413 with the bound in bytes.
     pub fn too_large(limit: usize) -> Self {
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("The request body is larger than {limit} bytes."))
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("The body is larger than {limit} bytes."))
             .with_member("limit", limit)
     }
 
@@ -87,7 +87,7 @@ impl Problem {
 
     /// 415 with what would be accepted.
     pub fn unsupported_media_type(accepted: &str) -> Self {
-        let detail = format!("The request body must be {accepted}, not compressed.");
+        let detail = format!("The body must be {accepted}, not compressed.");
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail)
     }
 

@@ -41,7 +41,7 @@ impl From<ServiceError> for Problem {
                 };
                 with_members(problem, extra)
             }
-            ServiceError::TooManyRunning => Self::too_many("Too many replies are running at once.", 5),
+            ServiceError::TooManyRunning => Self::too_many("Too many replies run at once.", 5),
             ServiceError::Storage(refusal) => {
                 let problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, refusal.code(), refusal.to_string());
                 match refusal {
@@ -54,13 +54,11 @@ impl From<ServiceError> for Problem {
             }
             ServiceError::Store(StoreError::Deleted(_)) => Self::not_found(),
             ServiceError::Store(error @ StoreError::BrokenPath(_)) => {
-                Self::conflict("corrupt_tree", format!("{error}; run `turnleaf fsck` for details."))
+                Self::conflict("corrupt_tree", format!("{error}; `turnleaf fsck` says where."))
             }
             // This process is about to end; the one that took its database answers.
             ServiceError::Store(StoreError::InUse) => Self::shutting_down(),
-            ServiceError::Store(error) if error.is_busy() => {
-                Self::unavailable("The database is busy. Try again in a moment.", 2)
-            }
+            ServiceError::Store(error) if error.is_busy() => Self::unavailable("The database is busy.", 2),
             ServiceError::Store(error) => Self::internal(error),
         }
     }
@@ -77,12 +75,12 @@ pub fn refusal_sentence(error: &ServiceError) -> String {
 /// What a script can do about a file that was refused.
 fn advice(code: &str) -> Option<&'static str> {
     Some(match code {
-        "empty_file" => "Send the file's bytes as the request body.",
+        "empty_file" => "Send the bytes of the file as the body of the request.",
         "unsupported_file" => "Send text, HTML, CSV, PDF, DOCX, PPTX, XLSX, PNG, JPEG, GIF or WebP.",
         "image_too_large" => "Make the image smaller and send it again.",
-        "encoding" => "Set `encoding` to one of `choices`, or save the file as UTF-8.",
-        "unpacks_too_large" | "unreadable_file" => "Send a smaller file, or split it into parts.",
-        "damaged_file" => "Open the file in the program that created it, save it again, and send the new copy.",
+        "encoding" => "Name one of `choices` as `encoding`, or save the file as UTF-8.",
+        "unpacks_too_large" | "unreadable_file" => "Send a smaller file, or its parts one by one.",
+        "damaged_file" => "Open the file in the program that made it, save it again, and send that.",
         "no_text" => "Send a file whose pages have text, or its pages as images.",
         _ => return None,
     })
@@ -97,7 +95,7 @@ fn with_members(problem: Problem, extra: serde_json::Value) -> Problem {
     }
 }
 
-/// Parameters are part of a request's shape (400, badinputs.md S-SZ-08); what a well-formed message says is not (422).
+/// Parameters are part of a request's shape (400); what a well-formed message says is not (422).
 fn invalid_input_problem(invalid: InvalidField) -> Problem {
     if invalid.field.starts_with("params.") {
         return Problem::invalid(invalid);

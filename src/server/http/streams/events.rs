@@ -157,7 +157,7 @@ pub fn outgoing_events(
     }
 }
 
-/// What may be shown of what the journal has (domain.md C13).
+/// What may be shown of what the journal has (docs/reference/domain.md C13).
 fn redact_for_client(followed: FollowerItem) -> FollowerItem {
     match followed {
         FollowerItem::Snapshot(turn) => FollowerItem::Snapshot(Box::new(client_redaction::redact_turn(*turn))),

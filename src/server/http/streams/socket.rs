@@ -1,5 +1,5 @@
 //! `GET /api/chats/{id}/ws`: one path of a chat over a WebSocket, in the words of the block API both ways
-//! (domain.md 4.10). The same log as `/events`, for all replies of the path, one after the other.
+//! (docs/reference/domain.md 4.10). The same log as `/events`, for all replies of the path, one after the other.
 //!
 //! A connection follows the branch at the end of its path: replies that are begun there, here or elsewhere, are sent.
 //! A message goes below the last turn that was sent; where something else was added there meanwhile it makes a branch
@@ -60,7 +60,7 @@ pub async fn open(
     let end = app.service().path_tip(viewer.0, chat, query.leaf, query.branch_id).await?;
     let Ok(upgrade) = upgrade else { return Ok(upgrade_required()) };
     if app.open_sockets().len() >= limits::SOCKETS {
-        return Err(Problem::too_many("Too many WebSocket connections are open.", 5));
+        return Err(Problem::too_many("Too many WebSockets are open.", 5));
     }
     let upgrade = upgrade.max_message_size(limits::SOCKET_MESSAGE_BYTES).max_frame_size(limits::SOCKET_MESSAGE_BYTES);
     let token = app.open_sockets().token();
@@ -73,7 +73,7 @@ pub async fn open(
 
 /// 426 for a request that is no handshake.
 fn upgrade_required() -> Response {
-    let detail = "This address requires a WebSocket connection (RFC 6455, version 13).";
+    let detail = "This address speaks WebSocket (RFC 6455, version 13).";
     let mut response = Problem::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", detail).into_response();
     response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     response

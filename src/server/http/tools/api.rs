@@ -42,12 +42,12 @@ pub struct SaveToolServerRequest {
 }
 
 impl SaveToolServerRequest {
-    /// A program would run with the rights of this server, so no request may name one (badinputs.md S-TL-08).
+    /// A program would run with the rights of this server, so no request may name one.
     fn refuse_program(&self) -> Result<(), Problem> {
         if self.command.is_none() {
             return Ok(());
         }
-        let detail = "Local programs can only be added in this server's configuration file, under [[tool_servers]].";
+        let detail = "Programs are named in the configuration file of this server alone, under [[tool_servers]].";
         Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", detail).with_member("field", "command"))
     }
 }
@@ -197,13 +197,13 @@ pub async fn change_server(
 ) -> Result<ApiJson<ToolServerWithNotices>, Problem> {
     body.refuse_program()?;
     if body.client_request_id.is_some() {
-        let invalid = InvalidField::new("client_request_id", "can only be set on a new server");
+        let invalid = InvalidField::new("client_request_id", "goes with a new server");
         return Err(Problem::unprocessable("invalid", invalid));
     }
     if body.id.as_ref().is_some_and(|named| *named != id) {
         return Err(Problem::unprocessable(
             "invalid",
-            InvalidField::new("id", "cannot be changed: its tool names contain it"),
+            InvalidField::new("id", "cannot be changed: its tools are named so"),
         ));
     }
     Ok(ApiJson(app.service().change_tool_server(viewer.0, &id, body.into()).await?.into()))

@@ -71,7 +71,7 @@ pub async fn save_policies(
     let server = fields.text("server").unwrap_or_default();
     let (tools, were, policies) = (fields.values("tool"), fields.values("was"), fields.values("policy"));
     if tools.len() != policies.len() || tools.len() != were.len() {
-        return Err(Problem::invalid(InvalidField::new("policy", "set one per tool")));
+        return Err(Problem::invalid(InvalidField::new("policy", "there is one for each tool")));
     }
     for ((tool, was), policy) in tools.iter().zip(&were).zip(&policies).filter(|((_, was), policy)| was != policy) {
         let _ = was;
@@ -79,7 +79,7 @@ pub async fn save_policies(
             "ask" => ToolApprovalPolicy::Ask,
             "allow" => ToolApprovalPolicy::Allow,
             "never" => ToolApprovalPolicy::Never,
-            _ => return Err(Problem::invalid(InvalidField::new("policy", "must be `ask`, `allow` or `never`"))),
+            _ => return Err(Problem::invalid(InvalidField::new("policy", "is `ask`, `allow` or `never`"))),
         };
         app.service().set_tool_policy(viewer.0, &server, tool, None, policy).await?;
     }
@@ -211,9 +211,9 @@ async fn refusal_page(
 }
 
 /// What a script is told; people see it on the page.
-const PROGRAMS_REFUSED: &str = "Local programs can only be added in the configuration file.";
+const PROGRAMS_REFUSED: &str = "Programs are named in the configuration file only.";
 
-/// No form names a program (badinputs.md S-TL-08).
+/// No form names a program.
 fn refuse_program(fields: &SubmittedFields) -> Result<(), Problem> {
     if fields.contains("command") {
         return Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", PROGRAMS_REFUSED));

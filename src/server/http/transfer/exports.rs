@@ -75,7 +75,7 @@ pub async fn export_all(State(app): State<App>, viewer: Viewer) -> Result<Respon
 /// A place among the exports that a person is sent; it is taken until the last byte.
 fn export_permit(app: &App, owner: UserId) -> Result<KeyedPermit<UserId>, Problem> {
     let place = app.export_limiter().try_acquire(owner, limits::EXPORTS_PER_OWNER);
-    place.ok_or_else(|| Problem::too_many("Too many exports are in progress. Try again in a moment.", 5))
+    place.ok_or_else(|| Problem::too_many("Too many exports run at once.", 5))
 }
 
 /// `GET /api/chats/{id}/export`.
@@ -144,8 +144,8 @@ async fn stream_response(
         match writing.await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
-                tracing::error!(%error, "an export failed midway");
-                yield Err(std::io::Error::other("the export failed midway"));
+                tracing::error!(%error, "an export broke off");
+                yield Err(std::io::Error::other("the export broke off"));
             }
             Err(error) => yield Err(std::io::Error::other(error)),
         }

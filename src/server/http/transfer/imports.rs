@@ -195,7 +195,7 @@ pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: Submitted
 fn requested_format(name: Option<&str>) -> Result<Option<ImportFormat>, Problem> {
     match name {
         None | Some(AUTO) => Ok(None),
-        Some(name) => parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", "unknown format").into()),
+        Some(name) => parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", "no such format").into()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Deleting and Trash over HTTP (contract.md 3, domain.md I13).
+//! Deleting and Trash over HTTP (docs/reference/api.md 3, docs/reference/domain.md I13).
 
 use axum::extract::State;
 use axum::http::StatusCode;

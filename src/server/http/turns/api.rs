@@ -1,4 +1,4 @@
-//! Turns over HTTP: send, edit, look, stop, try again (contract.md 3).
+//! Turns over HTTP: send, edit, look, stop, try again (docs/reference/api.md 3).
 
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
@@ -156,8 +156,8 @@ fn content(content: Option<Vec<MessageBlock>>, text: Option<String>) -> Result<V
     match (content, text) {
         (Some(content), None) => Ok(content),
         (None, Some(text)) => Ok(vec![MessageBlock::Text { text }]),
-        (None, None) => Err(InvalidField::new("content", "`content` (blocks) or `text` is required")),
-        (Some(_), Some(_)) => Err(InvalidField::new("text", "set `content` or `text`, not both")),
+        (None, None) => Err(InvalidField::new("content", "give `content` (blocks) or `text`")),
+        (Some(_), Some(_)) => Err(InvalidField::new("text", "give `content` or `text`, not both")),
     }
 }
 

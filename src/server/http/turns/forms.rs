@@ -150,7 +150,7 @@ pub async fn retry(
     }
 }
 
-/// Only a path of this server is gone to (badinputs.md S-HD-06).
+/// Only a path of this server is gone to.
 pub fn local_path(next: &str) -> &str {
     let is_local = next.starts_with('/')
         && !next.starts_with("//")

@@ -72,8 +72,8 @@ pub async fn continue_reply(
 /// `POST /forms/call`.
 pub async fn decide_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let word = fields.text("decision").unwrap_or_default();
-    let decision: ApprovalDecision = serde_json::from_value(Value::String(word))
-        .map_err(|_| InvalidField::new("decision", "is not a valid answer"))?;
+    let decision: ApprovalDecision =
+        serde_json::from_value(Value::String(word)).map_err(|_| InvalidField::new("decision", "is no answer"))?;
     let (turn, block) = (required_id(&fields, "turn")?, required_id(&fields, "block")?);
     let hash = fields.text("hash").unwrap_or_default();
     let turn = app.service().decide_tool_call(viewer.0, turn, block, &hash, decision, fields.text("reason")).await?;

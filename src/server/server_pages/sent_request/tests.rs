@@ -72,7 +72,7 @@ fn attachments_are_named_with_version_and_range() {
     ]);
     let manifest = json!({
         "turns": [entry(asked.id, "canonical", "from_blocks", json!({ "attachments": shown, "repair": RequestRepair::ImagesTold }))],
-        "not_sent": [{ "param": "top_k", "reason": "not supported by this model" }],
+        "not_sent": [{ "param": "top_k", "reason": "not taken by this model" }],
     });
     let html = draw(vec![generation(manifest)], 0, vec![asked, reply(2, [Content::text("It says so.")])]);
     for words in [
@@ -80,7 +80,7 @@ fn attachments_are_named_with_version_and_range() {
         "A &lt;b&gt;plan&lt;/b&gt;",
         "version of 2026-11-22 07:00:00.500 UTC, characters 11–24",
         "version=2026-11-22T07:00:00.500000Z",
-        "as its alternative text · ≈ 5 tokens",
+        "as words: its alternative text · ≈ 5 tokens",
         &format!("/api/blobs/{}", "cd".repeat(32)),
         &"ab".repeat(32),
         "openai · gpt-x",
@@ -89,7 +89,7 @@ fn attachments_are_named_with_version_and_range() {
         "complete (stop)",
         "1.2k in · 34 out",
         "≈ $0.0015",
-        "top_k was not sent: not supported by this model.",
+        "top_k was not sent: not taken by this model.",
         "The images were told in words",
         "byte for byte (2 KB)",
     ] {
@@ -103,7 +103,7 @@ fn each_request_of_a_reply_has_its_page() {
     let made = || generation(json!({ "turns": [entry(turn_id(1), "raw", "same_lock", json!({}))], "not_sent": [] }));
     let html = draw(vec![made(), made()], 0, vec![reply(2, [])]);
     assert!(html.contains("Request 1 of 2") && html.contains("/sent?request=2"), "{html}");
-    assert!(html.contains("in the provider's original form") && html.contains(said::not_on_path()), "{html}");
+    assert!(html.contains("as the provider wrote it") && html.contains(said::not_on_path()), "{html}");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn bars_show_tokens_where_nothing_has_price() {
 #[test]
 fn empty_period_is_explained() {
     let html = drawn(UsageGrouping::Day, Vec::new());
-    assert!(html.contains("No usage in this period.") && !html.contains("<table"), "{html}");
+    assert!(html.contains("Nothing was asked of a model in this time.") && !html.contains("<table"), "{html}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ impl ExportDamages {
     pub fn into_differences(self) -> Vec<ImportDifference> {
         let mut named = self.named;
         if self.more > 0 {
-            let text = format!("{} more damaged values", self.more);
+            let text = format!("there are {} more damages", self.more);
             named.push(ImportDifference { kind: ImportDifferenceKind::Lost, place: String::new(), text });
         }
         named

@@ -42,7 +42,7 @@ impl PendingDifferences {
         let its = told.filter(|(name, _)| is_its(name)).map(|(_, difference)| difference);
         let mut all: Vec<ImportDifference> = self.of_file.iter().cloned().chain(its).collect();
         if self.untold > 0 {
-            let text = format!("{} more differences", self.untold);
+            let text = format!("there are {} more differences", self.untold);
             all.push(ImportDifference { kind: ImportDifferenceKind::PutRight, place: String::new(), text });
         }
         self.untold = 0;

@@ -260,7 +260,7 @@ impl ImportReport {
 fn left_behind_text(count: usize) -> String {
     let (have, stay) = if count == 1 { ("has", "stays") } else { ("have", "stay") };
     format!(
-        "the chat is already here: {} that are only in the source {have} no place in it and {stay} behind",
+        "the chat is here already: {} that it has there and not here {have} no place in it and {stay} behind",
         message_count(count)
     )
 }

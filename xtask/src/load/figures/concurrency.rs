@@ -1,4 +1,4 @@
-//! Many at once: G8, five hundred replies; G9, a hundred new chats within a second.
+//! Concurrency: G8, five hundred replies; G9, a hundred new chats within a second.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::stream::{ReplySource, follow_many};
 
 const MODEL: &str = "mock-200-50";
 
-/// G8. Offered is what the model server delivers straight to the same clients.
+/// Measures G8 against the rate that the model server delivers directly to the same clients.
 ///
 /// # Errors
 /// The server does not start. Replies that fail are counted.
@@ -37,7 +37,7 @@ pub async fn measure_many_replies(bench: &mut BenchContext) -> Result<()> {
     server.stop()
 }
 
-/// G9.
+/// Measures G9.
 ///
 /// # Errors
 /// The server does not start. Chats that fail are counted.

@@ -1,5 +1,5 @@
-//! What decoding a provider's bytes costs (D1, D2), by a program of its own that is linked with Turnleaf; and how soon a
-//! reply is over after the provider's last byte (D3), through the server.
+//! The cost of decoding a provider's bytes (D1, D2), measured by a program that is linked with Turnleaf, and the time
+//! from the provider's last byte to the end of the reply (D3), measured through the server.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,15 +12,15 @@ use crate::report::{BenchFigure, FigureGoal};
 use crate::stream::{ReplySource, follow_reply};
 
 const ROUNDS: usize = 20;
-/// Twenty pieces at a hundred a second.
+/// A reply of twenty pieces at a hundred per second.
 const SHORT: &str = "mock-20-100";
 
-/// How many times the bare framer's time an event may take: JSON has to be understood, and that is all.
+/// The share of the bare framer's speed that decoding must reach: JSON has to be parsed, and nothing else may be slow.
 const OF_THE_FRAMER: f64 = 0.08;
-/// Values that hold an event, its text, and what it becomes.
+/// The most allocations per event: for the event, its text, and the result.
 const ALLOCATIONS: f64 = 60.0;
 
-/// D1 and D2: the recordings of every API through its decoder. Left out, and said so, where there are none.
+/// Measures D1 and D2: decodes the recordings of every API. Skipped with a note if there are none.
 ///
 /// # Errors
 /// The program cannot be run.
@@ -63,7 +63,7 @@ pub fn measure_decoding(bench: &mut BenchContext, program: &Path, fixtures: &Pat
     Ok(())
 }
 
-/// An API, and what its figures are called.
+/// The APIs with the names of their figures.
 const NAMES: [(&str, &str, &str); 5] = [
     ("openai_chat", "decoding chat completions", "allocations, chat completions"),
     ("openai_responses", "decoding Responses", "allocations, Responses"),
@@ -72,8 +72,8 @@ const NAMES: [(&str, &str, &str); 5] = [
     ("ollama", "decoding Ollama", "allocations, Ollama"),
 ];
 
-/// D3: from the last piece of the model server, right behind which its end comes, to the end of the events: the ending is
-/// stored by then.
+/// Measures D3: the time from the last piece of the model server, which its end follows directly, to the end of the
+/// events, when the ending is stored.
 ///
 /// # Errors
 /// A reply fails.

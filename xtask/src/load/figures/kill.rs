@@ -1,5 +1,5 @@
-//! G10: the server is killed while a reply is followed, twenty times at random moments. What had been shown, and was older
-//! than a tenth of a second, must be there after the next start, and the reply must say that it was interrupted.
+//! G10: the server is killed twenty times at random moments while a reply is followed. Text that was displayed for
+//! more than a tenth of a second must exist after the restart, and the reply must be marked as interrupted.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,18 +18,18 @@ use crate::stream::{make_chat, send_message};
 use crate::turnleaf::BenchInstallation;
 
 const KILLS: usize = 20;
-/// Fast, and far from over when the kill comes.
+/// A fast reply that is far from complete when the server is killed.
 const MODEL: &str = "mock-4000-200";
 
-/// What one kill cost.
+/// The loss caused by one kill.
 struct KillLoss {
-    /// The age of the oldest piece that was shown and is gone, milliseconds; 0 when nothing is gone.
+    /// The age of the oldest displayed piece that was lost, in milliseconds; 0 if none was.
     age: f64,
     /// The reply is marked as interrupted.
     is_marked: bool,
 }
 
-/// G10.
+/// Measures G10.
 ///
 /// # Errors
 /// The server does not start again.
@@ -64,7 +64,7 @@ async fn kill_once(installation: &BenchInstallation) -> Result<KillLoss> {
     let body = client.send(Method::GET, &format!("/api/turns/{turn}/events"), None).await?.into_body();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let reader = tokio::spawn(collect_stamps(body, Arc::clone(&seen)));
-    // Between 0.2 and 1.7 s; the clock's last digits are random enough.
+    // The delay is between 0.2 and 1.7 s; the last digits of the clock are random enough.
     tokio::time::sleep(Duration::from_millis(200 + stamp::now_nanos() / 1000 % 1500)).await;
     let killed_at = stamp::now_nanos();
     server.kill()?;
@@ -81,7 +81,7 @@ async fn kill_once(installation: &BenchInstallation) -> Result<KillLoss> {
     Ok(KillLoss { age, is_marked: status == "error" })
 }
 
-/// Notes what is shown until the connection breaks.
+/// Collects the displayed pieces until the connection breaks.
 async fn collect_stamps(mut body: Incoming, seen: Arc<Mutex<Vec<PieceStamp>>>) {
     let mut scanner = StampScanner::default();
     while let Some(Ok(frame)) = body.frame().await {

@@ -1,5 +1,5 @@
-//! G11, what a chat of 5,000 turns costs its reader beside one of 20, and L1 to L3, the same with 10,000 beside 50 and the
-//! memory of the page: as ratios of one run, in Chromium.
+//! Long chats in Chromium, as ratios within one run: G11 compares a chat of 5,000 turns with one of 20; L1 to L3
+//! compare 10,000 with 50 and the memory of the page.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,13 +10,13 @@ use serde_json::Value;
 use super::{BenchContext, BenchPrograms, require_program};
 use crate::report::{BenchFigure, FigureGoal};
 
-/// A reply of a few words, at once.
+/// A reply of a few words, sent at once.
 const MODEL: &str = "mock-20-0";
 
-/// The sizes and bounds of the goal itself.
+/// Measures G11 with the sizes and bounds of its goal.
 ///
 /// # Errors
-/// A chat cannot be made, or node or Chromium is missing.
+/// A chat cannot be created, or node or Chromium is missing.
 pub async fn measure_goal_chat(bench: &mut BenchContext, programs: &BenchPrograms) -> Result<()> {
     let said = measure_two_chats(bench, programs, "five-thousand", ["20", "5000"], None).await?;
     let ratio = |what: &str| Ok::<f64, anyhow::Error>(number(&said, what, "long")? / number(&said, what, "short")?);
@@ -33,10 +33,10 @@ pub async fn measure_goal_chat(bench: &mut BenchContext, programs: &BenchProgram
     Ok(())
 }
 
-/// L1, L2, L3.
+/// Measures L1, L2 and L3.
 ///
 /// # Errors
-/// A chat cannot be made, or node or Chromium is missing.
+/// A chat cannot be created, or node or Chromium is missing.
 pub async fn measure_long_chats(bench: &mut BenchContext, programs: &BenchPrograms) -> Result<()> {
     let said = measure_two_chats(bench, programs, "long", ["50", "10000"], Some("memory")).await?;
     for (id, name, what, bound, unit, scale) in [
@@ -62,7 +62,7 @@ fn number(said: &Value, what: &str, of: &str) -> Result<f64> {
     said[what][of].as_f64().with_context(|| format!("{what} {of}: {said}"))
 }
 
-/// Plants a chat of each length and lets the browser read both.
+/// Creates a chat of each length and measures both in the browser.
 async fn measure_two_chats(
     bench: &BenchContext,
     programs: &BenchPrograms,
@@ -81,7 +81,7 @@ async fn measure_two_chats(
     Ok(said)
 }
 
-/// Plants both chats. Gives of each its id and its last turn's.
+/// Creates both chats. Returns the id of each and of its last turn.
 fn plant(program: &Path, database: &str, lengths: [&str; 2]) -> Result<Vec<String>> {
     let mut plant = Command::new(program);
     let said = output(plant.args(["--database", database, "--model", MODEL]).args(lengths))?;
@@ -89,10 +89,10 @@ fn plant(program: &Path, database: &str, lengths: [&str; 2]) -> Result<Vec<Strin
     ids.map(|id| id.as_str().map(str::to_owned).context("no id")).collect()
 }
 
-/// What a program says, as JSON.
+/// Runs a program and parses its output as JSON.
 ///
 /// # Errors
-/// It cannot be run, or failed; what it complained about is on the terminal.
+/// The program cannot be run, or failed; its errors are on the terminal.
 pub fn output(command: &mut Command) -> Result<Value> {
     let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("{command:?}"))?;
     ensure!(output.status.success(), "{command:?} ended with {}", output.status);

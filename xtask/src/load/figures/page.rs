@@ -1,5 +1,5 @@
-//! G3, G4 and G12, what the page costs in Chromium: a first visit, a long answer in Markdown while it comes, and keys
-//! while there is much on the page (K1, K2); and what Lighthouse says of it (A1).
+//! The page in Chromium: G3, G4 and G12, a first visit and a long Markdown reply while it streams; K1 and K2, typing
+//! with a large page; A1, the Lighthouse score.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,21 +11,21 @@ use super::{BenchContext, BenchPrograms, long_chats, require_program};
 use crate::mock::markdown::END;
 use crate::report::{BenchFigure, FigureGoal};
 
-/// Pieces of a long answer; of six characters each.
+/// The models of a long reply, in pieces of six characters.
 const BURST: &str = "mock-3000-0-md";
 const PACED: &str = "mock-3000-200-md";
-/// 100 KB.
+/// A reply of 100 KB.
 const HUGE: &str = "mock-17000-0-md";
-/// Turns of the chat in which somebody types.
+/// The number of turns of the chat in which text is typed.
 const LONG: &str = "5000";
 const SHORT: &str = "2";
-/// Measured by a program of its own.
+/// Measured by a separate program.
 const LIGHTHOUSE: &str = "lighthouse";
 
-/// What is asked for; the first visit is G3 and G4.
+/// Measures the requested figures; the first visit is G3 and G4.
 ///
 /// # Errors
-/// A chat cannot be made, or node or Chromium is missing.
+/// A chat cannot be created, or node or Chromium is missing.
 pub async fn measure_page(
     bench: &mut BenchContext,
     programs: &BenchPrograms,
@@ -124,7 +124,7 @@ fn number(said: &Value, name: &str) -> Result<f64> {
     said[name].as_f64().with_context(|| format!("{name}: {said}"))
 }
 
-/// Starts a server, with one chat of so many turns whose model answers like that, and measures there.
+/// Starts a server with one chat of this length and model, and measures there.
 async fn on_server(
     bench: &BenchContext,
     programs: &BenchPrograms,

@@ -1,5 +1,5 @@
-//! How long a search takes in 100,000 turns (S1), by a program of its own that is linked with Turnleaf: a server between
-//! would only add its own time to each.
+//! The search time in 100,000 turns (S1), measured by a program that is linked with Turnleaf: a server in between
+//! would only add its own time.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::BenchContext;
 use crate::report::{BenchFigure, FigureGoal};
 
-/// Milliseconds that all but one in twenty searches may take.
+/// The bound on the 95th percentile in milliseconds.
 const MOST: f64 = 50.0;
 
-/// The kinds of query, and what their figures are called.
+/// The kinds of query with the names of their figures.
 const NAMES: [(&str, [&str; 2]); 7] = [
     ("a rare word", ["searching a rare word, SQLite, p95", "the same, PostgreSQL, p95"]),
     ("a common word", ["a common word, SQLite, p95", "the same, PostgreSQL, p95"]),
@@ -24,7 +24,7 @@ const NAMES: [(&str, [&str; 2]); 7] = [
     ("signs", ["words with signs, SQLite, p95", "the same, PostgreSQL, p95"]),
 ];
 
-/// S1, on SQLite and, where there is a cluster, on PostgreSQL.
+/// Measures S1 on SQLite and, if there is a cluster, on PostgreSQL.
 ///
 /// # Errors
 /// The program cannot be run.

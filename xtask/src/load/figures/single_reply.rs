@@ -1,4 +1,4 @@
-//! One reply at a time: G5 and G6, what Turnleaf adds to each piece; G7, how fast it can be at all.
+//! Single replies: G5 and G6, the latency that Turnleaf adds to each piece; G7, the maximum throughput.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -52,7 +52,8 @@ async fn follow_one(source: ReplySource, model: &str) -> Result<ReplyTiming> {
     }
 }
 
-/// G5 and G6: the same reply straight from the model server, through the relay and through Turnleaf, in turns.
+/// Measures G5 and G6: the same reply directly from the model server, through the relay and through Turnleaf,
+/// alternately.
 ///
 /// # Errors
 /// A reply fails.
@@ -63,7 +64,7 @@ pub async fn measure_paced(bench: &mut BenchContext) -> Result<()> {
     let through = ReplySource::Turnleaf { address: server.address, chat: Some(chat) };
     let (mut direct, mut relayed, mut ours) = (vec![], vec![], vec![]);
     for _ in 0..ROUNDS {
-        // Ours first: the first request after the start counts.
+        // Turnleaf comes first, because the first request after the start counts.
         ours.push(follow_one(through.clone(), PACED).await?);
         direct.push(follow_one(ReplySource::Model(bench.model_server), PACED).await?);
         relayed.push(follow_one(ReplySource::Model(relay.address), PACED).await?);
@@ -103,10 +104,10 @@ pub async fn measure_paced(bench: &mut BenchContext) -> Result<()> {
     server.stop()
 }
 
-/// G7: as fast as it goes, while everything is stored; what is stored is what was followed.
+/// Measures G7: the maximum throughput with everything stored; the stored text must equal the followed one.
 ///
 /// # Errors
-/// A reply fails, or the stored text is another.
+/// A reply fails, or the stored text differs.
 pub async fn measure_unpaced(bench: &mut BenchContext) -> Result<()> {
     let relay = Relay::start(bench.model_server)?;
     let server = bench.installation("unpaced")?.start().await?;
@@ -135,7 +136,7 @@ pub async fn measure_unpaced(bench: &mut BenchContext) -> Result<()> {
     server.stop()
 }
 
-/// The text blocks of a turn as the API shows it.
+/// Returns the text blocks of a turn from the API.
 pub fn text_of_turn(turn: &Value) -> String {
     let blocks = turn["blocks"].as_array().or_else(|| turn["turn"]["blocks"].as_array());
     let texts = blocks.into_iter().flatten().filter(|block| block["type"] == "text");

@@ -1,4 +1,4 @@
-//! G1, how soon the first page comes; G2, what the product weighs at rest.
+//! G1, the time to the first page; G2, the size and memory of the product at rest.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::client::LoopbackClient;
 use crate::report::{BenchFigure, FigureGoal};
 
 const STARTS: usize = 5;
-/// How long nothing happens before memory is read.
+/// The rest of the server before its memory is read.
 const REST: Duration = Duration::from_secs(10);
 
-/// G1.
+/// Measures G1.
 ///
 /// # Errors
 /// The server does not start.
@@ -37,10 +37,10 @@ pub async fn measure_start_time(bench: &mut BenchContext) -> Result<()> {
     Ok(())
 }
 
-/// G2.
+/// Measures G2.
 ///
 /// # Errors
-/// The server does not start, or does not serve what its page names.
+/// The server does not start, or does not serve the files of its page.
 pub async fn measure_weight(bench: &mut BenchContext) -> Result<()> {
     let installation = bench.installation("rest")?;
     let server = installation.start().await?;
@@ -58,7 +58,7 @@ pub async fn measure_weight(bench: &mut BenchContext) -> Result<()> {
     server.stop()
 }
 
-/// What a browser fetches for a page, without the query.
+/// Returns the files that a browser fetches for a page, without the query.
 fn assets(page: &str) -> Vec<String> {
     let quoted = page.split(['"', '\'']).filter(|text| text.starts_with("/pkg/"));
     let mut paths: Vec<String> = quoted.filter(|text| !text.contains(['<', ' '])).map(String::from).collect();

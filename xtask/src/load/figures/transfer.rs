@@ -1,6 +1,6 @@
-//! Taking very many messages in and out (I1, I2), and in again from what came out (I3): an archive in the shape of ChatGPT's is made on the fly, the server's own
-//! commands read it and write it again, and what they hold in memory is looked at from outside. Beside it, in the same run
-//! and on the same database, chats of as many turns with as much text are stored without any reading.
+//! Import and export of very many messages (I1, I2), and the repeated import of the export (I3). An archive in
+//! ChatGPT's format is generated, the server's own commands import and export it, and their memory is observed from
+//! outside. For comparison, chats of the same size are stored directly in the same run and database.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -16,33 +16,33 @@ use crate::report::{BenchFigure, FigureGoal};
 use crate::turnleaf::{BenchInstallation, memory_of};
 use crate::words;
 
-/// How large the archive is.
+/// The size of the archive.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct ArchiveSize {
-    /// Messages of the archive that is taken in.
+    /// The number of messages in the imported archive.
     #[arg(long, default_value_t = 100_000)]
     messages: usize,
-    /// How large it is, in millions of bytes.
+    /// The size of the archive in megabytes.
     #[arg(long, default_value_t = 200)]
     megabytes: usize,
 }
 
 const MESSAGES_PER_CHAT: usize = 100;
-/// One in so many replies has another version beside it.
+/// Every n-th reply has another version.
 const VERSIONS: usize = 20;
-/// A process may hold so many megabytes, whatever the size of the archive.
+/// The most megabytes that a process may use, whatever the size of the archive.
 const MOST_MEMORY: f64 = 300.0;
-/// An import may take twice the time of storing alone; an export none more.
+/// The required speed relative to storing alone: an import may take twice the time, an export no more than the time.
 const OF_STORING: [f64; 2] = [0.5, 1.0];
-/// How often memory is looked at. The kernel keeps the most that ever was, so only what is gained right before the end
-/// can be missed.
+/// The interval at which memory is read. The kernel keeps the peak, so only growth directly before the end can be
+/// missed.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// I1 to I3, on SQLite and, where there is a cluster, on PostgreSQL: `postgres` is what the names of three empty
-/// databases begin with.
+/// Measures I1 to I3 on SQLite and, if there is a cluster, on PostgreSQL: `postgres` is the name prefix of three
+/// empty databases.
 ///
 /// # Errors
-/// A command fails, or takes in or out something else than there was.
+/// A command fails, or imports or exports other data than expected.
 pub async fn measure_transfer(
     bench: &mut BenchContext,
     plant: &Path,
@@ -102,7 +102,7 @@ async fn on_database(
         let rate = size.messages as f64 / ran.seconds;
         let figure = |what: String, unit, value, goal, ratio| BenchFigure {
             id,
-            // The program ends when the table is shown.
+            // The program ends after it prints the table, so the leak is harmless.
             what: format!("{what}, {name}").leak(),
             unit,
             value,
@@ -119,10 +119,10 @@ async fn on_database(
     Ok(())
 }
 
-/// An import that said `said` took in each message.
+/// Checks that the import with this report imported every message.
 ///
 /// # Errors
-/// It did not: its counts, what stopped it, and the first chat of which something is to be said.
+/// The import is incomplete: the error has its counts, what stopped it, and the first chat with an issue.
 fn check_import_report(said: &Path, size: ArchiveSize) -> Result<()> {
     let mut report: Value = serde_json::from_slice(&fs::read(said)?)?;
     let report = report.get_mut(0).and_then(Value::as_object_mut).context("the report of an import")?;
@@ -140,9 +140,9 @@ fn check_import_report(said: &Path, size: ArchiveSize) -> Result<()> {
 /// A command that has ended.
 struct FinishedCommand {
     seconds: f64,
-    /// The most memory that it held, bytes.
+    /// Its peak memory in bytes.
     peak: u64,
-    /// What it said.
+    /// The file with its output.
     said: PathBuf,
 }
 
@@ -152,7 +152,7 @@ async fn run(installation: &BenchInstallation, command: &mut Command) -> Result<
     let mut child = command.stdout(File::create(&said)?).stderr(Stdio::inherit()).spawn()?;
     let mut peak = 0;
     loop {
-        // Behind its end there is nothing to read any more.
+        // After the process has ended, its memory can no longer be read.
         peak = memory_of(child.id(), true).map_or(peak, |now| now.max(peak));
         if let Some(status) = child.try_wait()? {
             ensure!(status.success(), "{}", fs::read_to_string(&said)?);
@@ -162,7 +162,7 @@ async fn run(installation: &BenchInstallation, command: &mut Command) -> Result<
     }
 }
 
-/// Stores chats of as many turns with as much text, and gives the seconds that it took.
+/// Stores chats of the same size directly, and returns the seconds that it took.
 fn plant_database(plant: &Path, database: &str, size: ArchiveSize) -> Result<f64> {
     let length = MESSAGES_PER_CHAT.to_string();
     let mut command = Command::new(plant);
@@ -178,7 +178,7 @@ fn text_bytes(size: ArchiveSize) -> usize {
     size.megabytes * 1_000_000 / size.messages.max(1)
 }
 
-/// Writes conversations as ChatGPT exports them; gives how large they are.
+/// Writes conversations in ChatGPT's export format; returns their size.
 fn write_archive(file: &Path, size: ArchiveSize) -> Result<u64> {
     let mut out = BufWriter::new(File::create(file)?);
     out.write_all(b"[")?;
@@ -199,7 +199,7 @@ fn write_archive(file: &Path, size: ArchiveSize) -> Result<u64> {
         let (mut last, mut is_reply, mut version_from) = (None, false, VERSIONS);
         for number in first..first + MESSAGES_PER_CHAT {
             let place = number - first;
-            // A version hangs beside the reply before it; the path goes on from the version.
+            // A version is a sibling of the reply before it; the path continues from the version.
             let is_version = is_reply && place >= version_from;
             let above = if is_version { number.checked_sub(2) } else { last };
             version_from += if is_version { VERSIONS } else { 0 };

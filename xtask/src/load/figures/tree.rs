@@ -1,5 +1,6 @@
-//! Long chats on both databases: T1, the tree of a thousand turns; T2 and T3, a page of fifty turns with their blocks at
-//! the end and in the middle of ten thousand; T4, a message added to them. Each beside the same in a chat of fifty turns.
+//! Long chats on both databases: T1, the tree of a thousand turns; T2 and T3, a page of fifty turns with their blocks
+//! at the end and in the middle of ten thousand; T4, a message added to them. Each is compared with a chat of fifty
+//! turns.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,29 +14,29 @@ use crate::client::LoopbackClient;
 use crate::report::{BenchFigure, FigureGoal};
 use crate::stream::{ReplySource, follow_reply, send_message};
 
-/// One piece, so that what is measured is the way to it.
+/// A reply of one piece, so that only the latency before it is measured.
 const MODEL: &str = "mock-1-0";
 const PAGES: usize = 300;
-/// Before the clock starts: connections, prepared statements, pages of the file.
+/// The warm-up requests before the measurement: connections, prepared statements, pages of the file.
 const WARM: usize = 10;
 const MESSAGES: usize = 15;
-/// Turns on the paths of the chats. With its versions the second one has a thousand turns.
+/// The lengths of the paths. With its versions the second chat has a thousand turns.
 const LENGTHS: [&str; 3] = ["50", "952", "10000"];
 
-/// A planted chat.
+/// A generated chat.
 struct PlantedChat {
     chat: String,
     leaf: String,
     middle: String,
 }
 
-/// Name, words, unit, value, the most it may be, and the ratio to the same in a short chat.
+/// Id, description, unit, value, upper bound, and the ratio to the value in a short chat.
 type FigureRow = (&'static str, &'static str, &'static str, f64, f64, Option<f64>);
 
-/// T1 to T4, on SQLite and, where there is a cluster, on PostgreSQL.
+/// Measures T1 to T4 on SQLite and, if there is a cluster, on PostgreSQL.
 ///
 /// # Errors
-/// The chats cannot be planted, or the server does not start or refuses.
+/// The chats cannot be created, or the server does not start or refuses a request.
 pub async fn measure_long_chats(bench: &mut BenchContext, plant: &Path, postgres: Option<&str>) -> Result<()> {
     on_database(bench, plant, "SQLite", None).await?;
     match postgres {
@@ -85,7 +86,7 @@ async fn on_database(bench: &mut BenchContext, plant: &Path, name: &str, url: Op
             let start = Instant::now();
             let turn = send_message(&mut client, &of.chat, MODEL).await?;
             accepted[at].push(start.elapsed().as_secs_f64() * 1e3);
-            // Over before the next one is sent.
+            // The reply must end before the next message is sent.
             client.get(&format!("/api/turns/{turn}/events")).await?;
             let through = ReplySource::Turnleaf { address: server.address, chat: Some(of.chat.clone()) };
             let reply = follow_reply(through, MODEL.to_owned()).await;
@@ -107,7 +108,7 @@ async fn on_database(bench: &mut BenchContext, plant: &Path, name: &str, url: Op
 
     bench.figures.extend(found.into_iter().map(|(id, what, unit, value, bound, ratio)| BenchFigure {
         id,
-        // The program ends when the table is shown.
+        // The program ends after it prints the table, so the leak is harmless.
         what: format!("{what}, {name}").leak(),
         unit,
         value,
@@ -133,7 +134,7 @@ fn plant_chats(program: &Path, database: &str) -> Result<[PlantedChat; 3]> {
     Ok([one(LENGTHS[0])?, one(LENGTHS[1])?, one(LENGTHS[2])?])
 }
 
-/// Milliseconds until the whole answer is there, and its bytes.
+/// Returns the milliseconds until the whole response was read, and its size in bytes.
 async fn timed_get(client: &mut LoopbackClient, path: &str) -> Result<(f64, usize)> {
     let start = Instant::now();
     let bytes = client.get(path).await?.len();
@@ -164,7 +165,7 @@ async fn repeated_conditional_gets(client: &mut LoopbackClient, path: &str) -> R
     Ok(all)
 }
 
-/// Of sorted values.
+/// Returns a quantile of sorted values.
 fn quantile(sorted: &[f64], quantile: f64) -> f64 {
     let at = (sorted.len() as f64 * quantile).ceil() as usize;
     sorted.get(at.saturating_sub(1)).copied().unwrap_or(f64::NAN)

@@ -1,12 +1,12 @@
-//! An answer in Markdown, as a model writes it: in pieces of a few characters, with all that costs a reader work.
+//! A generated Markdown answer in pieces of a few characters, with every construct that is expensive to render.
 
-/// What an answer ends with, outside of whatever was open.
+/// The last words of an answer, outside of all open constructs.
 pub const END: &str = "END OF ANSWER";
 
-/// Characters of a piece, about those of a token.
+/// The characters of a piece, about those of a token.
 const PIECE: usize = 6;
 
-/// One section of the answer.
+/// Returns one section of the answer.
 fn section(number: usize) -> String {
     format!(
         "## Part {number}: what a reply is made of\n\n\
@@ -28,7 +28,7 @@ fn section(number: usize) -> String {
     )
 }
 
-/// So many pieces, the last of which closes what is open and ends with [`END`].
+/// Returns `count` pieces. The last one closes open constructs and ends with [`END`].
 pub fn pieces(count: usize) -> Vec<String> {
     let mut pieces = Vec::with_capacity(count);
     for number in 1.. {

@@ -1,6 +1,7 @@
-//! aimock: the five APIs when nothing goes wrong, with reasoning on, tools, several turns and another version, and a
-//! connection that breaks. What it does unlike the real providers is allowed for here (providers.md 12): its Gemini has
-//! no signatures, its Ollama writes reasoning where Ollama does not.
+//! aimock: conversations in all five APIs without provider errors, with reasoning, tools, several turns and another
+//! version, and an interrupted connection. Its deviations from the real providers are allowed for
+//! (`docs/reference/providers.md 12`): its Gemini has no signatures, and its Ollama sends reasoning where Ollama does
+//! not.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -13,7 +14,7 @@ use crate::http;
 use crate::process::{RunningProcess, free_port};
 use crate::server::bare_command;
 
-/// An API, a model of its kind, and the blocks that a greeting and one round with a tool become.
+/// An API with a model, and the expected blocks of a greeting and of one tool round.
 struct Peer {
     api: &'static str,
     model: &'static str,
@@ -39,7 +40,7 @@ const CUT: &str = "This reply is cut off long before it has said everything that
 const THOUGHT: &str = "A greeting, in several scripts.";
 
 /// # Errors
-/// It does not start.
+/// The server does not start.
 pub fn start(dir: &Path) -> Result<RunningProcess> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
     let mut command = bare_command(Path::new("node"));
@@ -50,7 +51,7 @@ pub fn start(dir: &Path) -> Result<RunningProcess> {
 }
 
 /// # Errors
-/// A conversation did not go as it should.
+/// A conversation did not go as expected.
 pub fn check_conversations(talk: &PeerClient, aimock: SocketAddr) -> Result<()> {
     for peer in &PEERS {
         converse(talk, aimock, peer).with_context(|| format!("with {}", peer.api))?;
@@ -62,7 +63,7 @@ fn converse(talk: &PeerClient, aimock: SocketAddr, peer: &Peer) -> Result<()> {
     let chat = talk.create_chat(&format!("aimock-{}", peer.api), peer.model)?;
     let is_greeting = |reply: &EndedReply| {
         let thought = if peer.greeting.contains(&"thinking") { THOUGHT } else { "" };
-        expect(reply, "completed", peer.greeting)?;
+        expect(reply, "complete", peer.greeting)?;
         ensure!(
             reply.text_of_blocks("text") == GREETING && reply.text_of_blocks("thinking") == thought,
             "{:#}",
@@ -72,7 +73,7 @@ fn converse(talk: &PeerClient, aimock: SocketAddr, peer: &Peer) -> Result<()> {
     };
     is_greeting(&talk.send_message(&chat, "hello")?)?;
     let round = talk.send_message(&chat, "what is the weather?")?;
-    expect(&round, "completed", peer.round)?;
+    expect(&round, "complete", peer.round)?;
     ensure!(round.text_of_blocks("text") == "One moment.I cannot look outside.", "{:#}", round.turn);
     let call = round.turn["blocks"].as_array().and_then(|all| all.iter().find(|block| block["type"] == "tool_use"));
     let arguments = call.map(|call| &call["arguments"]);
@@ -101,7 +102,7 @@ fn expect(reply: &EndedReply, ending: &str, blocks: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Who speaks in the last request, as aimock understood it. Responses has one entry for words and one for a call.
+/// Returns the roles of the last request as aimock parsed them. Responses has separate entries for text and calls.
 fn received_requests(aimock: SocketAddr) -> Result<Vec<String>> {
     let journal: Value = serde_json::from_slice(&http::get(aimock, "/__aimock/journal", "identity")?.body)?;
     let last = journal.as_array().and_then(|all| all.last()).context("aimock's journal is empty")?;

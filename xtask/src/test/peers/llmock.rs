@@ -1,6 +1,6 @@
-//! llmock: one fault after the other in four APIs (it does not speak Ollama's), each with the ending that reliability.md
-//! promises; then the judgement of llmock itself, which saw when each request came and when a connection was left. The
-//! name of a model is the name of its fault, so all run at once.
+//! llmock: one fault after another in four APIs (it does not implement Ollama's), each with its expected ending, and
+//! then llmock's own judgement of the timing of requests and closed connections. The name of a model is the name of
+//! its fault, so all run concurrently.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -14,25 +14,25 @@ use crate::http;
 use crate::process::{RunningProcess, free_port};
 use crate::server::bare_command;
 
-/// The APIs, and where their paths hang.
+/// The APIs with their base paths.
 pub const APIS: [(&str, &str); 4] =
     [("openai_chat", "/v1"), ("openai_responses", "/v1"), ("anthropic", "/anthropic"), ("gemini", "/gemini/v1beta")];
 
-/// Long enough to go on for seconds after a fault: a client that reads on is told from one that stops.
+/// The text is long enough to continue for seconds after a fault, so that a client that keeps reading is detected.
 const REPLY: &str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
     seventeen eighteen nineteen twenty twenty-one twenty-two twenty-three twenty-four twenty-five twenty-six";
-/// Between two pieces of a reply.
+/// The pause between two pieces of a reply.
 const PACE_MS: &str = "150";
-/// After this many pieces every API has said at least a word.
+/// The number of pieces after which every API has sent some text.
 const SAID: u32 = 7;
 
-/// What is promised for one fault.
+/// The expected outcome of one fault.
 struct FaultExpectation {
     fault: &'static str,
     ending: &'static str,
-    /// The attempts that people see.
+    /// The attempts that are shown.
     attempts: &'static [u64],
-    /// The words before the fault are kept, and trying again gives the whole reply.
+    /// True if the text before the fault is kept, and a retry returns the whole reply.
     keeps_words: bool,
 }
 
@@ -45,10 +45,10 @@ const fn fault_in_text(fault: &'static str, ending: &'static str) -> FaultExpect
 }
 
 const PROMISES: [FaultExpectation; 11] = [
-    fault_before_text("nothing", "completed", &[]),
-    fault_before_text("recovers", "completed", &[2, 3]),
+    fault_before_text("nothing", "complete", &[]),
+    fault_before_text("recovers", "complete", &[2, 3]),
     fault_before_text("limited", "provider_rate_limited", &[2, 3]),
-    fault_before_text("overloaded", "completed", &[2]),
+    fault_before_text("overloaded", "complete", &[2]),
     fault_before_text("wrong", "provider_refused_request", &[]),
     fault_before_text("stranger", "provider_auth", &[]),
     fault_before_text("gone", "model_not_found", &[]),
@@ -58,7 +58,7 @@ const PROMISES: [FaultExpectation; 11] = [
     fault_in_text("stall", "provider_stalled"),
 ];
 
-/// The faults in llmock's words, for each API anew.
+/// Returns the faults in llmock's format, separately for each API.
 fn faults() -> Vec<Value> {
     let fail = |model: &str, status: u16, times: Option<u32>| json!({ "type": "fail", "status": status, "times": times, "match": { "model": model } });
     let limited = |model: &str, times: Option<u32>| json!({ "type": "fail", "status": 429, "retry_after": 1, "times": times, "match": { "model": model } });
@@ -70,7 +70,7 @@ fn faults() -> Vec<Value> {
         json!({ "type": "fail", "status": 404, "code": "model_not_found", "message": "The model `gone` does not exist", "times": null, "match": { "model": "gone" } }),
     ]);
     for (api, _) in APIS {
-        // Each API its own order: first the one, then the other.
+        // The order is fixed within each API: first the 500, then the 429.
         let of = |mut fault: Value| {
             fault["match"]["path"] = json!(path_of(api));
             fault
@@ -85,7 +85,7 @@ fn faults() -> Vec<Value> {
     faults
 }
 
-/// The paths of an API's requests, as a pattern.
+/// Returns the path pattern of an API's requests.
 fn path_of(api: &str) -> &'static str {
     match api {
         "openai_chat" => "*/chat/completions",
@@ -96,7 +96,7 @@ fn path_of(api: &str) -> &'static str {
 }
 
 /// # Errors
-/// It does not start.
+/// The server does not start.
 pub fn start(python: &Path, dir: &Path) -> Result<RunningProcess> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free_port()?));
     let mut command = bare_command(&python.join("bin/llmock"));
@@ -112,7 +112,7 @@ pub fn start(python: &Path, dir: &Path) -> Result<RunningProcess> {
 }
 
 /// # Errors
-/// A promise is broken, or llmock has something to say against the client.
+/// An expectation is not met, or llmock reports a violation by the client.
 pub fn check_faults(talk: &PeerClient, llmock: SocketAddr) -> Result<()> {
     let queued = http::post(llmock, "/_llmock/scenario", &json!({ "behaviors": faults() }))?;
     ensure!(queued.status == 201, "llmock refuses the faults: {}", queued.text());
@@ -140,7 +140,7 @@ fn check_expectation(talk: &PeerClient, api: &str, promise: &FaultExpectation) -
     ensure!(reply.ending() == promise.ending, "it ended as {}: {:#}", reply.ending(), reply.turn);
     ensure!(reply.attempts == promise.attempts, "the attempts were {:?}", reply.attempts);
     let said = reply.text_of_blocks("text");
-    if promise.ending == "completed" {
+    if promise.ending == "complete" {
         ensure!(said == REPLY && reply.blocks() == ["text"], "{:#}", reply.turn);
         return Ok(());
     }
@@ -148,7 +148,7 @@ fn check_expectation(talk: &PeerClient, api: &str, promise: &FaultExpectation) -
     ensure!(REPLY.starts_with(&said) && said.is_empty() != promise.keeps_words, "it kept {said:?}");
     if promise.keeps_words {
         let again = talk.retry_reply(&reply)?;
-        ensure!(again.ending() == "completed" && again.text_of_blocks("text") == REPLY, "again: {:#}", again.turn);
+        ensure!(again.ending() == "complete" && again.text_of_blocks("text") == REPLY, "again: {:#}", again.turn);
         ensure!(talk.get_turn(&reply.id())? == reply.turn, "trying again changed the broken reply");
     }
     Ok(())

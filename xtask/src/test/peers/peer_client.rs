@@ -1,4 +1,5 @@
-//! Turnleaf's public HTTP API as a script uses it (contract.md 3): chats, messages, events to the end of a reply.
+//! A script-like client of Turnleaf's public HTTP API (`docs/reference/api.md 3`): chats, messages, events to the end
+//! of a reply.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,52 +9,53 @@ use serde_json::{Value, json};
 
 use crate::http;
 
-/// Between two pieces of an event stream. Heartbeats come every 15 s, so only a server that hangs is silent for longer.
+/// The longest silence within an event stream. Heartbeats arrive every 15 s, so only a server that hangs is silent
+/// longer.
 const SILENCE: Duration = Duration::from_secs(45);
 
-/// One server.
+/// A client of one server.
 pub struct PeerClient {
     pub address: SocketAddr,
 }
 
-/// A reply that is over.
+/// A reply that has ended.
 #[derive(Debug)]
 pub struct EndedReply {
     pub turn: Value,
-    /// The numbers of the attempts that were announced.
+    /// The numbers of the announced attempts.
     pub attempts: Vec<u64>,
 }
 
 impl PeerClient {
-    /// A new chat with this model; reasoning is asked for.
+    /// Creates a chat with this model and requests reasoning.
     ///
     /// # Errors
-    /// It is refused.
+    /// The request is refused.
     pub fn create_chat(&self, provider: &str, model: &str) -> Result<String> {
         let body = json!({ "provider": provider, "model": model, "params": { "thinking": "high" } });
         Ok(text(&self.post("/api/chats", &body)?["id"]))
     }
 
-    /// Says something and waits until the reply is over.
+    /// Sends a message and waits until the reply has ended.
     ///
     /// # Errors
-    /// It is refused, or the reply does not end.
+    /// The request is refused, or the reply does not end.
     pub fn send_message(&self, chat: &str, words: &str) -> Result<EndedReply> {
         self.wait_for_end(&self.post(&format!("/api/chats/{chat}/turns"), &json!({ "text": words }))?)
     }
 
-    /// Asks for another version of a reply and waits until it is over.
+    /// Requests another version of a reply and waits until it has ended.
     ///
     /// # Errors
-    /// As [`Talk::say`].
+    /// Same as [`PeerClient::send_message`].
     pub fn retry_reply(&self, reply: &EndedReply) -> Result<EndedReply> {
         self.wait_for_end(&self.post(&format!("/api/turns/{}/retry", reply.id()), &json!({}))?)
     }
 
-    /// A reply as the server has it now.
+    /// Returns the current state of a reply.
     ///
     /// # Errors
-    /// There is none.
+    /// The reply does not exist.
     pub fn get_turn(&self, id: &str) -> Result<Value> {
         read(&http::get(self.address, &format!("/api/turns/{id}"), "identity")?)
     }
@@ -83,7 +85,7 @@ impl EndedReply {
         text(&self.turn["id"])
     }
 
-    /// `completed`, or what the reply failed with.
+    /// Returns the status of the turn, or the kind of its failure.
     pub fn ending(&self) -> String {
         match &self.turn["error"]["kind"] {
             Value::String(kind) => kind.clone(),
@@ -91,14 +93,14 @@ impl EndedReply {
         }
     }
 
-    /// The types of the blocks, in order; the block that tells people of a failure is `error`.
+    /// Returns the types of the blocks, in order; an error text is `error`.
     pub fn blocks(&self) -> Vec<&str> {
         self.all_blocks()
             .map(|block| if is_error(block) { "error" } else { block["type"].as_str().unwrap_or("?") })
             .collect()
     }
 
-    /// What the model said in blocks of this type.
+    /// Returns the text of the blocks of this type.
     pub fn text_of_blocks(&self, kind: &str) -> String {
         self.all_blocks()
             .filter(|block| block["type"] == kind && !is_error(block))

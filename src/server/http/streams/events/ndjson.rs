@@ -1,4 +1,4 @@
-//! Lines of JSON in the words of the branch-and-provider design (domain.md 4.10): what the model says, piece by piece.
+//! Lines of JSON in the words of the branch-and-provider design (docs/reference/domain.md 4.10): what the model says, piece by piece.
 //! `text` pieces simply follow each other; the first piece of a reasoning block stands alone, later ones say `append`.
 
 use std::collections::HashMap;

@@ -27,7 +27,7 @@ pub enum SocketClientMessage {
 
 /// A text, or blocks.
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "`content` must be a string or a list of blocks")]
+#[serde(untagged, expecting = "`content` is a text or a list of blocks")]
 pub enum SocketMessageContent {
     Text(String),
     Blocks(Vec<MessageBlock>),

@@ -121,10 +121,9 @@ impl SocketConnection {
             let is_idle = self.sending.is_none() && self.coming.is_empty();
             tokio::select! {
                 biased;
-                () = closing.cancelled() => return Ok(ConnectionEnd::Close(close_code::AWAY, "the server is \
-                    shutting down")),
+                () = closing.cancelled() => return Ok(ConnectionEnd::Close(close_code::AWAY, "the server is going down")),
                 () = displaced.cancelled() => {
-                    return Ok(ConnectionEnd::Close(close_code::POLICY, "too many streams: the oldest was closed"));
+                    return Ok(ConnectionEnd::Close(close_code::POLICY, "too many streams: this was the oldest"));
                 }
                 () = out.closed() => return Ok(ConnectionEnd::ClientGone),
                 message = incoming.next(), if self.waiting.len() < MESSAGE_QUEUE => {
@@ -170,7 +169,7 @@ impl SocketConnection {
         let (turns, has_more) =
             self.app.service().path_turns_after(self.owner, self.end, after.unwrap_or(i64::MAX)).await?;
         if has_more && after.is_some() {
-            let message = format!("More than {} messages were added; load them first.", limits::PAGE_MAX);
+            let message = format!("More than {} turns lie behind; read them first.", limits::PAGE_MAX);
             self.waiting.push_back(json!({ "type": "error", "code": "too_far_behind", "message": message }));
         }
         self.coming.extend(turns);
@@ -190,7 +189,7 @@ impl SocketConnection {
         if !is_cut {
             return Ok(PathCheck::Intact);
         }
-        let message = "The end of this path was deleted. New messages continue from what is left.";
+        let message = "The end of this path was deleted; messages go on from what is left.";
         self.waiting.push_back(json!({ "type": "error", "code": "path_deleted", "message": message,
             "turn_id": end.turn, "branch_id": end.branch }));
         Ok(PathCheck::EndDeleted)
@@ -254,11 +253,11 @@ impl SocketConnection {
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => return None,
             Some(Ok(Message::Text(text))) => Ok(text),
             Some(Ok(Message::Binary(_))) => {
-                Err(Problem::new(http::StatusCode::BAD_REQUEST, "invalid", "Messages must be text frames."))
+                Err(Problem::new(http::StatusCode::BAD_REQUEST, "invalid", "Messages are text."))
             }
             Some(Err(error)) => {
-                tracing::debug!(%error, "a WebSocket client violated the protocol");
-                return Some(ConnectionEnd::Close(close_code::SIZE, "the message is too large or malformed"));
+                tracing::debug!(%error, "a WebSocket's client does not keep to the protocol");
+                return Some(ConnectionEnd::Close(close_code::SIZE, "the message is too large or no message"));
             }
         };
         if !self.allowance.try_take() {
