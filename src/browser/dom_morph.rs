@@ -76,7 +76,8 @@ mod real {
             // Who writes in it goes on where the caret is.
             "TEXTAREA" if old.is_same_node(old.owner_document().and_then(|all| all.active_element()).as_deref()) => {}
             "TEXTAREA" => {
-                let text = new.text_content().unwrap_or_default();
+                // Of the old one, which is like the new one by now: the new one has given away what the old one had not.
+                let text = old.text_content().unwrap_or_default();
                 drop(Reflect::set(old, &"value".into(), &text.into()));
             }
             _ => {}
