@@ -40,6 +40,12 @@ pub struct MentionState {
     dismissed: StoredValue<Option<String>>,
 }
 
+impl Default for MentionState {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl MentionState {
     pub fn new() -> Self {
         Self {

@@ -28,6 +28,12 @@ pub struct PasteNotices {
     announcer: Announcer,
 }
 
+impl Default for PasteNotices {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl PasteNotices {
     pub fn new() -> Self {
         Self { offer: RwSignal::new(None), has_key: RwSignal::new(false), announcer: expect_context() }

@@ -30,6 +30,12 @@ pub struct ProviderConnect {
     pub stored: StoredValue<HashMap<String, String>>,
 }
 
+impl Default for ProviderConnect {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl ProviderConnect {
     pub fn new() -> Self {
         Self { way: RwSignal::new(None), done: RwSignal::new(None), stored: StoredValue::default() }
