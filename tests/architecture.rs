@@ -1,6 +1,7 @@
-//! Holds the code to its map: which room may use which, where `cfg` may stand, how long a file may be. Reads the sources
-//! as text with `std` alone, so that it runs in seconds and before anything else. `docs/ARCHITECTURE.md` shows the
-//! same table; this file fails when the two differ. What the manifests of the crates below `src/` hold, the compiler checks.
+//! Holds the code to its map: which room may use which, where `cfg` may stand, how long a file may be. Reads the
+//! sources as text with `std` alone, so that it runs in seconds and before anything else. `docs/ARCHITECTURE.md`
+//! shows the same table; this file fails when the two differ. What the manifests of the crates below `src/` hold, the
+//! compiler checks.
 
 #[path = "architecture/citations.rs"]
 mod citations;
@@ -28,8 +29,8 @@ const CFG_PLACES: &[&str] = &["src/lib.rs", "src/main.rs", "src/browser/"];
 const INNER_HTML: &[&str] = &[
     // Takes nothing but `Markup`, which only the renderer can make, and which is escaped by construction.
     "src/ui/markdown/view.rs",
-    // A draft, escaped there because leptos does not escape the children of a textarea, a constant for `noscript`, and the
-    // symbols of the icons, a file of ours.
+    // A draft, escaped there because leptos does not escape the children of a textarea, a constant for `noscript`,
+    // and the symbols of the icons, a file of ours.
     "src/ui/escape.rs",
     // Reads what is selected, to be quoted; puts nothing in.
     "src/browser/selection.rs",
@@ -38,8 +39,8 @@ const INNER_HTML: &[&str] = &[
 /// Words that say nothing about a thing.
 const EMPTY_WORDS: &[&str] = &["util", "utils", "helper", "helpers", "common", "misc", "manager", "data", "info"];
 
-/// Names that are right although such a word is in them: `--data-dir` of the public contract, the associated type of the
-/// trait of HTTP bodies, and the data that pages are drawn from.
+/// Names that are right although such a word is in them: `--data-dir` of the public contract, the associated type of
+/// the trait of HTTP bodies, and the data that pages are drawn from.
 const CONTRACT_NAMES: &[&str] = &["data_dir", "DataDir", "Data", "page_data"];
 
 fn fail_on(what: &str, found: &[String]) {

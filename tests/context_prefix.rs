@@ -1,6 +1,6 @@
-//! Conversations made of recorded replies, whole and cut anywhere, for every API: the messages of a request are a prefix
-//! of the next one's, byte for byte (docs/reference/providers.md P4), and an interrupted reply leaves nothing in them that its API is
-//! known to refuse (docs/reference/providers.md 2.6).
+//! Conversations made of recorded replies, whole and cut anywhere, for every API: the messages of a request are a
+//! prefix of the next one's, byte for byte (docs/reference/providers.md P4), and an interrupted reply leaves nothing
+//! in them that its API is known to refuse (docs/reference/providers.md 2.6).
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

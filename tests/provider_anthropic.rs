@@ -176,7 +176,8 @@ fn usage_matches_last_message_delta() {
     assert!(compared >= 25, "only {compared} compared");
 }
 
-/// Content without what the API leaves free, or a recorded client left out: null keys, `caller`, `citations`, cache marks.
+/// Content without what the API leaves free, or a recorded client left out: null keys, `caller`, `citations`, cache
+/// marks.
 fn normalized(content: &Value) -> Value {
     match content {
         Value::Object(map) => {

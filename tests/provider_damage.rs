@@ -1,5 +1,5 @@
-//! Recordings with damages, several hundred an API: whatever comes, the invariants hold. The fuzz targets in `fuzz/` look
-//! for what these do not hit.
+//! Recordings with damages, several hundred an API: whatever comes, the invariants hold. The fuzz targets in `fuzz/`
+//! look for what these do not hit.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -252,7 +252,8 @@ fn accepted_context_pairs_match_resent_history() {
 }
 
 /// Compares what goes back with the last model content of a recorded request. Clients may send thoughts, make up ids,
-/// join texts, write signatures in either alphabet and put them on a part of their own (docs/reference/providers.md 7.4, 7.6).
+/// join texts, write signatures in either alphabet and put them on a part of their own (docs/reference/providers.md
+/// 7.4, 7.6).
 fn compare(name: &str, ours: &Value, request: &Value) {
     let contents = request["contents"].as_array().unwrap();
     let sent = contents.iter().rev().find(|content| content["role"] == "model").unwrap();

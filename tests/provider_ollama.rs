@@ -1,4 +1,5 @@
-//! Every recorded response of Ollama's own API through the decoder: whole, cut anywhere, and back into the next request.
+//! Every recorded response of Ollama's own API through the decoder: whole, cut anywhere, and back into the next
+//! request.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,5 +1,5 @@
-//! The transcript as the server draws it: every state of docs/reference/ux.md 6.2, 7 and 8, found the way docs/reference/api.md 4 says, and
-//! hostile text that stays text.
+//! The transcript as the server draws it: every state of docs/reference/ux.md 6.2, 7 and 8, found the way
+//! docs/reference/api.md 4 says, and hostile text that stays text.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! All fuzz targets as one program for libFuzzer: `cargo xtask fuzz` builds it and runs it. `TURNLEAF_FUZZ_TARGET` names
-//! the target; everything else is libFuzzer's.
+//! All fuzz targets as one program for libFuzzer: `cargo xtask fuzz` builds it and runs it. `TURNLEAF_FUZZ_TARGET`
+//! names the target; everything else is libFuzzer's.
 #![no_main]
 
 use std::sync::OnceLock;

@@ -1,6 +1,6 @@
 //! Settings that save themselves: a form within an element with `data-saves` is sent as soon as something in it was
-//! changed, and the page that the server answers with says what came of it. Of that page the element is taken over, with
-//! the errors beside its fields, and the sentence about the deed. Without script it is a form with a button.
+//! changed, and the page that the server answers with says what came of it. Of that page the element is taken over,
+//! with the errors beside its fields, and the sentence about the deed. Without script it is a form with a button.
 
 #[cfg(feature = "hydrate")]
 mod real {

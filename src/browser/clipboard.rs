@@ -17,8 +17,8 @@ mod real {
         });
     }
 
-    /// Puts on the clipboard what the server says at a path of this site. The browser is asked at once, with a promise of
-    /// the text: by the time that it comes, the press may be too long ago.
+    /// Puts on the clipboard what the server says at a path of this site. The browser is asked at once, with a
+    /// promise of the text: by the time that it comes, the press may be too long ago.
     pub fn copy_response(path: String, on_done: impl FnOnce(bool) + 'static) {
         let writing = write_promise(&path).map(JsFuture::from);
         spawn_local(async move {

@@ -32,7 +32,8 @@ mod real {
         };
     }
 
-    /// Tells the element with this id how far up it was before the change that is drawn next, for it to move from there.
+    /// Tells the element with this id how far up it was before the change that is drawn next, for it to move from
+    /// there.
     pub fn set_move_distance(id: &str, property: &'static str) {
         let find = |id: &str| web_sys::window()?.document()?.get_element_by_id(id)?.dyn_into::<HtmlElement>().ok();
         let Some(element) = find(id) else { return };

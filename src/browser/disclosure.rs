@@ -6,7 +6,8 @@ mod real {
         web_sys::window()?.document()?.get_element_by_id(id)
     }
 
-    /// Whether the disclosure with this id is open now, whoever opened it: a click, a key, or the search of the browser.
+    /// Whether the disclosure with this id is open now, whoever opened it: a click, a key, or the search of the
+    /// browser.
     pub fn is_open(id: &str) -> bool {
         find(id).is_some_and(|element| element.has_attribute("open"))
     }

@@ -12,7 +12,8 @@ mod real {
         web_sys::window().and_then(|w| w.document()).and_then(|d| d.document_element())
     }
 
-    /// Whether this code runs in a browser. Only for what the two sides must do differently; what they draw is the same.
+    /// Whether this code runs in a browser. Only for what the two sides must do differently; what they draw is the
+    /// same.
     pub fn is_in_browser() -> bool {
         true
     }
@@ -61,9 +62,9 @@ mod real {
         }
     }
 
-    /// Replaces the text of a live region, which is outside the reactive tree's text so that saying the same words twice
-    /// is said twice. While a dialog is open the rest of the page is inert, and nothing in it is heard: then it is the
-    /// region of the dialog.
+    /// Replaces the text of a live region, which is outside the reactive tree's text so that saying the same words
+    /// twice is said twice. While a dialog is open the rest of the page is inert, and nothing in it is heard: then it
+    /// is the region of the dialog.
     pub fn set_live_region_text(region: &str, text: &str) {
         let Some(document) = web_sys::window().and_then(|w| w.document()) else { return };
         let of_dialog = document.query_selector(&format!("dialog[open] [data-live={region}]")).ok().flatten();
@@ -93,7 +94,8 @@ mod real {
         Some((link.get_attribute("href")?, alt))
     }
 
-    /// Draws the eye to the element with this id: the style sheet flashes what has `data-flash`. False when there is none.
+    /// Draws the eye to the element with this id: the style sheet flashes what has `data-flash`. False when there is
+    /// none.
     pub fn flash(id: &str) -> bool {
         let element = web_sys::window().and_then(|w| w.document()).and_then(|d| d.get_element_by_id(id));
         let Some(element) = element else { return false };

@@ -1,5 +1,5 @@
-//! The page that shows a document's lines: what is selected in them, and the bar for it. The page is drawn by the server;
-//! this finds its parts.
+//! The page that shows a document's lines: what is selected in them, and the bar for it. The page is drawn by the
+//! server; this finds its parts.
 
 pub use leptos::web_sys::Event;
 
@@ -162,8 +162,8 @@ mod real {
         let _ = place();
     }
 
-    /// Calls this for the events of one name, as long as the page is there: of the element that matches, or of the document,
-    /// also those that do not bubble.
+    /// Calls this for the events of one name, as long as the page is there: of the element that matches, or of the
+    /// document, also those that do not bubble.
     pub fn listen(selector: Option<&str>, name: &str, act: impl FnMut(Event) + 'static) {
         let target: Option<web_sys::EventTarget> = match selector {
             Some(selector) => find(selector).map(Into::into),

@@ -14,8 +14,8 @@ mod real {
         (0..list.length()).filter_map(|at| list.item(at)).collect()
     }
 
-    /// Makes a node like another one. Elements stay the same as far as they are of the same kind in the same place, with
-    /// the focus and what is unfolded in them.
+    /// Makes a node like another one. Elements stay the same as far as they are of the same kind in the same place,
+    /// with the focus and what is unfolded in them.
     pub fn morph(old: &Node, new: &Node) {
         if old.node_name() != new.node_name() {
             let _ = old.parent_node().map(|parent| parent.replace_child(new, old));
@@ -76,7 +76,8 @@ mod real {
             // Who writes in it goes on where the caret is.
             "TEXTAREA" if old.is_same_node(old.owner_document().and_then(|all| all.active_element()).as_deref()) => {}
             "TEXTAREA" => {
-                // Of the old one, which is like the new one by now: the new one has given away what the old one had not.
+                // Read from the old element: the morph has moved further text nodes out of the new one, and Chromium
+                // splits long texts into several.
                 let text = old.text_content().unwrap_or_default();
                 drop(Reflect::set(old, &"value".into(), &text.into()));
             }

@@ -75,8 +75,8 @@ mod real {
         find().map(|element| element.click()).is_some()
     }
 
-    /// Clicks all elements that match `what` inside the nearest element around the focus that matches `around`. False when
-    /// there is none.
+    /// Clicks all elements that match `what` inside the nearest element around the focus that matches `around`. False
+    /// when there is none.
     pub fn press_all_within(around: &str, what: &str) -> bool {
         let find = || document()?.active_element()?.closest(around).ok()??.query_selector_all(what).ok();
         let Some(all) = find().filter(|all| all.length() > 0) else { return false };

@@ -1,4 +1,5 @@
-//! Forms: their controls as the person left them before the page was hydrated, and sending one without leaving the page.
+//! Forms: their controls as the person left them before the page was hydrated, and sending one without leaving the
+//! page.
 
 /// Why a form was not taken: in the server's words, or without any.
 pub type FormFailureMessage = Option<String>;

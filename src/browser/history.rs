@@ -1,5 +1,5 @@
-//! What goes with one entry of the browser's history: it is there again after Back and after a reload, and a new visit to
-//! the same address does not have it.
+//! What goes with one entry of the browser's history: it is there again after Back and after a reload, and a new
+//! visit to the same address does not have it.
 
 #[cfg(feature = "hydrate")]
 mod real {

@@ -1,5 +1,6 @@
-//! The application takes over the page in pieces, and between two of them the browser answers whoever is there already: a
-//! browser compiles each function when it is first called, on the thread that answers, and that is most of the time.
+//! The application takes over the page in pieces, and between two of them the browser answers whoever is there
+//! already: a browser compiles each function when it is first called, on the thread that answers, and that is most of
+//! the time.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -20,8 +21,9 @@ mod real {
     const SLICE_MS: i64 = 8;
 
     thread_local! {
-        /// What was begun while the page is taken over: effects, above all. Each begins when the whole page has been taken
-        /// over, because before that it would change what the server drew. Afterwards everything begins at once.
+        /// What was begun while the page is taken over: effects, above all. Each begins when the whole page has been
+        /// taken over, because before that it would change what the server drew. Afterwards everything begins at
+        /// once.
         static HELD: RefCell<Option<Vec<PinnedLocalFuture<()>>>> = const { RefCell::new(Some(Vec::new())) };
         /// What must have been done before anybody can do anything.
         static FIRST: RefCell<Vec<Box<dyn FnOnce()>>> = const { RefCell::new(Vec::new()) };

@@ -1,5 +1,5 @@
-//! What the browser keeps of this site for itself: the copy of a draft that the server has not taken yet; and for one tab
-//! alone, with the time, the words of an edit that was left.
+//! What the browser keeps of this site for itself: the copy of a draft that the server has not taken yet; and for one
+//! tab alone, with the time, the words of an edit that was left.
 
 /// Where a tab keeps which chat it showed last; nothing after the page of a new one.
 pub const LAST_CHAT_KEY: &str = "came-from";

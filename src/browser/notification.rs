@@ -1,5 +1,5 @@
-//! Notes that the system shows beside the page. By name and not by `web_sys`, because some browsers have none. The service
-//! worker shows them where there is one: browsers of phones refuse those of a page.
+//! Notes that the system shows beside the page. By name and not by `web_sys`, because some browsers have none. The
+//! service worker shows them where there is one: browsers of phones refuse those of a page.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -41,8 +41,8 @@ mod real {
         Reflect::get(of, &name.into()).ok()?.dyn_into().ok()
     }
 
-    /// Shows one, in the place of another with the same tag. A press of it brings a page to the front and gives it the tag:
-    /// one that hears (`hear`), or this one where no worker shows it.
+    /// Shows one, in the place of another with the same tag. A press of it brings a page to the front and gives it
+    /// the tag: one that hears (`hear`), or this one where no worker shows it.
     pub async fn show(title: &str, body: &str, tag: &str, on_press: impl Fn() + 'static) {
         let options = Object::new();
         for (key, value) in [("body", body), ("tag", tag), ("data", tag), ("icon", "/icon-192.png")] {

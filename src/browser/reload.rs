@@ -1,5 +1,5 @@
-//! Loading the page again: when a person asks for it and, for work on the code, when the server was away and is back. The
-//! latter in debug builds only; a release has none of it.
+//! Loading the page again: when a person asks for it and, for work on the code, when the server was away and is back.
+//! The latter in debug builds only; a release has none of it.
 
 /// Loads the page again, because somebody asked for it.
 pub fn reload_page() {

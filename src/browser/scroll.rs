@@ -1,5 +1,5 @@
-//! Scrolling: following a growing page, and moving the page where the reader asked for it (docs/reference/ux.md 9). The reader owns the
-//! viewport; what decides is [`reader`], what moves is here.
+//! Scrolling: following a growing page, and moving the page where the reader asked for it (docs/reference/ux.md 9).
+//! The reader owns the viewport; what decides is [`reader`], what moves is here.
 
 pub mod follow_state;
 
@@ -79,8 +79,8 @@ mod real {
     }
 
     /// Opens a page of turns: with `as_left` where the reader was when they left it scrolled up, else at the bottom
-    /// (S11). Where they were is not in the page: `on_missing` gets the element's id and brings it, then calls [`resume`]
-    /// with the number.
+    /// (S11). Where they were is not in the page: `on_missing` gets the element's id and brings it, then calls
+    /// [`resume`] with the number.
     pub fn restore_position(list_id: &str, key: &str, as_left: bool, on_missing: impl FnOnce(String, u32) + 'static) {
         restoration::restore_position(list_id, key, as_left, on_missing);
     }

@@ -33,7 +33,8 @@ mod real {
     /// Behind which a text goes on in another line.
     const BLOCKS: &str = "p, li, pre, tr, h1, h2, h3, h4, h5, h6, blockquote";
 
-    /// What is selected within the element that matches in which it begins: what is behind that is left out, which is told.
+    /// What is selected within the element that matches in which it begins: what is behind that is left out, which is
+    /// told.
     fn range_in(selector: &str, selection: &Selection) -> Option<(Range, bool)> {
         if selection.is_collapsed() {
             return None;
@@ -47,7 +48,8 @@ mod real {
         Some((range, is_cut))
     }
 
-    /// What is selected in an element that matches: its text as it is read, and its HTML. Nothing where that is nothing.
+    /// What is selected in an element that matches: its text as it is read, and its HTML. Nothing where that is
+    /// nothing.
     pub fn selected_content(selector: &str) -> Option<(String, String)> {
         let selection = web_sys::window()?.get_selection().ok()??;
         let (range, is_cut) = range_in(selector, &selection)?;

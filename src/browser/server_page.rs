@@ -102,7 +102,8 @@ mod real {
         }
     }
 
-    /// Notifications that are on and that the browser does not show: switched on in another browser, or forbidden since.
+    /// Notifications that are on and that the browser does not show: switched on in another browser, or forbidden
+    /// since.
     fn warn_if_notifications_blocked(document: &Document) {
         let is_on =
             document.query_selector("button[name=notify][value=on][aria-pressed=true]").is_ok_and(|on| on.is_some());

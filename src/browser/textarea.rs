@@ -51,8 +51,8 @@ mod real {
         String::from_utf16_lossy(&units)
     }
 
-    /// Puts `new` in the place of `old`, which stands behind `before`, and leaves the caret where it is in the text. False
-    /// where something else stands there by now.
+    /// Puts `new` in the place of `old`, which stands behind `before`, and leaves the caret where it is in the text.
+    /// False where something else stands there by now.
     pub fn replace_text(area: &HtmlTextAreaElement, before: &str, old: &str, new: &str) -> bool {
         if !area.value().strip_prefix(before).is_some_and(|rest| rest.starts_with(old)) {
             return false;

@@ -1,4 +1,5 @@
-//! The focus in a tree: one tab stop for all of it (docs/reference/ux.md 18). Without script every link of a row is one.
+//! The focus in a tree: one tab stop for all of it (docs/reference/ux.md 18). Without script every link of a row is
+//! one.
 
 #[cfg(feature = "hydrate")]
 mod real {

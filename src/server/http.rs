@@ -1,7 +1,7 @@
 //! HTTP: the one door for the network. Turns requests into calls of services and their answers into responses. `router`
 //! names every route; each noun has a folder with its API, its pages and its forms. Around them lie the layers that no
-//! route can forget (`layers`), what every request is read with (`request`) and every answer made with (`response`), and
-//! the accept loop (`accept_loop`).
+//! route can forget (`layers`), what every request is read with (`request`) and every answer made with (`response`),
+//! and the accept loop (`accept_loop`).
 
 pub mod accept_loop;
 mod attachments;

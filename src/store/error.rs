@@ -174,7 +174,8 @@ fn is_busy_code(code: &str) -> bool {
         // read_only_sql_transaction, after a failover, until the pool has connected to the new primary;
         // idle_in_transaction_session_timeout; lock_not_available
         || matches!(code, "25006" | "25P03" | "55P03")
-        // insufficient_resources, but for disk_full and out_of_memory: too_many_connections, configuration_limit_exceeded
+        // insufficient_resources, but for disk_full and out_of_memory: too_many_connections,
+        // configuration_limit_exceeded
         || matches!(code, "53000" | "53300" | "53400")
         // query_canceled (statement_timeout), admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout
         || matches!(code, "57014" | "57P01" | "57P02" | "57P03" | "57P05")

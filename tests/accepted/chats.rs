@@ -1,5 +1,5 @@
-//! A chat through each API and several generations of models: thinking in every measure, tools side by side and one after
-//! the other, replies that break off anywhere, Stop, Try again. Every request is accepted.
+//! A chat through each API and several generations of models: thinking in every measure, tools side by side and one
+//! after the other, replies that break off anywhere, Stop, Try again. Every request is accepted.
 
 use futures::FutureExt;
 use futures::future::join_all;

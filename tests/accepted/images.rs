@@ -1,5 +1,5 @@
-//! Images in chats with every API: on the wire they have their bytes, in what is stored of a request their names. Those of
-//! a person, those of tools' results, and what becomes of them where a model does not see.
+//! Images in chats with every API: on the wire they have their bytes, in what is stored of a request their names.
+//! Those of a person, those of tools' results, and what becomes of them where a model does not see.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! One chat with several models, each on a branch of its own: no model gets another's thoughts, every model gets its own
-//! back unchanged, and every request is accepted on every branch (docs/reference/domain.md 4.7, the worked example).
+//! One chat with several models, each on a branch of its own: no model gets another's thoughts, every model gets its
+//! own back unchanged, and every request is accepted on every branch (docs/reference/domain.md 4.7, the worked
+//! example).
 
 use futures::FutureExt;
 use futures::future::join_all;

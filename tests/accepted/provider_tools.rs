@@ -1,6 +1,6 @@
-//! Tools that the providers run themselves, through each API that has such: searches and code inside of one response, and
-//! across the responses of a reply that the provider pauses. Every request that follows is accepted, of the same model
-//! and of every other.
+//! Tools that the providers run themselves, through each API that has such: searches and code inside of one response,
+//! and across the responses of a reply that the provider pauses. Every request that follows is accepted, of the same
+//! model and of every other.
 
 use std::sync::Arc;
 

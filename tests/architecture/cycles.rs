@@ -1,6 +1,6 @@
-//! Files that use each other in a loop: who reads one of them has to read them all. An arrow runs from a file to another
-//! of its crate whose items it names; `mod x;` and `pub use x::Y;` draw none, and a name that a file hands on leads to the
-//! file that has it.
+//! Files that use each other in a loop: who reads one of them has to read them all. An arrow runs from a file to
+//! another of its crate whose items it names; `mod x;` and `pub use x::Y;` draw none, and a name that a file hands on
+//! leads to the file that has it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

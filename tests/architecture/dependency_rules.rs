@@ -1,6 +1,6 @@
-//! The table itself. The crates below `src/` hold their own doors: a manifest names what its crate may use, and the compiler
-//! knows no other. Here stand the rooms of the root package, their doors, and the foreign crates they own. To open a door,
-//! change it here and in `docs/ARCHITECTURE.md`, and record the reason in `docs/adr`.
+//! The table itself. The crates below `src/` hold their own doors: a manifest names what its crate may use, and the
+//! compiler knows no other. Here stand the rooms of the root package, their doors, and the foreign crates they own.
+//! To open a door, change it here and in `docs/ARCHITECTURE.md`, and record the reason in `docs/adr`.
 
 use std::fs;
 
@@ -40,8 +40,9 @@ pub fn crate_manifests() -> Vec<CrateManifest> {
 
 /// Which rooms a room of the root package may use besides itself. Four parts of `ui` and `api` are rooms of their own:
 /// `markdown`, the renderer, `view`, what crosses between page and server, and `locale`, the language that is spoken,
-/// because the server uses them too, and `erased`, in which views lose their types, because the renderer does. `root` is
-/// the composition: `lib.rs`, `main.rs`, `server.rs` and the command line. `http` holds its handles in `server::app`.
+/// because the server uses them too, and `erased`, in which views lose their types, because the renderer does. `root`
+/// is the composition: `lib.rs`, `main.rs`, `server.rs` and the command line. `http` holds its handles in
+/// `server::app`.
 pub const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("browser", &["domain"]),
     ("erased", &[]),
@@ -110,7 +111,8 @@ const ALL_LAYERS: &[&str] = &[
     "root",
 ];
 
-/// Foreign crates and the rooms of the root package that may name them. A dependency that stands in no row may be named nowhere.
+/// Foreign crates and the rooms of the root package that may name them. A dependency that stands in no row may be
+/// named nowhere.
 pub const CRATE_OWNERS: &[(&str, &[&str])] = &[
     ("any_spawner", &["browser"]),
     ("async_stream", &["http"]),

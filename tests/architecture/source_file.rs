@@ -57,7 +57,8 @@ pub fn dependencies() -> Vec<String> {
     manifest_section(&manifest, "dependencies").into_iter().filter(|name| !name.starts_with("turnleaf_")).collect()
 }
 
-/// The crates that a section of a manifest names, as code names them: of all systems, and of one (`[target.….dependencies]`).
+/// The crates that a section of a manifest names, as code names them: of all systems, and of one
+/// (`[target.….dependencies]`).
 pub fn manifest_section(manifest: &str, named: &str) -> Vec<String> {
     let sections = manifest.split("\n[").filter_map(|section| section.split_once("]\n"));
     let of_one_system = format!(".{named}");

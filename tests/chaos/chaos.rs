@@ -1,7 +1,7 @@
-//! `cargo xtask chaos`: breaks what a server depends on (its process, its providers, its database, its rows, its clients,
-//! its disk, its times) while it works, and holds the real program to what it promises. Every scenario runs on SQLite and
-//! on PostgreSQL, in a cluster of its own. What is done at random follows from the seed, which is printed: `--seed`
-//! repeats a run.
+//! `cargo xtask chaos`: breaks what a server depends on (its process, its providers, its database, its rows, its
+//! clients, its disk, its times) while it works, and holds the real program to what it promises. Every scenario runs
+//! on SQLite and on PostgreSQL, in a cluster of its own. What is done at random follows from the seed, which is
+//! printed: `--seed` repeats a run.
 
 #![expect(clippy::unwrap_used, reason = "a scenario fails by panicking")]
 

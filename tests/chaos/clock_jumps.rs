@@ -1,7 +1,7 @@
 //! The wall clock jumps. A process reads the machine's clock, which is not ours to set, so its past is moved instead:
-//! every time that is stored, by hours and days in both directions, under a running server with replies and again between
-//! a kill and the next start. That covers everything that compares a stored time with the present one (order, the sweep,
-//! housekeeping, idempotency keys); timers of a running process are monotonic and have no clock to jump.
+//! every time that is stored, by hours and days in both directions, under a running server with replies and again
+//! between a kill and the next start. That covers everything that compares a stored time with the present one (order,
+//! the sweep, housekeeping, idempotency keys); timers of a running process are monotonic and have no clock to jump.
 
 use std::time::Duration;
 
@@ -23,7 +23,8 @@ const JUMPS: [i64; 4] = [3, -3, 26, -100 * 24];
 const ENDING: Duration = Duration::from_secs(30);
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Columns with times. Those of blocks stand in the events of the journal, too, and nothing compares them with the present.
+/// Columns with times. Those of blocks stand in the events of the journal, too, and nothing compares them with the
+/// present.
 const SQLITE_TIMES: &str = "SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c \
     WHERE m.type = 'table' AND c.name LIKE '%\\_at' ESCAPE '\\' AND c.type = 'TEXT' AND m.name NOT LIKE '\\_%' ESCAPE '\\' \
     AND m.name <> 'turn_blocks'";

@@ -28,7 +28,8 @@ const REFUSAL: Duration = Duration::from_secs(30);
 /// A reply has its words left to stream after the healing.
 const ENDING: Duration = Duration::from_secs(30);
 
-/// Statements of the transactions whose acknowledgement is lost: a message, the beginning of a reply, its growth, its end.
+/// Statements of the transactions whose acknowledgement is lost: a message, the beginning of a reply, its growth, its
+/// end.
 const COMMITS: [&str; 4] =
     ["INSERT INTO exchanges", "INSERT INTO generations", "INSERT INTO turn_events", "completed_at = $7"];
 

@@ -1,5 +1,5 @@
-//! `turnleaf fsck --repair` in the real program: what cannot be read goes into quarantine, and nothing is repaired beside a
-//! server.
+//! `turnleaf fsck --repair` in the real program: what cannot be read goes into quarantine, and nothing is repaired
+//! beside a server.
 
 use std::path::Path;
 

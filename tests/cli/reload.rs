@@ -1,5 +1,5 @@
-//! SIGHUP reloads the configuration of a running server: what changed takes effect, what cannot be read leaves everything
-//! as it was, and replies go on.
+//! SIGHUP reloads the configuration of a running server: what changed takes effect, what cannot be read leaves
+//! everything as it was, and replies go on.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

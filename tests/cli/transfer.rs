@@ -1,5 +1,5 @@
-//! The commands that bring chats in and out, copy the database and put a copy back: what they do, how they end, and that
-//! one that fails leaves everything as it was.
+//! The commands that bring chats in and out, copy the database and put a copy back: what they do, how they end, and
+//! that one that fails leaves everything as it was.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};

@@ -276,7 +276,8 @@ pub fn encode_image(image: &DynamicImage, format: ImageFormat) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// A photo as a phone makes it: lying on its side (orientation 6), with the place where it was made, and more behind it.
+/// A photo as a phone makes it: lying on its side (orientation 6), with the place where it was made, and more behind
+/// it.
 pub fn photo(width: u32, height: u32) -> Vec<u8> {
     let plain = encode_image(&two_tone_image(width, height), ImageFormat::Jpeg);
     // Big-endian TIFF; the orientation and a pointer to the place, whose latitude is "N" and three fractions.

@@ -187,7 +187,8 @@ async fn edit_form_keeps_selected_attachments_and_stores_files_once() {
         let (status, html) = form_with_files(&api, "/forms/edit", &fields, &[("empty.txt", b"")]).await;
         assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("empty.txt: "), "{html}");
         assert!(html.contains("My long words"), "{html}");
-        // One that came before it is no obstacle when another goes along in its place, and two may have the same in them.
+        // One that came before it is no obstacle when another goes along in its place, and two may have the same in
+        // them.
         let (one, other): (&[u8], &[u8]) = (b"one", b"other");
         let (status, html) = form_with_files(&api, "/forms/edit", &fields, &[("a.txt", one), ("b.txt", b"")]).await;
         assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("b.txt: "), "{html}");

@@ -1,5 +1,5 @@
-//! Files that are broken or hostile, through the service: what is wrong is told, the rest comes in, nothing half-written
-//! stays, and temporary files are gone.
+//! Files that are broken or hostile, through the service: what is wrong is told, the rest comes in, nothing
+//! half-written stays, and temporary files are gone.
 
 use std::io::Write;
 use std::path::Path;

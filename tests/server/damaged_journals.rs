@@ -1,5 +1,5 @@
-//! Replies whose process was killed and whose journals are damaged: every reply ends at the first start, nothing that is
-//! stored gets shorter, and the damage is shown and named.
+//! Replies whose process was killed and whose journals are damaged: every reply ends at the first start, nothing that
+//! is stored gets shorter, and the damage is shown and named.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Replies that run while rows beside them, or their own, cannot be read or break the rules of their tables: each of them
-//! ends, at Stop as at the next start.
+//! Replies that run while rows beside them, or their own, cannot be read or break the rules of their tables: each of
+//! them ends, at Stop as at the next start.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,8 @@ use turnleaf_tools::toolbox::NoTools;
 
 use crate::test_server::{TestServer, streamed_answer, text_step};
 
-/// Damages of a turn, of its branch and of its blocks, as a disk can do them; PostgreSQL lets nobody write most of them.
+/// Damages of a turn, of its branch and of its blocks, as a disk can do them; PostgreSQL lets nobody write most of
+/// them.
 const DAMAGES: [&str; 18] = [
     "UPDATE turns SET role = 'assistanu' WHERE id = {turn}",
     "UPDATE turns SET role = CAST(X'ff' AS TEXT) WHERE id = {turn}",

@@ -458,7 +458,8 @@ async fn model_is_sent_pinned_version_with_same_bytes() {
     }
 }
 
-/// A row that names a stranger's document, forced into the database, shows nothing of it (docs/reference/security.md 2.2).
+/// A row that names a stranger's document, forced into the database, shows nothing of it (docs/reference/security.md
+/// 2.2).
 #[tokio::test]
 async fn foreign_documents_are_neither_referenced_nor_shown() {
     for api in apis_with_fake_reader(|| replies(4)).await {

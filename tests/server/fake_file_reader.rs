@@ -1,5 +1,5 @@
-//! A reader of files for tests, in the place of the one that runs a process for each: text, pictures that say `PNG`, and
-//! every way to refuse.
+//! A reader of files for tests, in the place of the one that runs a process for each: text, pictures that say `PNG`,
+//! and every way to refuse.
 
 use std::sync::Arc;
 

@@ -142,8 +142,8 @@ async fn every_state_is_on_its_page() {
     has(&page(&api, GallerySheet::Composer(ComposerSample::ReplyRunning)).await, &["action=\"/forms/stop\""]);
 }
 
-/// What the gallery does not draw, and why. Most of it is a page or a box that only lives in a browser, where pictures and
-/// axe look at it (`end2end/tests/pictures`, `end2end/tests/hydrate/accessible_states.spec.ts`).
+/// What the gallery does not draw, and why. Most of it is a page or a box that only lives in a browser, where
+/// pictures and axe look at it (`end2end/tests/pictures`, `end2end/tests/hydrate/accessible_states.spec.ts`).
 const NOT_DRAWN: [(&str, &str); 21] = [
     ("App", "the whole page"),
     ("ChatList", "waits for the server; its rows are drawn, and what stands around them"),
@@ -212,8 +212,8 @@ impl ComponentSources {
         sources
     }
 
-    /// This file and those whose functions draw for it: it takes a function of theirs, which is no component, or one that
-    /// takes such a function.
+    /// This file and those whose functions draw for it: it takes a function of theirs, which is no component, or one
+    /// that takes such a function.
     fn files_rendering(&self, file: &Path) -> BTreeSet<PathBuf> {
         let mut found = BTreeSet::from([file.to_owned()]);
         let mut open = vec![file.to_owned()];

@@ -1,5 +1,5 @@
-//! Grafts: a path asked again on another branch, message by message, through failures, Stop, limits and the death of the
-//! process between two steps.
+//! Grafts: a path asked again on another branch, message by message, through failures, Stop, limits and the death of
+//! the process between two steps.
 
 use std::sync::Arc;
 

@@ -137,7 +137,8 @@ async fn script_can_hold_conversation() {
     api.house.check_invariants().await;
 }
 
-/// Seed 004's lines: what the model says, nothing else; reasoning in pieces, each but the first of a block with `append`.
+/// Seed 004's lines: what the model says, nothing else; reasoning in pieces, each but the first of a block with
+/// `append`.
 #[tokio::test]
 async fn ndjson_events_match_documented_format() {
     let call = delta_step(

@@ -54,7 +54,8 @@ pub async fn import_file(house: &TestServer, name: &str, bytes: &[u8], dry_run: 
     house.service.import(import, &mut |_| true).await.unwrap()
 }
 
-/// The calls of a chat as they were made, one by one, by what `docs/ARCHIVE.md` says of those that are written after another.
+/// The calls of a chat as they were made, one by one, by what `docs/ARCHIVE.md` says of those that are written after
+/// another.
 pub fn complete_calls(generations: Value) -> impl Iterator<Item = Value> {
     fn between(base: &[u8], alike: &Value, own: &[u8]) -> Vec<u8> {
         let [head, tail] = ["head", "tail"].map(|end| usize::try_from(alike[end].as_u64().unwrap()).unwrap());
@@ -475,7 +476,8 @@ async fn with_server(house: &TestServer, slug: &str, is_enabled: bool) {
     tx.commit().await.unwrap();
 }
 
-/// The blocks of a reply name its generations, which are stored behind it: a slow database ended a transaction in between.
+/// The blocks of a reply name its generations, which are stored behind it: a slow database ended a transaction in
+/// between.
 #[tokio::test]
 async fn chat_with_smallest_chunks_is_imported_completely() {
     for mut target in TestServer::on_every_database(|| replies(0)).await {

@@ -1,4 +1,5 @@
-//! A commit that PostgreSQL has stored, and whose acknowledgement is lost: nothing is done twice, nothing is left behind.
+//! A commit that PostgreSQL has stored, and whose acknowledgement is lost: nothing is done twice, nothing is left
+//! behind.
 
 use std::sync::Arc;
 

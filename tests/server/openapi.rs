@@ -1,5 +1,5 @@
-//! The description of the HTTP API: everything in it leads somewhere, and its examples are such requests. That it names the
-//! routes and no other holds by construction: one table makes both (`http::router`).
+//! The description of the HTTP API: everything in it leads somewhere, and its examples are such requests. That it
+//! names the routes and no other holds by construction: one table makes both (`http::router`).
 
 use std::collections::BTreeSet;
 

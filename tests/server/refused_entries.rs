@@ -1,5 +1,5 @@
-//! Entries of the journal that the database refuses for what they are: the turn that they are of ends with what is stored,
-//! and all others go on. The refusals are the database's own, by a trigger.
+//! Entries of the journal that the database refuses for what they are: the turn that they are of ends with what is
+//! stored, and all others go on. The refusals are the database's own, by a trigger.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The same source once more: what it has changed of messages that are here is told and changes nothing here, and what is
-//! told of a chat that is here is kept with it, on either database.
+//! The same source once more: what it has changed of messages that are here is told and changes nothing here, and
+//! what is told of a chat that is here is kept with it, on either database.
 
 use serde_json::{Value, json};
 use turnleaf::domain::{ChatId, ImportDifference, ImportDifferenceKind};

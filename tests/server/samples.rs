@@ -34,8 +34,8 @@ pub async fn test_servers() -> Vec<TestServer> {
     houses.into_iter().map(reading).collect()
 }
 
-/// A chat as the database has it, a line a turn: `place<parent/branch role [provider model] thinking? (ending): blocks`,
-/// the shown one with a star.
+/// A chat as the database has it, a line a turn: `place<parent/branch role [provider model] thinking? (ending):
+/// blocks`, the shown one with a star.
 pub async fn chat_lines(house: &TestServer, chat: ChatId) -> Vec<String> {
     let row = house.service.chat(house.owner, chat).await.unwrap();
     let all = turns::list_of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();

@@ -1,5 +1,5 @@
-//! The WebSocket over a real server and a real client, on both databases: the words of the block API, what a late client
-//! gets, and everything a client may do wrong.
+//! The WebSocket over a real server and a real client, on both databases: the words of the block API, what a late
+//! client gets, and everything a client may do wrong.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Bounds on storage through the service and the API: free space that comes and goes, and a quota that counts everything
-//! that a person keeps.
+//! Bounds on storage through the service and the API: free space that comes and goes, and a quota that counts
+//! everything that a person keeps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

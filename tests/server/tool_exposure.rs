@@ -1,6 +1,6 @@
-//! Text of strangers in a chat: it can ask for nothing that its owner did not allow. Pages are fetched for one host at a
-//! time, own chats are read unasked only until such text is in the chat, and all of it holds after a restart. Over the
-//! real gate, with a server on this machine that stands in for the open internet.
+//! Text of strangers in a chat: it can ask for nothing that its owner did not allow. Pages are fetched for one host
+//! at a time, own chats are read unasked only until such text is in the chat, and all of it holds after a restart.
+//! Over the real gate, with a server on this machine that stands in for the open internet.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,5 +1,5 @@
-//! Replies that use tools: steps in their order, calls side by side and each on its own, what the model is told of every
-//! end, and the bounds of it all. Every test ends with the checker.
+//! Replies that use tools: steps in their order, calls side by side and each on its own, what the model is told of
+//! every end, and the bounds of it all. Every test ends with the checker.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! A server of tools over HTTP that repeats what it is reached with and gives pictures with more in them than is seen: what
-//! the real toolbox makes of it.
+//! A server of tools over HTTP that repeats what it is reached with and gives pictures with more in them than is
+//! seen: what the real toolbox makes of it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

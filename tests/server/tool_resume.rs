@@ -1,5 +1,5 @@
-//! Where a reply that waited is taken up again although not everything is as it was left: its bytes are gone, its request
-//! had been repaired, one of its calls still ran or had just been allowed. Every test ends with the checker.
+//! Where a reply that waited is taken up again although not everything is as it was left: its bytes are gone, its
+//! request had been repaired, one of its calls still ran or had just been allowed. Every test ends with the checker.
 
 use std::sync::Arc;
 

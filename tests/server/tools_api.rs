@@ -1,5 +1,5 @@
-//! Tools over HTTP and as pages without script: servers that people connect, what is said about tools, what chats offer,
-//! results that clients send, bytes of results; and the real gate over real rows.
+//! Tools over HTTP and as pages without script: servers that people connect, what is said about tools, what chats
+//! offer, results that clients send, bytes of results; and the real gate over real rows.
 
 use std::sync::Arc;
 

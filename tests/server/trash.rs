@@ -1,5 +1,5 @@
-//! Deleting and bringing back over the service and over HTTP: with replies that run, from two tabs at once, by forms, and
-//! with ids and fields that cannot be.
+//! Deleting and bringing back over the service and over HTTP: with replies that run, from two tabs at once, by forms,
+//! and with ids and fields that cannot be.
 
 use std::sync::Arc;
 

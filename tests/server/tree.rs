@@ -1,5 +1,5 @@
-//! A chat's tree over HTTP: its branches with what they took, their names, labels and pins, the pages without script, and
-//! what the tree map asks for.
+//! A chat's tree over HTTP: its branches with what they took, their names, labels and pins, the pages without script,
+//! and what the tree map asks for.
 
 use axum::body::Body;
 use http::{Request, StatusCode};

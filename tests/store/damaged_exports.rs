@@ -1,5 +1,5 @@
-//! Exports of damaged chats: whatever row of the tree cannot be read, everything else is exported, the export says what is
-//! missing, and an import takes it.
+//! Exports of damaged chats: whatever row of the tree cannot be read, everything else is exported, the export says
+//! what is missing, and an import takes it.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -84,8 +84,8 @@ async fn repository_of(service: &Service, owner: UserId, chat: ChatId) -> Vec<u8
     bytes
 }
 
-/// Every way in which a row of the tree is damaged, with statements that do it. Those that PostgreSQL's own types refuse
-/// are for a file.
+/// Every way in which a row of the tree is damaged, with statements that do it. Those that PostgreSQL's own types
+/// refuse are for a file.
 fn damages(db: &Db, tree: &ForkedTree) -> Vec<(&'static str, String)> {
     let is_file = db.path().is_some();
     let literal = |id: TurnId| literal(db, id.uuid());
@@ -177,7 +177,8 @@ async fn children_of_damaged_rows_are_exported_named_and_imported() {
             if let Err(why) = check_exports(&service, owner, tree.chat).await {
                 failures.push(format!("{name}: {why}"));
             }
-            // The page that offers exports says it without planning one; what an exchange's own row says is not of the tree.
+            // The page that offers exports says it without planning one; what an exchange's own row says is not of
+            // the tree.
             if name != "exchange of the root" && !name.starts_with("status") {
                 let is_damaged = service.is_chat_damaged(owner, tree.chat).await.unwrap();
                 if !is_damaged {

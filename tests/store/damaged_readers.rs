@@ -1,5 +1,5 @@
-//! Readers and housekeeping beside a damaged row: searches, drafts, sums of usage, trusted tools and files leave it out,
-//! and each step of the housekeeping does what it can.
+//! Readers and housekeeping beside a damaged row: searches, drafts, sums of usage, trusted tools and files leave it
+//! out, and each step of the housekeeping does what it can.
 
 use turnleaf::domain::*;
 use turnleaf_service::Service;

@@ -1,4 +1,5 @@
-//! What the journal writes is idempotent: the acknowledgement of a commit may be lost, and then it writes the same again.
+//! What the journal writes is idempotent: the acknowledgement of a commit may be lost, and then it writes the same
+//! again.
 
 use turnleaf::domain::*;
 use turnleaf_store::generations::raw::{self, RawChunk};

@@ -1,6 +1,6 @@
-//! How SQLite goes about the statements of the store: none that a request waits for may read a whole table that grows with
-//! use, or all rows of an owner where it is about a few. Looked at are the statements by name, and, as they were put
-//! together, those of the story of a chat and of a path with many forks.
+//! How SQLite goes about the statements of the store: none that a request waits for may read a whole table that grows
+//! with use, or all rows of an owner where it is about a few. Looked at are the statements by name, and, as they were
+//! put together, those of the story of a chat and of a path with many forks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

@@ -1,5 +1,5 @@
-//! Stored bytes: a turn is counted after its end, a number that is wrong is found, and what changes the rows of an ended
-//! turn has it counted anew.
+//! Stored bytes: a turn is counted after its end, a number that is wrong is found, and what changes the rows of an
+//! ended turn has it counted anew.
 
 use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::generations::raw;

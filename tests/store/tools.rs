@@ -1,5 +1,5 @@
-//! Tools in the store: servers, what they offered, what was said about tools, what a chat chose, and the bytes of results:
-//! written and read by their owner, and by nobody else.
+//! Tools in the store: servers, what they offered, what was said about tools, what a chat chose, and the bytes of
+//! results: written and read by their owner, and by nobody else.
 
 use serde_json::json;
 use turnleaf::domain::approval::ToolApprovalPolicy;

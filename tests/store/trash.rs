@@ -85,8 +85,8 @@ impl<'a> TrashTree<'a> {
         }
     }
 
-    /// An exchange under this reply, or at the root: on the reply's branch where it may go on, else on a new one, as the
-    /// service does it.
+    /// An exchange under this reply, or at the root: on the reply's branch where it may go on, else on a new one, as
+    /// the service does it.
     async fn append_exchange(&self, under: Option<Uuid>) -> TurnId {
         let parent = match under {
             Some(id) => Some(turns::find(self.db, self.owner, id.into()).await.unwrap().unwrap()),

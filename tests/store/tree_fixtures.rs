@@ -13,8 +13,8 @@ pub struct TreeFixture {
     pub turns: Vec<Turn>,
 }
 
-/// Messages and finished replies, by turns on every path. Turn `n` hangs on turn `hangs_on(n)`: at the end of a branch it
-/// goes on there, anywhere else it begins one.
+/// Messages and finished replies, by turns on every path. Turn `n` hangs on turn `hangs_on(n)`: at the end of a
+/// branch it goes on there, anywhere else it begins one.
 pub async fn plant_tree(
     db: &Db,
     lock: ModelLock,

@@ -383,8 +383,8 @@ async fn database_at_version(dir: &str, version: i64) -> Option<TestDatabase> {
     Some(fresh)
 }
 
-/// Counts statements, which a rollback does not undo, and breaks off the one whose number was set: every other time with
-/// an error, else by ending the connection, as a server that is killed does.
+/// Counts statements, which a rollback does not undo, and breaks off the one whose number was set: every other time
+/// with an error, else by ending the connection, as a server that is killed does.
 const BREAKER: &str = "CREATE SCHEMA breaker; CREATE SEQUENCE breaker.count; CREATE TABLE breaker.off (at BIGINT); \
     INSERT INTO breaker.off VALUES (0); \
     CREATE FUNCTION breaker.tick() RETURNS void LANGUAGE plpgsql AS $$ \

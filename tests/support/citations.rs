@@ -1,5 +1,5 @@
-//! Citations that point anywhere, through each API that has offsets: characters in OpenAI's words, bytes in Google's. The
-//! text stays what it was, every mark stands between two of its characters, and the page shows all of it.
+//! Citations that point anywhere, through each API that has offsets: characters in OpenAI's words, bytes in Google's.
+//! The text stays what it was, every mark stands between two of its characters, and the page shows all of it.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

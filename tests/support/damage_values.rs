@@ -1,5 +1,5 @@
-//! What a row may be damaged with: the values, the columns of a SQLite file, and the statement. For the tests of the store,
-//! which try them all, and for `cargo xtask chaos`, which tries a part on the running program.
+//! What a row may be damaged with: the values, the columns of a SQLite file, and the statement. For the tests of the
+//! store, which try them all, and for `cargo xtask chaos`, which tries a part on the running program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,8 +8,8 @@ use std::str::FromStr;
 use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
-/// Tables without rows of their own: those of the search's index, which is built anew, and the list of migrations, which
-/// says whether the database may be touched at all.
+/// Tables without rows of their own: those of the search's index, which is built anew, and the list of migrations,
+/// which says whether the database may be touched at all.
 const NOT_DAMAGED: &[&str] = &["_sqlx_migrations", "search_words", "sqlite_sequence"];
 
 /// Tables whose rows have no number of their own.

@@ -1,6 +1,6 @@
 //! What holds of the framer and of every decoder whatever bytes they get, even those that no provider would send: no
-//! panic, the same result however the bytes are cut, an ending in every case, and no more memory than the bytes are worth.
-//! The fuzz targets and the test of damaged recordings check nothing else.
+//! panic, the same result however the bytes are cut, an ending in every case, and no more memory than the bytes are
+//! worth. The fuzz targets and the test of damaged recordings check nothing else.
 
 use serde_json::{Value, json};
 use turnleaf_platform::endpoint::ProviderApi;
@@ -152,8 +152,8 @@ fn size(item: &DecodedItem) -> usize {
     }
 }
 
-/// A recording with a few damages: bytes, beginnings and ends, events that are doubled, lost, exchanged or borrowed from
-/// another recording, and values that are of another kind.
+/// A recording with a few damages: bytes, beginnings and ends, events that are doubled, lost, exchanged or borrowed
+/// from another recording, and values that are of another kind.
 pub fn damage_body(dice: &mut DamageRng, body: &[u8], other: &[u8]) -> Vec<u8> {
     let mut events: Vec<Vec<u8>> = split_events(body);
     let others = self::split_events(other);

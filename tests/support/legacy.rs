@@ -1,5 +1,6 @@
 //! Sample databases of the two schemas from before, as statements: the same conversations for SQLite and PostgreSQL,
-//! with the columns that those schemas define. There are no foreign keys, because rows that lead nowhere are among them.
+//! with the columns that those schemas define. There are no foreign keys, because rows that lead nowhere are among
+//! them.
 
 /// How a database calls its types, and writes yes and no.
 pub struct SqlTypes {

@@ -1,11 +1,14 @@
-//! A proxy in front of PostgreSQL that loses what networks lose. It reads enough of the wire protocol to lose exactly the
-//! acknowledgement of a commit. With `std` alone, so that the project's own commands can include it by its path as the
-//! tests do; connections must not be encrypted. Its verbs:
+//! A proxy in front of PostgreSQL that loses what networks lose. It reads enough of the wire protocol to lose exactly
+//! the acknowledgement of a commit. With `std` alone, so that the project's own commands can include it by its path
+//! as the tests do; connections must not be encrypted. Its verbs:
 //!
-//! * [`PostgresProxy::drop_commit_acknowledgement`]: the next COMMIT of a transaction with such a statement reaches the server,
+//! * [`PostgresProxy::drop_commit_acknowledgement`]: the next COMMIT of a transaction with such a statement reaches
+//!   the server,
 //!   its answer does not reach the client, and the connection is cut.
-//! * [`PostgresProxy::black_hole_after_commit`]: the answer to the next such COMMIT is the last that passes before a black hole.
-//! * [`PostgresProxy::black_hole`]: nothing passes in either direction, and nobody is told. New connections are taken, too.
+//! * [`PostgresProxy::black_hole_after_commit`]: the answer to the next such COMMIT is the last that passes before a
+//!   black hole.
+//! * [`PostgresProxy::black_hole`]: nothing passes in either direction, and nobody is told. New connections are
+//!   taken, too.
 //! * [`PostgresProxy::silence`]: the same for the connections that are open now; new ones work.
 //! * [`PostgresProxy::cut`]: all open connections end.
 //! * [`PostgresProxy::heal`]: what the black hole kept arrives, silent connections end, new ones work.

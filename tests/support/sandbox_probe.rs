@@ -1,5 +1,6 @@
 //! Tries to reach what is outside the sandbox of the process that reads files, as something that took that process over
-//! would, and says what happened. `free` tries without entering it, so that a test sees that it is the sandbox that refuses.
+//! would, and says what happened. `free` tries without entering it, so that a test sees that it is the sandbox that
+//! refuses.
 
 use std::env;
 use std::fs::{self, File};
@@ -14,7 +15,8 @@ use std::thread;
 
 use turnleaf_convert::sandbox;
 
-/// Arguments: `free`, `bound` or `unfiltered` (without the filter of system calls), the address of a listener, the path of a socket, and a folder in which `secret` can be read.
+/// Arguments: `free`, `bound` or `unfiltered` (without the filter of system calls), the address of a listener, the
+/// path of a socket, and a folder in which `secret` can be read.
 fn main() -> io::Result<()> {
     let arguments: Vec<String> = env::args().collect();
     let [_, mode, address, socket, folder] = arguments.as_slice() else {

@@ -1,7 +1,8 @@
 //! A provider that remembers. It answers all five APIs in their own framing, keeps what it sent and was asked, and
-//! judges every further request by the provider's rules (docs/reference/providers.md 3.5-3.8, 5, 6.5-6.6, 7.4-7.5, 8, 9): what the
-//! provider would refuse is refused in its own words, and what it would silently make worse is noted. A test ends with
-//! [`Validator::accepted`]. Nothing of it uses the product's code: the rules are written a second time on purpose.
+//! judges every further request by the provider's rules (docs/reference/providers.md 3.5-3.8, 5, 6.5-6.6, 7.4-7.5, 8,
+//! 9): what the provider would refuse is refused in its own words, and what it would silently make worse is noted. A
+//! test ends with [`Validator::accepted`]. Nothing of it uses the product's code: the rules are written a second time
+//! on purpose.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};

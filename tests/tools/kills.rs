@@ -1,6 +1,6 @@
-//! The program is killed (`kill -9`) in the middle of replies with tools, at one event after the other: while calls come
-//! in, are asked about, run side by side, have their results, while the model goes on. After each start nothing that was
-//! shown is lost, no call ran twice, no reply hangs, and the checker finds nothing.
+//! The program is killed (`kill -9`) in the middle of replies with tools, at one event after the other: while calls
+//! come in, are asked about, run side by side, have their results, while the model goes on. After each start nothing
+//! that was shown is lost, no call ran twice, no reply hangs, and the checker finds nothing.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

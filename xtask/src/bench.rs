@@ -30,8 +30,8 @@ const IN_BROWSER: [&str; 4] = ["G3", "G4", "G11", "G12"];
 /// `target/bench-trend.jsonl`. Programs that no named figure needs are not built.
 ///
 /// # Errors
-/// A build failed, the load generator could not measure, or a figure is worse than the last of this machine by more than
-/// `fail_over` percent. A figure that misses its goal is not an error.
+/// A build failed, the load generator could not measure, or a figure is worse than the last of this machine by more
+/// than `fail_over` percent. A figure that misses its goal is not an error.
 pub fn run(figures: &[String], megabytes: usize, fail_over: Option<f64>) -> Result<()> {
     let programs = workspace::target().join("release");
     let mut load = Command::new(programs.join("load"));

@@ -42,7 +42,7 @@ pub fn build_with_front(profile: CargoProfile) -> Result<PathBuf> {
     let (front, library) = std::thread::scope(|scope| {
         let library = scope.spawn(|| library(profile));
         let front = front::build_front(FrontProfile::Release);
-        let library = library.join().unwrap_or_else(|_| Err(anyhow!("the compiler of the server was not waited for")));
+        let library = library.join().unwrap_or_else(|_| Err(anyhow!("the build of the server panicked")));
         (front, library)
     });
     let front = front?;

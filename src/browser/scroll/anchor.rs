@@ -76,8 +76,8 @@ impl ScrollAnchor {
     }
 }
 
-/// Waits for the element and puts it at its height; a second time one frame later, because what is drawn may still grow.
-/// Who has begun to write meanwhile keeps the focus.
+/// Waits for the element and puts it at its height; a second time one frame later, because what is drawn may still
+/// grow. Who has begun to write meanwhile keeps the focus.
 fn settle(hold: ScrollAnchor, until: i64) {
     request_animation_frame(move || match (hold.find)() {
         // Frames come as often as the screen draws, so that they are no measure of a wait.

@@ -1,4 +1,5 @@
-//! Room below a message that was just sent, so that it can stand under the header (docs/reference/ux.md S6). Only in the browser.
+//! Room below a message that was just sent, so that it can stand under the header (docs/reference/ux.md S6). Only in
+//! the browser.
 
 use leptos::prelude::request_animation_frame;
 use wasm_bindgen::JsCast;
@@ -22,8 +23,8 @@ pub(super) fn scroll_to_sent(id: &str) {
 }
 
 /// Makes the page just high enough for what was sent to be under the header. The reply grows into that room, and where
-/// it gets shorter again (reasoning that closes) the room is back, so that nothing moves. What is still on its way stands
-/// below the list and has its room there: when its turn takes its place, nothing moves either.
+/// it gets shorter again (reasoning that closes) the room is back, so that nothing moves. What is still on its way
+/// stands below the list and has its room there: when its turn takes its place, nothing moves either.
 pub(super) fn update_spacer() {
     let Some((list_id, Some(sent))) = with_watch(|watch| (watch.list_id.clone(), watch.sent.clone())) else { return };
     let Some(list) = html(&list_id) else { return };

@@ -1,5 +1,5 @@
-//! Where the reader is in the page, and whether the page follows its own growth for them (docs/reference/ux.md 9, S1 to S7). Pure:
-//! numbers in, a decision out. All lengths are CSS pixels.
+//! The follow state of the transcript: decides from scroll positions whether the page keeps its newest line in view
+//! (docs/reference/ux.md 9, S1 to S7). A pure function of numbers, so that tests need no browser. Lengths are CSS pixels.
 
 /// Within this of the bottom, the reader is at the bottom (S1, S4).
 const NEAR: f64 = 60.0;
@@ -59,8 +59,8 @@ pub struct FollowState {
     /// The last position that was seen, or that the page itself scrolled to.
     top: f64,
     height: f64,
-    /// How far the reader has moved in one direction, upward as less than nothing. The page's own moves in between do not
-    /// count: it may move with every frame, and slow wheels turn by two pixels.
+    /// How far the reader has moved in one direction, upward as less than nothing. The page's own moves in between do
+    /// not count: it may move with every frame, and slow wheels turn by two pixels.
     way: f64,
 }
 
@@ -122,8 +122,8 @@ impl FollowState {
         self.judge_distance(now);
     }
 
-    /// A page that becomes shorter pulls the place up by itself, by as much at most: at its end, or because what is above
-    /// turned out lower than was thought and the browser keeps what is seen in its place.
+    /// A page that becomes shorter pulls the place up by itself, by as much at most: at its end, or because what is
+    /// above turned out lower than was thought and the browser keeps what is seen in its place.
     fn was_pulled(&self, now: ScrollMetrics) -> bool {
         let shorter = self.height - now.height;
         shorter > ROUNDING && (now.distance_to_bottom() <= ROUNDING || self.top - now.top <= shorter + ROUNDING)

@@ -1,5 +1,6 @@
-//! A keyboard that lies over the page instead of making it lower, as on iPhones (docs/reference/ux.md 3.1): how much it covers is told to
-//! the style sheet. Where the page gets lower instead (`interactive-widget`), nothing is covered. Only in the browser.
+//! A keyboard that lies over the page instead of making it lower, as on iPhones (docs/reference/ux.md 3.1): how much
+//! it covers is told to the style sheet. Where the page gets lower instead (`interactive-widget`), nothing is
+//! covered. Only in the browser.
 
 use std::cell::Cell;
 
@@ -35,7 +36,8 @@ fn for_each(change: impl Fn(&VisualViewport, &str) -> Result<(), JsValue>) {
     }
 }
 
-/// Tells how much of the bottom is covered, if that changed. A page that is magnified has a smaller view, and no keyboard.
+/// Tells how much of the bottom is covered, if that changed. A page that is magnified has a smaller view, and no
+/// keyboard.
 pub(super) fn update_covered_height() {
     let root = document().and_then(|document| document.document_element());
     let (Some(seen), Some(root)) = (window().visual_viewport(), root) else { return };

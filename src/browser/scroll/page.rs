@@ -84,8 +84,8 @@ pub(super) fn header_height() -> f64 {
     padding().unwrap_or(0.0)
 }
 
-/// A length in a style. The browser reads it: Rust's reader of fractions is a table of 10 KB that does not compress, and
-/// so is its writer.
+/// A length in a style. The browser reads it: Rust's reader of fractions is a table of 10 KB that does not compress,
+/// and so is its writer.
 pub(super) fn parse_pixels(length: &str) -> Option<f64> {
     Some(js_sys::parse_float(length.strip_suffix("px")?)).filter(|pixels| pixels.is_finite())
 }

@@ -1,4 +1,5 @@
-//! Where the reader left a page, for when they come back to it in this session (docs/reference/ux.md S11).
+//! Scroll restoration: stores the reading position of each page for this session and returns to it
+//! (docs/reference/ux.md S11).
 
 use std::cell::RefCell;
 use std::time::Duration;

@@ -10,7 +10,8 @@ use super::restoration::first_visible;
 pub(super) fn change_keeping_view(list_id: &str, change: impl FnOnce(), done: impl FnOnce() + 'static) {
     let seen = first_visible(list_id);
     change();
-    // Behind the tasks that draw the change, and before the next frame: the browser has no time to move anything itself.
+    // Behind the tasks that draw the change, and before the next frame: the browser has no time to move anything
+    // itself.
     spawn_local(async move {
         leptos::task::tick().await;
         if let Some((id, y)) = seen {

@@ -1,6 +1,6 @@
 //! The accept loop. Our own, because it sets what a library's leaves open: no delayed sending, a bound on the time and
-//! the size of a request's head, on how long a client may read nothing and on the connections of one address, patience when
-//! file descriptors run out, and an end that waits for no one for ever.
+//! the size of a request's head, on how long a client may read nothing and on the connections of one address,
+//! patience when file descriptors run out, and an end that waits for no one for ever.
 
 mod write_timeout;
 
@@ -38,8 +38,8 @@ const CLOSE_GRACE: Duration = Duration::from_secs(1);
 /// The bounds of connections.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
-    /// How many one address may have open, and this machine itself. The proxies bring the connections of many clients and
-    /// have no bound.
+    /// How many one address may have open, and this machine itself. The proxies bring the connections of many clients
+    /// and have no bound.
     pub per_address: usize,
     pub local: usize,
     pub proxies: Vec<AddressRange>,
@@ -137,8 +137,9 @@ pub async fn serve_with_limits(
     Ok(())
 }
 
-/// What was asked for is done to its end, also where whoever asked has hung up: hyper drops the work on a request with its
-/// connection, and a page that is left at once would have shown as done what never was. What is only got ends with its reader.
+/// What was asked for is done to its end, also where whoever asked has hung up: hyper drops the work on a request
+/// with its connection, and a page that is left at once would have shown as done what never was. What is only got
+/// ends with its reader.
 async fn finish_mutations(
     State((tasks, cut)): State<(TaskTracker, CancellationToken)>,
     request: Request,

@@ -49,8 +49,8 @@ impl Readiness {
         Self { journal_delay, ..self }
     }
 
-    /// Also says when new turns are refused for lack of disk space. It stays ready: what is stored can be read, and what
-    /// runs ends whole.
+    /// Also says when new turns are refused for lack of disk space. It stays ready: what is stored can be read, and
+    /// what runs ends whole.
     pub fn with_disk(self, has_free_disk: FreeDiskProbe) -> Self {
         Self { has_free_disk, ..self }
     }

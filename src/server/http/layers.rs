@@ -30,8 +30,9 @@ pub struct HttpConfig {
 }
 
 /// Puts the shell around all routes and fallbacks that the router has by now. From outside in: the request's id and its
-/// line in the log, the language, the headers of the response, its compression, panics, who is admitted, a body that broke
-/// its bounds, the request's size, the name asked for, and cross-site requests. [`wrap_entrance`] goes around all of it.
+/// line in the log, the language, the headers of the response, its compression, panics, who is admitted, a body that
+/// broke its bounds, the request's size, the name asked for, and cross-site requests. [`wrap_entrance`] goes around
+/// all of it.
 pub fn wrap_routes<S>(router: Router<S>, config: &HttpConfig) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
@@ -55,8 +56,8 @@ where
         .layer(from_fn(request_id::layer))
 }
 
-/// Puts the outermost layers around everything, also around what tells failures on pages: the client is identified and the
-/// body guarded before anything reads it.
+/// Puts the outermost layers around everything, also around what tells failures on pages: the client is identified
+/// and the body guarded before anything reads it.
 pub fn wrap_entrance<S>(router: Router<S>, config: &HttpConfig) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
@@ -68,9 +69,9 @@ where
 
 type CompressionPredicate = fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool;
 
-/// Pages and the answers behind them travel smaller where the browser takes that. Files lie there compressed, streams go
-/// out as they come, and what has a tag or is taken away as a file is what its length and its tag say. Of a failure that
-/// comes without its length Chromium may show a page of its own instead.
+/// Pages and the answers behind them travel smaller where the browser takes that. Files lie there compressed, streams
+/// go out as they come, and what has a tag or is taken away as a file is what its length and its tag say. Of a
+/// failure that comes without its length Chromium may show a page of its own instead.
 fn should_compress(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     let is_page = kind.starts_with(b"text/html") || kind.starts_with(b"application/json");

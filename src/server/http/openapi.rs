@@ -1,6 +1,6 @@
-//! The description of the HTTP API (OpenAPI 3.1): as JSON for programs, as a page for people. What crosses the network is
-//! derived from its types; what an operation is for, takes and answers stands in `operations` of its noun. Which
-//! operations there are, the table of routes says (`router`).
+//! The description of the HTTP API (OpenAPI 3.1): as JSON for programs, as a page for people. What crosses the
+//! network is derived from its types; what an operation is for, takes and answers stands in `operations` of its noun.
+//! Which operations there are, the table of routes says (`router`).
 
 pub mod operation;
 mod schemas;

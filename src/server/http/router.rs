@@ -1,5 +1,5 @@
-//! The router: every route of the server, by noun. One table builds it, and the description of the API with it (`openapi`):
-//! a route for programs stands beside what describes it.
+//! The router: every route of the server, by noun. One table builds it, and the description of the API with it
+//! (`openapi`): a route for programs stands beside what describes it.
 
 use std::sync::Arc;
 

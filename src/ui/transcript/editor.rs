@@ -33,7 +33,7 @@ fn fetch() -> Result<Draw, NotFetched> {
     Ok(draw)
 }
 
-/// The editor, with "Send" and "Cancel". Takes the focus when it appears.
+/// The editor, with "Send" and "Keep it". Takes the focus when it appears.
 #[component]
 pub fn TurnEditor(
     verbs: TurnCommands,

@@ -1,4 +1,4 @@
-//! "Retry with…": the dialog that chooses the model. There is one for the page, so that a long chat does not
+//! "Try again with…": the dialog that chooses the model. There is one for the page, so that a long chat does not
 //! render the list of models with every reply.
 
 use leptos::ev::SubmitEvent;

@@ -65,7 +65,8 @@ fn kept_response_precedes_input() {
 
 #[test]
 fn responses_refuses_invalid_requests() {
-    // 0 person, 1 reasoning, 2 message, 3 person, 4 reasoning, 5 message, 6 and 7 calls, 8 and 9 outputs, 10 reasoning, …
+    // 0 person, 1 reasoning, 2 message, 3 person, 4 reasoning, 5 message, 6 and 7 calls, 8 and 9 outputs, 10
+    // reasoning, …
     let (in_loop, later) = responses("gpt-5.1").tool_conversation();
     all_are_refused(
         &in_loop,

@@ -1,4 +1,5 @@
-//! The one reducer: whatever events come, no turn breaks its rules, and a snapshot with the events behind it is the whole.
+//! The one reducer: whatever events come, no turn breaks its rules, and a snapshot with the events behind it is the
+//! whole.
 
 use std::borrow::Cow;
 use std::iter;

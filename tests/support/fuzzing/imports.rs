@@ -1,5 +1,6 @@
-//! What is imported from files of strangers: no file makes a reader panic, the same file gives the same conversations, each
-//! of them becomes a chat that keeps the model's rules, and what is exported of it is imported as it was.
+//! What is imported from files of strangers: no file makes a reader panic, the same file gives the same
+//! conversations, each of them becomes a chat that keeps the model's rules, and what is exported of it is imported as
+//! it was.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;

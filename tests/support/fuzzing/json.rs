@@ -1,5 +1,5 @@
-//! Bounds of stored JSON: any text that is JSON is JSON afterwards, within the depth, and the same when it is held to the
-//! bounds again. What is accepted as a value is stored and read back as it is.
+//! Bounds of stored JSON: any text that is JSON is JSON afterwards, within the depth, and the same when it is held to
+//! the bounds again. What is accepted as a value is stored and read back as it is.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! The renderer: nothing but allowed markup, for any text; the same parts however the text arrives; as many parts with the
-//! server's colours and formulas as without them.
+//! The renderer: nothing but allowed markup, for any text; the same parts however the text arrives; as many parts
+//! with the server's colours and formulas as without them.
 
 use turnleaf::domain::limits;
 use turnleaf::server::markup::block_markup;

@@ -1,5 +1,5 @@
-//! Ranges of documents: what a reference names is a part of the text or nothing, and what is selected on a page names the
-//! words that were selected.
+//! Ranges of documents: what a reference names is a part of the text or nothing, and what is selected on a page names
+//! the words that were selected.
 
 use turnleaf::domain::selection::{LinePosition, count_lines, line_range, resolve_selection, select_lines, slice};
 

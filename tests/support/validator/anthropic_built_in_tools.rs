@@ -1,5 +1,6 @@
-//! What Messages refuses of tools that the API runs itself (docs/reference/providers.md 3.5; the API's own words, as clients report them):
-//! each call has its result behind it in the same message, and what is sealed comes back as it was.
+//! What Messages refuses of tools that the API runs itself (docs/reference/providers.md 3.5; the API's own words, as
+//! clients report them): each call has its result behind it in the same message, and what is sealed comes back as it
+//! was.
 
 use serde_json::{Map, Value};
 

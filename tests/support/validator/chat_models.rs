@@ -1,4 +1,5 @@
-//! What OpenAI's models take in chat completions and in Responses, written from docs/reference/providers.md 4.1 and nothing else.
+//! What OpenAI's models take in chat completions and in Responses, written from docs/reference/providers.md 4.1 and
+//! nothing else.
 
 /// When sampling parameters are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

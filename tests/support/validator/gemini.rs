@@ -145,7 +145,8 @@ fn parts(content: &Value) -> &[Value] {
     content["parts"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Parts as they count: thoughts only by their signatures, unsigned text joined, empty text nowhere (docs/reference/providers.md 7.6).
+/// Parts as they count: thoughts only by their signatures, unsigned text joined, empty text nowhere
+/// (docs/reference/providers.md 7.6).
 fn merge_parts(parts: &[Value]) -> Vec<Value> {
     let is_loose = |part: &Value| part.get("text").is_some() && part.get("thoughtSignature").is_none();
     let mut all: Vec<Value> = Vec::new();

@@ -1,5 +1,6 @@
 //! What an account sent, and the rules that hold for every API: what a model said comes back as it was said and in its
-//! place, everything before it is unchanged, and no model gets another's thoughts (docs/reference/providers.md 9, P1, P4, P5).
+//! place, everything before it is unchanged, and no model gets another's thoughts (docs/reference/providers.md 9, P1,
+//! P4, P5).
 
 use serde_json::Value;
 

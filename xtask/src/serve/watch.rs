@@ -119,7 +119,7 @@ fn build(scope: RebuildScope) -> Result<PathBuf> {
     let (front, binary) = std::thread::scope(|threads| {
         let server = scope.server.then(|| threads.spawn(build_server));
         let front = if scope.front { front::build_front(FrontProfile::Dev).map(drop) } else { Ok(()) };
-        let failed = |_| Err(anyhow!("the compiler of the server was not waited for"));
+        let failed = |_| Err(anyhow!("the build of the server panicked"));
         let binary = server.map_or_else(|| Ok(server::debug_binary()), |server| server.join().unwrap_or_else(failed));
         (front, binary)
     });

@@ -64,7 +64,7 @@ fn too_large_element_is_skipped_and_next_is_read() {
     let table = [
         (format!(r#"[{{"a":1}},{{"b":"{large}"}},{{"c":3}}]"#), vec![r#"{"a":1}"#, "OverLimit(Bytes)", r#"{"c":3}"#]),
         (format!(r#"{{"a":"{large}"}}"#), vec!["OverLimit(Bytes)"]),
-        // What stands around a list is not held, however large.
+        // Values around the list are skipped without being buffered, however large they are.
         (
             format!(r#"{{"a":"{large}","list":[{{"c":3}},"{large}",4],"b":"{large}"}}"#),
             vec![r#"{"c":3}"#, "OverLimit(Bytes)", "4"],

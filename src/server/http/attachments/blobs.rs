@@ -1,5 +1,5 @@
-//! Bytes of files, images and tools' results. Whoever made them is a stranger: a browser shows none of them as a document, and draws only
-//! what begins like a picture of a kind that holds no script.
+//! Bytes of files, images and tools' results. Whoever made them is a stranger: a browser shows none of them as a
+//! document, and draws only what begins like a picture of a kind that holds no script.
 
 use axum::body::Body;
 use axum::extract::State;

@@ -1,5 +1,5 @@
-//! The composer's attachments without script: files are sent with the form as it is, and each that is attached has a button
-//! that takes it away. What is typed comes back with the page.
+//! The composer's attachments without script: files are sent with the form as it is, and each that is attached has a
+//! button that takes it away. What is typed comes back with the page.
 
 use std::mem::take;
 
@@ -189,8 +189,8 @@ async fn attach_file(
     app.service().attach_to_draft(viewer, chat, vec![block]).await.map(drop)
 }
 
-/// The block that a file of a form is in a message. Under the name of a request one document is made of it, however often
-/// it comes and wherever it stands among others: another file in its place is another document.
+/// The block that a file of a form is in a message. Under the name of a request one document is made of it, however
+/// often it comes and wherever it stands among others: another file in its place is another document.
 pub async fn attachment_block(
     app: &App,
     viewer: UserId,

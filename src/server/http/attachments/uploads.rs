@@ -1,6 +1,6 @@
-//! Files that come in: a raw body, or the files of a form. A body is spooled while it arrives, a long one to the disk, and
-//! takes one of the few places for work on uploads only when all of it is here: a client that is slow holds up no other.
-//! Nothing is left of one that breaks off.
+//! Files that come in: a raw body, or the files of a form. A body is spooled while it arrives, a long one to the
+//! disk, and takes one of the few places for work on uploads only when all of it is here: a client that is slow holds
+//! up no other. Nothing is left of one that breaks off.
 
 use std::io::{self, Read};
 

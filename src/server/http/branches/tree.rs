@@ -110,8 +110,7 @@ fn etag(rev: i64) -> String {
     format!("\"{rev}\"")
 }
 
-/// Whether the client says that it has this revision. The comparison of `If-None-Match` is the weak one (RFC 9110
-/// 13.1.2).
+/// Returns whether `If-None-Match` names this revision, by weak comparison (RFC 9110 13.1.2).
 fn matches_etag(headers: &HeaderMap, rev: i64) -> bool {
     let ours = etag(rev);
     let lists = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());

@@ -29,7 +29,8 @@ pub struct ChatCopy {
     turn_id: TurnId,
 }
 
-/// `POST /api/chats/{id}/copies`: 201 with a new chat of the path up to a reply; 200 when the same request was made before.
+/// `POST /api/chats/{id}/copies`: 201 with a new chat of the path up to a reply; 200 when the same request was made
+/// before.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,

@@ -1,4 +1,5 @@
-//! What the next chat begins with, set before it exists: its settings, its tools, and the instructions of all new chats.
+//! What the next chat begins with, set before it exists: its settings, its tools, and the instructions of all new
+//! chats.
 
 use axum::extract::State;
 use axum::response::Response;

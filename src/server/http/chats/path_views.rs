@@ -1,5 +1,5 @@
-//! Reading a path over HTTP: pages of turns (docs/reference/domain.md 4.9), and the views of seeds 000 and 002: groups, blocks, and the
-//! messages from before blocks.
+//! Reading a path over HTTP: pages of turns (docs/reference/domain.md 4.9), and the views of seeds 000 and 002:
+//! groups, blocks, and the messages from before blocks.
 
 use std::collections::HashMap;
 

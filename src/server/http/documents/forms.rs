@@ -32,8 +32,8 @@ use turnleaf_service::turns::messages::MessageBlock;
 /// Fields that are no files.
 const SHORT_FIELD_BYTES: usize = 200;
 
-/// `POST /forms/documents/upload`: a document of each file, or a new version of the one that is named. What is wrong with
-/// one file keeps no other from being taken.
+/// `POST /forms/documents/upload`: a document of each file, or a new version of the one that is named. What is wrong
+/// with one file keeps no other from being taken.
 pub async fn upload(
     State(app): State<App>,
     viewer: Viewer,

@@ -1,5 +1,5 @@
-//! The page "Providers" and its forms. Each form does one deed and sends the browser on with 303; one that is wrong comes
-//! back with what was typed.
+//! The page "Providers" and its forms. Each form does one deed and sends the browser on with 303; one that is wrong
+//! comes back with what was typed.
 
 use std::ops::RangeInclusive;
 
@@ -72,8 +72,8 @@ pub async fn show(
     Ok(asked.respond(&app, StatusCode::OK, page.draw()))
 }
 
-/// `POST /forms/found`: a server on this machine may be used (`how=use`), may not be used any more (`how=stop`), or the new
-/// chat's page tells no more of it.
+/// `POST /forms/found`: a server on this machine may be used (`how=use`), may not be used any more (`how=stop`), or
+/// the new chat's page tells no more of it.
 pub async fn decide_found_server(
     State(app): State<App>,
     viewer: Viewer,

@@ -1,9 +1,10 @@
 //! Admission: which requests the server answers at all, and from which client each of them comes. Behind a proxy that
-//! authenticates people, a request is admitted when its socket peer is a trusted proxy **and** it carries the secret that
-//! the proxy shares with the server; every other request is refused with 403 on every route, static files included.
+//! authenticates people, a request is admitted when its socket peer is a trusted proxy **and** it carries the secret
+//! that the proxy shares with the server; every other request is refused with 403 on every route, static files
+//! included.
 //!
-//! `/healthz` and `/readyz` stay open to this machine itself, so that a container or a service manager can watch a server
-//! without knowing the secret. They say nothing but a status.
+//! `/healthz` and `/readyz` stay open to this machine itself, so that a container or a service manager can watch a
+//! server without knowing the secret. They say nothing but a status.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -66,7 +67,8 @@ pub struct ClientIdentity {
 }
 
 impl ClientIdentity {
-    /// Whether the client is this machine itself. Nobody whom a proxy brings is, whatever the proxy says or leaves unsaid.
+    /// Whether the client is this machine itself. Nobody whom a proxy brings is, whatever the proxy says or leaves
+    /// unsaid.
     pub fn is_local(&self) -> bool {
         !self.is_from_proxy && self.peer.is_loopback()
     }
@@ -108,8 +110,8 @@ impl Admission {
         self.0.proxies.iter().any(|range| range.contains(address))
     }
 
-    /// Whether the header is there once and right. Digests are compared, in constant time, so that neither the content nor
-    /// the length of the secret shows in how long the answer takes.
+    /// Whether the header is there once and right. Digests are compared, in constant time, so that neither the
+    /// content nor the length of the secret shows in how long the answer takes.
     fn has_secret(&self, headers: &HeaderMap) -> bool {
         let mut given = headers.get_all(PROXY_SECRET_HEADER).iter();
         match (self.0.secret_digest, given.next(), given.next()) {
@@ -120,8 +122,9 @@ impl Admission {
         }
     }
 
-    /// The rightmost hop of `X-Forwarded-For` that is no trusted proxy: what stands left of it anybody can write, in any
-    /// bytes, so lines are split before they are read. A hop that is no address ends the walk at the one that reported it.
+    /// The rightmost hop of `X-Forwarded-For` that is no trusted proxy: what stands left of it anybody can write, in
+    /// any bytes, so lines are split before they are read. A hop that is no address ends the walk at the one that
+    /// reported it.
     fn forwarded_address(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let lines: Vec<&[u8]> = headers.get_all(FORWARDED_FOR).iter().map(HeaderValue::as_bytes).collect();
         let mut last = None;
@@ -145,8 +148,9 @@ fn parse_hop_address(hop: &str) -> Option<IpAddr> {
     address.or_else(|| hop.parse::<SocketAddr>().ok().map(|hop| hop.ip())).map(|address: IpAddr| address.to_canonical())
 }
 
-/// The outermost layer: identifies the client. Of a request that does not come from the proxy nothing is read; one that is
-/// refused because the client has too many keeps its body, so that the page of the refusal shows what was typed.
+/// The outermost layer: identifies the client. Of a request that does not come from the proxy nothing is read; one
+/// that is refused because the client has too many keeps its body, so that the page of the refusal shows what was
+/// typed.
 pub async fn identify_client(State(admission): State<Admission>, mut request: Request, next: Next) -> Response {
     let mut client = admission.identify(&mut request);
     let is_counted = client.verdict == AdmissionVerdict::Admitted && !client.is_local();
@@ -168,8 +172,8 @@ pub async fn identify_client(State(admission): State<Admission>, mut request: Re
     }
 }
 
-/// Marks the response of a stream that has a bound of its own ([`super::open_streams`]): it gives back its place among the
-/// requests with its head.
+/// Marks the response of a stream that has a bound of its own ([`super::open_streams`]): it gives back its place
+/// among the requests with its head.
 #[derive(Debug, Clone, Copy)]
 pub struct UncountedResponse;
 
@@ -181,8 +185,8 @@ pub fn hold_permit_until_sent<K: Hash + Eq + Send + Unpin + 'static>(
     response.map(|inner| Body::new(HeldBody { inner, rest: Bytes::new(), _place: place }))
 }
 
-/// How much of a body is given at once. Hyper lets go of a body when it has taken the last of it, and would take a page of
-/// megabytes as one.
+/// How much of a body is given at once. Hyper lets go of a body when it has taken the last of it, and would take a
+/// page of megabytes as one.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// A body with its place.

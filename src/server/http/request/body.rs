@@ -1,9 +1,10 @@
 //! The one bound on how long a request's body may be and how long it may take, on every route. A body may come at any
-//! speed within a grace; after that it must hold a minimum rate, and an upload or an import has its own time in all. Only
-//! the time that the server waits for the client counts: a handler that is slow to read is not the client's fault.
+//! speed within a grace; after that it must hold a minimum rate, and an upload or an import has its own time in all.
+//! Only the time that the server waits for the client counts: a handler that is slow to read is not the client's
+//! fault.
 //!
-//! The outer layer guards the body, so that nothing reads one unguarded. The inner layer answers with 408 or 413 in place
-//! of whatever the extractor of the route made of a body that broke off.
+//! The outer layer guards the body, so that nothing reads one unguarded. The inner layer answers with 408 or 413 in
+//! place of whatever the extractor of the route made of a body that broke off.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The language of an answer: what the cookie keeps, else what the browser prefers, else English. All that is drawn while
-//! a request is worked on, and while a page is still being written to the connection, is in its language.
+//! The language of an answer: what the cookie keeps, else what the browser prefers, else English. All that is drawn
+//! while a request is worked on, and while a page is still being written to the connection, is in its language.
 
 use std::pin::pin;
 

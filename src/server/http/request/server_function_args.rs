@@ -1,6 +1,6 @@
-//! What the page's server functions are called with, checked as strictly as the bodies of the API: a field that is unknown,
-//! repeated or mistyped is 400 with its name. The functions themselves read leniently, because the same code reads answers
-//! in the browser, where a newer server may say more than the page knows.
+//! What the page's server functions are called with, checked as strictly as the bodies of the API: a field that is
+//! unknown, repeated or mistyped is 400 with its name. The functions themselves read leniently, because the same code
+//! reads answers in the browser, where a newer server may say more than the page knows.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};

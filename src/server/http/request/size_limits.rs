@@ -1,5 +1,5 @@
-//! Bounds on the size of a request, before any route sees it: 431 for its head, 413 for a body whose stated length is too
-//! long. A body without a stated length is cut while it is read (`body`).
+//! Bounds on the size of a request, before any route sees it: 431 for its head, 413 for a body whose stated length is
+//! too long. A body without a stated length is cut while it is read (`body`).
 
 use axum::extract::Request;
 use axum::middleware::Next;

@@ -1,5 +1,5 @@
-//! What fails for a browser is told on a page: in the reader's language, with what can be done about it, a way back, the
-//! request's id, and the words that somebody typed into a form. Scripts are answered as `problem` says.
+//! What fails for a browser is told on a page: in the reader's language, with what can be done about it, a way back,
+//! the request's id, and the words that somebody typed into a form. Scripts are answered as `problem` says.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

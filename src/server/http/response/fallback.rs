@@ -7,7 +7,8 @@ use http::{Method, StatusCode, Uri};
 use crate::server::http::response::problem::Problem;
 use crate::ui::locale::{locale, localized_word};
 
-/// Answers what no route answers: problems under `/api`, pages elsewhere. Call it before the layers are put around (`layers`).
+/// Answers what no route answers: problems under `/api`, pages elsewhere. Call it before the layers are put around
+/// (`layers`).
 pub fn add_fallbacks<S>(router: Router<S>) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,

@@ -1,5 +1,5 @@
-//! The headers of every response (docs/reference/security.md 2.4): set on pages, the API, assets, streams and errors alike. A route
-//! that sets one itself keeps its own.
+//! The headers of every response (docs/reference/security.md 2.4): set on pages, the API, assets, streams and errors
+//! alike. A route that sets one itself keeps its own.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -18,8 +18,8 @@ const FIXED: [(HeaderName, &str); 3] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Whatever is opened in a tab of its own has no opener. What a page is made of would carry it with each file of a first
-/// visit, for nobody.
+/// Whatever is opened in a tab of its own has no opener. What a page is made of would carry it with each file of a
+/// first visit, for nobody.
 const OPENER: (HeaderName, &str) = (HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
 
 /// What the scripts of a document may use. Of anything else browsers do not ask it, and it would travel with each file.

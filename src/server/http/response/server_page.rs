@@ -41,7 +41,8 @@ impl PageContext {
         Self { preferences: preferences(headers), address }
     }
 
-    /// The page as an answer without script, for when something is wrong. The shell gives it the policy of such a document.
+    /// The page as an answer without script, for when something is wrong. The shell gives it the policy of such a
+    /// document.
     pub fn respond_without_script(self, app: &App, status: StatusCode, page: ServerPage) -> Response {
         (status, Html(self.frame(app, &page, None).draw(page))).into_response()
     }
@@ -126,8 +127,8 @@ impl SubmittedFields {
         self.text(name).and_then(|text| text.parse().ok()).ok_or_else(Problem::not_found)
     }
 
-    /// The headers that the form of an address gives it: those that are there, none where the form says so, and those of
-    /// before, which no page shows, where it says nothing. A new address has none before.
+    /// The headers that the form of an address gives it: those that are there, none where the form says so, and those
+    /// of before, which no page shows, where it says nothing. A new address has none before.
     ///
     /// # Errors
     /// A line without a colon.

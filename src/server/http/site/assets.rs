@@ -93,8 +93,8 @@ async fn file_response(site: &Arc<Site>, path: &str, cache: &'static str, reques
     Some(response)
 }
 
-/// A file that is stored in brotli alone, for a client that does not take that: browsers ask for it on their own machine
-/// and over TLS only.
+/// A file that is stored in brotli alone, for a client that does not take that: browsers ask for it on their own
+/// machine and over TLS only.
 async fn recompressed(site: &Arc<Site>, path: &str, accepted: &str) -> Option<(Option<&'static str>, Bytes)> {
     let takes_gzip =
         content_encoding::accepted_encodings(accepted).any(|(encoding, _)| encoding == content_encoding::GZIP);

@@ -1,5 +1,5 @@
-//! `GET /leave`: asks before a link of a reply leads to a host that is not known in its chat. It answers with a page and
-//! never with a redirect, so it sends nobody anywhere.
+//! `GET /leave`: asks before a link of a reply leads to a host that is not known in its chat. It answers with a page
+//! and never with a redirect, so it sends nobody anywhere.
 
 use axum::extract::State;
 use axum::response::Response;

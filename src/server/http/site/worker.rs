@@ -1,5 +1,5 @@
-//! The service worker, and the page that it shows where there is no network. It keeps that page with its style sheets, and
-//! nothing of a person. Browsers run one where they reach the server over TLS or on their own machine.
+//! The service worker, and the page that it shows where there is no network. It keeps that page with its style
+//! sheets, and nothing of a person. Browsers run one where they reach the server over TLS or on their own machine.
 
 use std::sync::Arc;
 

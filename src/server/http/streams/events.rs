@@ -157,7 +157,8 @@ pub fn outgoing_events(
     }
 }
 
-/// What may be shown of what the journal has (docs/reference/domain.md C13).
+/// Redacts a follower item for clients: the journal keeps signatures and other opaque values that only the provider
+/// reads (docs/reference/domain.md C13).
 fn redact_for_client(followed: FollowerItem) -> FollowerItem {
     match followed {
         FollowerItem::Snapshot(turn) => FollowerItem::Snapshot(Box::new(client_redaction::redact_turn(*turn))),

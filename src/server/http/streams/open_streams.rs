@@ -1,5 +1,6 @@
-//! The replies that clients follow, over event streams and WebSockets together. One client may follow so many at once; when
-//! it opens one more, the oldest is told to close, because that is the tab or the script that was forgotten.
+//! The replies that clients follow, over event streams and WebSockets together. One client may follow so many at
+//! once; when it opens one more, the oldest is told to close, because that is the tab or the script that was
+//! forgotten.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;

@@ -3,8 +3,8 @@
 //!
 //! A connection follows the branch at the end of its path: replies that are begun there, here or elsewhere, are sent.
 //! A message goes below the last turn that was sent; where something else was added there meanwhile it makes a branch
-//! like any other message, and the connection goes on there. Where that turn was deleted the client is told where the path
-//! ends now, and says its message again.
+//! like any other message, and the connection goes on there. Where that turn was deleted the client is told where the
+//! path ends now, and says its message again.
 
 mod client_message;
 mod connection;

@@ -120,8 +120,8 @@ pub struct SetToolPolicyRequest {
     #[serde(default)]
     server: String,
     tool: String,
-    /// The host that the answer is about, such as `example.org`, of a tool that is asked about for each host (those with
-    /// `hosts`). `allow` of such a tool needs it.
+    /// The host that the answer is about, such as `example.org`, of a tool that is asked about for each host (those
+    /// with `hosts`). `allow` of such a tool needs it.
     host: Option<String>,
     policy: ToolApprovalPolicy,
 }

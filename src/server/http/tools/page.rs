@@ -1,5 +1,5 @@
-//! The page "Tools" and its forms. Each form does one deed and sends the browser on with 303; one that is wrong comes back
-//! with what was typed.
+//! The page "Tools" and its forms. Each form does one deed and sends the browser on with 303; one that is wrong comes
+//! back with what was typed.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -61,8 +61,8 @@ pub async fn save_default(
     }
 }
 
-/// `POST /forms/tools/policies`: what happens when a model calls the tools of one server. Only what differs from what the
-/// page showed is said.
+/// `POST /forms/tools/policies`: what happens when a model calls the tools of one server. Only what differs from what
+/// the page showed is said.
 pub async fn save_policies(
     State(app): State<App>,
     viewer: Viewer,

@@ -50,7 +50,8 @@ pub enum ChatExportFormat {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
-    /// `json` is an archive with everything, `markdown` and `html` one path for people, `git` all branches as a repository.
+    /// `json` is an archive with everything, `markdown` and `html` one path for people, `git` all branches as a
+    /// repository.
     #[serde(default)]
     #[param(inline)]
     format: ChatExportFormat,

@@ -46,8 +46,8 @@ pub struct ImportQuery {
     /// What the file is called.
     #[serde(default)]
     name: String,
-    /// `turnleaf`, `chatgpt`, `claude`, `open-webui`, `librechat`, `llama-cpp` or `token_breakdown-agi`; known by its content where
-    /// it is missing.
+    /// `turnleaf`, `chatgpt`, `claude`, `open-webui`, `librechat`, `llama-cpp` or `token_breakdown-agi`; known by its
+    /// content where it is missing.
     #[param(schema_with = known_formats)]
     from: Option<String>,
     /// Say what would be done, and do nothing.

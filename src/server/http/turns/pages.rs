@@ -178,7 +178,8 @@ enum FileRefusal {
     Service(ServiceError),
 }
 
-/// What goes with the other words: what is kept of the old ones, and the new files. Or the file that cannot be, and why.
+/// What goes with the other words: what is kept of the old ones, and the new files. Or the file that cannot be, and
+/// why.
 async fn resolve_attachments(
     app: &App,
     viewer: UserId,

@@ -105,7 +105,7 @@ pub fn same_percent(percent: u8) -> String {
     message!("{percent} % the same", "{percent}% 相同")
 }
 
-/// Returns the suffix of "Open in chat", for the accessible name of the link.
+/// Returns the suffix of "Open in the chat", for the accessible name of the link.
 pub fn exchange_suffix(number: usize, side: &str) -> String {
     let side = side.to_lowercase();
     message!(": exchange {number}, {side} side", "：第 {number} 轮，{side}")

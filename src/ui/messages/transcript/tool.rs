@@ -240,7 +240,7 @@ fn first_line(text: &str) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The note on a truncated result: "Showing the first 64 KiB of 3.1 MiB."
+/// The note on a truncated result: "Cut at 64 KB of 3.1 MB."
 pub fn cut_at(bytes: usize, of: u64) -> String {
     let (kept, all) = (bytes >> 10, size(of));
     message!("Cut at {kept} KB of {all}.", "共 {all}，仅显示前 {kept} KB。")

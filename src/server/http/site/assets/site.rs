@@ -23,7 +23,8 @@ struct EmbeddedFiles {
 /// Set once, by the binary: the library is compiled without the site, so that both can be built at the same time.
 static EMBEDDED: OnceLock<EmbeddedFiles> = OnceLock::new();
 
-/// Registers the files inside the binary, for [`Site::open`]. A process that registers none serves pages without scripts.
+/// Registers the files inside the binary, for [`Site::open`]. A process that registers none serves pages without
+/// scripts.
 pub fn register_embedded<S: RustEmbed>() {
     // The first registration stays: there is one binary in a process.
     let _ = EMBEDDED.set(EmbeddedFiles { get: S::get, paths: || S::iter().map(Cow::into_owned).collect() });

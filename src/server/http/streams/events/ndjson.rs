@@ -1,5 +1,6 @@
-//! Lines of JSON in the words of the branch-and-provider design (docs/reference/domain.md 4.10): what the model says, piece by piece.
-//! `text` pieces simply follow each other; the first piece of a reasoning block stands alone, later ones say `append`.
+//! Lines of JSON in the words of the branch-and-provider design (docs/reference/domain.md 4.10): what the model says,
+//! piece by piece. `text` pieces simply follow each other; the first piece of a reasoning block stands alone, later
+//! ones say `append`.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,6 @@
-//! The event log in the words of the block API (docs/reference/domain.md 4.10): one message for each thing that a client of it has to
-//! know. A third encoding of what `events` sends, folded by the same function, so that a block is always sent whole.
+//! The event log in the words of the block API (docs/reference/domain.md 4.10): one message for each thing that a
+//! client of it has to know. A third encoding of what `events` sends, folded by the same function, so that a block is
+//! always sent whole.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! The writing side of a WebSocket, beside the one that decides what is written: who reads slowly holds up nothing else.
+//! The writing side of a WebSocket, beside the one that decides what is written: who reads slowly holds up nothing
+//! else.
 
 use axum::extract::ws::{Message, WebSocket};
 use futures::SinkExt;
