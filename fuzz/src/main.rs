@@ -1,5 +1,5 @@
-//! All fuzz targets as one program for libFuzzer: `cargo xtask fuzz` builds it and runs it. `TURNLEAF_FUZZ_TARGET`
-//! names the target; everything else is libFuzzer's.
+//! All fuzz targets as one libFuzzer program, which `cargo xtask fuzz` builds and runs. `TURNLEAF_FUZZ_TARGET` names
+//! the target; all other settings are libFuzzer's own.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -10,19 +10,20 @@ use libfuzzer_sys::fuzz_target;
 #[path = "../../tests/support/fuzzing.rs"]
 mod fuzzing;
 
-use fuzzing::{TARGETS, Target};
+use fuzzing::{FuzzTarget, TARGETS};
 
-static CHOSEN: OnceLock<&Target> = OnceLock::new();
+static CHOSEN: OnceLock<&FuzzTarget> = OnceLock::new();
 
 fuzz_target!(
     init: {
-        // A panic that the product catches is none; one that leaves the target ends the process without this hook, too.
+        // The panic hook is removed: a panic that the product catches is no finding, and one that leaves the target
+        // ends the process without the hook, too.
         drop(panic::take_hook());
     },
     |input: &[u8]| (CHOSEN.get_or_init(selected_target).check)(input)
 );
 
-fn selected_target() -> &'static Target {
+fn selected_target() -> &'static FuzzTarget {
     let name = env::var("TURNLEAF_FUZZ_TARGET").unwrap_or_default();
     let names: Vec<_> = TARGETS.iter().map(|target| target.name).collect();
     let chosen = TARGETS.iter().find(|target| target.name == name);
