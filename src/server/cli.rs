@@ -13,6 +13,7 @@ mod free_space;
 mod fsck;
 mod import;
 mod installation;
+mod licenses;
 mod migrate;
 mod output;
 mod replay;
@@ -64,6 +65,7 @@ fn dispatch(args: CliArgs) -> Result<(), CliError> {
         CliCommand::Export(export) => export::run(&config()?, &export),
         CliCommand::Config(command) => config::run(&command, &config()?, json),
         CliCommand::Doctor => doctor::run(&config()?, json),
+        CliCommand::Licenses => licenses::run(),
         CliCommand::Version => version::run(json),
         CliCommand::Guard(_) | CliCommand::Convert => {
             Err(CliError::new(CliExitCode::WrongUse, "it has no configuration"))

@@ -4,6 +4,7 @@
 //! `pkg/<hash>/`, so that browsers can cache it permanently.
 
 mod function_order;
+mod notices;
 mod short_names;
 mod site;
 mod split;

@@ -1,5 +1,9 @@
-//! What a person chose for this browser: the pages that show it, and the form that keeps it in cookies.
+//! Preferences of this browser: the pages that show them, and the forms that store them in cookies. Includes the
+//! instructions of all new chats, which the database stores.
 
+use std::sync::Arc;
+
+use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use http::header::{CACHE_CONTROL, SET_COOKIE};
@@ -13,6 +17,7 @@ use crate::server::http::request::cookies::{cookie_header, preferences};
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
+use crate::server::http::site::assets::{NOTICES_FILE, Site};
 use crate::server::http::turns::forms::local_path;
 use crate::server::server_pages::about::AboutPage;
 use crate::server::server_pages::messages::providers::error_sentence;
@@ -27,7 +32,7 @@ use turnleaf_service::ServiceError;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PreferencesPageQuery {
-    /// `1` after a choice was kept.
+    /// `1` after a change was saved.
     saved: Option<String>,
 }
 
@@ -43,7 +48,7 @@ pub async fn general(
     Ok(show(&app, asked, &headers, PageSection::General, Some(instructions), query))
 }
 
-/// `POST /forms/instructions`: what every new chat begins with.
+/// `POST /forms/instructions`: sets the instructions of all new chats.
 pub async fn save_instructions(
     State(app): State<App>,
     viewer: Viewer,
@@ -100,7 +105,7 @@ pub async fn shortcuts(
     page_response(&app, asked, page.draw())
 }
 
-/// `POST /forms/keys`: other keys for a `command`, none, or the usual ones, of which all are one choice.
+/// `POST /forms/keys`: sets, removes or resets the keys of a `command`, or resets all keys.
 pub async fn save_keys(
     State(app): State<App>,
     asked: PageContext,
@@ -112,17 +117,17 @@ pub async fn save_keys(
         (Keymap::default(), "")
     } else {
         let name = fields.text("command").unwrap_or_default();
-        let command = KeyCommand::parse(&name).ok_or_else(|| InvalidField::new("command", "no such command"))?;
+        let command = KeyCommand::parse(&name).ok_or_else(|| InvalidField::new("command", "unknown command"))?;
         let is_blank = fields.text("keys").is_none_or(|keys| keys.trim().is_empty());
         if is_blank && !fields.contains("none") && !fields.contains("usual") {
-            // Nothing was typed: it stays as it is.
+            // Nothing was typed, so the keys stay.
             return Ok(see_other(&format!("/settings/shortcuts#{}", command.name())));
         }
         let keys = match fields.text("keys") {
             _ if fields.contains("none") => None,
             _ if fields.contains("usual") && command.default_chord().is_none() => None,
             typed => {
-                // The usual ones may be another command's by now.
+                // The default keys may belong to another command by now.
                 let usual = command.default_chord().filter(|_| fields.contains("usual")).map(|keys| keys.to_string());
                 let typed = usual.or(typed).unwrap_or_default();
                 match before.check(command, &typed) {
@@ -143,9 +148,10 @@ pub async fn save_keys(
 }
 
 /// `GET /settings/about`.
-pub async fn about(State(app): State<App>, asked: PageContext) -> Response {
+pub async fn about(State(app): State<App>, Extension(site): Extension<Arc<Site>>, asked: PageContext) -> Response {
     let build = app.leptos().site_pkg_dir.rsplit('/').next().unwrap_or_default().to_owned();
-    let page = AboutPage { database: app.service().database_name(), build };
+    let notices = site.root_files().iter().any(|name| name == NOTICES_FILE).then(|| format!("/{NOTICES_FILE}"));
+    let page = AboutPage { database: app.service().database_name(), build, notices };
     page_response(&app, asked, page.draw())
 }
 
@@ -154,15 +160,15 @@ fn page_response(app: &App, asked: PageContext, page: ServerPage) -> Response {
 }
 
 fn without_caching(mut response: Response) -> Response {
-    // What Back shows must be what is chosen.
+    // The browser's Back button must show the current choice.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-/// `POST /forms/preferences`: each setting that is named, to a year's cookie. Nonsense is the usual.
+/// `POST /forms/preferences`: stores each submitted setting in a cookie for a year. An invalid value is the default.
 pub async fn save_preferences(fields: SubmittedFields) -> Response {
     let next = fields.text("next").unwrap_or_else(|| "/".to_owned());
-    // Back to the row that was changed, so that keys go on there.
+    // The redirect returns to the changed row, so that keyboard focus continues there.
     let row = PreferenceSetting::ALL
         .map(PreferenceSetting::name)
         .into_iter()
@@ -187,7 +193,7 @@ pub async fn save_preferences(fields: SubmittedFields) -> Response {
     response
 }
 
-/// Nothing to keep is a cookie that ends at once.
+/// Sets a cookie. An empty value expires it at once.
 fn set_cookie(response: &mut Response, name: &str, value: &str) {
     let age = if value.is_empty() { 0 } else { KEPT_SECONDS };
     let cookie = format!("{name}={value}; Path=/; Max-Age={age}; SameSite=Lax");

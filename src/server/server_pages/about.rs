@@ -12,6 +12,8 @@ pub struct AboutPage {
     pub database: &'static str,
     /// The build id of the assets in this binary.
     pub build: String,
+    /// The path of the notices of the libraries, if the site has them.
+    pub notices: Option<String>,
 }
 
 impl AboutPage {
@@ -27,6 +29,7 @@ impl AboutPage {
             </dl>
             <p><a href="/readyz">{words::health()}</a>" · "{words::health_hint()}</p>
             <p><a href="/api/docs">{words::api()}</a></p>
+            {self.notices.map(|path| view! { <p><a href=path>{words::third_party()}</a></p> })}
             <p><a href="/settings/about/gallery">{words::gallery()}</a></p>
         };
         ServerPage { section: PageSection::About, title: PageSection::About.name().to_owned(), notice: None, body }

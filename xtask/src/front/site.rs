@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 
-use super::{FrontBundle, FrontProfile, WireSize, split};
+use super::{FrontBundle, FrontProfile, WireSize, notices, split};
 use crate::workspace;
 
 /// The budget for wasm, glue and style on the wire, without the code parts, in bytes of brotli
@@ -17,7 +17,7 @@ pub const BUDGET: u64 = 400_000;
 /// decision (`docs/adr/0050-bundle-budget-and-code-splitting.md`).
 pub const CEILING: u64 = 400_000;
 /// The limit for all code parts together.
-pub const PARTS_CEILING: u64 = 420_000;
+pub const PARTS_CEILING: u64 = 425_000;
 /// The sheet of the server pages, which does not count toward the application.
 pub const PLAIN_SHEET: &str = "plain.css";
 /// The extensions of compressible files.
@@ -37,6 +37,7 @@ pub fn lay_out(bundle: &Path, effort: FrontProfile) -> Result<FrontBundle> {
         copy(&public, &site)?;
     }
     copy(bundle, &site.join("pkg"))?;
+    notices::write(&site)?;
     let wire = match effort {
         FrontProfile::Dev | FrontProfile::Profile => None,
         FrontProfile::Release => Some(compress(&site)?),

@@ -1,6 +1,6 @@
-//! The built site: scripts, styles and images. They lie inside the binary (in debug builds beside it, where the build
-//! put them) and are served under a path that holds a hash of them all, so browsers may keep them for ever and a new
-//! build is never mixed with an old one.
+//! The built site: scripts, styles and images. They are embedded in the binary (debug builds read them from where the
+//! build put them) and served under a path that contains a hash of all of them, so browsers may cache them
+//! permanently and a new build is never mixed with an old one.
 
 mod content_encoding;
 mod site;
@@ -20,11 +20,14 @@ use turnleaf_platform::tasks;
 
 pub use site::{Site, register_embedded};
 
+/// The file with the notices of the libraries, at the root of the site (`xtask/src/front/notices.rs`).
+pub const NOTICES_FILE: &str = "third-party-notices.txt";
+
 const CACHE_FOREVER: &str = "public, max-age=31536000, immutable";
-/// Files whose path does not change with them are asked for again, and answered with 304.
+/// Files whose path does not depend on their content are revalidated, with 304 if they are unchanged.
 const CACHE_REVALIDATE: &str = "no-cache";
 
-/// `/pkg/<build>/…` and one route for each file at the root of the site, such as `/favicon.ico`.
+/// Builds the routes `/pkg/<build>/…`, and one for each file at the root of the site, such as `/favicon.ico`.
 pub fn routes<S>(site: &Arc<Site>) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
@@ -36,7 +39,8 @@ where
     router.with_state(site.clone())
 }
 
-/// Files of another build do not exist: a page of an old build must not get a script of the new one.
+/// Returns a file of this build. Files of another build are 404: a page of an old build must not get a script of the
+/// new one.
 async fn package_file(
     State(site): State<Arc<Site>>,
     Path((build, file)): Path<(String, String)>,
@@ -60,7 +64,7 @@ async fn root_file(State(site): State<Arc<Site>>, uri: Uri, request: HeaderMap) 
 }
 
 async fn file_response(site: &Arc<Site>, path: &str, cache: &'static str, request: &HeaderMap) -> Option<Response> {
-    // Weak, because all forms of the file share it.
+    // The ETag is weak, because all encodings of the file share it.
     let etag = format!("W/\"{}\"", site.file_hash(path)?);
     let known = request.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let is_known = known.split(',').any(|tag| tag.trim() == etag);
@@ -82,7 +86,7 @@ async fn file_response(site: &Arc<Site>, path: &str, cache: &'static str, reques
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, content_type(path));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
-    // What is kept for ever is never asked for again.
+    // Immutable files are never revalidated.
     if cache != CACHE_FOREVER {
         headers.insert(ETAG, HeaderValue::from_str(&etag).ok()?);
     }
@@ -93,8 +97,8 @@ async fn file_response(site: &Arc<Site>, path: &str, cache: &'static str, reques
     Some(response)
 }
 
-/// A file that is stored in brotli alone, for a client that does not take that: browsers ask for it on their own
-/// machine and over TLS only.
+/// Recompresses a file that is stored in brotli only, for a client that does not accept brotli: browsers accept it
+/// over TLS and on localhost only.
 async fn recompressed(site: &Arc<Site>, path: &str, accepted: &str) -> Option<(Option<&'static str>, Bytes)> {
     let takes_gzip =
         content_encoding::accepted_encodings(accepted).any(|(encoding, _)| encoding == content_encoding::GZIP);

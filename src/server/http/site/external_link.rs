@@ -1,5 +1,5 @@
-//! `GET /leave`: asks before a link of a reply leads to a host that is not known in its chat. It answers with a page
-//! and never with a redirect, so it sends nobody anywhere.
+//! `GET /leave`: asks before a link of a reply leads to a host that is not known in its chat. It responds with a page
+//! and never with a redirect, so it cannot be abused as an open redirect.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -20,11 +20,11 @@ use turnleaf_service::ServiceError;
 pub struct ExternalLinkQuery {
     /// The address that the link leads to.
     to: String,
-    /// The reply that it is in.
+    /// The reply that contains the link.
     turn: Option<TurnId>,
 }
 
-/// The page of one link. The reply may be gone meanwhile.
+/// Shows the page of one link. The reply may be gone meanwhile.
 pub async fn page(
     State(app): State<App>,
     viewer: Viewer,

@@ -1,4 +1,4 @@
-//! The pages: Leptos renders them with the caller, the caller's preferences and the response's nonce in context.
+//! The pages that Leptos renders, with the caller, the caller's preferences and the response's nonce in context.
 
 use axum::Router;
 use axum::body::Body;
@@ -47,7 +47,7 @@ pub fn add_page_routes(router: Router<Server>, server: &Server, transport: Trans
     router.leptos_routes_with_context(server, routes, context, move || shell(options.clone()))
 }
 
-/// The page that says that there is nothing, for paths outside of the API.
+/// Renders the 404 page, for paths outside of the API.
 pub async fn not_found(State(server): State<Server>, request: Request<Body>) -> Response {
     let uri = request.uri().clone();
     if uri.path() == "/api" || uri.path().starts_with("/api/") || uri.path().starts_with("/pkg/") {
@@ -72,7 +72,7 @@ pub async fn not_found(State(server): State<Server>, request: Request<Body>) -> 
     response
 }
 
-/// Lets a page say that what it should show is missing.
+/// Lets a page set its HTTP status, such as 404 for a chat that does not exist.
 fn provide_status() {
     if let Some(response) = leptos::prelude::use_context::<leptos_axum::ResponseOptions>() {
         provide_context(PageStatus::new(move |code| {
@@ -83,13 +83,13 @@ fn provide_status() {
     }
 }
 
-/// Their assets lie in a folder that is called so.
+/// Returns the name of the build, which is the name of the directory of its assets.
 fn site_build(server: &Server) -> SiteBuild {
     let folder = server.leptos().site_pkg_dir.as_ref();
     SiteBuild(folder.strip_prefix("pkg/").unwrap_or_default().to_owned())
 }
 
-/// What a form has deleted before it sent the browser to this address.
+/// Returns what a form has deleted before it redirected the browser to this address.
 fn recent_deletion(address: &http::Uri) -> RecentDeletion {
     #[derive(serde::Deserialize)]
     struct DeletedQuery {
@@ -99,7 +99,7 @@ fn recent_deletion(address: &http::Uri) -> RecentDeletion {
     RecentDeletion(asked.and_then(|Query(asked)| asked.deleted.parse().ok()))
 }
 
-/// Where the browser is, within the hours that there are.
+/// Returns the browser's UTC offset in minutes, from its cookie, if it is a possible one.
 fn utc_offset(headers: &http::HeaderMap) -> UtcOffset {
     const DAY: i32 = 24 * 60;
     let minutes = cookie_value(&cookie_header(headers), ZONE_COOKIE).and_then(|minutes| minutes.parse().ok());

@@ -1,5 +1,5 @@
-//! The service worker, and the page that it shows where there is no network. It keeps that page with its style
-//! sheets, and nothing of a person. Browsers run one where they reach the server over TLS or on their own machine.
+//! The service worker, and the offline page. The worker caches that page with its style sheets, and nothing of a
+//! person. Browsers run a worker only if they reach the server over TLS or on localhost.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::server::server_pages::offline;
 
 const SCRIPT: &str = include_str!("worker/worker.js");
 
-/// The worker of one build.
+/// The script of one build.
 struct ServiceWorkerScript(axum::body::Bytes);
 
 impl ServiceWorkerScript {
@@ -23,12 +23,12 @@ impl ServiceWorkerScript {
         Self(SCRIPT.replace("{build}", build).into())
     }
 
-    /// The answer. Browsers ask for it again and again, so that a new build is noticed.
+    /// Returns the response. Browsers revalidate the script, so that a new build is noticed.
     fn into_response(self) -> Response {
         let headers = [
             (CONTENT_TYPE, "text/javascript; charset=utf-8"),
             (CACHE_CONTROL, "no-cache"),
-            // It runs under the policy that it comes with.
+            // The worker runs under the policy of its own response.
             (CONTENT_SECURITY_POLICY, "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"),
         ];
         (headers, self.0).into_response()

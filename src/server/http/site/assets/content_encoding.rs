@@ -1,10 +1,10 @@
-//! Which of the prepared encodings a client takes.
+//! Negotiation of the encodings in which files are stored (`Accept-Encoding`).
 
-/// The encodings that files are prepared in, best first, with the endings of their file names.
+/// The encodings in which files are stored, best first, with the endings of their file names.
 const PREPARED_ENCODINGS: [(&str, &str); 2] = [("br", "br"), (GZIP, "gz")];
 pub const GZIP: &str = "gzip";
 
-/// Of the prepared encodings those that `Accept-Encoding` allows, best first.
+/// Returns the stored encodings that `Accept-Encoding` allows, best first.
 pub fn accepted_encodings(accepted: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     PREPARED_ENCODINGS.into_iter().filter(move |(encoding, _)| allows(accepted, encoding))
 }
@@ -13,7 +13,7 @@ fn allows(accepted: &str, encoding: &str) -> bool {
     accepted.split(',').any(|item| {
         let mut parts = item.split(';').map(str::trim);
         let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case(encoding));
-        // A weight of zero forbids it.
+        // A weight of zero forbids the encoding.
         let is_refused = parts.any(|part| {
             part.strip_prefix("q=").is_some_and(|weight| weight.parse::<f32>().is_ok_and(|weight| weight <= 0.0))
         });

@@ -1,4 +1,4 @@
-//! Where the site's files are, and the hash that names this build.
+//! The source of the site's files (the binary or a directory), and the hash that names the build.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,13 +14,14 @@ use flate2::write::GzEncoder;
 use rust_embed::{EmbeddedFile, RustEmbed};
 use sha2::{Digest, Sha256};
 
-/// The files that were compiled into the binary: by path, and all paths.
+/// The files that were compiled into the binary: lookup by path, and all paths.
 struct EmbeddedFiles {
     get: fn(&str) -> Option<EmbeddedFile>,
     paths: fn() -> Vec<String>,
 }
 
-/// Set once, by the binary: the library is compiled without the site, so that both can be built at the same time.
+/// The files of the binary, which registers them once. The library is compiled without the site, so that both can be
+/// built at the same time.
 static EMBEDDED: OnceLock<EmbeddedFiles> = OnceLock::new();
 
 /// Registers the files inside the binary, for [`Site::open`]. A process that registers none serves pages without
@@ -30,20 +31,20 @@ pub fn register_embedded<S: RustEmbed>() {
     let _ = EMBEDDED.set(EmbeddedFiles { get: S::get, paths: || S::iter().map(Cow::into_owned).collect() });
 }
 
-/// One file with the hash of its bytes, as they are stored, in hexadecimal.
+/// One file, with the hash of its stored bytes in hexadecimal.
 pub struct SiteFile {
     pub bytes: Bytes,
     pub hash: String,
 }
 
-/// The endings of the compressed forms of a file.
+/// File name endings of compressed files.
 const COMPRESSED: [&str; 2] = [".br", ".gz"];
-/// How much is read at once of what is decompressed.
+/// Buffer size of the decompressor.
 const PIECE: usize = 64 << 10;
 
 /// The files of the site.
 pub struct Site {
-    /// A directory instead of the binary's own files, for development.
+    /// A directory that replaces the embedded files, for development.
     directory: Option<PathBuf>,
     build: String,
     /// A cache of files in gzip by path: each is compressed at the first request that needs it.
@@ -51,7 +52,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Takes the site from this directory, or from the binary.
+    /// Opens the site in this directory, or the one in the binary.
     pub fn open(directory: Option<&Path>) -> Self {
         let mut site =
             Self { directory: directory.map(Path::to_owned), build: String::new(), gzipped: Mutex::default() };
@@ -59,29 +60,29 @@ impl Site {
         site
     }
 
-    /// Whether there are no scripts and styles: a build of the server alone.
+    /// Returns whether the site has no scripts and styles, as in a build of the server alone.
     pub fn is_empty(&self) -> bool {
         !self.paths().iter().any(|path| path.starts_with("pkg/"))
     }
 
-    /// The name of this build: changes whenever a file under `pkg` does.
+    /// Returns the name of this build, which changes whenever a file under `pkg` does.
     pub fn build(&self) -> &str {
         &self.build
     }
 
-    /// Where pages find their scripts and styles, for `LeptosOptions::site_pkg_dir`.
+    /// Returns the directory of scripts and styles, for `LeptosOptions::site_pkg_dir`.
     pub fn package_dir(&self) -> String {
         format!("pkg/{}", self.build)
     }
 
-    /// The application's style sheet; empty in a build of the server alone.
+    /// Returns the application's style sheet; empty in a build of the server alone.
     pub fn style(&self) -> String {
         let sheet = self.file("pkg/turnleaf.css");
         sheet.map(|sheet| String::from_utf8_lossy(&sheet.bytes).into_owned()).unwrap_or_default()
     }
 
-    /// The file at this path inside the site, as it is without compression. A release stores what compression makes
-    /// smaller in brotli alone.
+    /// Returns the uncompressed file at this path. A release stores files that compression makes smaller in brotli
+    /// only.
     pub fn file(&self, path: &str) -> Option<SiteFile> {
         self.stored_file(path).or_else(|| {
             let SiteFile { bytes, hash } = self.stored_file(&format!("{path}.br"))?;
@@ -91,7 +92,7 @@ impl Site {
         })
     }
 
-    /// The same file in gzip. Blocks for as long as that takes, once for each file.
+    /// Returns the file in gzip. Blocks while it compresses, once for each file.
     pub fn gzipped_file(&self, path: &str) -> Option<Bytes> {
         let mut known = self.gzipped.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bytes) = known.get(path) {
@@ -104,12 +105,12 @@ impl Site {
         Some(bytes)
     }
 
-    /// The hash of what is stored of the file at this path, which all its forms share.
+    /// Returns the hash of the stored bytes of the file, which all its encodings share.
     pub fn file_hash(&self, path: &str) -> Option<String> {
         self.stored_file(path).or_else(|| self.stored_file(&format!("{path}.br"))).map(|file| file.hash)
     }
 
-    /// The file that is stored under this name. Nothing outside of the site can be named.
+    /// Returns the file that is stored under this name. Paths cannot leave the site.
     pub fn stored_file(&self, path: &str) -> Option<SiteFile> {
         let is_inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if !is_inside {
@@ -128,7 +129,7 @@ impl Site {
         Some(SiteFile { bytes, hash })
     }
 
-    /// Names of the files at the root, each once for all its forms.
+    /// Returns the names of the files at the root, each once for all its encodings.
     pub fn root_files(&self) -> Vec<String> {
         let plain = |name: String| {
             let ending = COMPRESSED.into_iter().find(|ending| name.ends_with(ending));
@@ -151,7 +152,7 @@ impl Site {
         hex(&whole.finalize()[..8])
     }
 
-    /// All paths inside the site, sorted.
+    /// Returns all paths inside the site, sorted.
     fn paths(&self) -> Vec<String> {
         let mut paths = match &self.directory {
             Some(directory) => walk(directory),

@@ -1,5 +1,5 @@
-// Keeps one page for when there is no network, and the style sheets of that page, whose addresses say what is in them.
-// Nothing of a person is kept: no chat, no document, no answer of the API. And leads from notes to their chats.
+// The service worker caches the offline page and its style sheets, whose addresses name the build. It stores nothing
+// of a person: no chat, no document, no API response. It also opens the chat of a pressed notification.
 const BUILD = "{build}";
 const OFFLINE = "/offline";
 const KEPT = `turnleaf-${BUILD}`;
@@ -10,7 +10,7 @@ addEventListener("install", (event) => {
   event.waitUntil(keep());
 });
 
-// This one takes over when no page of an older build is open any more, so nobody misses what is thrown away here.
+// The worker activates when no page of an older build is open, so nobody misses the caches that it deletes.
 addEventListener("activate", (event) => {
   const begin = async () => {
     const old = (await caches.keys()).filter((name) => name.startsWith("turnleaf-") && name !== KEPT);
@@ -32,13 +32,14 @@ addEventListener("fetch", (event) => {
   }
 });
 
-// A note of the page was pressed.
+// A notification of the page was pressed.
 addEventListener("notificationclick", (event) => {
   event.notification.close();
   event.waitUntil(show(event.notification.data));
 });
 
-// A page that works goes there itself and loses nothing. Who does not answer is asleep, or is no page of the application.
+// A working page navigates by itself and loses nothing. A client that does not answer is suspended, or is no page of
+// the application.
 async function show(chat) {
   for (const page of await clients.matchAll({ type: "window", includeUncontrolled: true })) {
     if (await goes(page, chat)) return page.focus();
