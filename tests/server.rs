@@ -1,5 +1,5 @@
-//! The server over a real database and a scripted provider: replies from the first byte to the ending, the HTTP API
-//! over its real router, and providers that send what they should not.
+//! The server over a real database and a scripted provider: replies from the first byte to their end, the HTTP API
+//! over its real router, and providers that send malformed bytes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,6 +9,8 @@ mod archived_images;
 mod attachment_pages;
 #[path = "server/bad_imports.rs"]
 mod bad_imports;
+#[path = "server/block_forms.rs"]
+mod block_forms;
 #[path = "server/branches.rs"]
 mod branches;
 #[path = "store/tree_fixtures.rs"]

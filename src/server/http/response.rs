@@ -1,5 +1,6 @@
-//! What every answer is made with: headers, problems, and the pages without script.
+//! Building blocks of responses: headers, problems, CSV, and server-rendered pages.
 
+pub mod block_form;
 pub mod csv;
 pub mod error_page;
 pub mod fallback;

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Value, json};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
 use crate::ServiceError;
 use turnleaf_domain::attachment::{Attachment, AttachmentCard, CARD_KEY};
@@ -20,9 +20,11 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// A content block of a user message.
+/// A content block of a user message. The form of the unified message model is accepted as well:
+/// `{"block_type": "reference", "content": {"ref_id": …}}`; `user_text` is its name of `text`.
+// With `remote`, the derives make inherent functions, so that `Deserialize` can accept both forms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(remote = "Self", tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum MessageBlock {
     Text {
         text: String,
@@ -72,11 +74,61 @@ pub enum MessageBlock {
     },
 }
 
+impl Serialize for MessageBlock {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for MessageBlock {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut fields = Map::<String, Value>::deserialize(from)?;
+        if let Some(block_type) = fields.remove("block_type") {
+            fields = flatten_content(block_type, fields).map_err(D::Error::custom)?;
+        }
+        Self::deserialize(Value::Object(fields)).map_err(D::Error::custom)
+    }
+}
+
+/// Converts the form of the unified message model, in which the content is nested. Of the members that such a block has
+/// in responses, those that the server assigns are ignored, so that a block can be sent back as it was read.
+fn flatten_content(block_type: Value, mut block: Map<String, Value>) -> Result<Map<String, Value>, String> {
+    let Some(Value::Object(mut fields)) = block.remove("content") else {
+        return Err("`content` must be an object".to_owned());
+    };
+    if let Some(unknown) = block.keys().find(|name| !ASSIGNED_MEMBERS.contains(&name.as_str())) {
+        return Err(format!("unknown field `{unknown}`"));
+    }
+    let block_type = match block_type.as_str() {
+        Some("user_text") => Value::from("text"),
+        Some("tool_result") => {
+            fields.retain(|name, _| !matches!(name.as_str(), "tool_name" | "metadata"));
+            if let Some(Value::Bool(success)) = fields.remove("success") {
+                fields.entry("is_error").or_insert(Value::Bool(!success));
+            }
+            block_type
+        }
+        Some("image") => {
+            fields.remove("mime");
+            block_type
+        }
+        _ => block_type,
+    };
+    if fields.insert("type".to_owned(), block_type).is_some() {
+        return Err("unknown field `type` in `content`".to_owned());
+    }
+    Ok(fields)
+}
+
+/// The members of a block of the unified message model that the server assigns (`docs/reference/domain.md C3`).
+const ASSIGNED_MEMBERS: [&str; 8] =
+    ["id", "chat_session_id", "turn_id", "sequence_number", "author", "parent_block_id", "metadata", "created_at"];
+
 /// Parses an offset that every client can represent.
 fn offset<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     let offset = u64::deserialize(from)?;
     if i64::try_from(offset).is_err() {
-        return Err(D::Error::custom("an offset is at most 9223372036854775807"));
+        return Err(D::Error::custom("must be at most 9223372036854775807"));
     }
     Ok(offset)
 }
@@ -197,7 +249,7 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
             if alt.chars().count() > limits::ALT_CHARS {
                 return Err(InvalidField::new(
                     "content",
-                    format!("`alt` has at most {} characters", limits::ALT_CHARS),
+                    format!("`alt` can have at most {} characters", limits::ALT_CHARS),
                 )
                 .into());
             }
@@ -211,11 +263,11 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
         } => Ok(Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end }),
         MessageBlock::ToolResult { tool_use_id, result, is_error } => {
             if tool_use_id.is_empty() || tool_use_id.contains('\0') {
-                return Err(InvalidField::new("content", "a result names its call with `tool_use_id`").into());
+                return Err(InvalidField::new("content", "a tool result needs `tool_use_id`").into());
             }
             let bytes = result.as_str().map_or_else(|| result.to_string().len(), str::len);
             if bytes > limits::TOOL_RESULT_BYTES {
-                let limit = format!("a result has at most {} KiB", limits::TOOL_RESULT_BYTES >> 10);
+                let limit = format!("a tool result can have at most {} KiB", limits::TOOL_RESULT_BYTES >> 10);
                 return Err(ServiceError::TooLarge { field: "content", limit });
             }
             let cleaned = match result {
@@ -250,6 +302,65 @@ mod tests {
             assert!(matches!(check_blocks(text(blank)), Err(ServiceError::Invalid(_))), "{blank:?}");
         }
         assert!(check_blocks(Vec::new()).is_err());
+    }
+
+    #[test]
+    fn block_is_accepted_in_form_of_unified_model() {
+        let id = "0190b5b4-0000-7000-8000-000000000001";
+        for (unified, own) in [
+            (
+                json!({ "block_type": "user_text", "content": { "text": "Hello" } }),
+                json!({ "type": "text", "text": "Hello" }),
+            ),
+            (
+                json!({ "block_type": "text", "content": { "text": "Hello" }, "id": id, "author": "user",
+                    "sequence_number": 1, "metadata": {}, "parent_block_id": null }),
+                json!({ "type": "text", "text": "Hello" }),
+            ),
+            (
+                json!({ "block_type": "reference", "content": { "ref_id": id, "ref_type": "document",
+                    "version_timestamp": "2025-01-15T10:30:00Z" } }),
+                json!({ "type": "reference", "ref_id": id, "ref_type": "document",
+                    "version_timestamp": "2025-01-15T10:30:00Z" }),
+            ),
+            (
+                json!({ "block_type": "partial_reference", "content": { "ref_id": id, "ref_type": "document",
+                    "selection_start": 100, "selection_end": 500 } }),
+                json!({ "type": "partial_reference", "ref_id": id, "ref_type": "document",
+                    "selection_start": 100, "selection_end": 500 }),
+            ),
+            (
+                json!({ "block_type": "tool_result", "content": { "tool_use_id": "c1", "tool_name": "weather",
+                    "result": { "celsius": -3 }, "success": false, "metadata": {} } }),
+                json!({ "type": "tool_result", "tool_use_id": "c1", "result": { "celsius": -3 }, "is_error": true }),
+            ),
+            (
+                json!({ "block_type": "image", "content": { "blob": "ab", "mime": "image/png", "alt": "A leaf" } }),
+                json!({ "type": "image", "blob": "ab", "alt": "A leaf" }),
+            ),
+        ] {
+            let block = serde_json::from_value::<MessageBlock>(unified.clone()).expect("the unified form");
+            assert_eq!(block, serde_json::from_value(own.clone()).expect("the own form"), "{unified}");
+            assert_eq!(serde_json::from_value::<MessageBlock>(json!(block)).expect("what was written"), block);
+        }
+    }
+
+    #[test]
+    fn invalid_block_is_refused_with_reason() {
+        for (block, reason) in [
+            (json!({ "block_type": "text" }), "`content` must be an object"),
+            (json!({ "block_type": "text", "content": "Hello" }), "`content` must be an object"),
+            (json!({ "block_type": "text", "content": { "text": "a", "type": "text" } }), "unknown field `type`"),
+            (json!({ "block_type": "text", "content": { "text": "a" }, "colour": 1 }), "unknown field `colour`"),
+            (json!({ "block_type": "text", "content": { "text": "a", "colour": 1 } }), "unknown field `colour`"),
+            (json!({ "block_type": "song", "content": {} }), "unknown variant `song`"),
+            (json!({ "block_type": 1, "content": {} }), "expected variant identifier"),
+            (json!({ "type": "text", "text": "a", "colour": 1 }), "unknown field `colour`"),
+            (json!({ "text": "a" }), "missing field `type`"),
+        ] {
+            let refused = serde_json::from_value::<MessageBlock>(block.clone()).expect_err("invalid").to_string();
+            assert!(refused.contains(reason), "{block}: {refused}");
+        }
     }
 
     #[test]

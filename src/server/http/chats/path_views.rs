@@ -1,5 +1,5 @@
-//! Reading a path over HTTP: pages of turns (docs/reference/domain.md 4.9), and the views of seeds 000 and 002:
-//! groups, blocks, and the messages from before blocks.
+//! Reading a path over HTTP: pages of turns, blocks, message groups, and the deprecated flat messages
+//! (docs/reference/domain.md 4.9).
 
 use std::collections::HashMap;
 
@@ -19,14 +19,15 @@ use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::{StrictQuery, page_limit};
+use crate::server::http::response::block_form::{BlockForm, TurnView};
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::paths::window::{WindowDirection, WindowRequest};
 
-/// Since when messages are deprecated: 2026-11-21, as RFC 9745 writes it.
+/// The date since which `/messages` is deprecated: 2026-11-21, in the form of RFC 9745.
 const DEPRECATED_SINCE: HeaderValue = HeaderValue::from_static("@1795219200");
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
 
-/// How a query names a turn: by its id, or by its place in the chat (`ord`), which the compact tree knows it by.
+/// A turn in a query: by its id, or by its position in the chat (`ord`), which the compact tree uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TurnReference {
     Id(TurnId),
@@ -39,7 +40,7 @@ impl<'de> Deserialize<'de> for TurnReference {
         if !text.is_empty() && text.len() < 10 && text.bytes().all(|byte| byte.is_ascii_digit()) {
             return text.parse().map(Self::Ord).map_err(D::Error::custom);
         }
-        text.parse().map(Self::Id).map_err(|_| D::Error::custom("a turn's id or its place in the chat is expected"))
+        text.parse().map(Self::Id).map_err(|_| D::Error::custom("must be a turn id or its position in the chat"))
     }
 }
 
@@ -64,12 +65,12 @@ impl TurnReference {
     }
 }
 
-/// A yes or no of a query.
+/// Reads a boolean of a query: `1`, `0`, `true` or `false`.
 fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     match String::deserialize(deserializer)?.as_str() {
         "1" | "true" => Ok(true),
         "0" | "false" => Ok(false),
-        _ => Err(D::Error::custom("1, 0, true or false is expected")),
+        _ => Err(D::Error::custom("must be 1, 0, true or false")),
     }
 }
 
@@ -96,13 +97,16 @@ pub struct ListTurnsQuery {
     #[serde(default, deserialize_with = "flag")]
     #[param(value_type = Option<bool>)]
     strict: bool,
+    /// Form of the blocks: `native` (default), or `seed` for `{"block_type", "content"}`.
+    #[param(inline)]
+    form: Option<BlockForm>,
 }
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct PathPageQuery {
-    /// How many to leave out from the root.
+    /// Number of items to skip from the root.
     skip: Option<u32>,
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
@@ -112,7 +116,8 @@ pub struct PathPageQuery {
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct PathTurns {
-    turns: Vec<Turn>,
+    #[schema(value_type = Vec<Turn>)]
+    turns: Vec<TurnView>,
     anchor_id: Option<TurnId>,
     has_more_before: bool,
     has_more_after: bool,
@@ -125,7 +130,7 @@ pub struct PathTurns {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct PathGroups {
     groups: Vec<MessageGroup>,
-    /// The `skip` of the next page; missing where the path ends here.
+    /// `skip` of the next page. Absent at the end of the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_skip: Option<usize>,
 }
@@ -142,7 +147,7 @@ pub struct PathMessages {
     total: u64,
 }
 
-/// `GET /api/chats/{id}/turns`: turns of one path before, after or around a turn.
+/// `GET /api/chats/{id}/turns`: returns turns of one path before, after or around a turn.
 pub async fn turns(
     State(app): State<App>,
     viewer: Viewer,
@@ -162,8 +167,9 @@ pub async fn turns(
         strict: query.strict,
     };
     let seen = app.service().window(viewer.0, chat, window).await?;
+    let form = query.form.unwrap_or_default();
     Ok(ApiJson(PathTurns {
-        turns: seen.turns,
+        turns: seen.turns.into_iter().map(|turn| TurnView::new(turn, form)).collect::<Result<_, _>>()?,
         anchor_id: seen.anchor_id,
         has_more_before: seen.has_more_before,
         has_more_after: seen.has_more_after,
@@ -174,7 +180,7 @@ pub async fn turns(
     }))
 }
 
-/// `GET /api/chats/{id}/groups`: the path as messages and their replies.
+/// `GET /api/chats/{id}/groups`: returns the path as messages with their replies.
 pub async fn groups(
     State(app): State<App>,
     viewer: Viewer,
@@ -187,7 +193,7 @@ pub async fn groups(
     Ok(ApiJson(PathGroups { groups: page.groups, next_skip: page.next_skip }))
 }
 
-/// `GET /api/chats/{id}/blocks`: the blocks of the path; `total` counts all of them.
+/// `GET /api/chats/{id}/blocks`: returns blocks of the path; `total` counts all of them.
 pub async fn blocks(
     State(app): State<App>,
     viewer: Viewer,
@@ -200,7 +206,7 @@ pub async fn blocks(
     Ok(ApiJson(PathBlocks { blocks: page.items, total: page.total }))
 }
 
-/// `GET /api/chats/{id}/messages`: deprecated for `/blocks`, and says so in its headers.
+/// `GET /api/chats/{id}/messages`: deprecated in favour of `/blocks`, which its headers announce.
 pub async fn messages(
     State(app): State<App>,
     viewer: Viewer,

@@ -1,4 +1,4 @@
-//! Turns over HTTP: send, edit, look, stop, try again (docs/reference/api.md 3).
+//! The API of turns: sending, editing, reading, stopping and retrying (docs/reference/api.md 3).
 
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
@@ -11,17 +11,19 @@ use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
+use crate::server::http::request::query::StrictQuery;
+use crate::server::http::response::block_form::{BlockFormQuery, TurnView};
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 
-/// What a client may say when it sends a message.
+/// A message to send.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateTurnRequest {
     content: Option<Vec<MessageBlock>>,
-    /// The short form of one text block.
+    /// Short form of `content` with one text block.
     text: Option<String>,
     prev_turn_id: Option<TurnId>,
     branch_id: Option<BranchId>,
@@ -32,13 +34,13 @@ pub struct CreateTurnRequest {
     client_request_id: Option<String>,
 }
 
-/// A message in other words.
+/// The edited version of a message.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditTurnRequest {
     content: Option<Vec<MessageBlock>>,
     text: Option<String>,
-    /// Another model for the reply; its branch is new in any case.
+    /// Provider of the reply, if it changes. An edit gets a new branch in any case.
     provider: Option<String>,
     model: Option<String>,
     #[serde(default)]
@@ -46,7 +48,7 @@ pub struct EditTurnRequest {
     client_request_id: Option<String>,
 }
 
-/// What may differ in another reply to the same message.
+/// Options of another reply to the same message.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RetryTurnRequest {
@@ -65,7 +67,7 @@ pub struct ExchangeDetails {
     branch: Branch,
 }
 
-/// `POST /api/chats/{id}/turns`: 201, or 200 when the same request was made before.
+/// `POST /api/chats/{id}/turns`: sends a message. 201, or 200 for a repeated idempotency key.
 pub async fn start(
     State(app): State<App>,
     viewer: Viewer,
@@ -97,17 +99,20 @@ pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<TurnId>,
-) -> Result<ApiJson<Turn>, Problem> {
-    Ok(ApiJson(app.service().turn(viewer.0, id).await?))
+    StrictQuery(query): StrictQuery<BlockFormQuery>,
+) -> Result<ApiJson<TurnView>, Problem> {
+    let turn = app.service().turn(viewer.0, id).await?;
+    Ok(ApiJson(TurnView::new(turn, query.form.unwrap_or_default())?))
 }
 
-/// `GET /api/turns/{id}/markdown`: what a message quotes stands in it with its source, also below the reply to it.
+/// `GET /api/turns/{id}/markdown`: returns a turn as Markdown. Quotes appear with their source, also below the reply
+/// to them.
 pub async fn markdown(State(app): State<App>, viewer: Viewer, PathId(id): PathId<TurnId>) -> Result<Response, Problem> {
     let text = app.service().turn_markdown(viewer.0, id).await?;
     Ok(([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], text).into_response())
 }
 
-/// `POST /api/turns/{id}/stop`: 200 once the ending is stored; also for a turn that is over.
+/// `POST /api/turns/{id}/stop`: stops a reply. 200 once the ending is stored, also for a turn that has ended.
 pub async fn stop(
     State(app): State<App>,
     viewer: Viewer,
@@ -116,7 +121,7 @@ pub async fn stop(
     Ok(ApiJson(app.service().stop_turn(viewer.0, id).await?))
 }
 
-/// `POST /api/turns/{id}/retry`: another reply to the same message.
+/// `POST /api/turns/{id}/retry`: requests another reply to the same message.
 pub async fn retry(
     State(app): State<App>,
     viewer: Viewer,
@@ -130,7 +135,7 @@ pub async fn retry(
     Ok(respond(app.service().retry_turn(viewer.0, id, place, retry.params, request_id).await?))
 }
 
-/// `POST /api/turns/{id}/edit`: the message in other words, with a reply, beside the old one.
+/// `POST /api/turns/{id}/edit`: sends the edited message as a new version beside the old one, and requests a reply.
 pub async fn edit(
     State(app): State<App>,
     viewer: Viewer,
@@ -140,7 +145,7 @@ pub async fn edit(
 ) -> Result<Response, Problem> {
     let request = TurnRequest {
         chat_id: None,
-        // Other words alone change nothing of what is attached; blocks are all that there is.
+        // `text` alone keeps the attachments of the old version; `content` replaces everything.
         takes_attachments: edit.content.is_none(),
         content: content(edit.content, edit.text)?,
         place: PlacementRequest { provider: edit.provider, model: edit.model, ..PlacementRequest::default() },
@@ -151,13 +156,13 @@ pub async fn edit(
     Ok(respond(app.service().edit_turn(viewer.0, id, request).await?))
 }
 
-/// A message's blocks, or its one text.
+/// Returns the blocks of a message, from `content` or from `text`.
 fn content(content: Option<Vec<MessageBlock>>, text: Option<String>) -> Result<Vec<MessageBlock>, InvalidField> {
     match (content, text) {
         (Some(content), None) => Ok(content),
         (None, Some(text)) => Ok(vec![MessageBlock::Text { text }]),
-        (None, None) => Err(InvalidField::new("content", "give `content` (blocks) or `text`")),
-        (Some(_), Some(_)) => Err(InvalidField::new("text", "give `content` or `text`, not both")),
+        (None, None) => Err(InvalidField::new("content", "`content` (blocks) or `text` is required")),
+        (Some(_), Some(_)) => Err(InvalidField::new("text", "set `content` or `text`, not both")),
     }
 }
 

@@ -1,0 +1,74 @@
+//! The form of blocks in the unified message model: requests accept it, and `form=seed` returns it
+//! (docs/reference/domain.md C3).
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::http_api::TestApi;
+use crate::test_server::{streamed_answer, text_step};
+
+async fn api_with_chat() -> (TestApi, String) {
+    let answers = [streamed_answer([text_step("Hi!")]), streamed_answer([text_step("Hi again!")])];
+    let api = TestApi::new(answers).await;
+    let (status, chat) = api.call("POST", "/api/chats", Some(json!({}))).await;
+    assert_eq!(status, StatusCode::CREATED, "{chat}");
+    (api, chat["id"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn message_is_sent_and_read_in_seed_form() {
+    let (api, chat) = api_with_chat().await;
+    let body = json!({ "content": [{ "block_type": "user_text", "content": { "text": "Hello!" } }] });
+    let (status, sent) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(body)).await;
+    assert_eq!(status, StatusCode::CREATED, "{sent}");
+    let id = sent["user_turn"]["id"].as_str().unwrap();
+    let (_, native) = api.call("GET", &format!("/api/turns/{id}"), None).await;
+    assert_eq!((&native["blocks"][0]["type"], &native["blocks"][0]["text"]), (&json!("text"), &json!("Hello!")));
+
+    let (status, seed) = api.call("GET", &format!("/api/turns/{id}?form=seed"), None).await;
+    assert_eq!(status, StatusCode::OK, "{seed}");
+    let block = &seed["blocks"][0];
+    assert_eq!((&block["block_type"], &block["content"]), (&json!("user_text"), &json!({ "text": "Hello!" })));
+    let without_blocks = |turn: &Value| {
+        let mut turn = turn.clone();
+        turn["blocks"] = Value::Null;
+        turn
+    };
+    assert_eq!(without_blocks(&seed), without_blocks(&native), "only the blocks differ");
+
+    // A block that was read can be sent back.
+    let again = json!({ "content": [block] });
+    let (status, edited) = api.call("POST", &format!("/api/turns/{id}/edit"), Some(again)).await;
+    assert_eq!(status, StatusCode::CREATED, "{edited}");
+    assert_eq!(edited["user_turn"]["blocks"][0]["text"], "Hello!");
+}
+
+#[tokio::test]
+async fn path_has_same_blocks_in_both_forms() {
+    let (api, chat) = api_with_chat().await;
+    let path = format!("/api/chats/{chat}/turns");
+    let (status, _) = api.call("POST", &path, Some(json!({ "text": "Hello!" }))).await;
+    assert_eq!(status, StatusCode::CREATED);
+    let (_, seed) = api.call("GET", &format!("{path}?form=seed&limit=1"), None).await;
+    let (_, native) = api.call("GET", &format!("{path}?form=native&limit=1"), None).await;
+    let ids = |page: &Value| -> Vec<Value> {
+        let turns = page["turns"].as_array().unwrap().iter();
+        turns.flat_map(|turn| turn["blocks"].as_array().unwrap()).map(|block| block["id"].clone()).collect()
+    };
+    assert!(!ids(&seed).is_empty() && ids(&seed) == ids(&native), "{seed} {native}");
+    assert!(
+        seed["turns"][0]["blocks"][0]["content"].is_object() && native["turns"][0]["blocks"][0]["content"].is_null()
+    );
+    let (status, refused) = api.call("GET", &format!("{path}?form=other"), None).await;
+    assert_eq!((status, &refused["field"]), (StatusCode::BAD_REQUEST, &json!("form")), "{refused}");
+}
+
+#[tokio::test]
+async fn unknown_member_of_block_is_refused_with_its_name() {
+    let (api, chat) = api_with_chat().await;
+    let block = json!({ "block_type": "user_text", "content": { "text": "Hello!", "colour": "red" } });
+    let path = format!("/api/chats/{chat}/turns");
+    let (status, refused) = api.call("POST", &path, Some(json!({ "content": [block] }))).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert!(refused["detail"].as_str().unwrap().contains("colour"), "{refused}");
+}
