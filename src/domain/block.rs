@@ -11,6 +11,7 @@ use crate::json_bounds;
 use crate::json_reader::{JsonMembers, unknown_variant};
 
 mod schema;
+pub use schema::content_schema;
 
 /// The author of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -1,6 +1,7 @@
 //! The development commands. `cargo xtask serve` and `cargo xtask test` suffice for a newcomer; CONTRIBUTING names
 //! the others. Commands install missing tools, or print how to install them.
 
+mod api_collection;
 mod bench;
 mod budget;
 mod chaos;
@@ -99,6 +100,8 @@ enum Command {
         /// The scenarios: rows, kills, providers, outages, clients, disk, clock. All if none is named.
         scenarios: Vec<String>,
     },
+    /// Update docs/api, the collections of the HTTP API for HTTP clients.
+    ApiCollection,
     /// Test a conversation with a real model on llama.cpp in a real browser.
     RealModel,
 }
@@ -120,6 +123,7 @@ fn main() -> ExitCode {
         Command::Bench { figures, megabytes, fail_over } => bench::run(&figures, megabytes, fail_over),
         Command::Fuzz { targets, seconds } => fuzz::run(&targets, seconds),
         Command::Chaos { seed, scenarios } => chaos::run(seed, &scenarios),
+        Command::ApiCollection => api_collection::run(),
         Command::RealModel => real_model::run(),
     };
     match done {

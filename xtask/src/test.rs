@@ -211,7 +211,7 @@ fn tools() -> Result<()> {
 ///
 /// # Errors
 /// The compiler reports an error.
-fn server() -> Result<PathBuf> {
+pub fn server() -> Result<PathBuf> {
     run_step("compile the server", || {
         finish(workspace::build_command("test").arg("--no-run").args(workspace::PRODUCT))
     })?;

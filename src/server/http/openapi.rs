@@ -1,10 +1,12 @@
-//! The description of the HTTP API (OpenAPI 3.1): as JSON for programs, as a page for people. What crosses the
-//! network is derived from its types; what an operation is for, takes and answers stands in `operations` of its noun.
-//! Which operations there are, the table of routes says (`router`).
+//! The OpenAPI 3.1 document of the HTTP API, as JSON for programs and as a page for people. Schemas are derived from
+//! the types that cross the network; the `operations` module of each noun describes its operations, and the route
+//! table (`router`) decides which operations exist.
 
+mod code_sample;
 pub mod operation;
 mod schemas;
 pub mod server_operations;
+mod unions;
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,11 +17,13 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
+use crate::domain::block::content_schema;
 use crate::server::app::App;
+use crate::server::http::response::block_form::add_seed_schemas;
 use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::api_reference::ApiReferencePage;
 
-/// The document, made at the first request.
+/// The OpenAPI document, built at the first request.
 pub struct OpenApiDocument {
     operations: fn() -> Vec<ApiOperation>,
     value: OnceLock<Value>,
@@ -27,7 +31,7 @@ pub struct OpenApiDocument {
 }
 
 impl OpenApiDocument {
-    /// That of these operations.
+    /// Creates the document of these operations.
     pub fn new(operations: fn() -> Vec<ApiOperation>) -> Self {
         Self { operations, value: OnceLock::new(), text: OnceLock::new() }
     }
@@ -41,38 +45,38 @@ impl OpenApiDocument {
     }
 }
 
-/// The groups of operations, in the order of the page.
+/// The tags of operations, in the order of the page.
 const TAGS: [(&str, &str); 11] = [
-    ("Chats", "A chat is a tree of turns; a path from its root to a leaf is what one reads."),
+    ("Chats", "A chat is a tree of turns. Readers see one path, from the root to a leaf."),
     (
         "Turns",
-        "A message and a reply are a turn each; the two together are an exchange. A reply is written by the server, \
-         whether anybody listens or not.",
+        "A message and a reply are one turn each; together they are an exchange. The server generates replies whether \
+        or not a client is connected.",
     ),
-    ("Branches", "A branch is a lineage of turns that keeps one provider and one model."),
-    ("Reading", "Ways to read a chat: pages of a path, the whole tree, and the shapes of older clients."),
-    ("Search", "Words in everything that was said and written, on all branches."),
-    ("Trash", "What is deleted goes to the trash first, and can come back exactly as it was for 30 days."),
-    ("Documents", "Texts with versions that never change, the files that they are made of, and images."),
-    ("Transfer", "Archives and files of other programs: chats go out and come in."),
-    ("Providers", "Connections to model providers. Keys go in and never come out."),
+    ("Branches", "A branch is a line of turns with one provider and one model."),
+    ("Reading", "Read a chat: pages of a path, the whole tree, and formats for older clients."),
+    ("Search", "Search all messages and documents, on all branches."),
+    ("Trash", "Deleted items move to Trash and can be restored exactly as they were for 30 days."),
+    ("Documents", "Texts with immutable versions, the files they are made from, and images."),
+    ("Transfer", "Export and import: archives and exports of other programs."),
+    ("Providers", "Connections to model providers. API keys are write-only."),
     (
         "Tools",
-        "What models may call: Turnleaf's own tools, those of servers, and those that a client runs. Names and \
-         descriptions of servers' tools are a stranger's words.",
+        "Tools models can call: built-in tools, tools of tool servers, and tools run by clients. Names and \
+        descriptions from tool servers are untrusted text.",
     ),
-    ("Server", "What was spent, and what watches the server."),
+    ("Server", "Usage, health and monitoring."),
 ];
 
-const API_DESCRIPTION: &str = "Requests and answers are JSON in UTF-8. Unknown fields are refused. Ids are hyphenated lower-case \
-    UUIDs; any other spelling names nothing. What belongs to somebody else does not exist (404). Times are RFC 3339 in \
-    UTC.\n\n\
-    Every error is `application/problem+json` (RFC 9457) with a stable `code`, a sentence in `detail`, the `field` it is \
-    about where there is one, and the `request_id` under which the server's log has it.\n\n\
-    What makes something takes an `Idempotency-Key`, or `client_request_id` in the body: the same request again makes \
-    nothing and gets the same thing with 200; another request under a used name gets 409 `idempotency_mismatch`. Names \
-    of turns are kept with their chat, others for a day.\n\n\
-    Browsers may change things only from the server's own pages (403 `cross_site`).";
+const API_DESCRIPTION: &str = "Requests and responses are JSON in UTF-8. Unknown fields are rejected. Ids are \
+    hyphenated lower-case UUIDs; other spellings match nothing. Resources of other users are reported as missing \
+    (404). Times are RFC 3339 in UTC.\n\n\
+    Errors are `application/problem+json` (RFC 9457) with a stable `code`, a sentence in `detail`, the `field` \
+    concerned if any, and the `request_id` used in the server's log.\n\n\
+    Requests that create something accept an `Idempotency-Key`, or `client_request_id` in the body: repeating the \
+    same request creates nothing and returns the first result with 200; reusing a key for a different request \
+    returns 409 `idempotency_mismatch`. Keys for turns are kept with their chat, others for a day.\n\n\
+    Browsers can change data only from the server's own pages (403 `cross_site`).";
 
 /// `GET /api/openapi.json`.
 pub async fn show(Extension(document): Extension<Arc<OpenApiDocument>>, headers: HeaderMap) -> Response {
@@ -90,7 +94,8 @@ pub async fn show(Extension(document): Extension<Arc<OpenApiDocument>>, headers:
     }
 }
 
-/// `GET /api/docs`: the same for people. Without script, so that it works offline and under the strictest policy.
+/// `GET /api/docs`: shows the document as a page. It needs no script, so it works offline and under the strictest
+/// content security policy.
 pub async fn page(
     State(app): State<App>,
     Extension(document): Extension<Arc<OpenApiDocument>>,
@@ -107,11 +112,16 @@ fn build_document(operations: Vec<ApiOperation>) -> Value {
             debug_assert!(known.get(&name).is_none_or(|earlier| *earlier == schema), "two types are called {name}");
             known.insert(name, schema);
         }
-        let (path, method, described) = operation.into_path_item();
+        let (path, method, mut described) = operation.into_path_item();
+        described["x-codeSamples"] = code_sample::code_samples(method, path, &described);
         if let Value::Object(methods) = paths.entry(path).or_insert_with(|| json!({})) {
             methods.insert(method.into(), described);
         }
     }
+    known.insert("Content".into(), content_schema());
+    add_seed_schemas(&mut known);
+    let paths = Value::Object(paths);
+    unions::name_variants(&mut known, &paths);
     let tags: Vec<Value> =
         TAGS.iter().map(|(name, description)| json!({ "name": name, "description": description })).collect();
     let mut document = json!({

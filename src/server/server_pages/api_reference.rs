@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::frame::{PageSection, ServerPage};
-use super::messages::api_reference as said;
+use super::messages::api_reference as texts;
 use crate::ui::erased::view;
 use prose::{ENGLISH, entries, inline, prose, table, text};
 
@@ -47,8 +47,8 @@ impl ApiReferencePage<'_> {
         let groups = tags.iter().map(|tag| self.group(tag, &operations)).collect_view();
         let body = view! {
             {prose(&text(&self.document["info"]["description"]))}
-            <p><a href="/api/openapi.json">{said::document()}</a></p>
-            <nav class="api-contents" aria-label=said::contents()>{contents}</nav>
+            <p><a href="/api/openapi.json">{texts::document()}</a></p>
+            <nav class="api-contents" aria-label=texts::contents()>{contents}</nav>
             {groups}
             {schemas::schema_sections(&self.document["components"]["schemas"])}
         };
@@ -87,7 +87,7 @@ impl ApiReferencePage<'_> {
     fn operation(&self, operation: ReferenceOperation<'_>) -> AnyView {
         let id = operation.id();
         let described = operation.described;
-        let deprecated = (described["deprecated"] == true).then(|| view! { <p class="hint">{said::deprecated()}</p> });
+        let deprecated = (described["deprecated"] == true).then(|| view! { <p class="hint">{texts::deprecated()}</p> });
         view! {
             <section class="api-operation" id=id>
                 <h3><span class="api-method">{operation.method.to_uppercase()}</span>" "<code>{operation.path.to_owned()}</code></h3>
@@ -96,6 +96,7 @@ impl ApiReferencePage<'_> {
                 {prose(&text(&described["description"]))}
                 {parameters(&described["parameters"])}
                 {body(&described["requestBody"])}
+                {code_samples(&described["x-codeSamples"])}
                 {self.answers(&described["responses"])}
             </section>
         }
@@ -117,8 +118,8 @@ impl ApiReferencePage<'_> {
                 </tr>
             }
         };
-        let heads = [said::status(), said::meaning(), said::schema()];
-        table(said::answers(), &heads, entries(answers).map(row).collect_view().into_any())
+        let heads = [texts::status(), texts::meaning(), texts::schema()];
+        table(texts::answers(), &heads, entries(answers).map(row).collect_view().into_any())
     }
 
     /// Resolves a reference to a shared response.
@@ -143,28 +144,39 @@ fn contents(tag: &str, operations: &[ReferenceOperation<'_>]) -> AnyView {
 fn parameters(all: &Value) -> Option<AnyView> {
     let all = all.as_array().filter(|all| !all.is_empty())?;
     let row = |one: &Value| {
-        let needed = if one["required"] == true { said::needed() } else { "" };
+        let needed = if one["required"] == true { texts::needed() } else { "" };
         view! {
             <tr>
                 <th scope="row"><code>{text(&one["name"])}</code></th>
-                <td>{said::parameter_place(one["in"].as_str().unwrap_or_default())}</td>
+                <td>{texts::parameter_place(one["in"].as_str().unwrap_or_default())}</td>
                 <td>{schemas::schema_summary(&one["schema"])}" "{needed}</td>
                 <td lang=ENGLISH>{inline(&text(&one["description"]))}</td>
             </tr>
         }
     };
-    let heads = [said::name(), said::place_label(), said::kind(), said::meaning()];
-    Some(table(said::parameters(), &heads, all.iter().map(row).collect_view().into_any()))
+    let heads = [texts::name(), texts::place_label(), texts::kind(), texts::meaning()];
+    Some(table(texts::parameters(), &heads, all.iter().map(row).collect_view().into_any()))
+}
+
+fn code_samples(samples: &Value) -> Option<AnyView> {
+    let samples = samples.as_array()?.iter().map(|sample| {
+        let label = text(&sample["label"]);
+        view! {
+            <h4>{texts::example(&label)}</h4>
+            <pre class="api-example" tabindex="0"><code>{text(&sample["source"])}</code></pre>
+        }
+    });
+    Some(samples.collect_view().into_any())
 }
 
 fn body(body: &Value) -> Option<AnyView> {
     let content = body.pointer("/content/application~1json")?;
-    let optional = (body["required"] != true).then_some(said::may_be_left_out());
+    let optional = (body["required"] != true).then_some(texts::may_be_left_out());
     let example = content.get("example").and_then(|example| serde_json::to_string_pretty(example).ok());
     let example = example.map(|example| view! { <pre class="api-example" tabindex="0"><code>{example}</code></pre> });
     Some(
         view! {
-            <h4>{said::body()}</h4>
+            <h4>{texts::body()}</h4>
             <p>{schemas::schema_summary(&content["schema"])}" "{optional}</p>
             {example}
         }

@@ -2,7 +2,7 @@
 //! reads the OpenAPI document of a server, generates valid and invalid requests, also in sequences that use earlier
 //! results, and checks every response against the document.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use anyhow::{Result, bail};
 
 use super::peers::peer_client::PeerClient;
 use crate::step::{output, run as finish, run_step};
-use crate::{packages, server, workspace};
+use crate::process::RunningProcess;
+use crate::{api_collection, http, packages, server, workspace};
 
 /// The time limit of the server's start.
 const START: Duration = Duration::from_secs(60);
@@ -20,6 +21,21 @@ const NOWHERE: &str = "http://127.0.0.1:9";
 /// Returns the directory with the pinned packages and the test configuration.
 fn schemathesis_dir() -> PathBuf {
     workspace::root().join("xtask/schemathesis")
+}
+
+/// Generates a client with a generator of others, which skips what it does not understand and warns.
+fn generate_client(turnleaf: &RunningProcess, dir: &Path) -> Result<()> {
+    let python = workspace::target().join("api-client");
+    packages::create_python_environment(&workspace::root().join("xtask/api-client/requirements.txt"), &python)?;
+    let document = dir.join("openapi.json");
+    std::fs::write(&document, http::get(turnleaf.address, "/api/openapi.json", "identity")?.body)?;
+    let mut generate = Command::new(python.join("bin/openapi-python-client"));
+    generate.args(["generate", "--meta", "none", "--fail-on-warning", "--path"]).arg(document);
+    generate.arg("--output-path").arg(dir.join("client"));
+    // It formats its output with ruff of the same environment.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let dirs = std::iter::once(python.join("bin")).chain(std::env::split_paths(&path));
+    finish(generate.env("PATH", std::env::join_paths(dirs)?))
 }
 
 /// Tests the API of a fresh server that has only the demo model, and checks its database afterwards.
@@ -44,9 +60,11 @@ pub fn run() -> Result<()> {
     ];
     let mut turnleaf = server::start_server(&binary, dir.path(), &environment)?;
     turnleaf.wait_for("/readyz", START)?;
+    run_step("compare the collections", || api_collection::check(&turnleaf))?;
     let talk = PeerClient { address: turnleaf.address };
     let chat = talk.create_chat("demo", "plain")?;
     let turn = talk.send_message(&chat, "Hello!")?.id();
+    run_step("generate a client", || generate_client(&turnleaf, dir.path()))?;
     let mut schemathesis = Command::new(python.join("bin/schemathesis"));
     schemathesis.arg("--config-file").arg(schemathesis_dir().join("schemathesis.toml"));
     schemathesis.arg("run").arg(format!("http://{}/api/openapi.json", turnleaf.address));

@@ -1,5 +1,6 @@
-//! How the API describes chats, and the ways to read one.
+//! OpenAPI descriptions of chats and of the views of a chat.
 
+use crate::domain::content_block::ContentBlock;
 use crate::domain::tree::compact_tree::CompactTree;
 use crate::domain::{Chat, limits};
 use crate::server::http::branches::tree::{FullTurnTree, TreeQuery, TurnPath, TurnSiblings};
@@ -18,21 +19,21 @@ use serde_json::json;
 const LEAF: &str =
     "`leaf` names a turn of the path, by its id or by its `ord`; without it, the path that the chat opens at.";
 
-const GROUPS: &str = "`leaf` names a turn of the path, by its id or by its `ord`; without it, the path that the chat opens at. `skip` and \
-    `limit` count groups, which are never cut. A page ends sooner when its blocks are very long; `next_skip` says where \
-    the next one begins, and is missing where the path ends.";
+const GROUPS: &str = "`leaf` is a turn of the path, by id or `ord`; defaults to the path the chat opens with. `skip` \
+    and `limit` count groups, which are never split. A page ends early when its blocks are very long; `next_skip` is \
+    the start of the next page and is missing at the end of the path.";
 
 pub fn list_chats(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Chats", "list_chats", "Lists the newest chats.")
         .query_parameters::<ListChatsQuery>()
-        .list_response::<ChatSummary>("The chats, the one that changed last first.")
+        .list_response::<ChatSummary>("The chats, most recently changed first.")
 }
 
 pub fn create_chat(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Chats", "create_chat", "Makes a chat with its first branch.")
-        .add_description("The branch is locked to `provider` and `model`; without them, to the server's default.")
+        .describe("Chats", "create_chat", "Creates a chat with its first branch.")
+        .add_description("The branch uses `provider` and `model`, or the server's default.")
         .request_body::<CreateChatRequest>(json!({
             "title": "Names for a boat",
             "system_prompt": "Be brief.",
@@ -42,7 +43,7 @@ pub fn create_chat(operation: ApiOperation) -> ApiOperation {
         }))
         .optional_request_body()
         .created_response::<ChatDetails>("The chat.")
-        .problem_response(422, "`invalid`: no such provider, or it has no default model.")
+        .problem_response(422, "`invalid`: unknown provider, or it has no default model.")
 }
 
 pub fn show_chat(operation: ApiOperation) -> ApiOperation {
@@ -53,22 +54,22 @@ pub fn show_chat(operation: ApiOperation) -> ApiOperation {
 
 pub fn change_chat(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Chats", "change_chat", "Changes a chat; what is not named stays.")
-        .add_description("A changed prompt is for branches that have no turn yet.")
+        .describe("Chats", "change_chat", "Updates a chat. Omitted fields stay unchanged.")
+        .add_description("A changed prompt applies to branches without turns.")
         .request_body::<UpdateChatRequest>(json!({ "title": "Names for two boats", "pinned": true, "archived": false }))
-        .response::<Chat>(200, "The chat as it is now.")
-        .problem_response(422, "`invalid`: a value cannot be.")
+        .response::<Chat>(200, "The updated chat.")
+        .problem_response(422, "`invalid`: a value is not allowed.")
 }
 
 pub fn delete_chat(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Chats", "delete_chat", "Moves a chat to the trash.")
+        .describe("Chats", "delete_chat", "Moves a chat to Trash.")
         .add_description("Running replies are stopped first.")
-        .empty_response(204, "It is in the trash.")
+        .empty_response(204, "It is in Trash.")
 }
 
 pub fn restore_chat(operation: ApiOperation) -> ApiOperation {
-    operation.describe("Chats", "restore_chat", "Takes a chat out of the trash.").response::<Chat>(200, "The chat.")
+    operation.describe("Chats", "restore_chat", "Restores a chat from Trash.").response::<Chat>(200, "The chat.")
 }
 
 pub fn copy_chat(operation: ApiOperation) -> ApiOperation {
@@ -76,57 +77,59 @@ pub fn copy_chat(operation: ApiOperation) -> ApiOperation {
         .describe("Chats", "copy_chat", "Copies the path to a reply into a new chat.")
         .request_body::<CopyChatRequest>(json!({ "turn_id": "0190b5b4-7c1e-7abc-8def-0123456789ab" }))
         .created_response::<ChatCopy>("The new chat.")
-        .problem_response(409, "`turn_running`: the reply is not over.")
-        .problem_response(422, "`invalid`: no such turn in this chat, or no reply.")
+        .problem_response(409, "`turn_running`: the reply is still running.")
+        .problem_response(422, "`invalid`: unknown turn in this chat, or not a reply.")
 }
 
 pub fn set_last_viewed(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Chats", "set_last_viewed", "Remembers where a reader was.")
+        .describe("Chats", "set_last_viewed", "Saves the reading position.")
         .request_body::<SetLastViewedRequest>(json!({ "turn_id": "0190b5b4-7c1e-7abc-8def-0123456789ab" }))
-        .empty_response(204, "It is remembered.")
-        .problem_response(422, "`invalid`: no such turn in this chat.")
+        .empty_response(204, "Saved.")
+        .problem_response(422, "`invalid`: unknown turn in this chat.")
 }
 
 pub fn follow_chat(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Chats", "follow_chat", "Follows a path over a WebSocket and talks on it.")
+        .describe("Chats", "follow_chat", "Streams a path over a WebSocket and accepts messages.")
         .add_description(SOCKET)
         .query_parameters::<SocketQuery>()
         .shared_response(429)
-        .empty_response(101, "The connection speaks WebSocket now.")
-        .problem_response(403, "`cross_site`: a browser's page of another site.")
-        .problem_response(426, "`upgrade_required`: this is no handshake.")
+        .empty_response(101, "The connection switched to WebSocket.")
+        .problem_response(403, "`cross_site`: sent from another site.")
+        .problem_response(426, "`upgrade_required`: this is not a WebSocket handshake.")
 }
 
 pub fn list_turns(operation: ApiOperation) -> ApiOperation {
-    operation.describe("Reading", "list_turns", "Gives a page of a path's turns, with their blocks.")
-            .add_description(
-                "Around `from` with `direction=both`: a quarter before it, the rest after it, and what one side does not \
-                 need is the other's unless `strict=1`. Without `from`, around the turn that was viewed last, else the end \
-                 of the path. `from` and `leaf` are ids or places (`ord`).",
-            )
-            .query_parameters::<ListTurnsQuery>()
-            .response::<PathTurns>(200, "The turns, root side first.")
+    operation
+        .describe("Reading", "list_turns", "Lists a page of a path's turns with their blocks.")
+        .add_description(
+            "With `direction=both`, around `from`: a quarter before it, the rest after it; a side that needs less \
+                leaves the rest to the other unless `strict=1`. Without `from`, around the last viewed turn or the \
+                end of the path. `from` and `leaf` are ids or positions (`ord`).",
+        )
+        .query_parameters::<ListTurnsQuery>()
+        .response_in_form::<PathTurns, ContentBlock>("The turns, from the root.", "PathTurnsInSeedForm")
 }
 
 pub fn show_tree(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Reading", "show_tree", "Gives the shape of the whole tree.")
+        .describe("Reading", "show_tree", "Returns the shape of the whole tree.")
         .add_description(
-            "With `format=compact` a turn takes two bytes instead of a hundred. The `ETag` is the chat's revision.",
+            "With `format=compact`, a turn takes two bytes instead of about a hundred. The `ETag` is the chat's \
+            revision.",
         )
         .query_parameters::<TreeQuery>()
-        .request_header("If-None-Match", "The `ETag` of the tree that is there.")
+        .request_header("If-None-Match", "The `ETag` of the known tree.")
         .one_of_response::<FullTurnTree, CompactTree>("The tree.")
         .empty_response(304, "It has not changed.")
-        .problem_response(409, "`corrupt_tree`: a turn hangs on none that is older; `turnleaf fsck` says more.")
+        .problem_response(409, "`corrupt_tree`: a turn has no older parent; see `turnleaf fsck`.")
 }
 
 pub fn show_path(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Reading", "show_path", "Gives the way from the root to a turn.")
-        .response::<TurnPath>(200, "The places, without blocks.")
+        .describe("Reading", "show_path", "Returns the path from the root to a turn.")
+        .response::<TurnPath>(200, "The positions, without blocks.")
 }
 
 pub fn list_siblings(operation: ApiOperation) -> ApiOperation {
@@ -137,23 +140,23 @@ pub fn list_siblings(operation: ApiOperation) -> ApiOperation {
 
 pub fn find_in_chat(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Reading", "find_in_chat", "Finds the turns of a path that have some words.")
-        .add_description("Letter for letter, in any case. `leaf` names the turn that the path ends with.")
+        .describe("Reading", "find_in_chat", "Searches the turns of a path.")
+        .add_description("Matches exact text, ignoring case. `leaf` is the last turn of the path.")
         .query_parameters::<FindInChatQuery>()
-        .response::<FindResults>(200, "How many turns have them, and the newest of those.")
+        .response::<FindResults>(200, "The number of matching turns, and the newest of them.")
 }
 
 pub fn list_groups(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Reading", "list_groups", "Gives a path as messages and their replies.")
+        .describe("Reading", "list_groups", "Returns a path as messages and replies.")
         .add_description(GROUPS)
         .query_parameters::<PathPageQuery>()
-        .response::<PathGroups>(200, "The groups, and what of a reply is reasoning.")
+        .response::<PathGroups>(200, "The groups, with the reasoning of each reply.")
 }
 
 pub fn list_blocks(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Reading", "list_blocks", "Gives a path as one list of blocks.")
+        .describe("Reading", "list_blocks", "Returns a path as one list of blocks.")
         .add_description(LEAF)
         .query_parameters::<PathPageQuery>()
         .response::<PathBlocks>(200, "The blocks, and how many the path has.")
@@ -161,7 +164,7 @@ pub fn list_blocks(operation: ApiOperation) -> ApiOperation {
 
 pub fn list_messages(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Reading", "list_messages", "Gives a path as messages of one text each.")
+        .describe("Reading", "list_messages", "Returns a path as messages with one text each.")
         .add_description("Use `/blocks`: the order of texts and calls is lost here.")
         .mark_deprecated()
         .query_parameters::<PathPageQuery>()
@@ -170,15 +173,16 @@ pub fn list_messages(operation: ApiOperation) -> ApiOperation {
 }
 
 const SOCKET: &str = "Messages are JSON objects with a `type`.\n\n\
-    From the server: `user_text_block {block}`, `assistant_text_start {block_id, sequence_number}`, \
-    `chunk {content, block_id}`, `assistant_text_end {block_id, state, content?}`, `thinking_start`, `thinking_chunk` and \
-    `thinking_end` of the same shapes, `tool_call_block {block}` (again whenever the call moves on), \
-    `tool_call_args_chunk {block_id, partial_args}`, `tool_result_block {block}`, `content_block {block}` for other kinds, \
-    `end {session_id, turn_id, status}`, `error {message, code}`, `heartbeat {now}`. A `content` in an end replaces what \
-    the chunks said. A `block` is as `/blocks` has it.\n\n\
-    To the server: `message {content, provider?, model?, params?, client_request_id?}`, where `content` is a text or a \
-    list of blocks, and `cancel {}`. What cannot be understood or done gets an `error`, and the connection goes on.\n\n\
-    A connection follows one branch: every reply that is begun at its end is sent, whoever began it. Where its end was \
-    deleted, an `error` with the code `path_deleted` names the `turn_id` and `branch_id` that it goes on from, and a message \
-    that was on its way is to be sent again. A server that goes \
-    down closes with 1001, a message that is too large gets 1009, too many at once 1008.";
+    From the server: `user_text_block {block}`, `assistant_text_start {block_id, sequence_number}`, `chunk {content, \
+    block_id}`, `assistant_text_end {block_id, state, content?}`, `thinking_start`, `thinking_chunk` and \
+    `thinking_end` of the same shapes, `tool_call_block {block}` (again whenever the call changes), \
+    `tool_call_args_chunk {block_id, partial_args}`, `tool_result_block {block}`, `content_block {block}` for other \
+    kinds, `end {session_id, turn_id, status}`, `error {message, code}`, `heartbeat {now}`. A `content` in an end \
+    replaces the chunks before it. A `block` has the shape of `/blocks`.\n\n\
+    To the server: `message {content, provider?, model?, params?, client_request_id?}`, where `content` is a string \
+    or a list of blocks, and `cancel {}`. Invalid or failed messages get an `error`, and the connection stays \
+    open.\n\n\
+    A connection follows one branch and streams every reply that starts at its end, whoever requested it. If the end \
+    was deleted, an `error` with the code `path_deleted` has the `turn_id` and `branch_id` it continues from; resend \
+    a message that was in flight. A server that shuts down closes with 1001, a message that is too large gets 1009, \
+    too many connections 1008.";

@@ -1,4 +1,4 @@
-//! How the API describes documents and files.
+//! OpenAPI descriptions of documents and files.
 
 use crate::server::http::attachments::uploads::{StoredUpload, UploadQuery};
 use crate::server::http::chats::drafts::{AttachToDraftRequest, DraftRevision};
@@ -11,31 +11,32 @@ use crate::server::http::turns::operations::{SELECTION_MISMATCH, UNKNOWN_REFEREN
 use serde_json::json;
 use turnleaf_service::branches::compare::text_diff::TextDiff;
 
-const NOW: &str = "The document as it is now.";
-const NO_VERSION: &str = "`not_found`; `version_gone`: it has no such version.";
-const UNREADABLE: &str = "`encoding`: which is not known; `choices` names some. `empty_file`, `no_text`, `damaged_file`, \
-    `unpacks_too_large`, `unreadable_file`: what is in it cannot be used. `invalid`: a value cannot be.";
-const UNKNOWN: &str = "`unsupported_file`: nothing here reads such a file. `unsupported_media_type`: it is compressed on \
-    its way.";
+const NOW: &str = "The updated document.";
+const NO_VERSION: &str = "`not_found`; `version_gone`: the version does not exist.";
+const UNREADABLE: &str = "`encoding`: the text encoding is unknown; `choices` lists candidates. `empty_file`, \
+    `no_text`, `damaged_file`, `unpacks_too_large`, `unreadable_file`: the content cannot be used. `invalid`: a \
+    value is not allowed.";
+const UNKNOWN: &str = "`unsupported_file`: this file type is not supported. `unsupported_media_type`: the request \
+    body is compressed.";
 
 pub fn upload_file(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Documents", "upload", "Brings a file: the body is its bytes.")
+        .describe("Documents", "upload", "Uploads a file; the body is its bytes.")
         .add_description(
-            "What it is, its bytes say. An image may be named in a message, any other file may become a document; \
-                 what nothing names is forgotten after a day. Images are kept without anything hidden in them.",
+            "The type is detected from the bytes. An image can be attached to a message; other files can become \
+            documents. Files that nothing references are deleted after a day. Hidden data in images is removed.",
         )
         .query_parameters::<UploadQuery>()
         .binary_request_body()
-        .response::<StoredUpload>(201, "What is kept of it.")
+        .response::<StoredUpload>(201, "The stored file.")
         .problem_response(415, UNKNOWN)
         .problem_response(
             422,
-            "`image_too_large`: in pixels. `empty_file`, `damaged_file`, `unreadable_file`: it cannot be used.",
+            "`image_too_large`: too many pixels. `empty_file`, `damaged_file`, `unreadable_file`: it cannot be used.",
         )
         .problem_response(
             507,
-            "`quota_reached`: your files and documents have no more room. `storage_full`: the disk has none.",
+            "`quota_reached`: your storage for files and documents is full. `storage_full`: the disk is full.",
         )
 }
 
@@ -44,13 +45,13 @@ pub fn list_documents(operation: ApiOperation) -> ApiOperation {
         .describe("Documents", "list_documents", "Lists documents.")
         .query_parameters::<ListDocumentsQuery>()
         .shared_response(404)
-        .list_response::<DocumentDetails>("Those that changed last first, without their text.")
+        .list_response::<DocumentDetails>("The documents, most recently changed first, without text.")
 }
 
 pub fn create_document(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Documents", "create_document", "Makes a document.")
-        .add_description("Longer texts than a body may have come as a file: `POST /api/blobs`, then `blob`.")
+        .describe("Documents", "create_document", "Creates a document.")
+        .add_description("For texts larger than a body, upload a file first: `POST /api/blobs`, then `blob`.")
         .request_body::<CreateDocumentRequest>(json!({ "title": "Notes", "content": "# Notes\n" }))
         .created_response::<DocumentDetails>("The document.")
         .shared_response(404)
@@ -68,24 +69,21 @@ pub fn show_document(operation: ApiOperation) -> ApiOperation {
 
 pub fn change_document(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Documents", "change_document", "Changes a document.")
-        .add_description("Other words make a version; the same words make none. Earlier versions stay as they are.")
+        .describe("Documents", "change_document", "Updates a document.")
+        .add_description("Changed text creates a version; unchanged text does not. Earlier versions stay.")
         .request_body::<UpdateDocumentRequest>(json!({ "content": "# Notes\n\nMore.\n", "rev": 1 }))
         .response::<DocumentDetails>(200, NOW)
-        .problem_response(
-            409,
-            "`document_changed`: `rev` is another one by now. `too_many_versions`: a bound is reached.",
-        )
+        .problem_response(409, "`document_changed`: `rev` is out of date. `too_many_versions`: a limit is reached.")
         .problem_response(415, UNKNOWN)
         .problem_response(422, UNREADABLE)
 }
 
 pub fn delete_document(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Documents", "delete_document", "Moves a document to the trash.")
-        .add_description("Messages that name it stay; models are told that it was deleted.")
+        .describe("Documents", "delete_document", "Moves a document to Trash.")
+        .add_description("Messages that reference it stay; models see that it was deleted.")
         .query_parameters::<DeleteDocumentQuery>()
-        .empty_response(204, "It is there, or gone.")
+        .empty_response(204, "It is deleted.")
 }
 
 pub fn restore_document(operation: ApiOperation) -> ApiOperation {
@@ -93,26 +91,26 @@ pub fn restore_document(operation: ApiOperation) -> ApiOperation {
         .describe(
             "Documents",
             "restore_document",
-            "Brings a document back from the trash, or an earlier version as the newest.",
+            "Restores a document from Trash, or an earlier version as the newest.",
         )
         .request_body::<RestoreDocumentRequest>(json!({ "version_timestamp": "2026-11-22T07:00:00.000001Z" }))
         .optional_request_body()
         .response::<DocumentDetails>(200, NOW)
         .problem_response(404, NO_VERSION)
-        .problem_response(409, "`too_many_versions`: a bound is reached.")
+        .problem_response(409, "`too_many_versions`: a limit is reached.")
 }
 
 pub fn list_document_versions(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Documents", "list_document_versions", "Lists the versions of a document.")
-        .list_response::<DocumentVersionDetails>("The newest first, without their text.")
+        .list_response::<DocumentVersionDetails>("The versions, newest first, without text.")
 }
 
 pub fn compare_document_versions(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Documents", "compare_document_versions", "Compares two versions of a document.")
         .query_parameters::<CompareDocumentVersionsQuery>()
-        .response::<TextDiff>(200, "Both texts as one list of pieces.")
+        .response::<TextDiff>(200, "Both texts as one list of segments.")
 }
 
 pub fn attach_to_draft(operation: ApiOperation) -> ApiOperation {
@@ -122,9 +120,7 @@ pub fn attach_to_draft(operation: ApiOperation) -> ApiOperation {
             "attach_to_draft",
             "Attaches documents, selections and images to the next message of a chat.",
         )
-        .add_description(
-            "They come behind what its draft has attached already, and go out when it is sent with its attachments.",
-        )
+        .add_description("They are added after the draft's attachments and sent with its next message.")
         .request_body::<AttachToDraftRequest>(json!({
             "content": [{
                 "type": "partial_reference",
@@ -139,5 +135,5 @@ pub fn attach_to_draft(operation: ApiOperation) -> ApiOperation {
         .response::<DraftRevision>(200, "They are attached.")
         .problem_response(404, UNKNOWN_REFERENCE)
         .problem_response(409, SELECTION_MISMATCH)
-        .problem_response(422, "`out_of_range`, `invalid`: it is well formed and cannot be attached.")
+        .problem_response(422, "`out_of_range`, `invalid`: it cannot be attached.")
 }

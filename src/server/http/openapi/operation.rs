@@ -1,4 +1,4 @@
-//! One operation of the API, and the answers that many of them share.
+//! The builder of one operation of the OpenAPI document, and the responses that many operations share.
 
 use std::borrow::Cow;
 
@@ -6,19 +6,19 @@ use serde_json::{Map, Value, json};
 use utoipa::openapi::path::ParameterIn;
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
-/// Answers that follow from what an operation takes, by status: their names among the shared ones.
+/// Shared responses that follow from the inputs of an operation: status, component name and description.
 const SHARED_RESPONSES: [(u16, &str, &str); 12] = [
-    (400, "Invalid", "Something in the request has not the shape it must have; `field` names it."),
-    (403, "CrossSite", "A browser sent this from another site (`cross_site`)."),
-    (404, "NotFound", "There is no such thing for the caller (`not_found`)."),
-    (408, "TooSlow", "The body took too long to arrive (`too_slow`)."),
-    (413, "TooLarge", "Something is larger than its bound (`too_large`)."),
-    (415, "UnsupportedMediaType", "The body is not uncompressed JSON (`unsupported_media_type`)."),
-    (421, "UnknownHost", "The server does not answer to that name (`unknown_host`)."),
-    (429, "TooMany", "Too much at once (`too_many`); `Retry-After` says when it may work."),
+    (400, "Invalid", "The request is malformed; `field` names the part."),
+    (403, "CrossSite", "A browser sent the request from another site (`cross_site`)."),
+    (404, "NotFound", "It does not exist, or you do not have access (`not_found`)."),
+    (408, "TooSlow", "The request body took too long to arrive (`too_slow`)."),
+    (413, "TooLarge", "Something exceeds its limit (`too_large`)."),
+    (415, "UnsupportedMediaType", "The body must be uncompressed JSON (`unsupported_media_type`)."),
+    (421, "UnknownHost", "The server does not accept this host name (`unknown_host`)."),
+    (429, "TooMany", "Too many requests (`too_many`); retry after `Retry-After`."),
     (431, "HeaderTooLarge", "A header is too large (`header_too_large`)."),
     (500, "Internal", "Something went wrong on the server (`internal`)."),
-    (503, "Unavailable", "The server is starting, going down or waiting for its database (`unavailable`)."),
+    (503, "Unavailable", "The server is starting, shutting down or waiting for its database (`unavailable`)."),
     (
         507,
         "StorageFull",
@@ -26,10 +26,10 @@ const SHARED_RESPONSES: [(u16, &str, &str); 12] = [
     ),
 ];
 
-/// How operations refuse a value that a field cannot have.
-pub const INVALID_VALUE: &str = "`invalid`: a value cannot be; `field` names it.";
+/// Description of the 422 for a value that a field cannot have.
+pub const INVALID_VALUE: &str = "`invalid`: a value is not allowed; `field` names it.";
 
-/// One operation.
+/// One operation of the OpenAPI document.
 pub struct ApiOperation {
     method: &'static str,
     path: &'static str,
@@ -41,7 +41,7 @@ pub struct ApiOperation {
 }
 
 impl ApiOperation {
-    /// The operation of a route, of which nothing is said yet but what follows from its method and path.
+    /// Starts the description of a route with what follows from its method and path.
     pub fn new(method: &'static str, path: &'static str) -> Self {
         let (about, answers) = (Map::new(), Map::new());
         let mut operation =
@@ -51,7 +51,7 @@ impl ApiOperation {
         shared.iter().fold(operation, |operation, status| operation.shared_response(*status))
     }
 
-    /// The group that it stands in, what it is called in programs, and what it does in a sentence.
+    /// Sets the tag, the operation id and a summary of one sentence.
     pub fn describe(mut self, tag: &str, id: &str, summary: &str) -> Self {
         self.about.insert("tags".into(), json!([tag]));
         self.about.insert("operationId".into(), id.into());
@@ -59,7 +59,7 @@ impl ApiOperation {
         self
     }
 
-    /// More about it, in Markdown as far as backticks go.
+    /// Adds a description, in which backticks mark code as in Markdown.
     pub fn add_description(mut self, text: &str) -> Self {
         self.about.insert("description".into(), text.into());
         self
@@ -70,14 +70,14 @@ impl ApiOperation {
         self
     }
 
-    /// The fields of its query.
+    /// Adds the fields of the query.
     pub fn query_parameters<T: IntoParams>(mut self) -> Self {
         let fields = T::into_params(|| Some(ParameterIn::Query));
         self.parameters.extend(fields.iter().map(|field| json!(field)));
         self.shared_response(400)
     }
 
-    /// Another upper bound of a field of its query.
+    /// Changes the upper bound of a query field.
     pub fn limit_query_field(mut self, field: &str, most: u32) -> Self {
         if let Some(field) = self.parameters.iter_mut().find(|parameter| parameter["name"] == field) {
             field["schema"]["maximum"] = most.into();
@@ -85,14 +85,14 @@ impl ApiOperation {
         self
     }
 
-    /// A header of the request.
+    /// Adds a request header.
     pub fn request_header(mut self, name: &str, about: &str) -> Self {
         let schema = json!({ "type": "string" });
         self.parameters.push(json!({ "name": name, "in": "header", "description": about, "schema": schema }));
         self
     }
 
-    /// Its body, with an example.
+    /// Sets the body, with an example.
     pub fn request_body<T: ToSchema>(mut self, example: Value) -> Self {
         let schema = self.schema_reference::<T>();
         let content = json!({ "application/json": { "schema": schema, "example": example } });
@@ -100,14 +100,32 @@ impl ApiOperation {
         self.shared_response(400).shared_response(408).shared_response(413).shared_response(415)
     }
 
-    /// Its body is a file.
+    /// Sets the body to `T` under another name, with these fields required: the same fields are optional in a change.
+    pub fn request_body_requiring<T: ToSchema>(self, name: &str, fields: &[&str], example: Value) -> Self {
+        let mut operation = self.request_body::<T>(example);
+        let mut schema = json!(<T as PartialSchema>::schema());
+        schema["required"] = json!(fields);
+        for field in fields {
+            // The derive makes optional fields nullable.
+            if let Some(kinds) = schema["properties"][field].get_mut("type") {
+                *kinds = kinds.get(0).cloned().unwrap_or_else(|| kinds.clone());
+            }
+        }
+        operation.schemas.push((name.to_owned(), schema));
+        if let Some(body) = operation.body.as_mut() {
+            body["content"]["application/json"]["schema"] = json!({ "$ref": format!("#/components/schemas/{name}") });
+        }
+        operation
+    }
+
+    /// Makes the body a file.
     pub fn binary_request_body(mut self) -> Self {
         let content = json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } });
         self.body = Some(json!({ "required": true, "content": content }));
         self.shared_response(400).shared_response(408).shared_response(413).shared_response(415)
     }
 
-    /// The body may be left out.
+    /// Makes the body optional.
     pub fn optional_request_body(mut self) -> Self {
         if let Some(body) = self.body.as_mut() {
             body["required"] = false.into();
@@ -115,25 +133,33 @@ impl ApiOperation {
         self
     }
 
-    /// What it answers.
+    /// Adds a JSON response.
     pub fn response<T: ToSchema>(mut self, status: u16, about: &str) -> Self {
         let schema = self.schema_reference::<T>();
         self.custom_response(status, about, "application/json", schema)
     }
 
-    /// A list of what it answers.
+    /// Adds a response that is a list.
     pub fn list_response<T: ToSchema>(mut self, about: &str) -> Self {
         let items = self.schema_reference::<T>();
         self.custom_response(200, about, "application/json", json!({ "type": "array", "items": items }))
     }
 
-    /// One of two shapes.
+    /// Adds a response of one of two shapes.
     pub fn one_of_response<A: ToSchema, B: ToSchema>(mut self, about: &str) -> Self {
         let choices = [self.schema_reference::<A>(), self.schema_reference::<B>()];
         self.custom_response(200, about, "application/json", json!({ "oneOf": choices }))
     }
 
-    /// An answer of a shape that is no type, or of another kind than JSON.
+    /// Adds a response `T` whose blocks have the form of the query: native, or `B` in the schema with this name.
+    pub fn response_in_form<T: ToSchema, B: ToSchema>(mut self, about: &str, seed: &str) -> Self {
+        let native = self.schema_reference::<T>();
+        self.schema_reference::<B>();
+        let choices = [native, json!({ "$ref": format!("#/components/schemas/{seed}") })];
+        self.custom_response(200, about, "application/json", json!({ "anyOf": choices }))
+    }
+
+    /// Adds a response whose shape is no type, or that is not JSON.
     pub fn custom_response(mut self, status: u16, about: &str, kind: &str, schema: Value) -> Self {
         let answer = self.answers.entry(status.to_string()).or_insert_with(|| json!({ "description": about }));
         if answer.get("content").is_none() {
@@ -143,26 +169,23 @@ impl ApiOperation {
         self
     }
 
-    /// An answer without a body.
+    /// Adds a response without a body.
     pub fn empty_response(mut self, status: u16, about: &str) -> Self {
         self.answers.insert(status.to_string(), json!({ "description": about }));
         self
     }
 
-    /// It makes something, and does so once for a request that is named.
+    /// Adds the responses of a create operation: 201, and 200 for a repeated idempotency key.
     pub fn created_response<T: ToSchema>(self, about: &str) -> Self {
-        self.request_header(
-            "Idempotency-Key",
-            "The client's name of this request, in the place of `client_request_id`.",
-        )
-        .response::<T>(201, about)
-        .response::<T>(200, "The same request was made before: what it made.")
-        .problem_response(409, "`idempotency_mismatch`: the name was used for another request.")
-        .problem_response(422, "`invalid`: the request has two names.")
-        .shared_response(400)
+        self.request_header("Idempotency-Key", "Idempotency key of this request; replaces `client_request_id`.")
+            .response::<T>(201, about)
+            .response::<T>(200, "The result of the same request sent earlier.")
+            .problem_response(409, "`idempotency_mismatch`: the key was used for a different request.")
+            .problem_response(422, "`invalid`: the request has two different keys.")
+            .shared_response(400)
     }
 
-    /// A refusal of its own; the codes stand in the sentence.
+    /// Adds an error of this operation. The sentence lists the codes.
     pub fn problem_response(mut self, status: u16, codes: &str) -> Self {
         let said = match self.answers.get(&status.to_string()).and_then(|answer| answer["description"].as_str()) {
             Some(before) => format!("{before} {codes}"),
@@ -173,7 +196,7 @@ impl ApiOperation {
         self
     }
 
-    /// One of the shared answers.
+    /// Adds one of the shared responses.
     pub fn shared_response(mut self, status: u16) -> Self {
         if let Some((_, name, _)) = SHARED_RESPONSES.iter().find(|(shared, ..)| *shared == status) {
             let answer = json!({ "$ref": format!("#/components/responses/{name}") });
@@ -182,12 +205,12 @@ impl ApiOperation {
         self
     }
 
-    /// The schemas that it names.
+    /// Returns the schemas that the operation refers to.
     pub fn schemas(&self) -> impl Iterator<Item = (String, Value)> {
         self.schemas.clone().into_iter()
     }
 
-    /// Path, method, and the operation itself.
+    /// Returns the path, the method and the operation object.
     pub fn into_path_item(self) -> (&'static str, &'static str, Value) {
         let Self { method, path, mut about, parameters, body, mut answers, .. } = self;
         if !parameters.is_empty() {
@@ -227,7 +250,7 @@ impl ApiOperation {
     }
 }
 
-/// The answers that many operations share.
+/// Returns the responses that many operations share.
 pub fn shared_responses() -> Value {
     let content = json!({ "application/problem+json": { "schema": problem_reference() } });
     let answer = |(_, name, about): &(u16, &str, &str)| {
@@ -240,7 +263,7 @@ fn problem_reference() -> Value {
     json!({ "$ref": "#/components/schemas/Problem" })
 }
 
-/// An id in a path.
+/// Returns the schema of an id in a path.
 pub fn id_schema() -> Value {
     json!({ "type": "string", "format": "uuid", "pattern": "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" })
 }

@@ -1,28 +1,29 @@
-//! Schemas that no type has, and what is done to those that were derived: bounds of numbers are written out, and what
-//! comments say to those who read the code is left out.
+//! Schemas without a type, and the clean-up of derived schemas: bounds of numbers are written out, and parts of
+//! comments that address readers of the code are removed.
 
 use serde_json::{Map, Value, json};
 
-/// The schemas that no type has.
+/// Returns the schemas without a type.
 pub fn handwritten_schemas() -> Map<String, Value> {
     let problem = json!({
-        "description": "An error (RFC 9457). More members may say how to go on, such as `fork`: a branch to make.",
+        "description": "An error (RFC 9457). Additional members may help to recover, such as `fork`: a branch to \
+        create.",
         "type": "object",
         "properties": {
             "type": { "type": "string" },
             "title": { "type": "string", "description": "The status in words." },
             "status": { "type": "integer", "minimum": 400, "maximum": 599 },
-            "code": { "type": "string", "description": "What programs may rely on.", "examples": ["not_found"] },
+            "code": { "type": "string", "description": "Stable code for programs.", "examples": ["not_found"] },
             "detail": { "type": "string", "description": "A sentence for people." },
-            "field": { "type": "string", "description": "The field that it is about." },
-            "request_id": { "type": ["string", "null"], "description": "Its name in the server's log." },
+            "field": { "type": "string", "description": "The field concerned." },
+            "request_id": { "type": ["string", "null"], "description": "Its id in the server's log." },
         },
         "required": ["type", "title", "status", "code", "detail", "request_id"],
     });
     Map::from_iter([("Problem".to_owned(), problem)])
 }
 
-/// What the derive does not see: a field that is an `Option` of the type's own parameter may be null.
+/// Makes fields nullable where the derive misses it: `Option` of the type's own parameter.
 pub fn allow_null_fields(name: &str, schema: &mut Value) {
     if !name.starts_with("ParamSupport_") {
         return;
@@ -34,7 +35,7 @@ pub fn allow_null_fields(name: &str, schema: &mut Value) {
     }
 }
 
-/// Goes through the whole document.
+/// Cleans up the whole document, recursively.
 pub fn clean_up(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -52,7 +53,7 @@ pub fn clean_up(value: &mut Value) {
     }
 }
 
-/// The bounds that a format means are written out, because to most readers a format says nothing.
+/// Writes out the bounds that an integer format implies, because many clients ignore formats.
 fn write_integer_bounds(fields: &mut Map<String, Value>) {
     let is_integer = match fields.get("type") {
         Some(Value::String(kind)) => kind == "integer",
@@ -74,7 +75,7 @@ fn write_integer_bounds(fields: &mut Map<String, Value>) {
     fields.entry("maximum").or_insert(most);
 }
 
-/// A comment as a description: without references to files and to other code.
+/// Turns a doc comment into a description, without references to files and to other code.
 fn comment_to_description(text: &str) -> String {
     let mut said = String::new();
     let mut rest = text;

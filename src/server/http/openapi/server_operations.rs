@@ -1,4 +1,4 @@
-//! How the API describes what was spent, and what watches the server.
+//! OpenAPI descriptions of usage and monitoring.
 
 use crate::server::http::openapi::operation::ApiOperation;
 use crate::server::http::usage::{UsageQuery, UsageReport};
@@ -6,25 +6,25 @@ use serde_json::json;
 
 pub fn show_usage(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Server", "show_usage", "Sums up what was spent.")
-        .add_description("The last thirty days by day, unless asked otherwise. CSV with `format=csv` or by `Accept`.")
+        .describe("Server", "show_usage", "Summarizes usage.")
+        .add_description("The last thirty days by day, by default. CSV with `format=csv` or by `Accept`.")
         .query_parameters::<UsageQuery>()
         .shared_response(404)
-        .response::<UsageReport>(200, "The sums.")
-        .custom_response(200, "The sums.", "text/csv", json!({ "type": "string" }))
+        .response::<UsageReport>(200, "The totals.")
+        .custom_response(200, "The totals.", "text/csv", json!({ "type": "string" }))
 }
 
 pub fn show_openapi(operation: ApiOperation) -> ApiOperation {
     let json_type = "application/json";
     operation
-        .describe("Server", "show_openapi", "Gives this description.")
-        .request_header("If-None-Match", "The `ETag` of the description that is there.")
+        .describe("Server", "show_openapi", "Returns this description.")
+        .request_header("If-None-Match", "The `ETag` of the known description.")
         .custom_response(200, "The description.", json_type, json!({ "type": "object" }))
         .empty_response(304, "It has not changed.")
 }
 
 pub fn show_docs(operation: ApiOperation) -> ApiOperation {
-    operation.describe("Server", "show_docs", "Gives this description as a page.").custom_response(
+    operation.describe("Server", "show_docs", "Returns this description as a page.").custom_response(
         200,
         "The page.",
         "text/html",
@@ -39,9 +39,9 @@ pub fn show_liveness(operation: ApiOperation) -> ApiOperation {
         json!({ "type": "object", "properties": fields, "required": names, "additionalProperties": false })
     };
     let json_type = "application/json";
-    operation.describe("Server", "is_alive", "Tells that the process answers.").custom_response(
+    operation.describe("Server", "is_alive", "Reports that the process is alive.").custom_response(
         200,
-        "It does.",
+        "It is alive.",
         json_type,
         said(&["status"]),
     )
@@ -54,9 +54,9 @@ pub fn show_readiness(operation: ApiOperation) -> ApiOperation {
         json!({ "type": "object", "properties": fields, "required": names, "additionalProperties": false })
     };
     let json_type = "application/json";
-    operation.describe("Server", "is_ready", "Tells whether the server can serve.").custom_response(
+    operation.describe("Server", "is_ready", "Reports whether the server is ready.").custom_response(
         200,
-        "It can.",
+        "It is ready.",
         json_type,
         json!({
             "type": "object",
@@ -65,7 +65,7 @@ pub fn show_readiness(operation: ApiOperation) -> ApiOperation {
                 "status": { "type": "string" },
                 "degraded": {
                     "type": "array",
-                    "description": "What is refused while everything else works; absent where nothing is.",
+                    "description": "What is currently refused; absent if nothing is.",
                     "items": said(&["component", "code", "detail"]),
                 },
             },
@@ -80,7 +80,7 @@ pub fn show_version(operation: ApiOperation) -> ApiOperation {
         json!({ "type": "object", "properties": fields, "required": names, "additionalProperties": false })
     };
     let json_type = "application/json";
-    operation.describe("Server", "show_version", "Tells which version this is.").custom_response(
+    operation.describe("Server", "show_version", "Returns the version.").custom_response(
         200,
         "The version, and the build of its page.",
         json_type,

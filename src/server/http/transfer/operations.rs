@@ -1,4 +1,4 @@
-//! How the API describes what goes out and comes in.
+//! OpenAPI descriptions of export and import.
 
 use crate::server::http::openapi::operation::ApiOperation;
 use crate::server::http::transfer::exports::ExportQuery;
@@ -8,16 +8,16 @@ use turnleaf_service::transfer::imports::ImportJob;
 
 pub fn export_all(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Transfer", "export_everything", "Takes out all chats and documents.")
+        .describe("Transfer", "export_everything", "Exports all chats and documents.")
         .add_description(
-            "An archive, written while it is read: all branches, what providers sent, images. Keys, settings and \
-                 drafts stay. An answer that breaks off is not whole.",
+            "Streams an archive with all branches, provider responses and images. API keys, settings and drafts are \
+            not included. A response that ends early is incomplete.",
         )
         .custom_response(200, "The archive.", "application/json", json!({ "type": "object" }))
 }
 
 pub fn export_chat(operation: ApiOperation) -> ApiOperation {
-    operation.describe("Transfer", "export_chat", "Takes out one chat.")
+    operation.describe("Transfer", "export_chat", "Exports one chat.")
             .add_description("As an archive with all branches, one path as Markdown or as a page, or all branches as a git repository in a ZIP.")
             .query_parameters::<ExportQuery>()
             .custom_response(200, "The chat.", "application/json", json!({ "type": "object" }))
@@ -28,31 +28,31 @@ pub fn export_chat(operation: ApiOperation) -> ApiOperation {
 
 pub fn start_import(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Transfer", "import", "Begins to take chats in: the body is the file.")
+        .describe("Transfer", "import", "Starts an import; the body is the file.")
         .add_description(
-            "It goes on behind the answer; look at it under its `Location`. Nothing comes in twice; a \
-                 chat that went on where it comes from grows. Nothing is sent anywhere.",
+            "It runs in the background; see its `Location`. Chats are never imported twice; a chat that has grown in \
+            its source is updated. Nothing is sent anywhere.",
         )
         .query_parameters::<ImportQuery>()
         .binary_request_body()
-        .response::<StartedImport>(202, "It began.")
+        .response::<StartedImport>(202, "It started.")
         .problem_response(
             409,
-            "`import_running`: another import is not over yet, or its file on its way; \
-                 `deletion_running`: everything is being deleted.",
+            "`import_running`: another import is running or uploading; `deletion_running`: everything is being \
+            deleted.",
         )
-        .problem_response(422, "`empty_file`: there is nothing in it.")
+        .problem_response(422, "`empty_file`: the file is empty.")
 }
 
 pub fn show_import(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Transfer", "show_import", "Shows how far an import is.")
-        .response::<ImportJob>(200, "The import with what came of it so far.")
+        .describe("Transfer", "show_import", "Shows the progress of an import.")
+        .response::<ImportJob>(200, "The import with its results so far.")
 }
 
 pub fn stop_import(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Transfer", "stop_import", "Ends an import.")
-        .add_description("What came in stays.")
-        .empty_response(204, "It ends behind the chat that it is at.")
+        .describe("Transfer", "stop_import", "Stops an import.")
+        .add_description("Imported chats are kept.")
+        .empty_response(204, "It stops after the current chat.")
 }

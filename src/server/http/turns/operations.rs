@@ -1,7 +1,9 @@
-//! How the API describes turns, and the tool calls of a reply that is being written.
+//! OpenAPI descriptions of turns, and of the tool calls of a running reply.
 
 use crate::domain::Turn;
+use crate::domain::content_block::ContentBlock;
 use crate::server::http::openapi::operation::ApiOperation;
+use crate::server::http::response::block_form::BlockFormQuery;
 use crate::server::http::streams::events::TurnEventsQuery;
 use crate::server::http::turns::api::{CreateTurnRequest, EditTurnRequest, ExchangeDetails, RetryTurnRequest};
 use crate::server::http::turns::tool_calls::{ReplyStatus, ToolCallDecision};
@@ -9,26 +11,30 @@ use serde_json::json;
 use turnleaf_service::turns::generations::Generation;
 
 const UNPROCESSABLE_MESSAGE: &str =
-    "`empty_message`, `parent_other_chat`, `out_of_range`, `invalid`: it is well formed and cannot be done.";
-pub const SELECTION_MISMATCH: &str = "`selection_mismatch`: another text than `quote` is selected in that version.";
-pub const UNKNOWN_REFERENCE: &str = "`not_found`; `version_gone`: a document has no such version.";
-const BOUNDS: &str = "`too_many_siblings`, `too_many_turns`, `too_many_branches`: a bound is reached.";
+    "`empty_message`, `parent_other_chat`, `out_of_range`, `invalid`: the request is valid but cannot be done.";
+pub const SELECTION_MISMATCH: &str = "`selection_mismatch`: the selected text in that version differs from `quote`.";
+pub const UNKNOWN_REFERENCE: &str = "`not_found`; `version_gone`: a document version does not exist.";
+const BOUNDS: &str = "`too_many_siblings`, `too_many_turns`, `too_many_branches`: a limit is reached.";
 const LOCKED: &str = "`branch_locked`, `model_unavailable`: `fork` is a body for `POST /api/chats/{id}/branches`.";
 
-const REPLY_AFTERWARDS: &str = "The reply after that.";
-const NOT_ASKED: &str = "`not_asked`: nothing of the sort is asked, or not any more.";
+const REPLY_AFTERWARDS: &str = "The updated reply.";
+const NOT_ASKED: &str = "`not_asked`: there is no open request, or it is no longer open.";
 
 pub fn send_message(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Turns", "send", "Sends a message; the reply begins by itself.")
+        .describe("Turns", "send", "Sends a message and starts the reply.")
         .add_description(
-            "It goes below `prev_turn_id`, else to the end of `branch_id`, else to the end of the first branch. What \
-                 is not appended to the end of a branch gets a branch of its own. Follow the reply at `/events`.",
+            "It is added below `prev_turn_id`, else at the end of `branch_id`, else at the end of the first branch. A \
+            message not added to the end of a branch gets a new branch. Follow the reply at `/events`.",
         )
         .request_body::<CreateTurnRequest>(json!({ "text": "Hello!", "client_request_id": "message-1" }))
-        .created_response::<ExchangeDetails>("The message, and the reply that is pending.")
+        .created_response::<ExchangeDetails>("The message and its pending reply.")
         .problem_response(409, LOCKED)
-        .problem_response(409, "`turn_running`: the reply before is not over. `branch_moved`: somebody was faster.")
+        .problem_response(
+            409,
+            "`turn_running`: the reply before is still running. `branch_moved`: the branch was \
+            changed at the same time.",
+        )
         .problem_response(404, UNKNOWN_REFERENCE)
         .problem_response(409, SELECTION_MISMATCH)
         .problem_response(409, BOUNDS)
@@ -38,25 +44,26 @@ pub fn send_message(operation: ApiOperation) -> ApiOperation {
 
 pub fn show_turn(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Turns", "show_turn", "Shows a turn as it is now, with its blocks.")
-        .response::<Turn>(200, "The turn.")
+        .describe("Turns", "show_turn", "Shows a turn with its blocks.")
+        .query_parameters::<BlockFormQuery>()
+        .response_in_form::<Turn, ContentBlock>("The turn.", "TurnInSeedForm")
 }
 
 pub fn turn_as_markdown(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Turns", "turn_as_markdown", "Gives a turn as Markdown.")
+        .describe("Turns", "turn_as_markdown", "Returns a turn as Markdown.")
         .add_description(
-            "What a message quotes stands in it with where it is from; below a reply, what its message names.",
+            "Quoted text is included with its source; for a reply, the sources of its message follow below.",
         )
         .custom_response(200, "The text.", "text/markdown", json!({ "type": "string" }))
 }
 
 pub fn edit_message(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Turns", "edit", "Sends a message in other words, beside the old one.")
-        .add_description("With `text`, what is attached to the message goes along; `content` is all that there is.")
+        .describe("Turns", "edit", "Sends an edited message as a new version.")
+        .add_description("With `text`, the message's attachments are kept; `content` replaces everything.")
         .request_body::<EditTurnRequest>(json!({ "text": "Hello there!" }))
-        .created_response::<ExchangeDetails>("The other message, and its reply.")
+        .created_response::<ExchangeDetails>("The new message and its reply.")
         .problem_response(404, UNKNOWN_REFERENCE)
         .problem_response(409, SELECTION_MISMATCH)
         .problem_response(409, LOCKED)
@@ -67,13 +74,13 @@ pub fn edit_message(operation: ApiOperation) -> ApiOperation {
 
 pub fn retry_reply(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Turns", "retry", "Asks for another reply to the same message.")
-        .add_description("Of a message whose replies are all deleted it asks for the reply.")
+        .describe("Turns", "retry", "Retries: requests another reply to the same message.")
+        .add_description("For a message without replies, requests a reply.")
         .request_body::<RetryTurnRequest>(json!({ "params": { "temperature": 1.0 } }))
         .optional_request_body()
-        .created_response::<ExchangeDetails>("The message, and the new reply beside the old one.")
+        .created_response::<ExchangeDetails>("The message and the new reply.")
         .problem_response(409, LOCKED)
-        .problem_response(409, "`no_message`: the reply answers none.")
+        .problem_response(409, "`no_message`: the reply does not belong to a message.")
         .problem_response(409, BOUNDS)
         .problem_response(422, UNPROCESSABLE_MESSAGE)
         .shared_response(429)
@@ -82,71 +89,75 @@ pub fn retry_reply(operation: ApiOperation) -> ApiOperation {
 pub fn stop_reply(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Turns", "stop", "Stops a reply.")
-        .add_description("Answers once the ending is stored. A reply that is over stays as it is.")
-        .response::<Turn>(200, "The turn with its ending.")
+        .add_description("Responds when the end is saved. A finished reply does not change.")
+        .response::<Turn>(200, "The ended turn.")
 }
 
 pub fn follow_turn(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Turns", "follow_turn", "Follows a reply to its end.")
+        .describe("Turns", "follow_turn", "Streams a reply until it ends.")
         .add_description(EVENTS)
         .query_parameters::<TurnEventsQuery>()
-        .request_header("Last-Event-ID", "The id of the last event that was seen; goes before `after`.")
+        .request_header("Last-Event-ID", "The id of the last event received; takes precedence over `after`.")
         .custom_response(200, "The events.", "text/event-stream", json!({ "type": "string" }))
         .custom_response(200, "The events.", "application/x-ndjson", json!({ "type": "string" }))
-        .empty_response(204, "The reply is over, and all of it was seen.")
+        .empty_response(204, "The reply has ended, and all events were received.")
 }
 
 pub fn list_generations(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Turns", "list_generations", "Lists the provider calls of a reply.")
-        .list_response::<Generation>("The calls, in their order.")
+        .describe("Turns", "list_generations", "Lists the provider requests of a reply.")
+        .list_response::<Generation>("The requests, in order.")
 }
 
 pub fn show_generation(operation: ApiOperation) -> ApiOperation {
-    operation.describe("Turns", "show_generation", "Shows a provider call.").response::<Generation>(200, "The call.")
+    operation.describe("Turns", "show_generation", "Shows a provider request.").response::<Generation>(200, "The call.")
 }
 
 pub fn show_raw(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Turns", "show_raw", "Gives the provider's answer as it came.")
-        .add_description("Byte for byte, but for the server's own keys where the provider repeats them.")
+        .describe("Turns", "show_raw", "Returns the raw provider response.")
+        .add_description("Unchanged, except that the server's own API keys are removed if the provider repeats them.")
         .custom_response(200, "The bytes.", "application/octet-stream", json!({ "type": "string" }))
 }
 
 pub fn decide_call(operation: ApiOperation) -> ApiOperation {
-    operation.describe("Turns", "decide_call", "Says whether a tool call may run.")
+    operation
+        .describe("Turns", "decide_call", "Approves or declines a tool call.")
         .add_description(
-            "A call asks when its `status` is `awaiting_approval`; what it asks is in `block_metadata.approval`, and `hash` \
-             says which question is answered. Answers once that is stored.",
+            "A call needs approval when its `status` is `awaiting_approval`; see `block_metadata.approval`. `hash` \
+            identifies the request you answer. Responds when the answer is saved.",
         )
         .request_body::<ToolCallDecision>(json!({ "decision": "allow", "hash": "9f86d081884c7d65" }))
         .response::<ReplyStatus>(200, REPLY_AFTERWARDS)
         .problem_response(409, NOT_ASKED)
-        .problem_response(409, "`approval_changed`: the call asks something else now.")
-        .problem_response(422, "`invalid`: it is well formed and cannot be done.")
+        .problem_response(409, "`approval_changed`: the approval request has changed.")
+        .problem_response(422, "`invalid`: the request is valid but cannot be done.")
 }
 
 pub fn stop_call(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Turns", "stop_call", "Stops one tool call.")
-        .add_description("The reply goes on with the others; the model is told. Answers once the end is stored.")
+        .add_description(
+            "The reply continues with the others, and the model is informed. Responds when the end is \
+            saved.",
+        )
         .response::<ReplyStatus>(200, REPLY_AFTERWARDS)
         .problem_response(409, NOT_ASKED)
 }
 
 pub fn continue_turn(operation: ApiOperation) -> ApiOperation {
     operation
-        .describe("Turns", "continue_turn", "Lets a reply go on that paused by itself.")
+        .describe("Turns", "continue_turn", "Resumes a paused reply.")
         .response::<ReplyStatus>(200, REPLY_AFTERWARDS)
         .problem_response(409, NOT_ASKED)
 }
 
-const EVENTS: &str = "With `Accept: text/event-stream` (the default) each event has its name, `<turn>:<number>` as its id and \
-    JSON as its data: `turn_status`, `generation_start`, `model_returned`, `attempt`, `block_start`, `block_delta`, \
-    `block_update`, `block_end`, `usage`, `error`, `turn_end`. Beside the numbered ones there are `snapshot` (the whole \
-    turn, in the place of all that was seen), `markup` and `heartbeat`. A connection that broke goes on behind \
-    `Last-Event-ID`. An event that is not known may be passed over.\n\n\
-    With `Accept: application/x-ndjson` it is a line of JSON for every piece of text or reasoning: \
-    `{\"type\": \"text\" | \"thinking\", \"content\": \"…\", \"append\"?: true}`. Pieces of text follow each other; the first piece of \
-    a reasoning block stands alone, the others say `append`.";
+const EVENTS: &str = "With `Accept: text/event-stream` (the default), each event has its name, `<turn>:<number>` as \
+    its id and JSON as its data: `turn_status`, `generation_start`, `model_returned`, `attempt`, `block_start`, \
+    `block_delta`, `block_update`, `block_end`, `usage`, `error`, `turn_end`. Unnumbered events are `snapshot` (the \
+    whole turn; replaces everything received so far), `markup` and `heartbeat`. After a lost connection, resume \
+    after `Last-Event-ID`. Ignore unknown events.\n\n\
+    With `Accept: application/x-ndjson`, each piece of text or reasoning is one line of JSON: `{\"type\": \"text\" | \
+    \"thinking\", \"content\": \"…\", \"append\"?: true}`. Pieces of text follow each other; the first piece of a \
+    reasoning block stands alone, the others have `append`.";

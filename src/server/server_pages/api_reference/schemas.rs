@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::prose::{ENGLISH, entries, inline, prose, table, text};
-use crate::server::server_pages::messages::api_reference as said;
+use crate::server::server_pages::messages::api_reference as texts;
 use crate::ui::erased::view;
 
 /// Renders a section for each named schema.
@@ -23,7 +23,7 @@ pub fn schema_sections(schemas: &Value) -> AnyView {
     };
     view! {
         <section class="api-group" aria-labelledby="shapes">
-            <h2 id="shapes">{said::schemas()}</h2>
+            <h2 id="shapes">{texts::schemas()}</h2>
             {named.into_iter().map(shape).collect_view()}
         </section>
     }
@@ -38,7 +38,7 @@ fn anchor(name: &str) -> String {
 fn fields(schema: &Value) -> AnyView {
     if let Some(parts) = schema["allOf"].as_array() {
         let part = |part: &Value| match part.get("$ref") {
-            Some(_) => view! { <p>{said::all_of()}" "{schema_summary(part)}</p> }.into_any(),
+            Some(_) => view! { <p>{texts::all_of()}" "{schema_summary(part)}</p> }.into_any(),
             None => fields(part),
         };
         return parts.iter().map(part).collect_view().into_any();
@@ -57,7 +57,7 @@ fn fields(schema: &Value) -> AnyView {
     let is_needed =
         |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|needed| needed == name));
     let row = |(name, field): (&str, &Value)| {
-        let needed = if is_needed(name) { said::always() } else { "" };
+        let needed = if is_needed(name) { texts::always() } else { "" };
         view! {
             <tr>
                 <th scope="row"><code>{name.to_owned()}</code></th>
@@ -68,7 +68,7 @@ fn fields(schema: &Value) -> AnyView {
         }
     };
     let rows = entries(&schema["properties"]).map(row).collect_view().into_any();
-    table(said::fields(), &[said::name(), said::kind(), said::presence(), said::meaning()], rows)
+    table(texts::fields(), &[texts::name(), texts::kind(), texts::presence(), texts::meaning()], rows)
 }
 
 /// Renders a schema in one line; a named one as a link.
@@ -87,10 +87,10 @@ pub fn schema_summary(schema: &Value) -> AnyView {
     let name = match &schema["type"] {
         Value::String(name) => name.clone(),
         Value::Array(names) => names.iter().map(text).collect::<Vec<_>>().join(" or "),
-        _ => return said::anything().into_any(),
+        _ => return texts::anything().into_any(),
     };
     if name.starts_with("array") {
-        return view! { {said::list_of()}" "{schema_summary(&schema["items"])}{name.strip_prefix("array").map(str::to_owned)} }
+        return view! { {texts::list_of()}" "{schema_summary(&schema["items"])}{name.strip_prefix("array").map(str::to_owned)} }
             .into_any();
     }
     let format = schema["format"].as_str().filter(|format| !format.starts_with("int") && *format != "double");
@@ -108,7 +108,7 @@ fn bounds(schema: &Value) -> Option<String> {
     let least = schema["minimum"].as_f64().filter(|least| *least > 0.0);
     let most = schema["maximum"].as_f64().filter(|most| *most < f64::from(i32::MAX));
     match (least, most, schema["maxLength"].as_u64()) {
-        (_, _, Some(most)) => Some(format!(", {}", said::at_most_characters(most))),
+        (_, _, Some(most)) => Some(format!(", {}", texts::at_most_characters(most))),
         (Some(least), Some(most), _) => Some(format!(", {least} to {most}")),
         (Some(least), None, _) => Some(format!(", {least} or more")),
         (None, Some(most), _) => Some(format!(", up to {most}")),

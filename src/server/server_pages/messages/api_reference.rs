@@ -3,27 +3,32 @@
 use crate::ui::locale::{define_messages, localized_word, message};
 
 define_messages! {
-    document: "The same for programs (OpenAPI 3.1, JSON)", "供程序使用的版本（OpenAPI 3.1，JSON）";
+    document: "Machine-readable version (OpenAPI 3.1, JSON)", "供程序使用的版本（OpenAPI 3.1，JSON）";
     contents: "Contents", "目录";
     parameters: "Parameters", "参数";
     body: "Body", "请求体";
-    answers: "Answers", "响应";
-    schemas: "Shapes", "数据结构";
+    answers: "Responses", "响应";
+    schemas: "Schemas", "数据结构";
     fields: "Fields", "字段";
     name: "Name", "名称";
     place_label: "In", "位置";
-    kind: "Kind", "类型";
-    meaning: "Meaning", "含义";
+    kind: "Type", "类型";
+    meaning: "Description", "含义";
     status: "Status", "状态码";
-    schema: "Shape", "结构";
-    presence: "There", "出现";
-    needed: "(needed)", "（必填）";
+    schema: "Schema", "结构";
+    presence: "Present", "出现";
+    needed: "(required)", "（必填）";
     always: "always", "始终";
-    may_be_left_out: "(may be left out)", "（可省略）";
-    deprecated: "Deprecated: for older clients.", "已弃用，仅供旧版客户端使用。";
+    may_be_left_out: "(optional)", "（可省略）";
+    deprecated: "Deprecated. Kept for older clients.", "已弃用，仅供旧版客户端使用。";
     all_of: "All of", "包含其全部字段：";
     list_of: "list of", "列表，元素为";
     anything: "any JSON", "任意 JSON";
+}
+
+/// The heading of an example for a program, such as curl.
+pub fn example(program: &str) -> String {
+    message!("Example ({program})", "示例（{program}）")
 }
 
 /// Returns the word for the location of a parameter.
