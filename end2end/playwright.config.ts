@@ -1,12 +1,12 @@
-// Browser tests against the real binary, each with a server and data of its own. `cargo xtask test end2end` prepares all
-// that they need and runs them.
+// Browser tests against the real binary; each test has its own server and data. `cargo xtask test end2end` prepares
+// everything and runs them.
 import { defineConfig } from "@playwright/test";
 
 import type { FixtureOptions } from "./support/fixtures.ts";
 
 export const browser = {
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  // Chromium's own conversations with the outside are switched off: a request to another host is a failure here.
+  // Chromium's own background requests are switched off, because a request to another host fails a test.
   args: [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -19,15 +19,16 @@ export default defineConfig<FixtureOptions>({
   workers: 2,
   fullyParallel: true,
   forbidOnly: Boolean(process.env.CI),
-  // Two more tries on a loaded machine; a test that needed it is listed as flaky.
+  // Tests are retried twice on a loaded machine; one that needed it is reported as flaky.
   retries: process.env.CI ? 2 : 0,
-  // Names of what is on a page, which `cargo xtask pictures` writes anew.
+  // Snapshots of accessible names; `cargo xtask pictures` updates them.
   snapshotPathTemplate: "names/{arg}{ext}",
   updateSnapshots: "none",
   timeout: 60_000,
   expect: { timeout: 15_000 },
   reporter: [["list"]],
-  // What a worker asks for is not seen by tests that hold answers back; the tests of the worker let it run.
+  // Playwright cannot intercept requests of a service worker, so workers are blocked except in the tests of the
+  // worker.
   use: { launchOptions: browser, viewport: { width: 1440, height: 900 }, locale: "en-GB", serviceWorkers: "block", trace: "on-first-retry" },
   projects: [
     { name: "pictures", testMatch: "pictures/**/*.spec.ts", timeout: 150_000 },

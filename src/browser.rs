@@ -1,5 +1,5 @@
-//! The only room that touches web APIs. Each shim has a server twin with the same signature that does nothing, or
-//! does the same if no browser is needed.
+//! The only module that uses web APIs. Each function has a twin for the server with the same signature, which does
+//! nothing, or does the same if no browser is needed.
 
 pub mod api_request;
 pub mod autosave;

@@ -1,5 +1,6 @@
-//! Chats through the real service, runs and adapters over HTTP with a provider that judges every request by its own
-//! rules: all of them are accepted. And the judge itself: every rule has a request that it refuses.
+//! Chats through the real service, the runs and the provider adapters over HTTP, against a validating provider that
+//! judges every request by the provider's own rules: every request must be accepted. The validator itself is tested
+//! too: for each rule there is a request that it refuses.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,7 +1,7 @@
-//! Holds the code to its map: which room may use which, where `cfg` may stand, how long a file may be. Reads the
-//! sources as text with `std` alone, so that it runs in seconds and before anything else. `docs/ARCHITECTURE.md`
-//! shows the same table; this file fails when the two differ. What the manifests of the crates below `src/` hold, the
-//! compiler checks.
+//! Architecture test: checks the code against its map, namely which layer may use which, where `cfg` may appear and
+//! how long a file may be. The test reads the sources as text with `std` alone, so that it runs in seconds and before
+//! anything else. `docs/ARCHITECTURE.md` shows the same table; this file fails when the two differ. The compiler
+//! checks the manifests of the crates below `src/`.
 
 #[path = "architecture/citations.rs"]
 mod citations;
@@ -19,40 +19,41 @@ use cycles::CrateGraph;
 use dependency_rules::{ALLOWED_DEPENDENCIES, CRATE_OWNERS, layer_of_file};
 use source_file::{SourceFile, dependencies, load_sources, workspace_root};
 
-/// Production lines of one file, a guide that is held to; what tests it lies beside it.
+/// The bound on the production lines of one file. Unit tests lie in a file beside it and do not count.
 const FILE_LINES: usize = 400;
 
-/// The only places that may ask which side is being built.
+/// The only places that may ask whether the server or the browser is built.
 const CFG_PLACES: &[&str] = &["src/lib.rs", "src/main.rs", "src/browser/"];
 
-/// The only files that may put markup into the page as a string.
+/// The only files that may insert markup into the page as a string.
 const INNER_HTML: &[&str] = &[
-    // Takes nothing but `Markup`, which only the renderer can make, and which is escaped by construction.
+    // This file takes nothing but `Markup`, which only the renderer can make and which is escaped by construction.
     "src/ui/markdown/view.rs",
-    // A draft, escaped there because leptos does not escape the children of a textarea, a constant for `noscript`,
-    // and the symbols of the icons, a file of ours.
+    // This file inserts three strings: a draft, which it escapes because leptos does not escape the children of a
+    // textarea; a constant for `noscript`; and the symbols of the icons, from a file of the repository.
     "src/ui/escape.rs",
-    // Reads what is selected, to be quoted; puts nothing in.
+    // This file reads the selection for quoting and inserts nothing.
     "src/browser/selection.rs",
 ];
 
-/// Words that say nothing about a thing.
+/// Words that are too general for a name.
 const EMPTY_WORDS: &[&str] = &["util", "utils", "helper", "helpers", "common", "misc", "manager", "data", "info"];
 
-/// Names that are right although such a word is in them: `--data-dir` of the public contract, the associated type of
-/// the trait of HTTP bodies, and the data that pages are drawn from.
+/// Exceptions that contain such a word: `--data-dir` of the public contract, the associated type of the trait of HTTP
+/// bodies, and the data that pages are rendered from.
 const CONTRACT_NAMES: &[&str] = &["data_dir", "DataDir", "Data", "page_data"];
 
 fn fail_on(what: &str, found: &[String]) {
     assert!(found.is_empty(), "{what}:\n  {}\n", found.join("\n  "));
 }
 
-/// The row of a room of the root package; the crates below `src/` have none, the compiler holds them.
+/// Returns the row of a layer of the root package. The crates below `src/` have no row, because the compiler checks
+/// their dependencies.
 fn allowed_by(room: String) -> Option<(&'static str, &'static [&'static str])> {
     ALLOWED_DEPENDENCIES.iter().find(|(name, _)| *name == room).map(|(name, doors)| (*name, *doors))
 }
 
-/// Every file of the product, of its tests and of its own commands.
+/// Loads every file of the product, of its tests and of its own commands.
 fn all_source_files() -> Vec<SourceFile> {
     ["src", "tests", "xtask/src", "fuzz/src"].iter().flat_map(|dir| load_sources(dir)).collect()
 }
@@ -228,8 +229,8 @@ fn code_has_no_disabled_lints_or_todos() {
     fail_on("switched-off tests, silenced lints (`#[expect(…, reason)]` is the way), unfinished code", &found);
 }
 
-/// A task that is awaited gives tokio's error where it panicked, and that prints what the panic said. Only tasks whose
-/// results nobody takes are tokio's own.
+/// Awaiting a panicked task returns tokio's error, which prints the panic message. Therefore only tasks whose results
+/// nobody takes may be spawned with tokio directly.
 #[test]
 fn awaited_tasks_keep_their_panic_messages() {
     const OWNER: &str = "src/platform/tasks.rs";
@@ -302,7 +303,7 @@ fn architecture_document_shows_same_dependency_table() {
     assert!(shown == table, "docs/ARCHITECTURE.md shows other doors; between the marks must stand:\n\n{table}");
 }
 
-/// The documents of the repository, from its top.
+/// Lists the Markdown documents of the repository, as paths relative to its root.
 fn markdown_documents() -> Vec<String> {
     let mut open = vec![workspace_root().join("docs"), workspace_root()];
     let mut found = Vec::new();
@@ -348,7 +349,7 @@ fn links_between_documents_resolve() {
     fail_on("links that lead nowhere", &found);
 }
 
-/// Documents that comments once cited by their bare name; they are sections of `docs/reference` now.
+/// Comments once cited documents by their bare name; these documents are sections of `docs/reference` now.
 #[test]
 fn bare_document_names_are_not_cited() {
     let mut found = Vec::new();

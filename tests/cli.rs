@@ -1,4 +1,5 @@
-//! The program as people run it: exit codes, what goes where, the lock, refused addresses, and an orderly end.
+//! The program as people run it: exit codes, what is written to which stream, the lock, refused addresses, and an
+//! orderly shutdown.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -36,7 +37,7 @@ mod storage;
 #[path = "cli/transfer.rs"]
 mod transfer;
 
-/// The program with an environment of its own: only what the test sets.
+/// Returns the command of the program with a clean environment that holds only what the test sets.
 fn turnleaf(data_dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_turnleaf"));
     command.env_clear().env("TURNLEAF_DATA_DIR", data_dir).env("XDG_CONFIG_HOME", data_dir);
@@ -52,26 +53,26 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// A running server. Killed when the test ends, however it ends.
+/// A running server, which is killed when the test ends, also when it panics.
 struct CliServer {
     child: Child,
     address: String,
 }
 
 impl CliServer {
-    /// Starts on a free port and waits until it says that it listens.
+    /// Starts the server on a free port and waits until it reports that it listens.
     fn start(data_dir: &Path) -> Self {
         Self::start_with(data_dir, &[])
     }
 
-    /// The same with these variables.
+    /// Starts the server with additional environment variables.
     fn start_with(data_dir: &Path, variables: &[(&str, &str)]) -> Self {
         let mut command = turnleaf(data_dir);
         command.envs(variables.iter().copied());
         Self::spawn(command.args(["serve", "--listen", "127.0.0.1:0"]))
     }
 
-    /// The same with a command of its own.
+    /// Starts the server with the given command.
     fn spawn(command: &mut Command) -> Self {
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
@@ -80,12 +81,12 @@ impl CliServer {
         Self { child, address }
     }
 
-    /// Sends one request and reads the whole answer.
+    /// Sends one request and reads the whole response.
     fn get(&self, path: &str) -> String {
         self.get_with(path, "")
     }
 
-    /// The same with these header lines.
+    /// Sends one request with additional header lines.
     fn get_with(&self, path: &str, headers: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let host = &self.address;
@@ -118,6 +119,17 @@ fn version_prints_package_version() {
 }
 
 #[test]
+fn licenses_prints_own_texts() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = run(dir.path(), &["licenses"]);
+    assert_eq!(output.status.code(), Some(0));
+    let printed = text(&output.stdout);
+    for part in ["MIT License", "Apache License", "libraries"] {
+        assert!(printed.contains(part), "{part}");
+    }
+}
+
+#[test]
 fn usage_error_exits_with_2_and_help_with_0() {
     let dir = tempfile::tempdir().unwrap();
     for arguments in [&["nonsense"] as &[&str], &["--nonsense"], &["backup"], &["config"], &["replay", "x"]] {
@@ -125,9 +137,10 @@ fn usage_error_exits_with_2_and_help_with_0() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}");
     }
-    for command in
-        ["serve", "migrate", "fsck", "replay", "backup", "restore", "import", "export", "config", "doctor", "version"]
-    {
+    for command in [
+        "serve", "migrate", "fsck", "replay", "backup", "restore", "import", "export", "config", "doctor", "licenses",
+        "version",
+    ] {
         let output = run(dir.path(), &[command, "--help"]);
         assert_eq!(output.status.code(), Some(0), "{command}");
         assert!(text(&output.stdout).contains("Usage:"), "{command}");
@@ -136,7 +149,6 @@ fn usage_error_exits_with_2_and_help_with_0() {
 
 #[test]
 fn public_bind_address_is_refused_with_78() {
-    // S-AU-08
     let dir = tempfile::tempdir().unwrap();
     for address in ["0.0.0.0:0", "[::]:0", "::", "[::ffff:0.0.0.0]:0", "192.0.2.1:0"] {
         for command in [
@@ -222,15 +234,12 @@ fn drain_is_announced_while_requests_are_still_accepted() {
     server.signal("TERM");
     while server.get("/readyz").starts_with("HTTP/1.1 200") {}
     let answer = server.get("/readyz");
-    assert!(
-        answer.starts_with("HTTP/1.1 503") && answer.contains("going down") | answer.contains("shutting down"),
-        "{answer}"
-    );
-    // New connections are accepted, and everything but readiness is as it was.
+    assert!(answer.starts_with("HTTP/1.1 503") && answer.contains("shutting down"), "{answer}");
+    // During the announcement, new connections are accepted, and everything but readiness is unchanged.
     for path in ["/healthz", "/", "/api/chats"] {
         assert!(server.get(path).starts_with("HTTP/1.1 200"), "{path}");
     }
-    // The next signal ends the announcement, and with nothing under way the server.
+    // A second signal ends the announcement; the server stops, because no request is in progress.
     server.signal("INT");
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
     // A short announcement ends by itself.
@@ -249,7 +258,7 @@ fn invalid_configuration_exits_with_78() {
     let output = run(dir.path(), &["--config", file.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(78));
     assert!(text(&output.stderr).contains("listen"));
-    // Commands that need no configuration do not mind.
+    // Commands that need no configuration ignore the bad file.
     assert_eq!(run(dir.path(), &["version", "--config", file.to_str().unwrap()]).status.code(), Some(0));
 }
 
@@ -272,7 +281,6 @@ fn configuration_is_printed_without_its_secrets() {
 
 #[test]
 fn second_server_on_same_directory_exits_with_75() {
-    // F58
     let dir = tempfile::tempdir().unwrap();
     let first = CliServer::start(dir.path());
     for command in [&["serve", "--listen", "127.0.0.1:0"] as &[&str], &["migrate"]] {
@@ -298,7 +306,6 @@ fn second_server_on_same_directory_exits_with_75() {
 
 #[test]
 fn server_answers_and_shuts_down_cleanly_on_sigterm() {
-    // F56
     let dir = tempfile::tempdir().unwrap();
     for signal in ["TERM", "INT"] {
         let mut server = CliServer::start(dir.path());
@@ -359,7 +366,6 @@ fn migration_supports_dry_run() {
 
 #[test]
 fn non_database_file_exits_with_74() {
-    // F63
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(
         dir.path().join("turnleaf.db"),
@@ -426,7 +432,7 @@ fn chat_is_exported_as_page_and_as_repository() {
         let output = export(format, to);
         assert_eq!(output.status.code(), Some(0), "{format}: {}", text(&output.stderr));
         assert!(output.stdout.is_empty(), "{format}");
-        // What is there is not written over.
+        // An export never overwrites an existing file.
         assert_eq!(export(format, to).status.code(), Some(1), "{format}");
     }
     let page = std::fs::read_to_string(file("a.html")).unwrap();
@@ -448,7 +454,7 @@ fn chat_is_exported_as_page_and_as_repository() {
     }
 }
 
-/// A database of the program from before, in a file.
+/// Creates a database file in the schema of the predecessor program.
 fn old_database(file: &Path) {
     let fill = async {
         let mut conn = SqliteConnection::connect(&format!("sqlite://{}?mode=rwc", file.display())).await.unwrap();
@@ -482,7 +488,7 @@ fn legacy_database_is_imported_by_schema_while_no_server_runs() {
     assert_eq!((&report(&again)["imported"], &report(&again)["known"]), (&Value::from(0), &Value::from(3)));
 
     let table: [(&[&str], i32, &str); 5] = [
-        (&["--from", "legacy-actions", file], 1, "there is no table chat_sessions"),
+        (&["--from", "legacy-actions", file], 1, "table chat_sessions is missing"),
         (&[file], 1, "turnleaf import --from legacy-messages FILE"),
         (&["--from", "legacy-nothing", file], 2, "legacy-messages, legacy-actions"),
         (&["postgres://somebody:a-secret@127.0.0.1:1/old"], 2, "--from"),

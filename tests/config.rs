@@ -1,4 +1,5 @@
-//! The configuration: which source wins, secrets in files, which addresses may be served, and what is never shown.
+//! The configuration: which source wins, secrets in files, which addresses may be served, and which values are never
+//! shown.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -13,7 +14,7 @@ use turnleaf_platform::config::{CliFlags, Config, binding, masked_config};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
 use turnleaf_platform::price::ModelPrice;
 
-/// A directory for the files of one test, which stands in for the home directory too.
+/// A directory for the files of one test, which is its home directory too.
 struct ConfigDir(tempfile::TempDir);
 
 impl ConfigDir {
@@ -158,9 +159,9 @@ fn prices_are_read_and_checked() {
         (format!("{m}input = 1\noutput = nan\n"), "output of the price of `m`"),
         (format!("{m}input = 1\noutput = inf\n"), "output of the price of `m`"),
         (format!("{m}input = 1\noutput = 1\ncache_read = 1e9\n"), "cache_read of the price of `m`"),
-        (format!("{m}input = 1\noutput = 1\n{m}input = 1\noutput = 1\n"), "given twice"),
+        (format!("{m}input = 1\noutput = 1\n{m}input = 1\noutput = 1\n"), "is set twice"),
         (format!("{m}input = 1\noutput = 1\ncurrency = 'EUR'\n"), "currency"),
-        ("[[prices]]\nprovider = ''\nmodel = 'm'\ninput = 1\noutput = 1\n".to_owned(), "names its provider"),
+        ("[[prices]]\nprovider = ''\nmodel = 'm'\ninput = 1\noutput = 1\n".to_owned(), "a price needs a provider"),
     ] {
         let error = load_file(&text).unwrap_err();
         assert!(error.contains(named), "{text}: {error}");
@@ -236,7 +237,8 @@ fn usual_environment_variables_configure_providers() {
         ),
         (vec![("OPENAI_API_BASE", "http://box/v1")], "openai", "box", "", "http://box/v1"),
         (vec![("ANTHROPIC_API_KEY", "k")], "anthropic", "Anthropic", "", "https://api.anthropic.com/v1"),
-        // As its own clients want it, and as every other address is written.
+        // The base URL is stored in one form: with the `/v1` that the provider's own clients leave out, and without a
+        // slash at its end.
         (
             vec![("ANTHROPIC_BASE_URL", "https://api.anthropic.com/")],
             "anthropic",
@@ -344,7 +346,7 @@ fn file_may_name_api() {
         let found = endpoint(&config, id);
         assert_eq!((found.api, found.base_url.as_str()), (api, base_url), "{text}");
     }
-    // What Ollama's variable means has not changed.
+    // The meaning of `OLLAMA_HOST` is unchanged.
     assert_eq!(endpoint(&load(&[("OLLAMA_HOST", "box")]).unwrap(), "ollama").api, ProviderApi::OpenaiChat);
 }
 
@@ -380,7 +382,7 @@ fn config_file_sets_provider_api() {
     let preset = endpoint(&config, "openai_responses");
     let found = (preset.api, preset.name.as_str(), preset.base_url.as_str());
     assert_eq!(found, (ProviderApi::OpenaiResponses, "OpenAI (Responses)", "https://api.openai.com/v1"));
-    // The environment's address and key, the file's API.
+    // The environment sets the address and the key, the file sets the API.
     let config = place.load(&flags, &[("OPENAI_BASE_URL", "http://box/v1")]).unwrap();
     let openai = endpoint(&config, "openai");
     assert_eq!((openai.api, openai.base_url.as_str()), (ProviderApi::OpenaiResponses, "http://box/v1"));
@@ -443,7 +445,7 @@ fn invalid_config_file_provider_is_refused() {
         ("id = 'lab'\nbase_url = 'lab:8000'", "lab"),
         (
             "id = 'lab'\napi = 'grpc'\nbase_url = 'http://a'",
-            "api of the provider `lab` is `grpc`, which is not one of openai_chat, openai_responses, anthropic, gemini, ollama",
+            "api of provider `lab` is `grpc`; it must be one of openai_chat, openai_responses, anthropic, gemini, ollama",
         ),
         ("id = 'gemini'\napi = 'ollama'", "base_url"),
         ("id = 'lab'\nbase_url = 'http://a'\napi_key = 'sk-canary'\napi_key_env = 'B'", "api_key_env"),
@@ -498,16 +500,16 @@ fn invalid_tool_server_is_refused_by_name_and_field() {
         ("id = 'A b'\ncommand = ['x']", "A b"),
         ("id = 'a__b'\ncommand = ['x']", "a__b"),
         ("id = 'provider'\ncommand = ['x']", "provider"),
-        ("id = 'files'", "command or url of the tool server `files` is missing"),
-        ("id = 'files'\ncommand = []", "command of the tool server `files`"),
+        ("id = 'files'", "command or url of tool server `files` is missing"),
+        ("id = 'files'\ncommand = []", "command of tool server `files`"),
         ("id = 'files'\ncommand = 'sh -c x'", "line 3"),
         ("id = 'files'\ncommand = ['x']\nurl = 'https://a.example'", "command and url"),
-        ("id = 'files'\ncommand = ['x']\nheaders = { A = 'canary' }", "headers of the tool server `files`"),
+        ("id = 'files'\ncommand = ['x']\nheaders = { A = 'canary' }", "headers of tool server `files`"),
         ("id = 'files'\ncommand = ['x']\nfolder = 'here'", "folder"),
         ("id = 'files'\ncommand = ['x']\nenv = { '1A' = 'canary' }", "env"),
         ("id = 'files'\ncommand = ['x']\nenv = { A = { env = 'NOT_SET_ANYWHERE' } }", "NOT_SET_ANYWHERE"),
         ("id = 'files'\ncommand = ['x']\nenv = { A = { file = '/nowhere/canary-path' } }", "env.A"),
-        ("id = 'files'\ncommand = ['x']\nenv = { A = 1 }", "must be a text"),
+        ("id = 'files'\ncommand = ['x']\nenv = { A = 1 }", "must be a string"),
         ("id = 'files'\ncommand = ['x']\nidle_seconds = 0", "idle_seconds"),
         ("id = 'files'\ncommand = ['x']\ncomand = 'y'", "comand"),
         ("id = 'files'\ncommand = ['x']\ntrusted_tools = [1]", "must be a name or { name"),
@@ -528,8 +530,8 @@ fn invalid_tool_server_is_refused_by_name_and_field() {
             ),
             "pin `a` to two hashes",
         ),
-        ("id = 'files'\nurl = 'ftp://a.example'", "url of the tool server `files`"),
-        ("id = 'files'\nurl = 'https://me:canary@a.example'", "url of the tool server `files`"),
+        ("id = 'files'\nurl = 'ftp://a.example'", "url of tool server `files`"),
+        ("id = 'files'\nurl = 'https://me:canary@a.example'", "url of tool server `files`"),
         ("id = 'files'\nurl = 'https://a.example'\nheaders = { Host = 'b' }", "Host"),
         ("id = 'files'\ncommand = ['x']\n[[tool_servers]]\nid = 'files'\ncommand = ['y']", "two tool servers"),
     ] {
@@ -584,7 +586,7 @@ fn invalid_settings_are_refused_by_name() {
 
 #[test]
 fn without_sign_in_only_loopback_may_be_served() {
-    // S-AU-08, docs/reference/security.md 2.5
+    // docs/reference/security.md 2.5
     let check = |host: &str, addresses: &[&str]| {
         let config = load(&[("HOST", host)]).unwrap();
         let addresses: Vec<SocketAddr> = addresses.iter().map(|address| address.parse().unwrap()).collect();
@@ -619,7 +621,7 @@ fn without_sign_in_only_loopback_may_be_served() {
 
 #[test]
 fn without_sign_in_public_url_must_be_loopback() {
-    // docs/reference/security.md 2.5: behind a proxy without a password everybody would have everything.
+    // docs/reference/security.md 2.5: behind a proxy without a password, every visitor would have full access.
     let check = |variables: &[(&str, &str)]| {
         let config = load(variables).unwrap();
         let addresses = config.listen.resolve().unwrap();
@@ -648,7 +650,7 @@ fn without_sign_in_public_url_must_be_loopback() {
         {
             assert!(refusal.contains(word), "{url}: {refusal}");
         }
-        // With the proxy named and known, the name may be public and so may the address listened on.
+        // Once the proxy is named and trusted, both the public name and the listen address may be public.
         check(&[&proxy[..], &[("TURNLEAF_PUBLIC_URL", url), ("HOST", "0.0.0.0")]].concat()).unwrap();
     }
     for host in ["localhost:8080", "chat.localhost", "127.0.0.2", "[::1]:3000"] {
@@ -766,7 +768,7 @@ fn config_file_provider_may_keep_responses_where_api_supports_it() {
     let lab = "[[providers]]\nid = 'lab'\nbase_url = 'http://lab/v1'\napi = 'openai_responses'\n";
     assert_eq!(keeps(lab, &[]), [("lab".to_owned(), false)]);
     assert_eq!(keeps(&format!("{lab}keeps_responses = true\n"), &[]), [("lab".to_owned(), true)]);
-    // Beside the environment's key.
+    // The entry of the file stands beside the provider of the environment's key.
     let text = "[[providers]]\nid = 'openai_responses'\nkeeps_responses = true\n";
     let expected = [("openai".to_owned(), false), ("openai_responses".to_owned(), true)];
     assert_eq!(keeps(text, &[("OPENAI_API_KEY", "k")]), expected);

@@ -1,6 +1,6 @@
-//! Conversations made of recorded replies, whole and cut anywhere, for every API: the messages of a request are a
-//! prefix of the next one's, byte for byte (docs/reference/providers.md P4), and an interrupted reply leaves nothing
-//! in them that its API is known to refuse (docs/reference/providers.md 2.6).
+//! Prefix stability: conversations made of recorded replies, whole or cut at any byte, for every API. The messages of
+//! a request are a prefix of the next request's messages, byte for byte (docs/reference/providers.md P4), and an
+//! interrupted reply leaves nothing in them that its API is known to refuse (docs/reference/providers.md 2.6).
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -31,9 +31,9 @@ mod fixtures;
 use decoding::DamageRng;
 use fixtures::recordings;
 
-/// Conversations that are tried for each API.
+/// The number of conversations that are tried for each API.
 const CONVERSATIONS: usize = 60;
-/// Exchanges of each.
+/// The number of exchanges in each conversation.
 const EXCHANGES: usize = 5;
 
 fn endpoint(api: ProviderApi, dialect: &str) -> ProviderEndpoint {
@@ -51,7 +51,8 @@ fn endpoint(api: ProviderApi, dialect: &str) -> ProviderEndpoint {
     }
 }
 
-/// A reply out of these bytes, ended as a stopped turn is: open blocks closed, every call answered.
+/// Decodes these bytes into a reply that ended as a stopped turn does: open blocks are closed, and every call has a
+/// result.
 fn reply(provider: &dyn Provider, raw: &[u8], number: u64) -> HistoryTurn {
     let mut minted = u128::from(number) << 64;
     let place = BlockPosition { turn_ord: 1, next_seq: 0, generation_id: Uuid::nil().into() };
@@ -122,14 +123,15 @@ fn messages(provider: &dyn Provider, model: &str, list: &str, history: &[History
     body[list].as_array().unwrap().clone()
 }
 
-/// A request's messages as they are written, without what closes the last one: the next question may join it, where the
-/// reply between them left nothing.
+/// Serializes a request's messages without the characters that close the last one, because the next question may be
+/// merged into that message when the reply between them left nothing.
 fn open_prefix(messages: &[Value]) -> String {
     let written = Value::from(messages.to_vec()).to_string();
     written.trim_end_matches(['"', '}', ']']).to_owned()
 }
 
-/// Builds conversations out of recorded bodies and compares each request with the next. Gives all messages of each.
+/// Builds conversations out of recorded bodies and compares each request with the next. Returns all messages of each
+/// conversation.
 fn conversations(provider: &dyn Provider, model: &str, list: &str, bodies: &[Vec<u8>], seed: u64) -> Vec<Vec<Value>> {
     let mut dice = DamageRng(seed);
     let mut all = Vec::new();

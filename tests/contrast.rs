@@ -1,5 +1,5 @@
-//! Recomputes the contrast of every pair of colours that the page uses, from the style sheet itself, and holds each to
-//! what WCAG 2 asks. The gallery shows the same numbers.
+//! Recomputes the contrast of every pair of colours that the page uses, from the style sheet itself, and checks each
+//! pair against the requirement of WCAG 2. The gallery shows the same numbers.
 
 use turnleaf::server::gallery::colours::{CONTRAST_PAIRS, contrast, find_colour_token};
 
@@ -24,7 +24,7 @@ fn every_color_pair_has_required_contrast_in_both_themes() {
 fn contrast_ratio_matches_specification() {
     assert!((contrast([0, 0, 0], [255, 255, 255]) - 21.0).abs() < 1e-9);
     let colour = |name| find_colour_token(name).unwrap();
-    // Two values of the design's own table.
+    // These two values come from the table of the design.
     assert!((contrast(colour("text").light, colour("bg").light) - 15.82).abs() < 0.01);
     assert!((contrast(colour("text3").dark, colour("user-bubble").dark) - 4.76).abs() < 0.01);
 }

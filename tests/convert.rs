@@ -1,5 +1,5 @@
-//! Files that people bring: what becomes of good ones, and that bad ones take nothing with them. They are
-//! read by the real process of the real program, except where the process itself is what is bad.
+//! Conversion of uploaded files: good ones are converted, and bad ones do no harm. Most tests run the real converter
+//! process of the real program; scripts replace it where the process itself has to fail.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -22,7 +22,7 @@ fn converter() -> Converter {
     Converter::new(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")))
 }
 
-/// As an upload goes: what it is, then what it says.
+/// Converts a file as an upload does: detects its type, then extracts its text.
 async fn text(name: &str, bytes: Vec<u8>) -> Result<ConvertedText, ConversionError> {
     let kind = sniff(name, &bytes)?;
     converter().read_text(kind, bytes.into(), None).await

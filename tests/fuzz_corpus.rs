@@ -1,5 +1,5 @@
-//! Runs every input of `fuzz/corpus` through its fuzz target, on every compiler and in every test run. What fuzzing
-//! finds is added there, so that it stays mended.
+//! Runs every input of `fuzz/corpus` through its fuzz target, on every compiler and in every test run. Inputs that
+//! fuzzing finds are added there as regression tests.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

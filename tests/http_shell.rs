@@ -1,5 +1,5 @@
-//! The shell around every route, on a router of toy routes: headers, names, cross-site requests, bodies and errors.
-//! The ids in the names of tables are those of the bad inputs that they hold up (S-HD, S-SZ, S-ID).
+//! The layers around every route, on a router of toy routes: headers, host names, cross-site requests, bodies and
+//! errors.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -65,7 +65,7 @@ async fn boom() -> Html<&'static str> {
     panic!("secret words")
 }
 
-/// What watches the server, as the table of routes has it.
+/// Builds the health routes as the route table has them.
 fn router_with_readiness(readiness: Readiness) -> Router {
     Router::new()
         .route("/healthz", get(health::liveness))
@@ -91,7 +91,7 @@ fn routes() -> Router {
 }
 
 const ROBOTS: &str = "User-agent: *";
-/// A stream of one block without compression (RFC 7932, 9.2).
+/// A Brotli stream of one uncompressed block (RFC 7932, 9.2).
 const ROBOTS_IN_BROTLI: &[u8] = b"\x0b\x06\x80User-agent: *\x03";
 
 fn unzipped(bytes: &[u8]) -> String {
@@ -109,7 +109,7 @@ fn site() -> (tempfile::TempDir, Arc<Site>) {
     std::fs::write(dir.path().join("pkg/turnleaf_bg.wasm"), "wasm").unwrap();
     std::fs::write(dir.path().join("pkg/snippets/one.js"), "1").unwrap();
     std::fs::write(dir.path().join("favicon.svg"), "<svg/>").unwrap();
-    // As a release stores what compression makes smaller.
+    // A release stores only the compressed form of a file that compression makes smaller.
     std::fs::write(dir.path().join("robots.txt.br"), ROBOTS_IN_BROTLI).unwrap();
     let site = Arc::new(Site::open(Some(dir.path())));
     (dir, site)
@@ -163,7 +163,7 @@ impl ShellResponse {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The problem's code, after checking that it is a whole problem.
+    /// Returns the problem's code, after checking that the problem document is complete.
     fn problem(&self) -> String {
         assert_eq!(self.header("content-type"), "application/problem+json", "{}", String::from_utf8_lossy(&self.body));
         let problem = self.json();
@@ -194,7 +194,7 @@ impl Shell {
     }
 }
 
-/// A request to our own name, unless the headers name another; an empty name sends no `Host`.
+/// Builds a request to the server's own host name, unless the headers name another; an empty name sends no `Host`.
 fn request(method: Method, path: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Request<Body> {
     let mut request = Request::builder().method(method).uri(path).body(body.into()).unwrap();
     let given = request.headers_mut();
@@ -211,7 +211,7 @@ fn request(method: Method, path: &str, headers: &[(&str, &str)], body: impl Into
     request
 }
 
-/// One path for each kind of response, with its status.
+/// Lists one path for each kind of response, with its status.
 fn every_response_kind(site: &Site) -> Vec<(Method, String, StatusCode)> {
     let pkg = site.package_dir();
     vec![
@@ -247,7 +247,7 @@ async fn pages_and_responses_are_compressed_where_accepted() {
             assert_ne!(plain.body, small.body, "{path}");
         }
     }
-    // A file is compressed already, and a failure is short.
+    // The response is not compressed on the fly: a file is compressed already, and a failure is short.
     let file = format!("/{}/turnleaf.js", shell.site.package_dir());
     for path in [file.as_str(), "/no/such/page", "/api/none"] {
         let answer = shell.send(request(Method::GET, path, &[("accept-encoding", "gzip, br")], "")).await;
@@ -289,7 +289,7 @@ async fn page_has_nonce_of_its_own_rendering() {
     use leptos::nonce::use_nonce;
     use leptos::prelude::*;
 
-    // Also starts the executor that rendering needs.
+    // This call also starts the executor that rendering needs.
     leptos_axum::generate_route_list(|| ());
     let page = || {
         leptos_axum::render_app_async_with_context(
@@ -326,7 +326,6 @@ async fn hsts_is_sent_behind_tls() {
 
 #[tokio::test]
 async fn foreign_host_names_are_refused_on_every_route() {
-    // S-HD-02
     let shell = shell();
     for (method, path, _) in every_response_kind(&shell.site) {
         let answer = shell.send(request(method, &path, &[("host", "evil.example")], "")).await;
@@ -386,7 +385,6 @@ async fn duplicate_host_header_is_refused() {
 
 #[tokio::test]
 async fn mutations_require_same_origin_or_non_browser_client() {
-    // S-HD-03
     let refused: &[&[(&str, &str)]] = &[
         &[("origin", "https://evil.example")],
         &[("origin", "null")],
@@ -403,7 +401,7 @@ async fn mutations_require_same_origin_or_non_browser_client() {
         &[("origin", "http://127.0.0.1:3000")],
         &[("sec-fetch-site", "same-origin")],
         &[("sec-fetch-site", "none")],
-        // How a browser sends a plain form of a page that hides its origin.
+        // Browsers send this for a plain form of a page that hides its origin.
         &[("sec-fetch-site", "same-origin"), ("origin", "null")],
     ];
     let shell = shell();
@@ -440,7 +438,7 @@ async fn public_url_is_same_origin() {
 
 const PROXY_SECRET: &str = "correct-horse-battery-staple";
 
-/// The same request from this peer.
+/// Sets the peer address of a request.
 fn from_peer(peer: &str, mut request: Request<Body>) -> Request<Body> {
     request.extensions_mut().insert(ConnectInfo(SocketAddr::new(peer.parse().unwrap(), 4711)));
     request
@@ -479,14 +477,13 @@ async fn behind_proxy_only_proxy_with_its_secret_is_answered_on_every_route() {
             assert_eq!(answer.status, status, "{method} {path}");
         }
     }
-    // A request that nobody can place is not let in either.
+    // A request without a known peer is refused too.
     let unplaced = shell.get("/", &[secret, ("host", "chat.example")]).await;
     assert_eq!(unplaced.problem(), "proxy_required");
 }
 
 #[tokio::test]
 async fn cors_preflight_is_refused() {
-    // S-HD-08
     let headers = [
         ("origin", "https://evil.example"),
         ("access-control-request-method", "POST"),
@@ -501,7 +498,6 @@ async fn cors_preflight_is_refused() {
 
 #[tokio::test]
 async fn large_body_is_refused_on_every_route() {
-    // S-SZ-02
     let shell = shell();
     let large = vec![b' '; 3 << 20];
     for path in ["/api/echo", "/api/nothing", "/forms/send", "/api/maybe"] {
@@ -519,7 +515,6 @@ async fn large_body_is_refused_on_every_route() {
 
 #[tokio::test]
 async fn body_with_wrong_shape_is_refused_with_its_field() {
-    // S-SZ-03 to S-SZ-06, S-SZ-08, S-UN-03, S-UN-06, S-ID-01, S-ID-03
     let nested = format!(r#"{{"text":"a","free":{}1{}}}"#, "[".repeat(64), "]".repeat(64));
     let rows: &[(&str, &str)] = &[
         (&nested, ""),
@@ -553,7 +548,7 @@ async fn body_with_wrong_shape_is_refused_with_its_field() {
         let shown: String = body.chars().take(60).collect();
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{shown}");
         assert_eq!(answer.problem(), "invalid", "{shown}");
-        // Where the text is no JSON there is no field to name.
+        // A text that is no JSON has no field that could be named.
         assert_eq!(answer.json().get("field").and_then(Value::as_str).unwrap_or_default(), *field, "{shown}");
         assert!(answer.body.len() < 1000, "{shown}");
     }
@@ -563,7 +558,6 @@ async fn body_with_wrong_shape_is_refused_with_its_field() {
 
 #[tokio::test]
 async fn body_of_another_type_or_encoding_is_refused() {
-    // S-SZ-07, S-SZ-12
     let shell = shell();
     let good = r#"{"text":"a"}"#;
     for headers in [
@@ -599,7 +593,6 @@ async fn optional_body_may_be_absent_but_not_invalid() {
 
 #[tokio::test]
 async fn large_header_is_refused() {
-    // S-SZ-10
     let shell = shell();
     let long = "a".repeat(64 << 10);
     let cookie = format!("a={}", "b".repeat(16 << 10));
@@ -608,14 +601,13 @@ async fn large_header_is_refused() {
         assert_eq!(answer.status, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE);
         assert_eq!(answer.problem(), "header_too_large");
     }
-    // S-HD-07: a long wish for a language is only a wish.
+    // A very long `Accept-Language` is accepted, because it is only a preference.
     let language = "a".repeat(16 << 10);
     assert_eq!(shell.get("/", &[("accept-language", &language)]).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
 async fn path_accepts_ids_in_one_spelling_only() {
-    // S-ID-01, S-ID-03
     let shell = shell();
     let good = "0190b5b4-7c1e-7abc-8def-0123456789ab";
     assert_eq!(shell.get(&format!("/api/turns/{good}"), &[]).await.body, good.as_bytes());
@@ -643,7 +635,6 @@ async fn path_accepts_ids_in_one_spelling_only() {
 
 #[tokio::test]
 async fn query_is_read_as_strictly_as_body() {
-    // S-PG-01 to S-PG-03
     let shell = shell();
     assert_eq!(shell.get("/api/page?limit=5", &[]).await.body, b"5");
     for (query, field) in [
@@ -672,7 +663,7 @@ async fn errors_do_not_expose_internal_details() {
     assert_eq!(shell.get("/", &[]).await.status, StatusCode::OK, "the server lives on");
 }
 
-/// What is logged, as one text.
+/// Collects the log as one text.
 #[derive(Clone, Default)]
 struct LogBuffer(Arc<std::sync::Mutex<Vec<u8>>>);
 

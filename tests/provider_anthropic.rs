@@ -1,5 +1,5 @@
-//! Every recorded reply of the Messages API through the decoder and the builder: whole, cut anywhere, and back into the
-//! next request.
+//! Every recorded reply of the Messages API through the decoder and the block builder: whole, cut at any byte, and
+//! resent in the next request.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -27,10 +27,10 @@ use decoding::{DamageRng, decode};
 use fakeprov::{FakeProvider, ServerStep};
 use fixtures::{FixtureRecording, recordings};
 
-/// Nothing here takes long unless it hangs.
+/// A timeout that only a test that hangs can reach.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Every recorded stream, real and derived.
+/// Loads every recorded stream, real and derived.
 fn streams() -> Option<Vec<FixtureRecording>> {
     let mut all = recordings("anthropic", "sse")?;
     assert!(all.len() >= 33, "only {} recordings", all.len());
@@ -49,7 +49,7 @@ fn replayed(body: &[u8], http_status: Option<u16>) -> Value {
     replay(&how, body).unwrap()
 }
 
-/// The JSON values of a stream, read without our framer.
+/// Parses the JSON values of a stream without the product's SSE framer.
 fn events(recording: &FixtureRecording) -> Vec<Value> {
     let body = String::from_utf8(recording.body.clone()).unwrap();
     body.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data:")?.trim()).ok()).collect()
@@ -89,7 +89,8 @@ fn recording_is_complete_with_stop_reason_it_was_recorded_with() {
             _ => {
                 assert!(outcome.complete, "{name}: {outcome:?}");
                 let features = recording.about["features"].as_array().unwrap();
-                // Sorted; the one recording of several messages ends with the first of its two.
+                // The features are sorted; the only recording of several messages ends with the first of its two stop
+                // reasons.
                 let reason = features.iter().find_map(|feature| feature.as_str()?.strip_prefix("stop:"));
                 assert_eq!(outcome.stop_reason.as_deref(), reason, "{name}");
             }
@@ -112,7 +113,7 @@ fn blocks_are_decoded_in_wire_order() {
         let mut text = String::new();
         for event in events(recording) {
             let block = &event["content_block"];
-            // A message may begin with calls that are whole already.
+            // A message may begin with calls that are already complete.
             let begun = event["message"]["content"].as_array().into_iter().flatten();
             expected.extend(begun.map(|block| block["id"].as_str().unwrap().to_owned()));
             match (event["type"].as_str().unwrap(), block["type"].as_str()) {
@@ -176,8 +177,8 @@ fn usage_matches_last_message_delta() {
     assert!(compared >= 25, "only {compared} compared");
 }
 
-/// Content without what the API leaves free, or a recorded client left out: null keys, `caller`, `citations`, cache
-/// marks.
+/// Removes what the API leaves optional and what a recorded client left out: null keys, `caller`, `citations`, cache
+/// markers.
 fn normalized(content: &Value) -> Value {
     match content {
         Value::Object(map) => {
@@ -189,13 +190,13 @@ fn normalized(content: &Value) -> Value {
                 .collect()
         }
         Value::Array(parts) => parts.iter().map(normalized).collect(),
-        // One recorder wrote dashes and apostrophes plainly; that nothing of ours is changed has a test of its own.
+        // One recorder wrote plain dashes and apostrophes. Another test checks that our texts are not changed.
         Value::String(text) => text.replace('\u{2013}', "-").replace('\u{2019}', "'").into(),
         other => other.clone(),
     }
 }
 
-/// Whether two values are equal, where the recording of the second has left out long strings (`<elided …>`).
+/// Compares two values, of which the recorded one has left out long strings (`<elided …>`).
 fn is_same(ours: &Value, recorded: &Value) -> bool {
     match (ours, recorded) {
         (Value::Object(ours), Value::Object(recorded)) => {
@@ -213,7 +214,7 @@ fn is_same(ours: &Value, recorded: &Value) -> bool {
     }
 }
 
-/// The content of the last assistant message of a recorded request.
+/// Returns the content of the last assistant message of a recorded request.
 fn resent_by_client(next: &FixtureRecording) -> Value {
     let messages = next.about["request"]["messages"].as_array().unwrap();
     messages.iter().rev().find(|message| message["role"] == "assistant").unwrap()["content"].clone()
@@ -229,7 +230,7 @@ fn resent_content(recording: &FixtureRecording) -> Value {
 #[test]
 fn resent_history_matches_recorded_clients() {
     let Some(recordings) = streams() else { return };
-    // `ORACLES.json` lies at the top of the fixtures.
+    // `ORACLES.json` lies in the root folder of the fixtures.
     let oracles = fixtures::recordings("", "json").unwrap();
     let oracles = &oracles.iter().find(|file| file.name == "/ORACLES").unwrap().about["anthropic_replay"];
     let mut compared = 0;

@@ -1,5 +1,5 @@
-//! Recordings with damages, several hundred an API: whatever comes, the invariants hold. The fuzz targets in `fuzz/`
-//! look for what these do not hit.
+//! Recordings with random damage, several hundred per API: the decoder's invariants hold for any input. The fuzz
+//! targets in `fuzz/` look for what these cases do not hit.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -14,9 +14,9 @@ mod invariants;
 use fixtures::{FixtureRecording, recordings};
 use invariants::{DamageRng, assert_decoder_invariants, assert_framer_invariants, damage_body};
 
-/// Damaged bodies an API.
+/// The number of damaged bodies per API.
 const CASES: usize = 250;
-/// Long recordings say nothing that short ones do not, and take long.
+/// Longer recordings are skipped, because they cover nothing that short ones do not, and take long.
 const LONGEST: usize = 12_000;
 
 fn survive(api: ProviderApi, folders: &[&str], ending: &str) {

@@ -1,5 +1,5 @@
-//! Every recorded chat completion through the framer, the decoder and the builder: whole, cut anywhere, and back into
-//! the next request.
+//! Every recorded chat completion through the SSE framer, the decoder and the block builder: whole, cut at any byte,
+//! and resent in the next request.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -20,7 +20,7 @@ mod decoding;
 use decoding::DamageRng;
 use fixtures::FixtureRecording;
 
-/// Every recorded chat completion stream, real and derived.
+/// Loads every recorded chat completion stream, real and derived.
 fn chat_recordings() -> Option<Vec<FixtureRecording>> {
     let mut all = fixtures::recordings("openai_chat", "sse")?;
     all.extend(fixtures::recordings("openai_compat", "sse")?);
@@ -83,7 +83,7 @@ fn framer_agrees_with_independent_parser_on_every_recording() {
             .collect();
         let ours: Vec<(String, String)> =
             frame([recording.body.as_slice()]).into_iter().map(|event| (event.name, event.data)).collect();
-        // Where the body ends in the middle of an event, we may have that one more, when it is whole.
+        // Where the body ends in the middle of an event, our framer may return that event too, if it is complete.
         assert!(ours.len() - theirs.len() <= usize::from(!recording.body.ends_with(b"\n\n")), "{}", recording.name);
         assert_eq!(ours[..theirs.len()], theirs, "{}", recording.name);
     }
@@ -148,7 +148,7 @@ fn recording_is_complete_only_with_terminal_event() {
 fn recording_prefix_ends_as_interrupted_with_text_prefix() {
     let Some(recordings) = chat_recordings() else { return };
     decoding::assert_every_prefix_ends(&recordings, decoder);
-    // A beginning counts as complete only when the terminal is in it.
+    // A prefix counts as complete only if it contains the terminal event.
     let mut dice = DamageRng(0x7465_726d_696e_616c);
     for recording in &recordings {
         let body = recording.body.as_slice();
@@ -163,7 +163,7 @@ fn recording_prefix_ends_as_interrupted_with_text_prefix() {
 
 #[test]
 fn resent_history_matches_recorded_client() {
-    // Recorded clients that send something else on purpose.
+    // These recorded clients send something else on purpose.
     const KNOWN_DIFFERENCES: [(&str, &str); 2] = [
         (
             "openai_compat/groq_tool_use_failed_session.t1",
@@ -190,8 +190,8 @@ fn resent_history_matches_recorded_client() {
     assert!(compared >= 10, "only {compared} sessions were compared");
 }
 
-/// A message without the freedoms that the API leaves: how "no text" is written, how arguments are spaced, doubled
-/// reasoning keys and an index inside a call.
+/// Removes the freedoms that the API leaves in a message: how "no text" is written, how arguments are spaced,
+/// duplicate reasoning keys, and an index inside a call.
 fn normalized(message: &Value) -> Value {
     let mut message = message.clone();
     let map = message.as_object_mut().unwrap();
@@ -256,7 +256,7 @@ fn accepted_context_pairs_match_resent_history() {
         let ours = replay(&how, &first.body).unwrap()["next"].clone();
         let sent = next.about["request"]["messages"].as_array().unwrap();
         let sent = sent.iter().rev().find(|message| message["role"] == "assistant").unwrap();
-        // A client may leave out what says nothing to the server: which format, which place, whether it is over.
+        // A client may leave out what the server does not need: format, index, status.
         let plain = |message: &Value| {
             let mut message = message.clone();
             for list in ["content", "reasoning_details"] {

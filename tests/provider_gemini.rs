@@ -1,4 +1,4 @@
-//! Every recorded Gemini response through the decoder: whole, cut anywhere, and back into the next request.
+//! Every recorded Gemini response through the decoder: whole, cut at any byte, and resent in the next request.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -23,7 +23,7 @@ mod fixtures;
 use fakeprov::{FakeProvider, ServerStep};
 use fixtures::{FixtureRecording, recordings};
 
-/// Every recorded stream, every array, and what was made of them.
+/// Loads every recorded stream and array, and what was derived from them.
 fn gemini_recordings() -> Option<Vec<FixtureRecording>> {
     let mut all = recordings("gemini", "sse")?;
     all.extend(recordings("gemini_json_array", "body")?);
@@ -44,7 +44,7 @@ fn replayed(body: &[u8], chunk: Option<usize>) -> Value {
     replay(&how, body).unwrap()
 }
 
-/// The chunks of a recording, read without the decoder.
+/// Parses the chunks of a recording without the decoder.
 fn chunks(recording: &FixtureRecording) -> Vec<Value> {
     let text = std::str::from_utf8(&recording.body).unwrap();
     if let Ok(Value::Array(chunks)) = serde_json::from_str(text) {
@@ -119,7 +119,7 @@ fn recording_content_is_neither_lost_nor_reordered() {
             if let Some(text) = part["text"].as_str().filter(|text| !text.is_empty()) {
                 expected.push((kind, text.to_owned()));
             }
-            // Calls in pieces are compared by their names alone.
+            // Calls that arrive in pieces are compared by their names alone.
             if let Some(name) = part.pointer("/functionCall/name").and_then(Value::as_str) {
                 expected.push(("call", name.to_owned()));
             }
@@ -147,12 +147,12 @@ fn item_text(item: &DecodedItem) -> Option<(&'static str, String)> {
         DecodedItem::Thinking(text) => ("thinking", text.clone()),
         DecodedItem::ThinkingSignature(signature) => ("signature", signature.clone()),
         DecodedItem::ToolCall { name, .. } => ("call", name.clone()),
-        // A search is told of beside the parts.
+        // Google Search is reported beside the parts, not as one of them.
         DecodedItem::ProviderToolCall { name, .. } if name != "google_search" => ("own", String::new()),
         DecodedItem::Image(image) => ("image", image.mime.to_owned()),
         DecodedItem::Opaque(map) => {
             let name = map["type"].as_str().unwrap();
-            // These stand beside the parts.
+            // These items come from fields beside the parts.
             if name == "x:citation" || name == "x:sources" || name.ends_with("Metadata") {
                 return None;
             }
@@ -162,7 +162,7 @@ fn item_text(item: &DecodedItem) -> Option<(&'static str, String)> {
     })
 }
 
-/// Neighbouring texts of one kind are one text.
+/// Merges adjacent texts of one kind.
 fn merge_adjacent<'a>(mut all: Vec<(&'a str, String)>, one: (&'a str, String)) -> Vec<(&'a str, String)> {
     match all.last_mut() {
         Some((kind, text)) if *kind == one.0 && matches!(*kind, "text" | "thinking") => text.push_str(&one.1),
@@ -211,7 +211,8 @@ fn every_part_except_thoughts_and_empty_text_is_resent_unchanged() {
         if name.starts_with("derived/") || name.ends_with("streamed_function_args_array") {
             continue;
         }
-        // An unsigned part of no text is refused at some endpoints, and was left out by clients that were accepted.
+        // Some endpoints refuse an unsigned part with an empty text; clients whose requests were accepted left it
+        // out.
         let is_kept = |part: &Value| part["thought"] != true && *part != json!({"text": ""});
         let kept: Vec<Value> = parts_of(&recording).into_iter().filter(is_kept).collect();
         let next = replayed(&recording.body, None)["next"].clone();
@@ -251,9 +252,9 @@ fn accepted_context_pairs_match_resent_history() {
     assert_eq!(compared, 4);
 }
 
-/// Compares what goes back with the last model content of a recorded request. Clients may send thoughts, make up ids,
-/// join texts, write signatures in either alphabet and put them on a part of their own (docs/reference/providers.md
-/// 7.4, 7.6).
+/// Compares the resent content with the last model content of a recorded request. Clients may send thoughts, make up
+/// ids, join texts, write signatures in either base64 alphabet, and put signatures on a part of their own
+/// (docs/reference/providers.md 7.4, 7.6).
 fn compare(name: &str, ours: &Value, request: &Value) {
     let contents = request["contents"].as_array().unwrap();
     let sent = contents.iter().rev().find(|content| content["role"] == "model").unwrap();
@@ -261,7 +262,7 @@ fn compare(name: &str, ours: &Value, request: &Value) {
     assert_eq!(normalized(&ours[0]), normalized(sent), "{name}");
 }
 
-/// The texts and other parts of a content in their order, and its signatures in theirs.
+/// Returns the texts and other parts of a content in their order, and its signatures in theirs.
 fn normalized(content: &Value) -> (Vec<(&'static str, String)>, Vec<String>) {
     let mut said = Vec::new();
     let mut signatures = Vec::new();

@@ -1,4 +1,5 @@
-//! Providers over real sockets: what goes out, what comes back when a server misbehaves, and that letting go closes.
+//! Provider clients over real sockets: what a request sends, how misbehaving servers are handled, and that dropping a
+//! stream closes its connection.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -27,7 +28,7 @@ mod fakeprov;
 use fakeprov::{FakeProvider, ServerStep};
 
 const KEY: &str = "the-secret-key-of-this-test";
-/// Nothing here takes long unless it hangs.
+/// A timeout that only a test that hangs can reach.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn endpoint(id: &str, base_url: String) -> ProviderEndpoint {
@@ -258,7 +259,7 @@ async fn refresh_lists_models_and_finds_local_servers() {
     ];
     let alone = ProviderRegistry::new(Vec::new(), None, candidates.clone(), DemoProvider::new(0.0));
     alone.refresh().await;
-    // Whatever listens on the port is told of, and used only after a person said yes.
+    // A local server that was found is reported, but used only after a person has accepted it.
     let llama = ModelLock::new("ollama", "llama");
     assert_eq!(alone.default_lock().provider, "demo");
     assert!(
@@ -269,7 +270,7 @@ async fn refresh_lists_models_and_finds_local_servers() {
     assert!(alone.find("ollama").is_some() && alone.find("llamacpp").is_none());
     let found = alone.local_servers();
     let of_found: Vec<_> = found.iter().map(|server| (server.id.as_str(), server.models.len())).collect();
-    // One that has no models yet is found all the same: its owner is told how to get one.
+    // A server without models is reported too, and its owner is shown how to install one.
     assert_eq!(of_found, [("ollama", 1), ("llamacpp", 0)]);
     assert_eq!(alone.models().iter().filter(|model| !model.is_demo).count(), 1);
 
@@ -359,7 +360,7 @@ async fn public_endpoint_cannot_reach_local_addresses() {
         let refused = tokio::time::timeout(PATIENCE, provider.send("m", "{}".into())).await.unwrap().err().unwrap();
         assert_eq!(refused.failure.kind, FailureKind::ProviderUnreachable, "{host}");
         let detail = refused.failure.detail.unwrap();
-        assert!(detail.contains("not on the open internet") && !detail.contains(KEY), "{host}: {detail}");
+        assert!(detail.contains("not a public internet address") && !detail.contains(KEY), "{host}: {detail}");
     }
     assert_eq!(server.requests().len(), 0);
     send(&server).await.unwrap();
@@ -376,7 +377,7 @@ async fn reply_keeps_ordinary_header_values_and_redacts_credentials() {
     let reply = ChatEndpoint::new(&of, HttpClient::default()).send("m", "{}".into()).await.unwrap();
     assert_eq!(String::from_utf8(read(reply).await.0).unwrap(), said("[removed]", "[removed]"));
 
-    // Exports take out the same, and the placeholder in the place of a key is ordinary text too.
+    // Exports redact the same keys; the placeholder that servers without keys take is ordinary text and stays.
     let keyless =
         ProviderEndpoint { api_key: Some("sk-no-key-required".into()), ..endpoint("keyless", server.base_url()) };
     let registry = ProviderRegistry::new(vec![of, keyless], None, Vec::new(), DemoProvider::new(0.0));
@@ -417,7 +418,7 @@ async fn connection_test_reports_exact_problem() {
         ),
         (vec![answer(403, "")], ProviderHealth::KeyRefused, "(403)"),
         (vec![answer(404, "{}"), list()], ProviderHealth::WrongAddress, "(404)"),
-        (vec![answer(200, "<html>")], ProviderHealth::WrongAddress, "not with a list of models"),
+        (vec![answer(200, "<html>")], ProviderHealth::WrongAddress, "not with a model list"),
         (vec![answer(500, r#"{"error": "kaput"}"#)], ProviderHealth::Failing, "status 500: kaput."),
     ] {
         let server = FakeProvider::start(scripts).await;
@@ -431,7 +432,7 @@ async fn connection_test_reports_exact_problem() {
         assert_eq!(registry.known_endpoints()[0].check.as_ref(), Some(&check));
     }
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    // Speaks at once, and not TLS.
+    // This server speaks at once, and does not speak TLS.
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let plain = format!("https://{}/v1", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -440,8 +441,8 @@ async fn connection_test_reports_exact_problem() {
         }
     });
     for (address, part) in [
-        (format!("http://{closed}/v1"), "nothing listens there"),
-        ("http://nowhere.invalid/v1".to_owned(), "there is no server of this name"),
+        (format!("http://{closed}/v1"), "no server is listening there"),
+        ("http://nowhere.invalid/v1".to_owned(), "no server with this name was found"),
         (plain, "the secure connection failed"),
     ] {
         let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
@@ -459,6 +460,6 @@ async fn server_without_list_is_tested_with_named_model() {
     let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
     registry.put(ProviderEndpoint { models: vec!["sonar".into()], ..endpoint("mine", server.base_url()) });
     let check = registry.check("mine").await.unwrap();
-    assert!(check.state == ProviderHealth::Working && check.sentence.contains("sonar answers"), "{check:?}");
+    assert!(check.state == ProviderHealth::Working && check.sentence.contains("sonar responds"), "{check:?}");
     assert_eq!(server.requests()[1].path, "/v1/chat/completions");
 }

@@ -1,4 +1,4 @@
-//! Every recorded response of Ollama's own API through the decoder: whole, cut anywhere, and back into the next
+//! Every recorded response of Ollama's own API through the decoder: whole, cut at any byte, and resent in the next
 //! request.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
@@ -33,7 +33,7 @@ fn replayed(body: &[u8], chunk: Option<usize>) -> Value {
     replay(&how, body).unwrap()
 }
 
-/// The lines of a recording, read without the decoder.
+/// Parses the lines of a recording without the decoder.
 fn lines(recording: &FixtureRecording) -> Vec<Value> {
     let text = std::str::from_utf8(&recording.body).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -98,7 +98,7 @@ fn resent_history_matches_recorded_client() {
     let messages = of("qwen3.t2").about["request"]["messages"].as_array().unwrap();
     let mut sent = messages.iter().find(|message| message["role"] == "assistant").unwrap().clone();
     let mut ours = replayed(&of("qwen3.t1").body, None)["next"][0].clone();
-    // The client left out the id and the index and added a type; the server takes both.
+    // The recorded client left out the id and the index and added a type; the server accepts both forms.
     for message in [&mut sent, &mut ours] {
         for call in message["tool_calls"].as_array_mut().unwrap() {
             *call = json!({"name": call["function"]["name"], "arguments": call["function"]["arguments"]});

@@ -1,5 +1,5 @@
-//! Every recorded body of the Responses API through the decoder: whole, cut anywhere, without its deltas, without its
-//! snapshot, from its middle, and back into the next request.
+//! Every recorded body of the Responses API through the decoder: whole, cut at any byte, without its deltas, without
+//! its snapshot, from its middle, and resent in the next request.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -27,7 +27,7 @@ fn recordings() -> Option<Vec<FixtureRecording>> {
     Some(all)
 }
 
-/// One JSON document of the fixtures; `None`, said visibly, when there are no fixtures.
+/// Reads one JSON document of the fixtures. Returns `None`, and prints a note, when there are no fixtures.
 fn document(path: &str) -> Option<Value> {
     let path = fixtures::fixtures_root().join(path);
     let Ok(bytes) = std::fs::read(&path) else {
@@ -56,7 +56,7 @@ fn replayed(body: &[u8], http_status: Option<u16>) -> Value {
     replay(&how, body).unwrap()
 }
 
-/// The events of a body, read without anything of ours.
+/// Parses the events of a body without any code of the product.
 fn events(body: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(body);
     let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
@@ -72,7 +72,8 @@ fn is_terminal(event: &Value) -> bool {
     matches!(event["type"].as_str(), Some("response.completed" | "response.incomplete" | "response.failed"))
 }
 
-/// The output of a response: what its terminal says, or, where that says nothing, what the ends of its items say.
+/// Returns the output of a response: the one of its terminal event or, if that one is empty, the items of the
+/// `output_item.done` events.
 fn output(events: &[Value]) -> Vec<Value> {
     let said = events.iter().find(|event| is_terminal(event)).map(|event| &event["response"]["output"]);
     match said.and_then(Value::as_array) {
@@ -84,17 +85,18 @@ fn output(events: &[Value]) -> Vec<Value> {
     }
 }
 
-/// What a reply says, without where one piece ends and the next begins.
+/// The content of a reply without the boundaries between its pieces.
 #[derive(Debug, Default, PartialEq)]
 struct MergedReply {
     text: String,
-    /// Without the blank lines between its parts.
+    /// The reasoning, without the blank lines between its parts.
     thinking: String,
-    /// How many: some servers seal the same reasoning anew each time they send it.
+    /// The number of signatures. Some servers encrypt the same reasoning anew each time they send it, so values
+    /// cannot be compared.
     signatures: usize,
-    /// Call id, name and arguments.
+    /// Call id, name and arguments of each call.
     calls: Vec<(String, String, String)>,
-    /// Types of what is kept and not interpreted, but for citations.
+    /// Types of the items that are stored without interpretation, except citations.
     others: Vec<String>,
     citations: usize,
 }
@@ -267,7 +269,7 @@ fn blocks_keep_order_of_first_appearance() {
             })
             .collect();
         if merge_items(&decode(&recording.body).0).text.is_empty() {
-            // A message that says nothing, or was cut before it did, is no block.
+            // A message that is empty, or was cut before its first text, makes no block.
             appeared.retain(|kind| kind != "text");
         }
         let blocks = replayed(&recording.body, None)["blocks"].clone();
@@ -312,7 +314,8 @@ fn content_is_neither_lost_nor_doubled_when_server_omits_events() {
         check("with an empty snapshot", silent);
         if terminal["response"]["output"].as_array().is_some_and(|output| !output.is_empty()) {
             check("with the terminal alone", vec![terminal.clone()]);
-            // What is only whole at its end comes with the terminal then: behind a call that was seen to begin.
+            // Items that are complete only at their end come with the terminal event then, after a call whose
+            // beginning was seen.
             let in_any_order = |mut told: MergedReply| {
                 told.others.sort();
                 told
@@ -354,7 +357,8 @@ fn recorded_oracles_match() {
         assert_eq!(json!(final_output.len()), fact["final_output_items"], "{file}");
         let (items, _) = decode(&recording.body);
         let (ours, theirs) = (merge_items(&items), expected(final_output));
-        // Where the oracle says that deltas fall short, the ends of the items or the snapshot make up for it.
+        // Where the oracle states that the deltas are incomplete, the ends of the items or the snapshot complete the
+        // text.
         if fact["text_equal"] == true || !final_output.is_empty() {
             assert_eq!(ours.text, theirs.text, "{file}");
         }
@@ -364,7 +368,7 @@ fn recorded_oracles_match() {
     }
 }
 
-/// The items of an assistant that end a recorded request: what its client made of the response before.
+/// Returns the assistant items at the end of a recorded request: what its client made of the previous response.
 fn resent_items(request: &Value) -> Vec<Value> {
     let is_answer =
         |item: &&Value| item["role"] == "user" || item["type"].as_str().is_some_and(|kind| kind.ends_with("_output"));
@@ -375,12 +379,13 @@ fn resent_items(request: &Value) -> Vec<Value> {
     items
 }
 
-/// An item without the freedoms that the API leaves: ids, states, nulls, how a text is wrapped, and what hangs on it.
+/// Removes the freedoms that the API leaves in an item: ids, states, nulls, how a text is wrapped, and annotations.
 fn normalized(item: &Value) -> Value {
     let mut item = item.clone();
     let map = item.as_object_mut().unwrap();
     map.retain(|key, value| !value.is_null() && !matches!(key.as_str(), "id" | "status"));
-    // One client puts the response's id before calls that a server numbers anew in every response.
+    // One client prefixes the call id with the response's id, because its server numbers the calls anew in every
+    // response.
     if let Some(id) = map.get("call_id").and_then(Value::as_str) {
         let bare = id.rsplit(':').next().unwrap().to_owned();
         map.insert("call_id".into(), json!(bare));
@@ -407,7 +412,7 @@ fn assert_resent(name: &str, ours: &Value, request: &Value) -> bool {
     }
     let mut ours: Vec<Value> = ours.as_array().unwrap().iter().map(normalized).collect();
     let theirs: Vec<Value> = theirs.iter().map(normalized).collect();
-    // Some clients leave the phase out; the guide asks for it.
+    // Some clients leave the phase out; the API guide asks for it.
     for (ours, theirs) in ours.iter_mut().zip(&theirs) {
         if theirs.get("phase").is_none() {
             ours.as_object_mut().unwrap().remove("phase");
@@ -419,7 +424,7 @@ fn assert_resent(name: &str, ours: &Value, request: &Value) -> bool {
 
 #[test]
 fn resent_history_matches_recorded_client() {
-    // The client put the id of the item where the id of the call belongs.
+    // In this recording, the client put the id of the item where the id of the call belongs.
     const KNOWN_DIFFERENCES: &str = "openai_responses/function_call_session_gpt4o.t1";
     let Some(recordings) = recordings() else { return };
     let mut compared = 0;
@@ -443,13 +448,14 @@ fn accepted_context_pairs_are_kept_and_refused_ones_never_sent() {
     let next = replayed(summary.to_string().as_bytes(), None);
     assert_eq!((&next["complete"], &next["stop_reason"]), (&json!(true), &json!("completed")));
     assert!(assert_resent("summary", &next["next"], &named("summary_replay.t2")["request"]));
-    // Ids and all: nothing of an accepted item is changed.
+    // An accepted item is resent unchanged, with its ids.
     assert_eq!(next["next"], summary["output"]);
     let parts = summary["output"][0]["summary"].as_array().unwrap();
     let texts: Vec<&str> = parts.iter().map(|part| part["text"].as_str().unwrap()).collect();
     assert_eq!(next["blocks"][0]["thinking"], texts.join("\n\n"));
 
-    // An edited reply has no raw, so its reasoning stays behind: with it the request was refused.
+    // An edited reply has no raw bytes, so its reasoning is not resent; the recorded request that sent it was
+    // refused.
     let refused = named("modified_history_400.t2.response");
     let printed = replayed(refused.to_string().as_bytes(), Some(400));
     assert_eq!(printed["failure"]["kind"], "provider_refused_request");
@@ -480,7 +486,7 @@ fn recorded_error_bodies_are_classified() {
             _ => "provider_refused_request",
         };
         assert_eq!(printed["failure"]["kind"], expected, "{name}: {printed}");
-        // The same document under status 200 is an error too.
+        // An error document under status 200 is an error too.
         let inside = replayed(&recording.body, None);
         assert_eq!((&inside["complete"], &inside["blocks"]), (&json!(false), &json!([])), "{name}");
         assert_ne!(inside["failure"]["kind"], "provider_truncated", "{name}");

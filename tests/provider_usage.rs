@@ -1,4 +1,5 @@
-//! What five APIs say of tokens, in one meaning: over every recording, and by hand for those that count unlike others.
+//! Token usage of five APIs, normalized to one meaning: over every recording, and with examples for the providers
+//! that count differently.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -19,7 +20,7 @@ const FOLDERS: [(&str, &str, &str); 6] = [
     ("openai_responses", "sse", "openai_responses"),
 ];
 
-/// Every recording with its API; `None` when there are no fixtures.
+/// Loads every recording with its API. Returns `None` when there are no fixtures.
 fn all_recordings() -> Option<Vec<(&'static str, FixtureRecording)>> {
     let mut all = Vec::new();
     for (folder, ending, api) in FOLDERS {
@@ -39,7 +40,7 @@ fn read(api: &str, dialect: Option<&str>, body: &[u8]) -> Value {
     replay(&how, body).unwrap()
 }
 
-/// The JSON values of a body, read without any of our own code: events of one line each, or one document.
+/// Parses the JSON values of a body without any code of the product: events of one line each, or one document.
 fn values(body: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(body);
     match serde_json::from_str(&text) {
@@ -51,7 +52,7 @@ fn values(body: &[u8]) -> Vec<Value> {
     }
 }
 
-/// The provider's own total, as the body says it last.
+/// Returns the last total that the provider's body states.
 fn total(api: &str, body: &[u8]) -> Option<u64> {
     let paths: &[&str] = match api {
         "gemini" => &["/usageMetadata/totalTokenCount"],
@@ -76,7 +77,7 @@ fn input_and_output_match_provider_total_and_parts_do_not_exceed_sums() {
             assert_eq!(input + output.unwrap_or(0), total, "{}: {usage}", recording.name);
             compared += 1;
         }
-        // A provider that failed in the middle may not have counted the same things yet.
+        // A provider that failed in the middle may not have reported all counts yet.
         if read["failure"].is_object() {
             continue;
         }
@@ -92,7 +93,7 @@ fn anthropic_input_is_input_plus_both_cached_parts() {
     let Some(recordings) = fixtures::recordings("anthropic", "sse") else { return };
     let mut compared = 0;
     for recording in recordings {
-        // Each count as it was said last.
+        // Each count keeps its last reported value.
         let mut last = json!({});
         for value in values(&recording.body) {
             let said = value.pointer("/message/usage").or(value.get("usage"));
@@ -146,7 +147,8 @@ fn every_api_usage_has_same_meaning() {
             "done_reason": "stop", "prompt_eval_count": input, "eval_count": output});
         ("ollama", format!("{line}\n"))
     };
-    // A prompt of 1000 tokens, 600 of them from a cache; 100 written, 40 of them reasoning.
+    // The common case: a prompt of 1000 tokens, 600 of them read from a cache; 100 tokens written, 40 of them
+    // reasoning.
     let whole = json!({"input_tokens": 1000, "output_tokens": 100, "cache_read_tokens": 600,
         "cache_write_tokens": null, "reasoning_tokens": 40});
     let with = |key: &str, value: Value| {
@@ -162,7 +164,7 @@ fn every_api_usage_has_same_meaning() {
                 "prompt_tokens_details": {"cached_tokens": 600}, "completion_tokens_details": {"reasoning_tokens": 40}})),
             whole.clone(),
         ),
-        // DeepSeek
+        // DeepSeek names the cached tokens differently.
         (
             chat(
                 json!({"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100, "prompt_cache_hit_tokens": 600,
@@ -170,7 +172,7 @@ fn every_api_usage_has_same_meaning() {
             ),
             whole.clone(),
         ),
-        // xAI: reasoning is beside the completion.
+        // xAI counts reasoning in addition to the completion tokens.
         (
             chat(json!({"prompt_tokens": 1000, "completion_tokens": 60, "total_tokens": 1100,
                 "prompt_tokens_details": {"cached_tokens": 600}, "completion_tokens_details": {"reasoning_tokens": 40}})),
@@ -188,7 +190,7 @@ fn every_api_usage_has_same_meaning() {
                 "thoughtsTokenCount": 40, "totalTokenCount": 1100})),
             whole.clone(),
         ),
-        // What Gemini's own tools put before the model is beside the prompt.
+        // Gemini counts the prompt tokens of its own tools in addition to the prompt.
         (
             gemini(json!({"promptTokenCount": 900, "toolUsePromptTokenCount": 100, "cachedContentTokenCount": 600,
                 "candidatesTokenCount": 60, "thoughtsTokenCount": 40, "totalTokenCount": 1100})),

@@ -1,6 +1,6 @@
 //! The store on SQLite and, where `TURNLEAF_TEST_PG` names a cluster, on PostgreSQL: every function, every statement,
-//! the migrations, the checker, and what happens when the disk or the database fails. One program, because linking
-//! costs more than running.
+//! the migrations, the checker, and failures of the disk and the database. All of it is one test program, because
+//! linking costs more than running.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,5 +1,5 @@
-//! Servers of tools: programs and addresses that behave, and those that do not. The programs are
-//! real processes, started by the real guard.
+//! MCP tool servers, programs and URLs, that behave well or badly. The programs are real processes, which the real
+//! guard process starts.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,5 +1,5 @@
-//! The frame as the server draws it: the names that people, scripts and tests find things by (docs of the page's
-//! contract), and that no text of a person or a model can become markup.
+//! The page frame as the server renders it: the marks by which people, scripts and tests find elements
+//! (docs/reference/api.md 4), and that no text of a person or a model becomes markup.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -34,7 +34,7 @@ const HOSTILE: [&str; 4] = [
     "<img src=x onerror=alert(1)>",
 ];
 
-/// A page drawn the way the server draws pages, with the contexts of the application around `view`.
+/// Renders a page as the server does, with the contexts of the application around `view`.
 async fn render<V: IntoView + 'static>(view: impl Fn() -> V + Clone + Send + Sync + 'static) -> String {
     let document = move || {
         let view = view.clone();
@@ -61,13 +61,13 @@ async fn render_response<V: IntoView + 'static>(
     contexts: impl Fn() + Clone + Send + Sync + 'static,
     document: impl Fn() -> V + Clone + Send + Sync + 'static,
 ) -> String {
-    // Listing routes is what tells the framework, in the server too, that tokio runs its tasks.
+    // Listing the routes initializes the framework's executor, on the server too.
     leptos_axum::generate_route_list(|| ());
     let render = leptos_axum::render_app_async_with_context(contexts, document);
     let request = Request::builder().uri("/nowhere").body(Body::empty()).unwrap();
     let body = tokio::task::LocalSet::new().run_until(render(request)).await.into_body();
     let html = String::from_utf8(to_bytes(body, usize::MAX).await.unwrap().to_vec()).unwrap();
-    // The framework's marks between texts say nothing to a reader.
+    // The framework's markers between texts are not content.
     html.replace("<!>", "")
 }
 
@@ -287,7 +287,7 @@ async fn text_of_person_or_model_never_becomes_markup() {
             render(move || view! { <HomeScreen page=home.clone()/> }).await,
             render(move || view! { <ChatListRows items=listed.clone()/> }).await,
         ] {
-            // The words must be there, and not as tags.
+            // The words must be shown, but not as tags.
             assert!(html.contains("alert(1)"), "{html}");
             assert!(!html.contains("<script>alert"), "{html}");
             assert!(!html.contains("<img src=x"), "{html}");
@@ -311,8 +311,8 @@ async fn composer_shows_context_usage_and_warns_in_time() {
         page.turns[1].turn.context_tokens = used;
         page
     };
-    let nearly = "The conversation is nearly as long as this model can read.";
-    let full = "The conversation is longer than this model can read.";
+    let nearly = "This chat is close to the model's context limit.";
+    let full = "This chat exceeds the model's context limit.";
     for (used, says, has_bar) in [
         (38_400, vec!["≈ 38k of 200k tokens"], false),
         (119_999, vec!["≈ 120k of 200k tokens"], false),
@@ -328,7 +328,7 @@ async fn composer_shows_context_usage_and_warns_in_time() {
         assert_eq!(html.contains("<meter"), has_bar, "{used}");
         assert_eq!(html.contains(nearly) || html.contains(full), says.len() > 2, "{used}");
     }
-    // Where either number is unknown there is nothing.
+    // The context meter is absent when either number is unknown.
     let unknown = Model { context_tokens: None, ..locked() };
     for page in [page(None, vec![locked()]), page(Some(1), vec![unknown]), page(Some(1), vec![])] {
         let html = render(move || view! { <ChatScreen page=page.clone()/> }).await;
@@ -399,7 +399,7 @@ async fn draft_attachments_each_have_remove_button() {
     let named = vec![(0, ReferenceStatus::Older)];
     let page = ChatPage { draft: DraftView { attachments, named, ..DraftView::default() }, ..empty_page() };
     let html = render(move || view! { <HomeScreen page=page.clone()/> }).await;
-    let list = html.split("aria-label=\"Attached\"").nth(1).unwrap().split("</ul>").next().unwrap();
+    let list = html.split("aria-label=\"Attachments\"").nth(1).unwrap().split("</ul>").next().unwrap();
     assert_eq!(list.matches("<li").count(), 2, "{list}");
     assert!(list.contains("&lt;/bdi&gt;&lt;script&gt;") && list.contains(" · 125 tokens · older version"), "{list}");
     assert!(list.contains(&format!("src=\"/api/blobs/{}\" alt=\"leaf.png\"", "ab12".repeat(16))), "{list}");
@@ -438,7 +438,7 @@ async fn running_reply_turns_send_into_stop_and_page_without_script_refreshes() 
     assert!(html.contains(r#"name="turn_id" value="00000000-0000-0000-0000-00000000000c""#));
     let refresh = r#"<noscript><meta http-equiv="refresh" content="4; url=?at=00000000-0000-0000-0000-00000000000c">"#;
     assert!(html.contains(refresh), "{html}");
-    // Where the link before the list of chats leads.
+    // The skip link before the list of chats leads to this element.
     assert!(html.contains(r#"id="latest""#), "{html}");
     let over = render(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Cats")/> }).await;
     assert!(!over.contains("<noscript"));
@@ -469,7 +469,7 @@ async fn server_without_provider_explains_connecting_and_offers_demo() {
         "Connect a model to start.",
         "/settings/providers?add=openrouter&amp;next=/#add",
         "action=\"/forms/found\"",
-        "Ollama answers at http://127.0.0.1:11434",
+        "Ollama is running at http://127.0.0.1:11434",
         "Try the demo",
     ] {
         assert!(html.contains(part), "{part} is missing in {html}");
@@ -500,8 +500,8 @@ async fn chat_list_marks_running_chats_and_drafts() {
     ];
     let html = render(move || view! { <ChatListRows items=items.clone()/> }).await;
     assert!(html.contains(r#"href="/c/00000000-0000-0000-0000-000000000001""#), "{html}");
-    assert!(html.contains("answering") && html.contains("Draft") && html.contains("New chat"));
-    assert!(html.contains("More for Cats"));
+    assert!(html.contains("replying") && html.contains("Draft") && html.contains("New chat"));
+    assert!(html.contains("More actions for Cats"));
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-//! The transcript as the server draws it: every state of docs/reference/ux.md 6.2, 7 and 8, found the way
-//! docs/reference/api.md 4 says, and hostile text that stays text.
+//! The transcript as the server renders it: every state of docs/reference/ux.md 6.2, 7 and 8, located by the marks of
+//! docs/reference/api.md 4, and hostile text that stays text.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -40,7 +40,7 @@ fn render_turns(turns: Vec<TurnView>) -> String {
     render_page(ChatPage { turns, ..complete_page() })
 }
 
-/// A page of a whole chat without turns.
+/// Returns a complete page of a chat without turns.
 fn complete_page() -> ChatPage {
     ChatPage {
         chat: None,
@@ -90,7 +90,7 @@ fn thought(text: &str, title: Option<&str>, ms: Option<u64>) -> Content {
     }
 }
 
-/// A reply that is being written; its last block is open.
+/// Returns a reply that is being written; its last block is open.
 fn streaming_turn(contents: Vec<Content>) -> Turn {
     let mut turn = reply(2, contents);
     turn.status = TurnStatus::Streaming;
@@ -108,7 +108,7 @@ fn failed_turn(kind: FailureKind, contents: Vec<Content>) -> Turn {
     turn
 }
 
-/// The opening tag that has this in it.
+/// Returns the opening tag that contains `with`.
 fn tag<'a>(html: &'a str, with: &str) -> &'a str {
     let at = html.find(with).unwrap_or_else(|| panic!("no {with} in {html}"));
     let start = html[..at].rfind('<').unwrap();
@@ -116,7 +116,7 @@ fn tag<'a>(html: &'a str, with: &str) -> &'a str {
     &html[start..=end]
 }
 
-/// The text of the page, its parts separated by single spaces.
+/// Returns the text of the page, its parts separated by single spaces.
 fn text(html: &str) -> String {
     let mut text = String::new();
     let mut is_tag = false;
@@ -237,7 +237,7 @@ fn reply_without_token_shows_status_and_no_disclosure() {
     assert_says(&html, "Thinking…");
     assert!(!html.contains("data-segment"));
     assert_says(&html, "Refresh");
-    assert_silent(&html, "Try again");
+    assert_silent(&html, "Retry");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn waiting_retry_is_visible() {
     waiting.attempt = Some(RetryAttempt { number: 2, of: 3, wait_ms: 12_000, reason });
     let html = render_turn(waiting);
     assert_says(&html, "Attempt 2 of 3");
-    assert_says(&html, "Next try in 12 s.");
+    assert_says(&html, "Retrying in 12 s.");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn reasoning_continued_in_next_reply_is_one_block_where_it_starts() {
     assert!(places.is_sorted(), "{places:?}");
     assert_eq!(html.matches("Checking it.").count(), 1);
     assert_silent(&html, "empty");
-    // A message between them keeps them apart.
+    // A user message between two reasoning blocks keeps them in separate segments.
     let (first, second) = (reply(2, vec![thought("a", None, None)]), reply(4, vec![thought("b", None, None)]));
     let html = render_turns(vec![turn_view(first), turn_view(user_turn(3, "?")), turn_view(second)]);
     assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 2);
@@ -339,7 +339,7 @@ fn without_thinking_mode_there_is_no_reasoning() {
 #[test]
 fn tool_card_has_name_as_heading_and_state_as_text() {
     for (status, open, words) in [
-        (ToolStatus::Pending, true, "writing request…"),
+        (ToolStatus::Pending, true, "writing arguments…"),
         (ToolStatus::Pending, false, "waiting"),
         (ToolStatus::AwaitingApproval, false, "wants to run"),
         (ToolStatus::Running, false, "running"),
@@ -366,7 +366,7 @@ fn streaming_arguments_are_shown_as_they_arrive() {
     }
     let html = render_turn(turn);
     assert_says(&html, "{\"query\": \"ru");
-    assert_says(&html, "writing request…");
+    assert_says(&html, "writing arguments…");
 }
 
 #[test]
@@ -383,7 +383,7 @@ fn long_result_is_truncated_with_note() {
         [tool_use("c1", "read", json!({}), ToolStatus::Done), tool_result("c1", "read", json!("ä".repeat(100_000)))],
     ));
     assert!(html.len() < 90_000, "{}", html.len());
-    assert_says(&html, "Cut at 64 KB of 196 KB. Open in full");
+    assert_says(&html, "Showing the first 64 KiB of 196 KiB. Open full content");
 }
 
 #[test]
@@ -412,7 +412,7 @@ fn failure_has_recovery_links_that_work_without_script() {
     };
     let card = "href=\"/settings/providers#provider-openai-2\"";
     for (kind, name) in
-        [(FailureKind::ProviderAuth, "Replace key"), (FailureKind::ProviderQuota, "Open provider settings")]
+        [(FailureKind::ProviderAuth, "Replace API key"), (FailureKind::ProviderQuota, "Open provider settings")]
     {
         let html = drawn(kind);
         assert!(tag(&html, card).contains("rel=\"external\""), "{kind:?}");
@@ -421,7 +421,7 @@ fn failure_has_recovery_links_that_work_without_script() {
         assert_eq!(html.matches(&again).count(), 1, "{kind:?}: in the panel, and not beside it once more");
     }
     let unreachable = drawn(FailureKind::ProviderUnreachable);
-    assert_says(&unreachable, "Test the connection");
+    assert_says(&unreachable, "Test connection");
     assert!(
         tag(&unreachable, "action=\"/forms/providers/test\"").contains("method=\"post\""),
         "it tests, and does not only lead there"
@@ -430,12 +430,12 @@ fn failure_has_recovery_links_that_work_without_script() {
     for kind in [FailureKind::ContextTooLong, FailureKind::ProviderRefusedRequest] {
         let html = drawn(kind);
         for (turn, page) in [(2, "sent"), (1, "edit")] {
-            // Where it leads to a part of the page, the part is named behind it.
+            // A link to a section of the page has a fragment behind its path.
             let link = format!("href=\"/turns/{}/{page}", turn_id(turn));
             assert!(html.matches(&link).count() >= 2, "{kind:?}: {link} beside the turn's own");
         }
     }
-    // What waiting mends needs nobody's settings.
+    // A failure that ends by waiting links to no settings.
     assert!(!drawn(FailureKind::ProviderOverloaded).contains("/settings/providers"));
     let before_it_was_known = render_turn(failed_turn(FailureKind::ProviderAuth, vec![]));
     assert!(before_it_was_known.contains("href=\"/settings/providers"), "the card may not be known");
@@ -485,7 +485,7 @@ fn early_ending_reason_is_shown_after_reply() {
 fn failure_shows_known_wait_and_links_to_earlier_turn() {
     let mut limited = failed_turn(FailureKind::ProviderRateLimited, Vec::new());
     limited.error.as_mut().unwrap().retry_after_ms = Some(11_400);
-    assert_says(&render_turn(limited), "It asked to wait 12 s.");
+    assert_says(&render_turn(limited), "The provider asked you to wait 12 s.");
     let mut silent = failed_turn(FailureKind::ProviderStalled, Vec::new());
     silent.error = Some(Failure::stalled(60, "Demo"));
     assert_says(&render_turn(silent), "Demo sent nothing for 60 s.");
@@ -501,7 +501,7 @@ fn failure_shows_known_wait_and_links_to_earlier_turn() {
         turn_view(long),
     ];
     let html = render_turns(path);
-    assert_says(&html, "Branch earlier");
+    assert_says(&html, "Branch from an earlier reply");
     assert!(html.contains(&format!("href=\"/c/{chat}?from={}\"", turn_id(2))));
 }
 
@@ -511,7 +511,7 @@ fn retry_is_form_that_works_without_script() {
     assert!(tag(&html, "action=\"/forms/retry\"").contains("method=\"post\""));
     assert!(html.contains(&format!("<input type=\"hidden\" name=\"turn_id\" value=\"{}\"", turn_id(2))));
     assert!(html.contains(&format!("name=\"client_request_id\" value=\"retry-{}-1\"", turn_id(2))));
-    assert!(tag(&html, "aria-label=\"Try again\"").contains("type=\"submit\""));
+    assert!(tag(&html, "aria-label=\"Retry\"").contains("type=\"submit\""));
     assert!(tag(&html, "aria-label=\"Copy reply\"").contains("needs-script"));
 }
 
@@ -553,15 +553,15 @@ fn version_list_links_describe_each_version() {
     assert!(button.starts_with("<button"), "{button}");
     assert_says(
         &html,
-        "1/3 &lt;b&gt;First&lt;/b&gt; 2026-01-01 00:01 UTC · model-a · stopped · continues with 6 messages",
+        "1/3 &lt;b&gt;First&lt;/b&gt; 2026-01-01 00:01 UTC · model-a · stopped · followed by 6 messages",
     );
-    // What is on screen is newer than the list.
+    // The state on screen is newer than the list.
     assert_says(&html, "edited by you · demo-scripted");
-    assert_says(&html, "in progress · continues with 1 message");
-    assert!(html.contains("aria-label=\"Another version is being written\""));
+    assert_says(&html, "in progress · followed by 1 message");
+    assert!(html.contains("aria-label=\"Another version is being generated\""));
     assert_eq!(html.matches("aria-current=\"true\"").count(), 1);
     second.versions[2].status = TurnStatus::Complete;
-    assert!(!render_turns(vec![second]).contains("Another version is being written"));
+    assert!(!render_turns(vec![second]).contains("Another version is being generated"));
 }
 
 #[test]
@@ -713,7 +713,7 @@ fn hidden_characters_of_messages_and_replies_are_counted() {
     let said = format!("look{tags}");
     let html = render_turns(vec![turn_view(user_turn(1, &said)), turn_view(reply(2, [Content::text(&said)]))]);
     assert_eq!(html.matches(">12 hidden characters</summary>").count(), 2, "{html}");
-    // The message itself is as it was written.
+    // The message itself keeps its hidden characters.
     assert!(html.contains(&format!(">{said}</div>")), "{html}");
     let open = render_turns(vec![turn_view(streaming_turn(vec![Content::text(&said)]))]);
     assert!(open.contains("<p class=\"hidden-count\">12 hidden characters</p>"), "{open}");
@@ -733,7 +733,7 @@ fn reply_links_ask_unless_message_on_path_names_host() {
     assert!(html.contains(&format!("{asks}other.test%2F%3Fq%3D1\"")), "{html}");
     let html = drawn("hello");
     assert!(html.contains(&format!("{asks}known.test%2Fa\"")), "{html}");
-    // The server's richer drawing, too.
+    // The server's highlighted markup is checked too.
     let parts = vec!["<p><a href=\"https://other.test/\">x</a></p>".to_owned()];
     let turn = reply(2, [Content::text(text)]);
     let markup = vec![BlockMarkup { block_id: turn.blocks[0].id, parts }];

@@ -1,4 +1,4 @@
-// What the measurements in Chromium share: the browser, one page of its own, its memory, the middle of values.
+// Shared by the measurements in Chromium: the browser, a fresh page, its memory, the median of values.
 import { chromium } from "playwright";
 
 export async function launch() {
@@ -8,7 +8,7 @@ export async function launch() {
   });
 }
 
-/** A page that knows nothing of any other, with a session that looks into it. */
+/** Opens a page in its own browser context, with a DevTools session. */
 export async function fresh(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   const page = await context.newPage();
@@ -18,7 +18,7 @@ export async function fresh(browser, options = {}) {
 
 export const middle = (values) => values.sort((a, b) => a - b)[values.length >> 1];
 
-/** What script, elements and the program's own memory take in the page once what is not needed is gone, bytes. */
+/** Returns the memory of scripts, elements and WebAssembly in the page after garbage collection, in bytes. */
 export async function memory(session) {
   await session.send("HeapProfiler.enable");
   await session.send("HeapProfiler.collectGarbage");
@@ -27,7 +27,7 @@ export async function memory(session) {
   return usedSize + embedderHeapUsedSize + backingStorageSize;
 }
 
-/** Until the page answers. */
+/** Waits until the page is hydrated. */
 export async function hydrated(page) {
   await page.waitForSelector("html[data-hydrated]", { state: "attached" });
 }

@@ -1,14 +1,14 @@
-// What a long chat costs its reader, beside a short one, in the same Chromium: until its newest turn is shown, what travels
-// to open it for somebody who has been here, from Enter to the first word of the reply, and the memory of the page.
-// `cargo xtask bench G11 L1` runs it. Called with the server's address and, for each chat, its id and its last turn, and
-// `memory` behind them where that is to be measured too; prints one JSON object.
+// Measures a long chat beside a short one, in the same Chromium: the time until its newest turn is shown, the bytes
+// that are transferred to open it with a warm cache, the time from Enter to the first word of the reply, and the
+// memory of the page. `cargo xtask bench G11 L1` runs it. Takes the server's address and, for each chat, its id and
+// its last turn, and then `memory` where that is to be measured too; prints one JSON object.
 import { fresh, hydrated, launch, memory, middle } from "./browser.mjs";
 
 const [, , url, ...asked] = process.argv;
 const chats = asked.slice(0, 4);
 const isMemoryAsked = asked[4] === "memory";
 const ROUNDS = 5;
-/** Turns that are scrolled through before the memory is read. */
+/** The number of turns to scroll through before the memory is read. */
 const SCROLLED = 1_000;
 
 const [short, long] = [chats.slice(0, 2), chats.slice(2, 4)].map(([id, last]) => ({ id, last }));
@@ -20,7 +20,10 @@ async function opened(chat) {
   return page;
 }
 
-/** From the start of the navigation until the newest turn is drawn at the bottom of a page that answers, ms. */
+/**
+ * Returns the time from the start of the navigation until the newest turn is rendered at the bottom of a hydrated
+ * page, in ms.
+ */
 async function untilShown(chat) {
   const page = await opened(chat);
   const shown = await page.waitForFunction((last) => {
@@ -34,11 +37,12 @@ async function untilShown(chat) {
   return ms;
 }
 
-/** What travels when the chat is opened by somebody whose browser has the program already, bytes. */
+/** Returns the bytes that are transferred to open a chat when the browser has already cached the program. */
 async function toOpen(chat) {
-  // What a worker fetches is not counted with the page's; without one the same files lie in the browser's own cache.
+  // Requests of a service worker are not counted with those of the page; without a worker the same files are in the
+  // HTTP cache.
   const { page, session } = await fresh(browser, { serviceWorkers: "block" });
-  // The same chat before, so that each part of the program is there.
+  // The chat is opened once before, so that every code part is cached.
   for (const address of [url, `${url}/c/${chat.id}`]) {
     await page.goto(address, { waitUntil: "networkidle" });
     await hydrated(page);
@@ -53,7 +57,7 @@ async function toOpen(chat) {
   return bytes;
 }
 
-/** From Enter until the reply's first word is drawn, ms. */
+/** Returns the time from Enter until the first word of the reply is rendered, in ms. */
 async function untilFirstWord(page) {
   const box = page.getByRole("textbox", { name: "Message" });
   await box.fill("Go on");
@@ -80,7 +84,7 @@ async function untilFirstWord(page) {
   return ms;
 }
 
-/** Scrolls up until so many turns have come. */
+/** Scrolls up until this many turns have been loaded. */
 async function scrollThrough(page, count) {
   const seen = new Set();
   while (seen.size < count) {
@@ -95,7 +99,7 @@ async function scrollThrough(page, count) {
 try {
   const said = { shown_ms: {}, first_word_ms: {}, heap_bytes: {} };
   const rounds = { short: [], long: [] };
-  // In turns, so that what the machine does beside it is the same for both.
+  // The chats alternate, so that other load on the machine affects both equally.
   for (let round = 0; round < ROUNDS; round += 1) {
     rounds.short.push(await untilShown(short));
     rounds.long.push(await untilShown(long));

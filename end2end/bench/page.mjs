@@ -1,26 +1,26 @@
-// What the page costs in Chromium: its first load, a long answer while it comes, keys while there is much on it.
-// `cargo xtask bench G3` and the figures beside it run it. Called with the server's address and what to measure:
+// Measures the page in Chromium: the first load, a long streaming reply, and keys while there is much on the page.
+// `cargo xtask bench G3` and the related figures run it. Takes the server's address and what to measure:
 //   load                 a first visit
-//   answer CHAT END      an answer in Markdown until its END stands there
-//   keys CHAT END        the same on a slow machine, with somebody who types
-//   typing CHAT          typing in a chat, no answer
+//   answer CHAT END      a Markdown reply until its text END is there
+//   keys CHAT END        the same on a throttled CPU, while somebody types
+//   typing CHAT          typing in a chat without a running reply
 // Prints one JSON object.
 import { fresh, hydrated, launch, memory, middle } from "./browser.mjs";
 
 const [, , url, what, chat, end] = process.argv;
 const ROUNDS = 5;
-/** How much slower the machine is made where the goal says so. */
+/** The CPU throttling where the goal demands it. */
 const SLOWER = 4;
-/** A frame at 60 a second, ms. */
+/** The duration of a frame at 60 per second, in ms. */
 const FRAME = 1000 / 60;
-/** A page that does nothing for so long is done, ms. */
+/** A page without long tasks for this long counts as idle, in ms. */
 const QUIET = 1_500;
 const WORDS = "What the page does with every key is measured here, letter by letter. ";
 
-/** Written down in the page from its very beginning: long tasks, how long keys and presses took, frames. */
+/** Records long tasks, the latency of keys and clicks, and frames, from the start of the page. */
 function observe() {
   window.longTasks = [];
-  /** By interaction: a key going down and up again is one. */
+  /** The longest duration by interaction; keydown and keyup belong to one. */
   window.presses = {};
   new PerformanceObserver((list) => {
     for (const task of list.getEntries()) window.longTasks.push([task.startTime, task.duration]);
@@ -46,7 +46,7 @@ function observe() {
 const metric = async (session, name) =>
   (await session.send("Performance.getMetrics")).metrics.find((metric) => metric.name === name).value;
 
-/** Waits until nothing long has run for a while. */
+/** Waits until no long task has run for a while. */
 async function quiet(page) {
   await page.waitForFunction((ms) => {
     const last = window.longTasks.at(-1);
@@ -56,9 +56,10 @@ async function quiet(page) {
   }, QUIET, { polling: 100 });
 }
 
-/** A first visit: what travels, when something is seen, when Enter would send, what is held in memory. */
+/** Measures a first visit: transferred bytes, the first paint, the time when Enter would send, and the memory. */
 async function load(browser) {
-  // The first deed on a page fetches what a chat is drawn with, so what travels is counted where nobody does anything.
+  // The first interaction fetches the code part of the chat, so the transferred bytes are counted in a visit without
+  // interaction.
   const { requests, wire, held } = await visit(browser, false);
   const { paint, enter } = await visit(browser, true);
   return { requests, wire, paint, enter, held };
@@ -74,7 +75,7 @@ async function visit(browser, presses) {
     window.sends = new Promise((done) => {
       const look = () => {
         const box = document.querySelector("#message");
-        // As a key would come: a page that answers keeps it for itself.
+        // A hydrated page handles the key and calls preventDefault.
         const press = () => new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true });
         if (!presses) done(undefined);
         else if (box && !box.dispatchEvent(press())) done(performance.now());
@@ -99,15 +100,18 @@ async function write(page) {
   await box.focus();
 }
 
-/** The turn that stands last in the chat. */
+/** Returns the id of the last turn of the chat. */
 const last = (page) => page.evaluate(() => document.querySelector("li.leaf article")?.id);
-/** Whether another turn than that one stands last, and has come to its end: the reply of the round before ends the same. */
+/**
+ * Returns whether a new turn is last and has ended; the text END alone would also match the reply of the previous
+ * round.
+ */
 const ended = ([before, end]) => {
   const leaf = document.querySelector("li.leaf");
   return leaf?.querySelector("article")?.id !== before && leaf?.textContent.includes(end);
 };
 
-/** An answer from Enter until its end stands there and the page is still. */
+/** Measures a reply from Enter until its end is rendered and the page is idle. */
 async function answer(browser) {
   const { page, session } = await fresh(browser);
   await page.addInitScript(observe);
@@ -140,8 +144,10 @@ async function answer(browser) {
   return { shown, busy, longest, dropped };
 }
 
-/** How long keys that are pressed while an answer comes wait for the next frame, on a machine that is slower: as INP counts
- *  it (web.dev/articles/inp), which leaves out the slowest one of each fifty, and the slowest of all. */
+/**
+ * Measures how long keys that are pressed during a reply wait for the next frame, on a throttled CPU: the interaction
+ * to next paint (web.dev/articles/inp), which ignores the slowest one of each fifty, and the slowest of all.
+ */
 async function keys(browser) {
   const { page, session } = await fresh(browser);
   await page.addInitScript(observe);
@@ -167,7 +173,7 @@ async function keys(browser) {
   return { next_paint: waits[Math.min(Math.floor(pressed / 50), 9, waits.length - 1)] ?? 0, slowest: waits[0] ?? 0, pressed };
 }
 
-/** The slowest key of some that are typed into the box of a chat. */
+/** Measures the slowest of the keys typed into the message box of a chat. */
 async function typing(browser) {
   const { page } = await fresh(browser);
   await page.addInitScript(observe);

@@ -1,4 +1,4 @@
-// The conversation with a real model. `cargo xtask real-model` prepares all that it needs and runs it.
+// Configuration of the real-model test. `cargo xtask real-model` prepares everything and runs it.
 import { defineConfig } from "@playwright/test";
 
 import base from "../playwright.config.ts";

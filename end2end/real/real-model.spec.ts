@@ -1,5 +1,5 @@
-// A conversation with a real model on llama.cpp: several turns, a reload in the middle, Stop, a kill of the server in the
-// middle and the next start. Nothing that was shown may be lost.
+// A conversation with a real model on llama.cpp: several turns, a reload in the middle, Stop, and a kill of the
+// server with a restart. Nothing that was shown may be lost.
 import { setTimeout as wait } from "node:timers/promises";
 
 import { expect, test as base, type Page } from "@playwright/test";
@@ -9,7 +9,7 @@ import { Turnleaf } from "../support/turnleaf.ts";
 
 const SLOW = 5 * 60_000;
 const MODEL = `openai/${process.env.REAL_MODEL}`;
-/** Text may be lost that is younger than this. */
+/** Text that is younger than this may be lost, in ms. */
 const COMMITTED_MS = 150;
 
 const test = base.extend<{ turnleaf: Turnleaf }>({
@@ -21,12 +21,12 @@ const test = base.extend<{ turnleaf: Turnleaf }>({
   baseURL: async ({ turnleaf }, use) => use(turnleaf.url),
 });
 
-/** The text of the newest reply as it stands on the page. */
+/** Returns the text of the newest reply on the page. */
 async function latestText(page: Page): Promise<string> {
   return (await textOf(latestReply(page)).first().innerText()).trim();
 }
 
-/** Waits until the newest reply shows at least this much more than `before`. */
+/** Waits until the newest reply is at least `by` characters longer than `before`. */
 async function waitForGrowth(page: Page, before: number, by = 20): Promise<string> {
   await expect.poll(async () => ((await textOf(latestReply(page)).count()) ? (await latestText(page)).length : 0), { timeout: SLOW })
     .toBeGreaterThanOrEqual(before + by);
@@ -37,7 +37,7 @@ async function waitForStatus(page: Page, status: string): Promise<void> {
   await expect(latestReply(page)).toHaveAttribute("data-status", status, { timeout: SLOW });
 }
 
-/** Words without the spaces between them, which the page's layout may set differently. */
+/** Normalizes white space, which the page's layout may change. */
 const words = (text: string) => text.replace(/\s+/g, " ");
 
 test("a conversation with a real model survives what happens to it", async ({ page, turnleaf }) => {

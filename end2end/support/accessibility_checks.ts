@@ -1,5 +1,5 @@
-// What every screen owes to everybody: nothing that axe finds, in both themes and at three widths; nothing that moves for
-// whoever wants it still; nothing to be scrolled in two directions on the narrowest screen and at 200 %.
+// Accessibility checks for every screen: no axe violations in both themes and at three widths; no animation when
+// reduced motion is preferred; no horizontal scrolling on the narrowest screen and at 200 % zoom.
 import type { Page } from "@playwright/test";
 
 import { violations } from "./axe.ts";
@@ -9,10 +9,10 @@ import { expect } from "./fixtures.ts";
 export const WIDTHS = [390, 820, 1440];
 const THEMES = ["light", "dark"] as const;
 const softly = expect.configure({ soft: true });
-/** The narrowest screen, and a window of 1440 × 900 at 200 %. */
+/** The narrowest screen, and the viewport that a window of 1440 × 900 has at 200 % zoom. */
 export const NARROW = [{ width: 320, height: 640 }, { width: 720, height: 450 }];
 
-/** What is being moved for longer than a frame. */
+/** Returns the animations that are longer than a frame. */
 function runningAnimations(page: Page): Promise<string[]> {
   const frame = 17;
   return page.evaluate((frame) => document.getAnimations().flatMap((animation) => {
@@ -32,16 +32,16 @@ async function expectNoHorizontalScroll(page: Page, screen: string): Promise<voi
   }
 }
 
-/** Where the page is looked at: without a part all of it is, and without widths at all of them. */
+/** The scope of a check: the whole page unless a part is given, and all widths unless some are given. */
 export interface CheckScope {
-  /** A selector: what opened over a page that was looked at before. */
+  /** A selector of an overlay on a page that was checked before. */
   within?: string;
   widths?: number[];
-  /** How long axe may take for a look, ms. */
+  /** The time limit of one axe run, in ms. */
   patience?: number;
 }
 
-/** Holds what is on screen to all of it. */
+/** Asserts all accessibility checks for the current screen. */
 export async function expectAccessible(page: Page, screen: string, { within, widths, patience = 10_000 }: CheckScope = {}): Promise<void> {
   if (!widths) await expectNoHorizontalScroll(page, screen);
   for (const width of widths ?? WIDTHS) {
@@ -51,13 +51,13 @@ export async function expectAccessible(page: Page, screen: string, { within, wid
       await waitForPaint(page);
       if (within) await expect.soft(page.locator(within).first(), `${screen}, ${width}: is there`).toBeVisible();
       expect.soft(await runningAnimations(page), `${screen}, ${width}: what moves for whoever wants it still`).toEqual([]);
-      // What lies outside of the window takes the colours of another theme a moment later.
+      // Elements outside the viewport get the colours of a new theme a moment later.
       await softly.poll(() => violations(page, within), { message: `${screen}, ${width}, ${colorScheme}`, timeout: patience }).toEqual([]);
     }
   }
 }
 
-/** Looks at pages in Chinese, where other words take other room; their colours and parts are those of the English ones. */
+/** Checks pages in Chinese, whose texts have other lengths; colours and elements are those of the English pages. */
 export async function expectAccessibleInChinese(page: Page, origin: string, addresses: string[], ready?: () => Promise<void>): Promise<void> {
   await page.context().addCookies([{ name: "turnleaf_language", value: "zh-Hans", url: origin }]);
   for (const address of addresses) {

@@ -1,4 +1,4 @@
-// What axe finds on a page.
+// Runs axe-core on a page.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
@@ -6,10 +6,13 @@ import type { Page } from "@playwright/test";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** The rules that are broken, with the elements that break them: on the page, or only within what the selector names. A
- *  colour on its way to another breaks none that it will not break when it is there. */
+/**
+ * Returns the violated rules with their elements, on the page or only within the selector. Transitions are awaited
+ * first, so that a colour in transition counts only by its final value.
+ */
 export async function violations(page: Page, within?: string): Promise<string[]> {
-  // As an expression, which the page's content policy has no say in; half a megabyte, once for each page.
+  // axe is evaluated as an expression, which the content security policy allows; it is half a megabyte, so each page
+  // gets it once.
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(`${AXE}; undefined`);
   await page.evaluate(waitForAnimations);
   return page.evaluate(async (within) => {
@@ -20,15 +23,15 @@ export async function violations(page: Page, within?: string): Promise<string[]>
   }, within);
 }
 
-/** Two frames, so that what was asked for has begun, and the end of whatever ends by itself. */
+/** Waits two frames, so that new animations have started, and then for the end of every finite animation. */
 async function waitForAnimations(): Promise<void> {
   await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
-  // What has not begun, or goes on for longer, is part of the page as it is.
+  // Animations that have not started, or that run for longer, belong to the page as it is.
   const ends = (animation: Animation) => {
     const timing = animation.effect?.getComputedTiming();
     return timing !== undefined && timing.progress !== null && Number(timing.endTime) <= 2_000;
   };
   const under = document.getAnimations().filter((animation) => animation.playState === "running" && ends(animation));
-  // One that was called off has no end to wait for.
+  // A cancelled animation rejects its promise.
   await Promise.allSettled(under.map((animation) => animation.finished));
 }

@@ -1,13 +1,13 @@
-// A font in which every letter is a box. Pages that are set in it look the same wherever the tests run, whatever fonts
-// are installed and however they are rendered, and what a text says matters by its length alone. Made here, as TrueType.
+// A generated TrueType font in which every letter is a box. Pages in this font look the same on every machine,
+// independent of installed fonts and text rendering, and a text matters only by its length.
 
 const EM = 1000;
 const [ASCENT, DESCENT] = [800, 200];
-/** Width of each glyph, and whether it has a box: missing, nothing, space, letter, wide letter. */
+/** Advance width of each glyph, and whether it has a box: missing, nothing, space, letter, wide letter. */
 const GLYPHS: [advance: number, isBox: boolean][] = [[500, true], [0, false], [250, false], [500, true], [1000, true]];
 const [NOTHING, SPACE, LETTER, WIDE] = [1, 2, 3, 4];
 
-/** From which character on which glyph stands; what has no width and turns the line is nothing. */
+/** The glyph from each character on; zero-width and direction characters have no glyph. */
 const FROM: [character: number, glyph: number][] = [
   [0x00, NOTHING], [0x20, SPACE], [0x21, LETTER], [0x7f, NOTHING], [0xa0, SPACE], [0xa1, LETTER], [0x300, NOTHING],
   [0x370, LETTER], [0x2000, SPACE], [0x200b, NOTHING], [0x2010, LETTER], [0x2028, NOTHING], [0x202f, SPACE],
@@ -28,11 +28,11 @@ const u32 = (...values: number[]): Buffer => {
   return bytes;
 };
 
-/** A box from the line to the height of small letters, with a little air on both sides. */
+/** Builds the outline of a box from the baseline to the x-height, with a small margin on both sides. */
 function box(advance: number): Buffer {
   const [left, right, top] = [40, advance - 40, 520];
   const head = u16(1, left, 0, right, top, 3, 0);
-  // Four points on the outline, in words: x from point to point, then y.
+  // Four points of the outline as 16-bit deltas: first x, then y.
   return Buffer.concat([head, Buffer.from([1, 1, 1, 1]), u16(left, 0, right - left, 0), u16(0, top, 0, -top)]);
 }
 
@@ -41,7 +41,7 @@ function cmap(): Buffer {
     const last = at + 1 < FROM.length ? FROM[at + 1]![0] - 1 : LAST;
     return u32(first, last, glyph);
   });
-  // Format 13: all characters of a group have one glyph.
+  // Format 13: all characters of a group share one glyph.
   const table = Buffer.concat([u16(13, 0), u32(16 + 12 * groups.length, 0, groups.length), ...groups]);
   return Buffer.concat([u16(0, 1, 3, 10), u32(12), table]);
 }
@@ -66,7 +66,7 @@ function os2(): Buffer {
   return Buffer.concat([widths, rest, heights]);
 }
 
-/** The font's file. */
+/** Returns the bytes of the font file. */
 export function boxFont(): Buffer {
   const glyphs = GLYPHS.map(([advance, isBox]) => (isBox ? box(advance) : Buffer.alloc(0)));
   const offsets = glyphs.reduce((all, glyph) => [...all, all.at(-1)! + glyph.length], [0]);

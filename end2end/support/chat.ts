@@ -1,12 +1,12 @@
-// The page as a person uses it, found by the names of the public contract.
+// Page helpers: the page as a person uses it, located by the public contract (docs/reference/api.md).
 import { expect, type Locator, type Page } from "@playwright/test";
 
 import { MODEL } from "./model_server.ts";
 
-/** The model server's model, as the menu calls it. */
+/** The model of the model server, as the menu names it. */
 export const TEST_MODEL = `openai/${MODEL}`;
 
-/** Goes to a page and waits until clicks work. */
+/** Opens a page and waits until it is hydrated. */
 export async function openPage(page: Page, path = "/"): Promise<void> {
   await page.goto(path);
   await waitForHydration(page);
@@ -28,25 +28,25 @@ export function stopButton(page: Page): Locator {
   return page.getByRole("button", { name: "Stop reply" });
 }
 
-/** Chooses who answers a new chat; value is `provider/model`. */
+/** Chooses the model of a new chat; the value is `provider/model`. */
 export async function chooseModel(page: Page, model: string): Promise<void> {
   await page.getByRole("combobox", { name: "Model", exact: true }).selectOption(model);
 }
 
-/** Writes a message and sends it with the button. */
+/** Types a message and sends it with the button. */
 export async function sendMessage(page: Page, text: string): Promise<void> {
   await messageBox(page).fill(text);
   await sendButton(page).click();
 }
 
-/** Begins a chat with the model server's model. */
+/** Starts a chat with the model server's model. */
 export async function startChat(page: Page, text: string, model = TEST_MODEL): Promise<void> {
   await openPage(page);
   await chooseModel(page, model);
   await sendMessage(page, text);
 }
 
-/** Assistant turns, the newest last. */
+/** Returns the replies, newest last. */
 export function replies(page: Page): Locator {
   return page.locator("article[data-turn-id][data-role=assistant]");
 }
@@ -55,7 +55,7 @@ export function latestReply(page: Page): Locator {
   return replies(page).last();
 }
 
-/** The text blocks of a turn. */
+/** Returns the text blocks of a turn. */
 export function textOf(turn: Locator): Locator {
   return turn.locator("[data-block-type=text]");
 }
@@ -64,7 +64,7 @@ export async function expectStatus(turn: Locator, status: "streaming" | "complet
   await expect(turn).toHaveAttribute("data-status", status, { timeout: 45_000 });
 }
 
-/** The id of the turn that is shown. */
+/** Returns the id of a shown turn. */
 export async function idOf(turn: Locator): Promise<string> {
   const id = await turn.getAttribute("data-turn-id");
   if (!id) throw new Error("a turn without an id");

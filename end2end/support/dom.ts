@@ -1,8 +1,8 @@
-// What is drawn. A turn's elements without what may differ between two looks at the same turn: what is open, which moment it is, the id
-// that a page gives to what its forms ask, and the marks that the framework leaves.
+// Serializes rendered turns for comparison, without what may differ between two renderings of the same turn: open
+// state, times, the ids of form fields, and the framework's markers.
 import type { Locator, Page } from "@playwright/test";
 
-/** One line for each element and each text, indented by depth. */
+/** Returns one line for each element and each text, indented by depth. */
 export function outline(turn: Locator): Promise<string> {
   return turn.evaluate((root) => {
     const passing = new Set(["open", "aria-expanded", "hidden", "inert", "tabindex", "style", "data-hk", "nonce"]);
@@ -10,7 +10,7 @@ export function outline(turn: Locator): Promise<string> {
     const add = (depth: number, text: string) => lines.push("  ".repeat(depth) + text);
     const visit = (node: Node, depth: number) => {
       if (node instanceof Text) {
-        // Neighbouring texts are one text: where the server begins a new one is its own affair.
+        // Adjacent text nodes are one text: the server may split them differently.
         const text = (node.textContent ?? "").replace(/\s+/g, " ");
         const before = node.previousSibling;
         if (before instanceof Text || (before instanceof Comment && before.previousSibling instanceof Text)) {
@@ -34,7 +34,7 @@ export function outline(turn: Locator): Promise<string> {
   });
 }
 
-/** What has changed is drawn, and what moves over to it has arrived: colours, for one, go there for a frame. */
+/** Waits until changes are painted and transitions, such as those of colours, have ended. */
 export async function waitForPaint(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await new Promise((frame) => requestAnimationFrame(() => requestAnimationFrame(frame)));

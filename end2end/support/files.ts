@@ -1,4 +1,4 @@
-// Files that tests bring: chosen, dropped and pasted.
+// Test files: chosen, dropped and pasted.
 import { deflateSync, crc32 } from "node:zlib";
 
 import type { Locator, Page } from "@playwright/test";
@@ -13,7 +13,7 @@ export function textFile(name: string, content: string): TestFile {
   return { name, mimeType: "text/plain", buffer: Buffer.from(content) };
 }
 
-/** A picture of one colour. */
+/** Builds a PNG of one colour. */
 export function pngFile(name: string, width = 64, height = 32, colour = [40, 120, 60]): TestFile {
   const chunk = (kind: string, data: Buffer) => {
     const body = Buffer.concat([Buffer.from(kind, "latin1"), data]);
@@ -34,7 +34,7 @@ export function pngFile(name: string, width = 64, height = 32, colour = [40, 120
   return { name, mimeType: "image/png", buffer };
 }
 
-/** An archive of these files, each stored as it is. */
+/** Builds a ZIP archive of these files, stored without compression. */
 export function zipFile(name: string, files: [name: string, bytes: Buffer | string][]): TestFile {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -64,7 +64,7 @@ export function zipFile(name: string, files: [name: string, bytes: Buffer | stri
   return { name, mimeType: "application/zip", buffer };
 }
 
-/** A PDF of one page with these lines. */
+/** Builds a PDF of one page with these lines. */
 export function pdfFile(name: string, lines: string[]): TestFile {
   const shown = lines.map((line) => `(${line.replace(/[\\()]/g, "\\$&")}) Tj 0 -20 Td`).join("\n");
   const content = `BT /F1 12 Tf 72 720 Td\n${shown}\nET`;
@@ -88,14 +88,14 @@ export function pdfFile(name: string, lines: string[]): TestFile {
   return { name, mimeType: "application/pdf", buffer: Buffer.from(out, "latin1") };
 }
 
-/** Chooses files with the button. */
+/** Chooses files with the attach button. */
 export async function attachFiles(page: Page, ...files: TestFile[]): Promise<void> {
   await page.getByLabel("Attach files").setInputFiles(files);
 }
 
-/** The attachments of the message that is written. */
+/** Returns the attachments of the draft. */
 export function attachmentChips(page: Page): Locator {
-  return page.getByRole("list", { name: "Attached" }).getByRole("listitem");
+  return page.getByRole("list", { name: "Attachments" }).getByRole("listitem");
 }
 
 /** Dispatches an event that carries files or text, as the browser does when they are dropped or pasted. */
@@ -112,7 +112,7 @@ export async function dispatchFiles(page: Page, selector: string, event: "dragov
       ? new ClipboardEvent(event, { ...init, clipboardData: data })
       : new DragEvent(event, { ...init, dataTransfer: data });
     const goesOn = target.dispatchEvent(made);
-    // What the browser does by itself with a paste that nobody took.
+    // The browser's default action for a paste that no handler cancelled.
     if (event === "paste" && goesOn && words) document.execCommand("insertText", false, words);
   }, { event, all, words });
 }

@@ -1,21 +1,21 @@
-// What every test gets: a server of its own, a model server whose words it chooses, and a browser that is watched. A
-// violation of the content policy, an error in the console or a request to another host fails any test.
+// Fixtures of every test: its own server, a scripted model server, and a watched browser. A violation of the content
+// security policy, a console error or a request to another host fails any test.
 import { test as base, expect, type BrowserContext } from "@playwright/test";
 
 import { ModelServer } from "./model_server.ts";
 import { Turnleaf } from "./turnleaf.ts";
 
-/** What went wrong in the browser beside what the test looks at. */
+/** Collects unexpected problems in the browser. */
 export class ProblemWatch {
   readonly problems = new Set<string>();
   private readonly expected: RegExp[] = [];
 
-  /** Says that something which is otherwise a failure belongs to this test. */
+  /** Expects a problem that would otherwise fail the test. */
   expect(problem: RegExp): void {
     this.expected.push(problem);
   }
 
-  /** Says that the server goes away for a while, which the browser reports. */
+  /** Expects the connection errors that the browser reports while the server is down. */
   expectLostConnection(): void {
     this.expect(/ERR_CONNECTION|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_NETWORK|Failed to fetch/);
   }
@@ -47,18 +47,20 @@ async function watchContext(context: BrowserContext, watch: ProblemWatch, url: s
 }
 
 export interface FixtureOptions {
-  /** Scripts run, but the program of the page never comes: what is left are forms and links. */
+  /** Scripts run, but the WebAssembly never arrives: only forms and links work. */
   withoutWasm: boolean;
-  /** The model server is configured; without it only the demo answers. */
+  /** The model server is configured; without it only the demo model answers. */
   withProvider: boolean;
-  /** The data is in PostgreSQL; which of the tests there it is, from 1. Skipped where `TURNLEAF_TEST_PG_DATABASES` names
-   * none. */
+  /**
+   * Stores the data in PostgreSQL; the value is the number of the test there, from 1. Skipped where
+   * `TURNLEAF_TEST_PG_DATABASES` is not set.
+   */
   onPostgres: number | false;
 }
 
-/** An empty database for each try of each test that asks for it: the variable is what their addresses begin with. */
+/** The common prefix of the addresses of empty databases: one for each try of each test that asks for it. */
 const DATABASES = process.env.TURNLEAF_TEST_PG_DATABASES;
-/** How often a test is tried at most (`playwright.config.ts`). */
+/** The most tries of a test (`playwright.config.ts`). */
 const TRIES = 3;
 
 interface Fixtures {

@@ -1,54 +1,54 @@
-// A model server whose every word is the test's: it waits for a request and then says exactly what it is told, when it
-// is told. So a test can look at a reply in the middle without knowing how long anything takes.
+// A scripted model server: it waits for a request and then streams exactly what the test tells it, when the test
+// tells it. So a test can inspect a reply in the middle without depending on timing.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 
-/** The model that it offers. */
+/** The model that the server offers. */
 export const MODEL = "test-model";
 
-/** One reply that is being written. */
+/** One streaming reply. */
 export class Reply {
-  /** Ends when the other side has gone away, or this one is done. */
+  /** Resolves when either side has closed the connection. */
   readonly closed: Promise<unknown>;
   private static calls = 0;
 
   constructor(
-    /** The request's body. */
+    /** The body of the request. */
     readonly request: any,
     private readonly response: ServerResponse,
   ) {
     this.closed = once(response, "close");
   }
 
-  /** Writes text. */
+  /** Streams text. */
   sendText(content: string): void {
     this.write({ choices: [{ index: 0, delta: { content }, finish_reason: null }] });
   }
 
-  /** Writes reasoning. */
+  /** Streams reasoning. */
   sendReasoning(reasoning_content: string): void {
     this.write({ choices: [{ index: 0, delta: { reasoning_content }, finish_reason: null }] });
   }
 
-  /** Says what the text between two of its places refers to. */
+  /** Streams a citation of the text between two offsets. */
   sendCitation(url: string, title: string, start_index: number, end_index: number): void {
     const citation = { type: "url_citation", url_citation: { url, title, start_index, end_index } };
     this.write({ choices: [{ index: 0, delta: { annotations: [citation] }, finish_reason: null }] });
   }
 
-  /** Begins a call of a tool; what `args` writes follows. */
+  /** Starts a tool call; its arguments follow. */
   startToolCall(index: number, id: string, name: string): void {
     const call = { index, id, type: "function", function: { name, arguments: "" } };
     this.write({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] });
   }
 
-  /** Writes on at the arguments of a call. */
+  /** Streams a piece of a call's arguments. */
   sendToolArguments(index: number, piece: string): void {
     const call = { index, function: { arguments: piece } };
     this.write({ choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }] });
   }
 
-  /** Asks for these tools at once, each with its text, and ends. */
+  /** Calls these tools at once, each with its text, and ends the reply. */
   finishWithToolCalls(...calls: [tool: string, text: string][]): void {
     for (const [index, [tool, text]] of calls.entries()) {
       this.startToolCall(index, `call-${index}-${Reply.calls++}`, tool);
@@ -57,20 +57,20 @@ export class Reply {
     this.finish("tool_calls");
   }
 
-  /** Ends as a model does that has said everything. */
+  /** Ends the reply normally. */
   finish(finish_reason = "stop"): void {
     const usage = { prompt_tokens: 9, completion_tokens: 9, total_tokens: 18 };
     this.write({ choices: [{ index: 0, delta: {}, finish_reason }], usage });
     this.response.end("data: [DONE]\n\n");
   }
 
-  /** Says all of it at once and ends. */
+  /** Streams the whole text and ends the reply. */
   finishWithText(content: string): void {
     this.sendText(content);
     this.finish();
   }
 
-  /** Breaks off without an end. */
+  /** Drops the connection without an end of the reply. */
   dropConnection(): void {
     this.response.destroy();
   }
@@ -82,9 +82,9 @@ export class Reply {
 }
 
 export class ModelServer {
-  /** How many replies were asked for. */
+  /** The number of requested replies. */
   asked = 0;
-  /** What it says that it has. */
+  /** The models that the server lists. */
   models = [MODEL];
   private readonly refusals: [status: number, headers: Record<string, string>, message: string][] = [];
   private readonly waiting: Reply[] = [];
@@ -101,14 +101,14 @@ export class ModelServer {
     return model;
   }
 
-  /** What configures Turnleaf to use it. */
+  /** The environment variables that configure Turnleaf to use this server. */
   get environment(): Record<string, string> {
     const address = this.server.address();
     if (address === null || typeof address === "string") throw new Error("not listening");
     return { OPENAI_BASE_URL: `http://127.0.0.1:${address.port}/v1`, OPENAI_API_KEY: "test" };
   }
 
-  /** The next reply that Turnleaf asks for. */
+  /** Waits for the next reply that Turnleaf requests. */
   nextReply(): Promise<Reply> {
     const reply = this.waiting.shift();
     return reply ? Promise.resolve(reply) : new Promise((found) => this.wanted.push(found));

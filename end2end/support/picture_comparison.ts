@@ -1,18 +1,18 @@
-// Whether a page still looks as it was approved. Of a picture a map is kept: the colour of every square of 8 pixels, in
-// few shades. Two maps are alike when each square of one is within what the other has there and beside it: edges may be
-// drawn otherwise, but nothing may have moved by more than a square, come or gone.
+// Visual comparison: each approved picture is stored as a map, the colour of every square of 8 pixels in few shades.
+// Two maps match when each square of one lies within the range of the other's squares there and next to it: edges may
+// be rendered differently, but nothing may have moved by more than a square, appeared or disappeared.
 import type { Pixels } from "./png.ts";
 
-/** Pixels on each side of a square. */
+/** The side of a square, in pixels. */
 export const SQUARE = 8;
-/** Shades of a channel lie so far apart. */
+/** The distance between two shades of a channel. */
 const SHADE = 8;
-/** So far a channel may be from what was approved. */
+/** The most by which a channel may differ from the approved picture. */
 const TOLERANCE = 20;
-/** So many squares may differ: a smaller thing than the smallest button. */
+/** The number of squares that may differ: an area smaller than the smallest button. */
 const STRAYS = 4;
 
-/** The map of a picture. */
+/** Returns the map of a picture. */
 export function mapOf(picture: Pixels, square = SQUARE, shade = SHADE): Pixels {
   const [width, height] = [Math.ceil(picture.width / square), Math.ceil(picture.height / square)];
   const sums = new Float64Array(width * height * 3);
@@ -35,9 +35,9 @@ export function mapOf(picture: Pixels, square = SQUARE, shade = SHADE): Pixels {
 }
 
 export interface Comparison {
-  /** What is wrong, for people; nothing where they are alike. */
+  /** The difference in words; undefined where the maps match. */
   wrong?: string;
-  /** The approved map, faded, with what differs in red. */
+  /** The approved map, faded, with differing squares in red. */
   difference: Pixels;
 }
 
@@ -65,7 +65,10 @@ export function comparePictures(approved: Pixels, seen: Pixels): Comparison {
   return { difference };
 }
 
-/** Whether the square of one map lies between the lightest and the darkest that the other has around the same place. */
+/**
+ * Returns whether a square of one map lies between the lightest and the darkest square around the same place of the
+ * other.
+ */
 function isWithin(one: Pixels, other: Pixels, x: number, y: number): boolean {
   if (x >= one.width || y >= one.height) return true;
   for (let channel = 0; channel < 3; channel += 1) {

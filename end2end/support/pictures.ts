@@ -1,5 +1,5 @@
-// Pictures of pages, compared with those that were approved (`end2end/pictures`). A page is set in the font of boxes and
-// stands still, so that its picture is the same on every machine.
+// Pictures of pages, compared with the approved ones (`end2end/pictures`). Pages use the box font and no animations,
+// so that a picture is the same on every machine.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
@@ -15,17 +15,17 @@ import { decode, encode } from "./png.ts";
 
 export const WIDTHS = [390, 820, 1440];
 const THEMES = ["light", "dark"] as const;
-/** Colours do not depend on the language: Chinese is looked at in one theme. */
+/** Colours do not depend on the language, so Chinese is checked in one theme. */
 const LOOKS = [["en", THEMES], ["zh-Hans", ["light"]]] as const;
 const HEIGHT = 900;
 
 const APPROVED = fileURLToPath(new URL("../pictures", import.meta.url));
-/** Set by `cargo xtask pictures`: what is seen becomes what is approved. */
+/** Set by `cargo xtask pictures`: the current pictures become the approved ones. */
 export const IS_REFRESH = process.env.TURNLEAF_PICTURES === "refresh";
-/** Set by `cargo xtask gallery`: pictures are made for the docs. */
+/** Set by `cargo xtask gallery`: pictures are made for the documentation. */
 export const IS_FOR_DOCS = process.env.TURNLEAF_PICTURES === "docs";
 
-/** What is set over a page: the font, one width for what differs from run to run, and no colour on its way to another. */
+/** Styles on top of a page: the box font, a fixed width for texts that differ from run to run, and no transitions. */
 const STILL = `
 *, ::before, ::after { transition: none !important; }
 @font-face { font-family: Boxes; src: url(data:font/ttf;base64,${boxFont().toString("base64")}); }
@@ -35,26 +35,29 @@ time, .timer, .countdown, .meta-part { display: inline-block; inline-size: 4em; 
 `;
 
 export const test = base.extend({
-  // The style above is no part of the page.
+  // The content security policy of the page would refuse the injected style.
   bypassCSP: true,
   locale: "en-GB",
   timezoneId: "UTC",
 });
 
-/** Sets a page in boxes, and waits until it is. */
+/** Sets the page in the box font and waits until it is rendered. */
 export async function useBoxFont(page: Page): Promise<void> {
   await page.addStyleTag({ content: STILL });
   await page.evaluate(async () => {
     await document.fonts.load("16px Boxes");
     await document.fonts.ready;
   });
-  // Sizes that scripts take are taken anew.
+  // Scripts measure sizes again.
   await waitForPaint(page);
 }
 
-/** Compares one picture with what was approved under this name; what is wrong is left beside it and said. */
+/**
+ * Compares a picture with the approved one of this name; a failure leaves the picture and its difference beside it.
+ */
 export async function checkPicture(page: Page, name: string, info: TestInfo): Promise<void> {
-  // A page of the application is as high as its window: it scrolls to its end.
+  // An application page scrolls to its end and is captured at the height of its window; only server pages are
+  // captured in full.
   const fullPage = (await page.locator("body.plain").count()) > 0;
   const picture = await page.screenshot({ fullPage, animations: "disabled", scale: "css" });
   const seen = mapOf(decode(picture));
@@ -86,8 +89,10 @@ async function attachFiles(info: TestInfo, name: string, files: Record<string, B
   }
 }
 
-/** Looks at a page in every width, both themes and both languages, with the script that it has. `ready` waits for what
- *  comes later than that, and opens what is to be seen in any language; what only some widths have is looked at there. */
+/**
+ * Checks a page in every width, both themes and both languages, after hydration where it has a script. `ready` waits
+ * for later content and opens what is to be checked, in any language; what only some widths have is checked at those.
+ */
 export async function checkPictures(
   page: Page, origin: string, name: string, address: string, info: TestInfo, ready?: () => Promise<void>, widths = WIDTHS,
 ): Promise<void> {
@@ -95,7 +100,7 @@ export async function checkPictures(
     await page.context().addCookies([{ name: "turnleaf_language", value: language, url: origin }]);
     await page.setViewportSize({ width: widths.at(-1) ?? 1440, height: HEIGHT });
     await page.goto(address);
-    // Few pages do without a script.
+    // Some pages work without a script.
     if ((await page.locator("script[type=module]").count()) > 0) await waitForHydration(page);
     await ready?.();
     await useBoxFont(page);

@@ -1,7 +1,7 @@
-// Pictures as pixels: PNG files with 8 bits a channel are read and written, no more.
+// A minimal PNG codec: 8 bits per channel only.
 import { deflateSync, inflateSync, crc32 } from "node:zlib";
 
-/** Three bytes a pixel, row by row. */
+/** Three bytes per pixel, row by row. */
 export interface Pixels {
   width: number;
   height: number;
@@ -10,7 +10,7 @@ export interface Pixels {
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** The pixels of a PNG in true colour, with or without alpha, which is left out, or with a palette. */
+/** Decodes a PNG in true colour, with or without alpha, which is dropped, or with a palette. */
 export function decode(file: Buffer): Pixels {
   if (!file.subarray(0, 8).equals(SIGNATURE)) throw new Error("not a PNG");
   const pieces: Buffer[] = [];
@@ -45,7 +45,7 @@ export function decode(file: Buffer): Pixels {
   return { width, height, rgb };
 }
 
-/** Takes a row's filter away, in place. A loop for each kind: there are millions of bytes. */
+/** Reverses the filter of a row in place. Each kind has its own loop, because there are millions of bytes. */
 function unfilter(kind: number, row: Buffer, above: Buffer, channels: number): void {
   const length = row.length;
   if (kind === 1) {
@@ -67,7 +67,7 @@ function unfilter(kind: number, row: Buffer, above: Buffer, channels: number): v
   }
 }
 
-/** The pixels as a PNG: in as few colours as they have, where those are at most 256. */
+/** Encodes pixels as a PNG, with a palette where there are at most 256 colours. */
 export function encode({ width, height, rgb }: Pixels): Buffer {
   const places = new Map<number, number>();
   const indices = Buffer.alloc(width * height);
@@ -80,7 +80,7 @@ export function encode({ width, height, rgb }: Pixels): Buffer {
   const [pixels, bytes] = isFew ? [indices, 1] : [rgb, 3];
   const rows = Array.from({ length: height }, (_, y) => {
     const row = pixels.subarray(y * width * bytes, (y + 1) * width * bytes);
-    // Few colours deflate best as they are; true colour as differences from the row above.
+    // A palette deflates best unfiltered; true colour as differences from the row above.
     if (isFew || y === 0) return Buffer.concat([Buffer.from([0]), row]);
     const above = pixels.subarray((y - 1) * width * bytes, y * width * bytes);
     return Buffer.concat([Buffer.from([2]), Buffer.from(row.map((value, at) => value - above[at]!))]);

@@ -1,7 +1,7 @@
-// A reader in a long chat: what they see, where it is on the screen, and what is in the page at all.
+// A reader in a long chat: the visible turns, their position on the screen, and the turns in the document.
 import { expect, type Locator, type Page } from "@playwright/test";
 
-/** The turns that are in the page. */
+/** Returns the turns that are in the document. */
 export function turns(page: Page): Locator {
   return page.locator("article[data-turn-id]");
 }
@@ -10,17 +10,17 @@ export function turn(page: Page, id: string): Locator {
   return page.locator(`article[data-turn-id="${id}"]`);
 }
 
-/** The ids of the turns that are in the page, root first. */
+/** Returns the ids of the turns in the document, root first. */
 export function loadedTurnIds(page: Page): Promise<string[]> {
   return turns(page).evaluateAll((all) => all.map((turn) => turn.getAttribute("data-turn-id") ?? ""));
 }
 
-/** What is drawn is drawn: two frames later. */
+/** Waits two frames, after which everything pending is rendered. */
 export async function waitForScrollSettled(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
-/** The first turn below the header, and how high on the screen it is. */
+/** Returns the first turn below the header, and its position on the screen. */
 export async function firstVisibleTurn(page: Page): Promise<{ id: string; y: number }> {
   await waitForScrollSettled(page);
   return page.evaluate(() => {
@@ -33,24 +33,24 @@ export async function firstVisibleTurn(page: Page): Promise<{ id: string; y: num
   });
 }
 
-/** How high on the screen a turn is. */
+/** Returns the position of a turn on the screen. */
 export async function heightOf(page: Page, id: string): Promise<number> {
   await waitForScrollSettled(page);
   return turn(page, id).evaluate((turn) => turn.getBoundingClientRect().top);
 }
 
-/** Scrolls as a person does who drags the bar: to this many pixels below the top of the page. */
+/** Scrolls as somebody does who drags the scroll bar, to this many pixels below the top of the page. */
 export async function scrollTo(page: Page, top: number): Promise<void> {
   await page.evaluate((top) => window.scrollTo(0, top), top);
   await waitForScrollSettled(page);
 }
 
-/** The request that brings more turns, held until it is let go. */
+/** Holds the response to a request for more turns until it is released. */
 export class RequestGate {
   private open: () => void = () => {};
   private asked: () => void = () => {};
   private waiting: Promise<void> = Promise.resolve();
-  /** Ends when the page has asked. */
+  /** Resolves when the page has sent the request. */
   request: Promise<void> = Promise.resolve();
   count = 0;
 
@@ -71,13 +71,13 @@ export class RequestGate {
     this.request = new Promise((asked) => (this.asked = asked));
   }
 
-  /** Lets it go, and all after it. */
+  /** Releases the held request and lets later ones pass. */
   release(): void {
     this.open();
   }
 }
 
-/** Waits until another turn is the first in the page. */
+/** Waits until another turn is the first in the document. */
 export async function expectFirstTurnChanged(page: Page, first: string): Promise<void> {
   await expect(turns(page).first()).not.toHaveAttribute("data-turn-id", first);
 }

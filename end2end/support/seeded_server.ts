@@ -1,16 +1,16 @@
-// A server somebody has used for a while: a chat with two branches, one of which was asked again by a graft, a document
-// with two versions, calls that were counted, an import, and a Trash with something of every kind. What is said and named
-// is always the same, and "leaf" is in most of it.
+// A server that has been used for a while: a chat with two branches, one of which was rerun, a document with two
+// versions, counted usage, an import, and a Trash with something of every kind. All texts and names are fixed, and
+// "leaf" is in most of them.
 import { MODEL, type ModelServer } from "./model_server.ts";
 import { addExchange } from "./tree.ts";
 import type { Turnleaf } from "./turnleaf.ts";
 
 export interface SeededServer {
   chat: string;
-  /** A message in the middle of the chat, and the reply to it. */
+  /** A message in the middle of the chat, and its reply. */
   message: string;
   reply: string;
-  /** The ends of the two branches. */
+  /** The leaves of the two branches. */
   leaves: [left: string, right: string];
   graft: string;
   document: string;
@@ -22,7 +22,9 @@ export interface SeededServer {
 const PLAN = "# Plan\n\nLook for the newest leaf.\nFollow it to the root.\n\n| tree | leaves |\n|---|---|\n| oak | 7 |\n";
 const LATER = `${PLAN.replace("newest leaf", "oldest leaf")}\nThen write down where it hangs.\n`;
 
-/** Everything that is said and named there, as pages show it: what is left of a page's texts without it is the page's own. */
+/**
+ * All texts and names of the seeded content as pages show them; any other text on a page belongs to the interface.
+ */
 export const SEEDED_TEXTS = [
   "How leaves grow", "An old chat", "Plan", "Field notes", "Rough notes", "Where does a leaf come from?", "And in autumn?", "And in spring?",
   "What was there before?", "And what did nobody want?", "Is this one dry?", "A leaf grows from a bud at a node.",
@@ -31,12 +33,12 @@ export const SEEDED_TEXTS = [
   PLAN, LATER,
 ];
 
-/** Asks again and again. The time of the test is its end. */
+/** Polls a condition; the timeout of the test bounds it. */
 async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((later) => setTimeout(later, 20));
 }
 
-/** Lives there. The replies are the model server's. */
+/** Seeds the server. The replies come from the model server. */
 export async function seedServer(turnleaf: Turnleaf, model: ModelServer): Promise<SeededServer> {
   const post = async (path: string, body: unknown, method = "POST"): Promise<any> => {
     const headers = { "content-type": "application/json" };
@@ -74,7 +76,7 @@ export async function seedServer(turnleaf: Turnleaf, model: ModelServer): Promis
   const found = await turnleaf.get(`/api/documents/${document}/versions`);
   const versions = found.map((version: { version_timestamp: string }) => version.version_timestamp).sort() as [string, string];
 
-  // What is taken in was deleted here, so that it is new again.
+  // This chat is exported, imported again and deleted, so that the imports and Trash have entries.
   const old = await begun("An old chat");
   await answered(["An old leaf.", "A leaf too many.", "Dry."], async () => {
     const first = await addExchange(turnleaf, old, "What was there before?");

@@ -1,5 +1,5 @@
-// A server of tools for the tests: a program that speaks MCP over its own input and output, one JSON message a line. What
-// it is asked to do it writes into a file, so that a test knows what ran, and how often.
+// An MCP server for the tests: it speaks over its standard streams, one JSON message per line. It logs each call into
+// a file, so that a test knows what ran and how often.
 import { appendFileSync, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -20,7 +20,7 @@ const stopped = new Set();
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const text = (text) => ({ content: [{ type: "text", text }] });
 
-/** Waits for the test: a file appears when the tool may end. */
+/** A slow tool: ends when the gate file exists. */
 async function slow(id, params) {
   const token = params._meta?.progressToken;
   for (let step = 1; !existsSync(gate) && !stopped.has(id); step += 1) {

@@ -1,4 +1,4 @@
-// Chats with tools: the server of tools behind them, and what a person sees of a call.
+// Chats with tools: the tool server behind them, and what a person sees of a call.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,11 +12,11 @@ import { Turnleaf } from "./turnleaf.ts";
 
 const PROGRAM = fileURLToPath(new URL("tool_server.mjs", import.meta.url));
 
-/** The server of tools as its test sees it. */
+/** The tool server as its test sees it. */
 export class ToolServer {
   constructor(private readonly dir: string) {}
 
-  /** What ran, in order: the tool and its text. */
+  /** The calls that ran, in order: the tool and its text. */
   get ran(): string[] {
     const log = join(this.dir, "ran");
     return existsSync(log) ? readFileSync(log, "utf8").trim().split("\n").filter(Boolean) : [];
@@ -43,14 +43,14 @@ export const test = base.extend<{ tools: ToolServer }>({
   tools: async ({ turnleaf }, use) => use(new ToolServer(turnleaf.dir)),
 });
 
-/** Makes a chat in which every tool of the server is on, through the API. */
+/** Creates a chat with all tools of the server enabled, through the API. */
 export async function createChatWithTools(turnleaf: Turnleaf, title = "Tools"): Promise<string> {
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify({ provider: "openai", model: MODEL, title });
   const made = await fetch(`${turnleaf.url}/api/chats`, { method: "POST", headers, body });
   if (made.status !== 201) throw new Error(`${made.status}: ${await made.text()}`);
   const { id } = (await made.json()) as { id: string };
-  // A server that starts has no tools yet.
+  // A pattern is used, because a server that is still starting has no tools yet.
   const choice = JSON.stringify({ on: ["files/*"] });
   const chosen = await fetch(`${turnleaf.url}/api/chats/${id}/tools`, { method: "PUT", headers, body: choice });
   if (!chosen.ok) throw new Error(`${chosen.status}: ${await chosen.text()}`);
@@ -65,14 +65,14 @@ export async function openChatWithTools(page: Page, turnleaf: Turnleaf, title?: 
   return id;
 }
 
-/** The name of a tool of the server on the wire. */
+/** Returns the name of a tool of the server in requests. */
 export const wireName = (tool: string): string => `files__${tool}`;
 
 export const toolCards = (page: Page): Locator => page.locator("[data-segment=tool]");
 export const approvalPrompt = (page: Page): Locator => page.locator(".ask");
 export const decisionButton = (page: Page, name: string): Locator => approvalPrompt(page).getByRole("button", { name, exact: true });
 
-/** What the model is told of its calls, newest last. */
+/** Returns the tool results of a request to the model, newest last. */
 export function toolMessages(request: any): { id: string; content: string }[] {
   const messages = request.messages.filter((message: any) => message.role === "tool");
   return messages.map((message: any) => ({ id: message.tool_call_id, content: JSON.stringify(message.content) }));

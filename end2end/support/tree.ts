@@ -1,4 +1,4 @@
-// Chats with branches, made through the API: a trunk of exchanges, and twigs that leave it.
+// Creates chats with branches through the API: a trunk of exchanges, and twigs that branch off it.
 import { MODEL, type ModelServer } from "./model_server.ts";
 import type { Turnleaf } from "./turnleaf.ts";
 
@@ -10,19 +10,22 @@ export interface PlantedTree {
   twigs: string[];
 }
 
-/** Sends a message behind a reply and waits for the answer's end; the reply's id. */
+/** Sends a message after a reply, waits for the end of the new reply, and returns its id. */
 export async function addExchange(turnleaf: Turnleaf, chat: string, content: string, behind?: string): Promise<string> {
   const body = JSON.stringify({ text: content, ...(behind === undefined ? {} : { prev_turn_id: behind }) });
   const headers = { "content-type": "application/json" };
   const answer = await fetch(`${turnleaf.url}/api/chats/${chat}/turns`, { method: "POST", headers, body });
   if (answer.status !== 201) throw new Error(`${answer.status}: ${await answer.text()}`);
   const { assistant_turn: reply } = (await answer.json()) as { assistant_turn: { id: string } };
-  // The stream ends when the reply does.
+  // The event stream ends with the reply.
   await (await fetch(`${turnleaf.url}/api/turns/${reply.id}/events`)).text();
   return reply.id;
 }
 
-/** A chat of `trunk` exchanges, and `twigs` more that leave it in turns, the last after the newest reply but one. */
+/**
+ * Creates a chat of `trunk` exchanges and `twigs` more that branch off it in rotation, the last after the newest
+ * reply but one.
+ */
 export async function plantTree(turnleaf: Turnleaf, model: ModelServer, trunk: number, twigs: number): Promise<PlantedTree> {
   const answering = (async () => {
     for (let n = 0; n < trunk + twigs; n += 1) (await model.nextReply()).finishWithText(`Answer ${n}`);

@@ -1,4 +1,4 @@
-// The binary as a process: on a port of its own, with a data directory of its own, ended kindly or not.
+// The binary as a process: with its own port and data directory, stopped or killed.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { MODEL } from "./model_server.ts";
 
 const START_MS = 20_000;
 
-/** A port of loopback that nobody listens on at this moment. */
+/** Returns a loopback port that is free at this moment. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -22,13 +22,13 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** The environment without what would configure a server. */
+/** Returns the environment without variables that would configure a server. */
 function plainEnvironment(): NodeJS.ProcessEnv {
   const configures = /^TURNLEAF_(?!BINARY|SITE_ROOT)|_API_KEY(_FILE)?$|_BASE_URL$|^(DATABASE_URL|HOST|PORT|OLLAMA_HOST)$/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !configures.test(name)));
 }
 
-/** Runs what makes chats and older databases; what it says of them. */
+/** Runs the program that creates chats and legacy databases; returns its JSON output. */
 async function runPlant(args: string[]): Promise<any> {
   const program = process.env.TURNLEAF_PLANT ?? join(dirname(process.env.TURNLEAF_BINARY ?? ""), "plant");
   const child = spawn(program, args);
@@ -47,12 +47,15 @@ export class Turnleaf {
 
   private constructor(
     private readonly port: number,
-    /** Where its data is, and what belongs to it. */
+    /** The folder of its data and files. */
     readonly dir: string,
     private readonly environment: Record<string, string>,
   ) {}
 
-  /** Starts a server on empty data. The environment configures its providers, a file what only a file can. */
+  /**
+   * Starts a server on empty data. The environment configures its providers; the configuration file holds what only a
+   * file can.
+   */
   static async start(environment: Record<string, string> = {}, config?: (dir: string) => string): Promise<Turnleaf> {
     const dir = await mkdtemp(join(tmpdir(), "turnleaf-test-"));
     const file = join(dir, "turnleaf.toml");
@@ -79,36 +82,36 @@ export class Turnleaf {
     }
   }
 
-  /** SIGKILL: nothing is said or saved any more. */
+  /** SIGKILL: the server can neither respond nor save. */
   async kill(): Promise<void> {
     await this.end("SIGKILL");
   }
 
-  /** SIGTERM, and the end of the process. */
+  /** SIGTERM; resolves when the process has ended. */
   async stop(): Promise<void> {
     await this.end("SIGTERM");
   }
 
-  /** Ends the process and removes its data. */
+  /** Kills the process and removes its data. */
   async remove(): Promise<void> {
     await this.end("SIGKILL");
     await rm(this.dir, { recursive: true, force: true });
   }
 
-  /** Runs `turnleaf fsck` on the data; 0 is that nothing was found. */
+  /** Runs `turnleaf fsck` on the data; 0 means no findings. */
   async fsck(): Promise<number | null> {
     const child = this.spawn(["fsck"]);
     await once(child, "close");
     return child.exitCode;
   }
 
-  /** Makes a chat of so many turns, which the model server's model may go on with; its turns, root first. */
+  /** Creates a chat of this many turns that the model server's model can continue; returns its turns, root first. */
   async plantLongChat(turns: number): Promise<{ chat: string; turns: string[] }> {
     const database = `sqlite://${join(this.dir, "state", "turnleaf.db")}`;
     return (await runPlant(["--database", database, "--model", MODEL, "--plain", `${turns}`]))[turns];
   }
 
-  /** Brings the sample of a schema from before in, as people do: with the command, while no server runs. */
+  /** Imports the sample of a legacy schema as people do: with the command, while no server runs. */
   async importLegacy(sample: "legacy-messages" | "legacy-messages-without-turns" | "legacy-actions"): Promise<void> {
     const file = join(this.dir, `${sample}.db`);
     await runPlant(["--old", sample, file]);
@@ -119,14 +122,14 @@ export class Turnleaf {
     await this.restart();
   }
 
-  /** A path of the API, as JSON. Its shape is the test's business. */
+  /** Fetches a path of the API as JSON; the test knows its shape. */
   async get(path: string): Promise<any> {
     const answer = await fetch(this.url + path);
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     return answer.json();
   }
 
-  /** Deletes what a path of the API names. */
+  /** Deletes the resource at a path of the API. */
   async delete(path: string): Promise<void> {
     const answer = await fetch(this.url + path, { method: "DELETE" });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);

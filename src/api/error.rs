@@ -15,7 +15,7 @@ pub enum ApiError {
     #[error("Sign in first.")]
     Unauthenticated,
     /// The entity does not exist or belongs to someone else: one answer for both, so that existence is not revealed.
-    #[error("This does not exist or is not yours.")]
+    #[error("It does not exist, or you do not have access to it.")]
     NotFound,
     /// One field of the request is invalid.
     #[error("{field}: {reason}")]
@@ -66,7 +66,7 @@ impl<'de> Deserialize<'de> for ApiError {
 }
 
 /// The message of a page that got no response.
-const UNREACHED: &str = "The server cannot be reached at the moment.";
+const UNREACHED: &str = "Could not reach the server.";
 
 impl ApiError {
     /// Creates the error of a missing response.
@@ -91,7 +91,7 @@ impl FromServerFnError for ApiError {
             }
             // A page of another version may not understand the response.
             ServerFnErrorErr::Deserialization(_) => {
-                Self::Unavailable { message: "The server answered in a way this page does not know. Reload it.".into() }
+                Self::Unavailable { message: "This page is out of date. Reload it.".into() }
             }
             ServerFnErrorErr::Registration(_)
             | ServerFnErrorErr::UnsupportedRequestMethod(_)

@@ -1,6 +1,8 @@
-//! Asking this server's HTTP API.
+//! Client for this server's HTTP API: fetches text and JSON, and reports failures in the words of the server's problem
+//! document.
 
-/// Why there is no answer: in the server's words; without any where the server was not reached.
+/// The reason of a failed request in the server's words; `None` if the server could not be reached or sent something
+/// unreadable.
 pub type ApiFailureMessage = Option<String>;
 
 #[cfg(feature = "hydrate")]
@@ -13,22 +15,22 @@ mod real {
 
     use super::ApiFailureMessage;
 
-    /// The text at a path of this site.
+    /// Fetches the text at a path of this site.
     pub async fn get_text(path: &str) -> Result<String, ApiFailureMessage> {
         await_response(web_sys::window().map(|window| window.fetch_with_str(path))).await
     }
 
-    /// The JSON at a path of this site.
+    /// Fetches the JSON at a path of this site.
     pub async fn get(path: &str) -> Result<Value, ApiFailureMessage> {
         read(get_text(path).await?)
     }
 
-    /// What came of JSON that was sent to a path of this site.
+    /// Posts JSON to a path of this site and returns the JSON of the response.
     pub async fn post(path: &str, body: &Value) -> Result<Value, ApiFailureMessage> {
         send("POST", path, body).await
     }
 
-    /// The same of what changes a thing.
+    /// Sends a change (`PATCH`) as JSON to a path of this site and returns the JSON of the response.
     pub async fn patch(path: &str, body: &Value) -> Result<Value, ApiFailureMessage> {
         send("PATCH", path, body).await
     }

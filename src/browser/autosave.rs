@@ -1,6 +1,6 @@
-//! Settings that save themselves: a form within an element with `data-saves` is sent as soon as something in it was
-//! changed, and the page that the server answers with says what came of it. Of that page the element is taken over,
-//! with the errors beside its fields, and the sentence about the deed. Without script it is a form with a button.
+//! Autosave of settings: a form within an element with `data-saves` is submitted as soon as one of its controls
+//! changes, one form at a time, and the response page is merged into this one: the region with the errors beside its
+//! fields, the settings on the root, and the status message. Without script these are forms with a button.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -11,7 +11,7 @@ mod real {
     use leptos::prelude::{set_timeout, window_event_listener};
     use leptos::{ev, web_sys};
     use wasm_bindgen::JsCast;
-    // Nothing is mounted on a plain page, so Leptos has no tasks there.
+    // Leptos mounts nothing on a server page, so its executor is not running there.
     use wasm_bindgen_futures::spawn_local;
     use web_sys::{Document, DomParser, Element, HtmlElement, HtmlFormElement, HtmlTextAreaElement, SupportedType};
 
@@ -19,35 +19,37 @@ mod real {
     use crate::browser::form::{self, SubmitterField, TYPED_ATTRIBUTE};
 
     const REGION: &str = "[data-saves]";
-    /// What the page says about a deed.
+    /// The status message of a page, which reports the result of a form.
     const STATUS_MESSAGE: &str = ".plain-main > [role=status]";
     const UNSENT: &str = "[data-saves] [data-typed]";
-    /// A long text is saved once nobody has typed on for this long: it may be left in many ways.
+    /// Debounce of text areas: they are saved after this pause, because the `change` event comes only when they lose
+    /// the focus, and a page can be left without it.
     const TYPING_PAUSE: Duration = Duration::from_millis(1_500);
-    /// What in a region can have the focus when what had it is gone.
+    /// Controls that can take the focus if the element that had it is gone.
     const CONTROLS: &str = "input:not([type=hidden]), select, textarea, button:not(.without-script)";
-    /// Marks of the page's root that are not a setting.
+    /// Attributes of the page's root that are no settings.
     const NO_SETTINGS: [&str; 2] = ["data-hydrated", "data-basic"];
-    /// How long it is said that something was saved.
+    /// Success messages are removed after this time.
     const STATUS_SHOWN_FOR: Duration = Duration::from_secs(6);
 
-    /// A form that is to be sent, and the button that was pressed.
+    /// A form that waits to be submitted, and the button that was pressed.
     struct PendingSubmission {
         form: HtmlFormElement,
         button: Option<SubmitterField>,
     }
 
     thread_local! {
-        /// What waits until the answer to another form is here: cookies are made of what they were before.
+        /// Submissions that wait for the response to another one: the server derives the cookie of the shortcuts from
+        /// the one that the request carries, so parallel submissions would overwrite each other.
         static WAITING: RefCell<VecDeque<PendingSubmission>> = const { RefCell::new(VecDeque::new()) };
         static IS_BUSY: Cell<bool> = const { Cell::new(false) };
-        /// How often something was said.
+        /// Counts the status messages, so that a timer removes only its own one.
         static SAID_TIMES: Cell<u32> = const { Cell::new(0) };
-        /// How often something was typed.
+        /// Counts the input events, so that only the last one of a series saves.
         static TYPED_TIMES: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// Begins it, on pages that have such an element.
+    /// Starts autosave on pages that have a region with `data-saves`.
     pub fn start() {
         if document().is_some_and(|document| matches!(document.query_selector(REGION), Ok(Some(_)))) {
             drop(window_event_listener(ev::input, on_input));
@@ -65,7 +67,7 @@ mod real {
         web_sys::window()?.document()
     }
 
-    /// The form that the target of an event belongs to, where its page saves it.
+    /// Returns the region and the form of an event's target, if the page saves it.
     fn form_of(event: &web_sys::Event) -> Option<(Element, HtmlFormElement)> {
         let form = event.target()?.dyn_into::<Element>().ok()?.closest("form").ok()??;
         let form = form.dyn_into::<HtmlFormElement>().ok().filter(|form| form.method() == "post")?;
@@ -93,7 +95,7 @@ mod real {
         }
     }
 
-    /// A button of the form, or Enter in a field: whose change is being saved already.
+    /// Submits a form by its button. Enter in a field fires `change` first, so the form is being saved already.
     fn on_submit(event: ev::SubmitEvent) {
         let Some((_, form)) = form_of(&event).filter(|_| !event.default_prevented()) else { return };
         event.prevent_default();
@@ -119,7 +121,7 @@ mod real {
         let (Some(document), Ok(Some(region))) = (document(), form.closest(REGION)) else { return };
         let _ = form.remove_attribute(TYPED_ATTRIBUTE);
         let Ok(Some(said)) = document.query_selector(STATUS_MESSAGE) else { return };
-        // What was said before is said again where it is true again.
+        // The live region is emptied first, so that a screen reader announces the same message again.
         said.set_text_content(None);
         let _ = said.remove_attribute("data-floats");
         let answer = match form::form_fields(&form, button) {
@@ -129,14 +131,14 @@ mod real {
         let fresh = answer.as_deref().and_then(parse_page);
         let new = fresh.as_ref().and_then(|fresh| fresh.get_element_by_id(&region.id()));
         let (Some(fresh), Some(new)) = (fresh, new) else {
-            // What did not arrive is not left without a word.
+            // The form counts as unsent again, and the failure is reported.
             let _ = form.set_attribute(TYPED_ATTRIBUTE, "");
             return show_unreachable(&said);
         };
         if !apply_settings(&document, &fresh) || !show_status(&said, &fresh) {
             return;
         }
-        // Who types on there sees what the server made of it after the next change.
+        // If the user has typed meanwhile, the region is left alone until the response to the next save.
         if matches!(document.query_selector(UNSENT), Ok(None)) {
             morph_region(&document, &region, &new);
         }
@@ -146,7 +148,7 @@ mod real {
         DomParser::new().ok()?.parse_from_string(html, SupportedType::TextHtml).ok()
     }
 
-    /// Says what the page says that a form was answered with; without one, that it was not taken.
+    /// Shows the status message of a response page; without a page, that nothing was saved.
     pub fn show_result(html: Option<&str>) {
         let Some(Ok(Some(said))) = document().map(|document| document.query_selector(STATUS_MESSAGE)) else { return };
         match html.and_then(parse_page) {
@@ -161,7 +163,8 @@ mod real {
         let _ = said.set_attribute("data-floats", "danger");
     }
 
-    /// False where the other page says nothing, because it is none of ours.
+    /// Returns false, after reporting a failure, if the response page has no status message: it is not a page of this
+    /// application.
     fn show_status(said: &Element, fresh: &Document) -> bool {
         let Ok(Some(sentence)) = fresh.query_selector(STATUS_MESSAGE) else {
             show_unreachable(said);
@@ -184,7 +187,8 @@ mod real {
         true
     }
 
-    /// The marks of the page's root are what was chosen. Another language is another page: false.
+    /// Copies the settings from the root of the response page. Reloads the page and returns false if the language has
+    /// changed, because all of the page's text depends on it.
     fn apply_settings(document: &Document, fresh: &Document) -> bool {
         let (Some(root), Some(new)) = (document.document_element(), fresh.document_element()) else { return true };
         if root.get_attribute("lang") != new.get_attribute("lang") {
@@ -196,7 +200,8 @@ mod real {
         if let (Ok(Some(foot)), Ok(Some(new))) =
             (document.query_selector(".plain-foot"), fresh.query_selector(".plain-foot"))
         {
-            // Its form leads back to this page, not to the one that was answered with.
+            // Only the buttons are copied: the form of this page leads back to this page, the other one to the
+            // response page.
             for (button, new) in collect_nodes(&all_buttons(&foot)).iter().zip(collect_nodes(&all_buttons(&new))) {
                 morph(button, &new);
             }
@@ -208,7 +213,8 @@ mod real {
         of.query_selector_all("button").unwrap_or_else(|_| of.child_nodes())
     }
 
-    /// Makes the region what it is on the new page; the focus stays where it is, or near.
+    /// Morphs the region into the new one; the focus stays where it is, or moves to the region's first control if its
+    /// element is gone.
     fn morph_region(document: &Document, region: &Element, new: &Element) {
         let had_focus = document.active_element().is_some_and(|active| region.contains(Some(&active)));
         morph(region, new);

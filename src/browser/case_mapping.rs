@@ -1,10 +1,10 @@
-//! Large and small letters of all scripts. The browser has their tables at hand, which weigh 24 KB in a module.
+//! Case mapping for all scripts by the browser, because Rust's Unicode tables would add 24 KB to the module.
 
 #[cfg(feature = "hydrate")]
 mod real {
     use js_sys::JsString;
 
-    /// A text in small letters.
+    /// Returns the text in lower case.
     pub fn to_lowercase(text: &str) -> String {
         match text.is_ascii() {
             true => text.to_ascii_lowercase(),
@@ -12,7 +12,7 @@ mod real {
         }
     }
 
-    /// A text in capitals.
+    /// Returns the text in upper case.
     pub fn to_uppercase(text: &str) -> String {
         match text.is_ascii() {
             true => text.to_ascii_uppercase(),

@@ -1,4 +1,4 @@
-//! Copying text.
+//! The clipboard: copies text, responses and page addresses, and extracts the text that is copied from the page.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -9,7 +9,7 @@ mod real {
 
     use crate::browser::api_request;
 
-    /// Puts text on the clipboard and says whether that worked.
+    /// Copies a text and reports whether that worked.
     pub fn copy(text: String, on_done: impl FnOnce(bool) + 'static) {
         spawn_local(async move {
             let copied = copy_with_clipboard_api(&text).await || copy_with_exec_command(&text);
@@ -17,8 +17,8 @@ mod real {
         });
     }
 
-    /// Puts on the clipboard what the server says at a path of this site. The browser is asked at once, with a
-    /// promise of the text: by the time that it comes, the press may be too long ago.
+    /// Copies the text at a path of this site. The write starts at once with a promise of the text, because browsers
+    /// allow it only for a short time after the click, and the response may take longer.
     pub fn copy_response(path: String, on_done: impl FnOnce(bool) + 'static) {
         let writing = write_promise(&path).map(JsFuture::from);
         spawn_local(async move {
@@ -35,7 +35,7 @@ mod real {
         });
     }
 
-    /// Writing what will have been read; nothing in a browser that takes no promises.
+    /// Starts a clipboard write with a promise of the text; `None` if the browser does not support that.
     fn write_promise(path: &str) -> Option<Promise> {
         let window = web_sys::window()?;
         let clipboard = Reflect::get(&window.navigator(), &"clipboard".into()).ok()?;
@@ -58,31 +58,32 @@ mod real {
         object.into()
     }
 
-    /// The same with a page of this site, of which the path is known.
+    /// Copies the absolute address of a page of this site.
     pub fn copy_page_address(path: &str, on_done: impl FnOnce(bool) + 'static) {
         let origin = web_sys::window().and_then(|window| window.location().origin().ok()).unwrap_or_default();
         copy(format!("{origin}{path}"), on_done);
     }
 
-    /// The code that a click on a block's own button asks for (`data-copy` in drawn markdown).
+    /// Returns the code that a click on a block's copy button asks for (`data-copy` in rendered Markdown).
     pub fn code_of_copy_click(click: &MouseEvent) -> Option<String> {
         let target = click.target()?.dyn_into::<web_sys::Element>().ok()?;
         let button = target.closest("[data-copy='code']").ok()??;
         button.closest(".md-code").ok()??.query_selector("pre code").ok()??.text_content()
     }
 
-    /// The text of the code block that is lowest on the page.
+    /// Returns the text of the lowest code block on the page.
     pub fn last_code_block() -> Option<String> {
         let all = web_sys::window()?.document()?.query_selector_all(".md-code pre code").ok()?;
         all.item(all.length().checked_sub(1)?)?.text_content()
     }
 
-    /// The text of what matches as it is read on screen, its parts a blank line apart; nothing where nothing matches.
+    /// Returns the text of the elements that match as it is rendered, with a blank line between them; `None` if there
+    /// is none.
     pub fn visible_text(selector: &str) -> Option<String> {
         let found = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
         let parts = (0..found.length()).filter_map(|at| {
             let element = found.item(at)?.dyn_into::<web_sys::HtmlElement>().ok()?;
-            // What is far away is not laid out, and then it is no text on screen.
+            // Parts far outside the viewport are not laid out (`content-visibility`), and `innerText` would omit them.
             let _ = element.set_attribute("data-whole", "");
             let text = element.inner_text().trim().to_owned();
             let _ = element.remove_attribute("data-whole");
@@ -94,13 +95,13 @@ mod real {
 
     async fn copy_with_clipboard_api(text: &str) -> bool {
         let Some(navigator) = web_sys::window().map(|window| window.navigator()) else { return false };
-        // Only there on https and on this machine itself.
+        // The clipboard API exists only on https and on localhost.
         let clipboard = js_sys::Reflect::get(&navigator, &JsValue::from_str("clipboard")).unwrap_or(JsValue::UNDEFINED);
         let Ok(clipboard) = clipboard.dyn_into::<web_sys::Clipboard>() else { return false };
         JsFuture::from(clipboard.write_text(text)).await.is_ok()
     }
 
-    /// The older way, for plain http: select the text in a field and have the browser copy it.
+    /// Fallback for plain http: selects the text in a temporary field and runs the browser's `copy` command.
     fn copy_with_exec_command(text: &str) -> bool {
         let copy = || {
             let document = web_sys::window()?.document()?;

@@ -1,4 +1,5 @@
-//! The device's time. Nothing that is drawn first may use it: the server has another.
+//! The device's clock and time zone. The first render must not use them: the server's differ, and hydration would not
+//! match.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -10,17 +11,18 @@ mod real {
     use chrono::{DateTime, Utc};
     use wasm_bindgen_futures::JsFuture;
 
-    /// What of a moment is said, as `Intl.DateTimeFormat` takes it.
+    /// Options of `Intl.DateTimeFormat` for a moment of today, and for any other one.
     const TIME: &str = r#"{"hour":"numeric","minute":"2-digit"}"#;
     const DAY_AND_TIME: &str =
         r#"{"hour":"numeric","minute":"2-digit","day":"numeric","month":"short","year":"numeric"}"#;
 
-    /// Milliseconds since 1970 by the device's clock.
+    /// Returns the Unix time of the device's clock in milliseconds.
     pub fn now_ms() -> i64 {
         js_sys::Date::now() as i64
     }
 
-    /// Waits for something so long and no longer. What is given up is dropped, and a request with it is broken off.
+    /// Runs `work` with a timeout, and returns `None` when the time is over. The future is then dropped, which aborts
+    /// a request that it owns.
     pub async fn with_timeout<T>(time: Duration, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         let mut ring = pin!(JsFuture::from(js_sys::Promise::new(&mut |over, _| {
@@ -35,23 +37,23 @@ mod real {
         .await
     }
 
-    /// The device's time; none on the server, where pages have no time.
+    /// Returns the device's time; `None` on the server, where pages are rendered without a clock.
     pub fn current_time() -> Option<DateTime<Utc>> {
         DateTime::from_timestamp_millis(now_ms())
     }
 
-    /// How many minutes it is before that of UTC.
+    /// Returns the offset of the local time from UTC in minutes.
     pub fn utc_offset_minutes() -> i32 {
         -(js_sys::Date::new_0().get_timezone_offset() as i32)
     }
 
-    /// The day here, counted from that of 1970, and how many minutes the clock is before that of UTC.
+    /// Returns the local day, counted from 1970-01-01, and the offset from UTC in minutes.
     pub fn local_day() -> Option<(i64, i32)> {
         let zone = utc_offset_minutes();
         Some(((now_ms() + i64::from(zone) * 60_000).div_euclid(86_400_000), zone))
     }
 
-    /// A moment in the reader's own place and language: the time if it is today, else the day too.
+    /// Formats a moment in the reader's time zone and language: only the time if it is today, otherwise with the date.
     pub fn format_local_time(moment: DateTime<Utc>) -> Option<String> {
         let ms = moment.timestamp_millis() as f64;
         let date = js_sys::Date::new(&ms.into());

@@ -1,4 +1,4 @@
-//! Heights that the style sheet needs and cannot ask for: told to it as a property of `<html>`.
+//! Lengths that the style sheet needs and cannot compute, published as custom properties.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -7,7 +7,7 @@ mod real {
     use wasm_bindgen::closure::Closure;
     use web_sys::{Element, HtmlElement, ResizeObserver};
 
-    /// As long as it lives, the height is told.
+    /// Publishes the height of an element as a property of `<html>` until it is dropped.
     pub struct HeightObserver(SendWrapper<ObserverParts>);
 
     struct ObserverParts {
@@ -32,12 +32,12 @@ mod real {
         };
     }
 
-    /// Tells the element with this id how far up it was before the change that is drawn next, for it to move from
-    /// there.
+    /// FLIP animation: measures how far the next frame moves the element with this id and stores the distance in its
+    /// property, so that the style sheet animates it from where it was.
     pub fn set_move_distance(id: &str, property: &'static str) {
         let find = |id: &str| web_sys::window()?.document()?.get_element_by_id(id)?.dyn_into::<HtmlElement>().ok();
         let Some(element) = find(id) else { return };
-        // One of before would be counted in.
+        // The distance of an earlier move would distort the measurement.
         let _ = element.style().remove_property(property);
         let before = element.get_bounding_client_rect().top();
         leptos::prelude::request_animation_frame(move || {
@@ -46,7 +46,7 @@ mod real {
         });
     }
 
-    /// Tells the height of an element from now on. None where the browser cannot.
+    /// Observes the height of an element and publishes it. Returns `None` if the browser cannot observe it.
     pub fn observe_height(element: &Element, property: &'static str) -> Option<HeightObserver> {
         let of = element.clone();
         let on_resize = Closure::<dyn FnMut()>::new(move || set_property(property, Some(of.client_height())));

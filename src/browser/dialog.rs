@@ -1,4 +1,4 @@
-//! Opening and closing of what the browser shows above the page: modal dialogs and popovers.
+//! The browser's top layer: modal dialogs and popovers.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -12,16 +12,17 @@ mod real {
     use crate::browser::document;
 
     thread_local! {
-        /// Whether something may be open; none while nobody listens for what opens.
+        /// Whether a dialog or popover may be open; `None` until the listeners for openings are installed.
         static MAY_BE_OPEN: Cell<Option<bool>> = const { Cell::new(None) };
     }
 
-    /// Opens the dialog modally, or closes it; nothing when it is already so.
+    /// Opens the dialog modally, or closes it. Does nothing if it is already in the wanted state.
     pub fn set_open(dialog: &HtmlDialogElement, wanted: bool) {
         note_opening();
         match (wanted, dialog.open()) {
             (true, false) => {
-                // What was said on the page is inert now and comes back with it: a screen reader would say it again.
+                // The page behind the dialog is inert until it closes, and a screen reader would then announce the
+                // live regions again.
                 for region in ["say", "alert"] {
                     document::set_live_region_text(region, "");
                 }
@@ -32,18 +33,18 @@ mod real {
         }
     }
 
-    /// Whether it is open now. That it was closed is told a task later, and it may be open again by then.
+    /// Returns whether the dialog is open now. Its `close` event comes in a later task, when it may be open again.
     pub fn is_open(dialog: &HtmlDialogElement) -> bool {
         dialog.open()
     }
 
-    /// Whether the event is of the element that listens, and not of one within it.
+    /// Returns whether the event's target is the element that listens, not one within it.
     pub fn is_own_event(event: &Event) -> bool {
         event.target() == event.current_target()
     }
 
-    /// Whether a modal dialog or a popover is open, so that Esc belongs to it. The page that follows a reply asks with
-    /// every frame, and to look through all elements takes long: they are looked through only after something opened.
+    /// Returns whether a modal dialog or a popover is open, so that Esc belongs to it. The scroll follower asks in
+    /// every frame, and the query is slow on a long page, so it runs only after something was opened.
     pub fn is_any_open() -> bool {
         if MAY_BE_OPEN.get().is_none() {
             listen();
@@ -57,7 +58,7 @@ mod real {
         MAY_BE_OPEN.set(MAY_BE_OPEN.get().map(|_| true));
     }
 
-    /// Popovers tell before they open and again when they are open; dialogs do not everywhere.
+    /// Listens for openings: popovers fire events before and after, dialogs not in every browser.
     fn listen() {
         let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
         let opens = Closure::<dyn Fn(Event)>::new(|_| note_opening()).into_js_value();
@@ -66,7 +67,7 @@ mod real {
         }
     }
 
-    /// Closes the popovers that are open, after one of their entries did its work.
+    /// Closes the open popovers, after one of their entries was chosen.
     pub fn close_popovers() {
         while let Some(popover) = find(":popover-open") {
             let hide = js_sys::Reflect::get(&popover, &"hidePopover".into());

@@ -1,4 +1,4 @@
-//! Parts of the page that open and close (`<details>`).
+//! Disclosures (`<details>`): whether they are open or in use.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -6,13 +6,13 @@ mod real {
         web_sys::window()?.document()?.get_element_by_id(id)
     }
 
-    /// Whether the disclosure with this id is open now, whoever opened it: a click, a key, or the search of the
-    /// browser.
+    /// Returns whether the disclosure with this id is open now. The document is asked, because a click, a key or the
+    /// browser's search can open it.
     pub fn is_open(id: &str) -> bool {
         find(id).is_some_and(|element| element.has_attribute("open"))
     }
 
-    /// Whether the reader has the focus or selected text in it, so that it must not close by itself.
+    /// Returns whether the disclosure contains the focus or selected text, so that it must not close by itself.
     pub fn is_in_use(id: &str) -> bool {
         let Some(element) = find(id) else { return false };
         let Some(window) = web_sys::window() else { return false };

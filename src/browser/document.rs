@@ -1,4 +1,5 @@
-//! The document as a whole: whether there is one, and the attributes of its root.
+//! The document as a whole: attributes of its root, live regions, visibility, printing, and whether there is a
+//! document at all.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -12,25 +13,25 @@ mod real {
         web_sys::window().and_then(|w| w.document()).and_then(|d| d.document_element())
     }
 
-    /// Whether this code runs in a browser. Only for what the two sides must do differently; what they draw is the
-    /// same.
+    /// Returns whether this code runs in a browser. Only for behavior that must differ; both sides render the same.
     pub fn is_in_browser() -> bool {
         true
     }
 
-    /// Says that clicks work now (docs/reference/api.md 4: `html[data-hydrated]`).
+    /// Marks the page as interactive (docs/reference/api.md 4: `html[data-hydrated]`).
     pub fn mark_hydrated() {
         set_root_attribute("data-hydrated", "");
-        // What is built with the page has begun by the next frame.
+        // The components of the loaded page have been created by the next frame.
         leptos::prelude::request_animation_frame(|| IS_SETTLED.set(true));
     }
 
-    /// Whether the page that was loaded has been taken over whole: what is built from now on is another page.
+    /// Returns whether hydration is complete: components that are created from now on belong to another page or to new
+    /// content.
     pub fn is_hydrated() -> bool {
         IS_SETTLED.get()
     }
 
-    /// An attribute of `<html>`.
+    /// Returns an attribute of `<html>`.
     pub fn root_attribute(name: &str) -> Option<String> {
         root().and_then(|root| root.get_attribute(name))
     }
@@ -42,14 +43,14 @@ mod real {
         }
     }
 
-    /// The name of the build that the page is of, from the address of its style.
+    /// Returns the build id of the page, from the address of its style sheet.
     pub fn build_id() -> Option<String> {
         let document = web_sys::window()?.document()?;
         let style = document.query_selector("link[rel=stylesheet][href^='/pkg/']").ok()??.get_attribute("href")?;
         Some(style.split('/').nth(2)?.to_owned())
     }
 
-    /// Gives the browser's own frame these colours: one for each `theme-color` of the page, in order.
+    /// Sets the colours of the browser's own interface: one for each `theme-color` of the page, in order.
     pub fn set_theme_colours(colours: &[&str]) {
         let document = web_sys::window().and_then(|w| w.document());
         let all = document.and_then(|d| d.query_selector_all("meta[name=theme-color]").ok());
@@ -62,9 +63,9 @@ mod real {
         }
     }
 
-    /// Replaces the text of a live region, which is outside the reactive tree's text so that saying the same words
-    /// twice is said twice. While a dialog is open the rest of the page is inert, and nothing in it is heard: then it
-    /// is the region of the dialog.
+    /// Replaces the text of a live region. It bypasses the reactive tree, so that the same message is announced twice
+    /// if it is set twice. While a dialog is open, the rest of the page is inert and is not announced, so the region
+    /// of the dialog is used.
     pub fn set_live_region_text(region: &str, text: &str) {
         let Some(document) = web_sys::window().and_then(|w| w.document()) else { return };
         let of_dialog = document.query_selector(&format!("dialog[open] [data-live={region}]")).ok().flatten();
@@ -73,19 +74,19 @@ mod real {
         }
     }
 
-    /// Whether the page has an element with this id.
+    /// Returns whether the page has an element with this id.
     pub fn has_element(id: &str) -> bool {
         web_sys::window().and_then(|w| w.document()).is_some_and(|d| d.get_element_by_id(id).is_some())
     }
 
-    /// Whether the first element that this finds takes room on the screen.
+    /// Returns whether the first element that matches takes space on the screen.
     pub fn is_visible(selector: &str) -> bool {
         let document = web_sys::window().and_then(|w| w.document());
         let found = document.and_then(|d| d.query_selector(selector).ok().flatten());
         found.is_some_and(|element| element.get_client_rects().length() > 0)
     }
 
-    /// The picture that was clicked: the address of the whole of it, and what it says.
+    /// Returns the address and the alternative text of a clicked picture; the address is that of its full size.
     pub fn clicked_picture(click: &leptos::ev::MouseEvent) -> Option<(String, String)> {
         use wasm_bindgen::JsCast;
         let target = click.target()?.dyn_into::<web_sys::Element>().ok()?;
@@ -94,8 +95,8 @@ mod real {
         Some((link.get_attribute("href")?, alt))
     }
 
-    /// Draws the eye to the element with this id: the style sheet flashes what has `data-flash`. False when there is
-    /// none.
+    /// Highlights the element with this id for two seconds: the style sheet animates `data-flash`. Returns false if
+    /// there is none.
     pub fn flash(id: &str) -> bool {
         let element = web_sys::window().and_then(|w| w.document()).and_then(|d| d.get_element_by_id(id));
         let Some(element) = element else { return false };
@@ -105,21 +106,21 @@ mod real {
         true
     }
 
-    /// Opens a page of this site in a tab of its own.
+    /// Opens a page of this site in a new tab.
     pub fn open_in_new_tab(address: &str) {
         if let Some(window) = web_sys::window() {
             let _ = window.open_with_url_and_target(address, "_blank");
         }
     }
 
-    /// Opens the browser's own dialog to print the page.
+    /// Opens the browser's print dialog.
     pub fn print() {
         if let Some(window) = web_sys::window() {
             let _ = window.print();
         }
     }
 
-    /// Whether nobody can see the page at the moment.
+    /// Returns whether the page is hidden at the moment.
     pub fn is_hidden() -> bool {
         web_sys::window()
             .and_then(|w| w.document())

@@ -1,5 +1,5 @@
-//! The page that shows a document's lines: what is selected in them, and the bar for it. The page is drawn by the
-//! server; this finds its parts.
+//! The document viewer in the browser: selection and focus of its lines, and the position of the quote bar. The server
+//! renders the page, and Leptos does not run on it; this module finds its elements by selectors.
 
 pub use leptos::web_sys::Event;
 
@@ -12,7 +12,7 @@ mod real {
     use super::Event;
     use crate::domain::selection::LinePosition;
 
-    /// Room between the selection and the bar, and around the bar, in pixels.
+    /// Distance between the selection and the bar, and between the bar and the window's edges, in pixels.
     const GAP: f64 = 8.0;
 
     fn document() -> Option<Document> {
@@ -27,24 +27,24 @@ mod real {
         web_sys::window()?.get_selection().ok().flatten()
     }
 
-    /// The elements of the lines that are shown; each has its text in a `code`.
+    /// Returns the elements of the visible lines; each has its text in a `code`.
     fn line_elements() -> Vec<Element> {
         let all = document().and_then(|document| document.query_selector_all("[data-document] li").ok());
         let all = all.into_iter().flat_map(|all| (0..all.length()).filter_map(move |at| all.item(at)));
         all.filter_map(|line| line.dyn_into().ok()).collect()
     }
 
-    /// The texts of the lines that are shown.
+    /// Returns the texts of the visible lines.
     pub fn lines() -> Vec<String> {
         line_elements().iter().map(|line| line.text_content().unwrap_or_default()).collect()
     }
 
-    /// An attribute of the first element that matches.
+    /// Returns an attribute of the first element that matches.
     pub fn attribute(selector: &str, name: &str) -> Option<String> {
         find(selector)?.get_attribute(name)
     }
 
-    /// What a control holds, and puts another value into it.
+    /// Returns the value of a control.
     pub fn value(selector: &str) -> Option<String> {
         js_sys::Reflect::get(find(selector)?.as_ref(), &"value".into()).ok()?.as_string()
     }
@@ -55,13 +55,13 @@ mod real {
         }
     }
 
-    /// The words of what is chosen in a `select`.
+    /// Returns the label of the selected option of a `select`.
     pub fn selected_option_text(selector: &str) -> String {
         let chosen = find(&format!("{selector} option:checked"));
         chosen.and_then(|option| option.text_content()).unwrap_or_default()
     }
 
-    /// What is selected of the lines: what is outside of them is left out. Nothing where that is nothing.
+    /// Returns the selection, clipped to the lines; `None` if it contains no part of a line.
     pub fn selection() -> Option<(LinePosition, LinePosition)> {
         let selection = current_selection().filter(|selection| !selection.is_collapsed())?;
         let range = selection.get_range_at(0).ok()?;
@@ -73,12 +73,12 @@ mod real {
         let end = utf16_offset_in(&lines[last], &range.end_container().ok()?, range.end_offset().ok()?);
         Some((
             LinePosition { line: first, unit: start.unwrap_or(0) },
-            // Beyond the last line: to its end.
+            // A selection that ends outside the last line includes all of it.
             LinePosition { line: last, unit: end.unwrap_or(usize::MAX) },
         ))
     }
 
-    /// How many UTF-16 code units of a line come before this place; nothing where the place is not in the line.
+    /// Returns the offset of a position in a line, in UTF-16 code units; `None` if the position is outside the line.
     fn utf16_offset_in(line: &Element, node: &Node, offset: u32) -> Option<usize> {
         if !line.contains(Some(node)) {
             return None;
@@ -90,7 +90,7 @@ mod real {
         Some(text.length() as usize)
     }
 
-    /// Selects these lines, from 0; the first of them may be the lower one.
+    /// Selects the lines `from` to `to`, counted from 0. `from` is the anchor of the selection and may be below `to`.
     pub fn select_lines(from: usize, to: usize) {
         let lines = line_elements();
         let Some((selection, (from, to))) = current_selection().zip(lines.get(from).zip(lines.get(to))) else { return };
@@ -100,20 +100,20 @@ mod real {
         let _ = selection.set_base_and_extent(from, start, to, end);
     }
 
-    /// Takes the selection away.
+    /// Clears the selection.
     pub fn clear_selection() {
         if let Some(selection) = current_selection() {
             let _ = selection.remove_all_ranges();
         }
     }
 
-    /// The line that has the focus, from 0.
+    /// Returns the line that has the focus, counted from 0.
     pub fn focused_line() -> Option<usize> {
         let active = document()?.active_element()?;
         line_elements().iter().position(|line| line.is_same_node(Some(&active)))
     }
 
-    /// The line at which somebody reads: the one that the address names, or else the first that is seen.
+    /// Returns the line that is being read: the one that the address names, otherwise the first visible one.
     pub fn reading_line() -> usize {
         let lines = line_elements();
         let top = find("[data-document]").map_or(0.0, |shown| shown.get_bounding_client_rect().top()).max(0.0);
@@ -122,16 +122,16 @@ mod real {
         lines.iter().position(is_named).or_else(|| lines.iter().position(is_seen)).unwrap_or(0)
     }
 
-    /// Gives a line the focus.
+    /// Moves the focus to a line.
     pub fn focus_line(at: usize) {
         if let Some(line) = line_elements().into_iter().nth(at).and_then(|line| line.dyn_into::<HtmlElement>().ok()) {
-            // It is no stop of its own for Tab.
+            // Lines can have the focus, but are no tab stops.
             let _ = line.set_attribute("tabindex", "-1");
             let _ = line.focus();
         }
     }
 
-    /// Shows what is hidden, or hides it.
+    /// Shows or hides an element.
     pub fn set_shown(selector: &str, is_shown: bool) {
         if let Some(element) = find(selector) {
             let _ = element.toggle_attribute_with_force("hidden", !is_shown);
@@ -142,7 +142,7 @@ mod real {
         find(selector).is_some_and(|element| !element.has_attribute("hidden"))
     }
 
-    /// Puts the bar below what is selected, or above it where there is no room, and never outside of the window.
+    /// Places the bar below the selection, or above it if there is no room, and always within the window.
     pub fn position_bar(bar: &str) {
         let place = || {
             let window = web_sys::window()?;
@@ -155,15 +155,15 @@ mod real {
             let top = top.min(high - size.height() - GAP).max(GAP);
             let left = around.left().min(wide - size.width() - GAP).max(GAP);
             let style = bar.style();
-            // Whole pixels: a writer of fractions would be a part of the bundle.
+            // Whole pixels, because formatting floats would add code to the bundle.
             style.set_property("--quote-top", &format!("{}px", top as i32)).ok()?;
             style.set_property("--quote-left", &format!("{}px", left as i32)).ok()
         };
         let _ = place();
     }
 
-    /// Calls this for the events of one name, as long as the page is there: of the element that matches, or of the
-    /// document, also those that do not bubble.
+    /// Calls `act` for the events with this name while the page exists, on the element that matches or on the
+    /// document. The listener runs in the capture phase, so that it also receives events that do not bubble.
     pub fn listen(selector: Option<&str>, name: &str, act: impl FnMut(Event) + 'static) {
         let target: Option<web_sys::EventTarget> = match selector {
             Some(selector) => find(selector).map(Into::into),
@@ -175,22 +175,22 @@ mod real {
         }
     }
 
-    /// Lets this go on by itself. Nothing of the framework runs on this page, neither does what it spawns with.
+    /// Spawns a task with `wasm_bindgen_futures`: the executor of Leptos is not running on this page.
     pub fn spawn(work: impl Future<Output = ()> + 'static) {
         wasm_bindgen_futures::spawn_local(work);
     }
 
-    /// Goes to another page of this site.
+    /// Navigates to another page of this site.
     pub fn navigate_to(address: &str) {
         if let Some(window) = web_sys::window() {
             let _ = window.location().assign(address);
         }
     }
 
-    /// The key of a key press with what is held beside it: Ctrl or Command, Shift, Alt.
+    /// Returns the key and whether Ctrl or Command, Shift, and Alt are pressed.
     pub fn key_press(event: &Event) -> (String, bool, bool, bool) {
         match event.dyn_ref::<web_sys::KeyboardEvent>() {
-            // What an input method is given is nobody else's.
+            // Keys of a composition belong to the input method.
             Some(key) if !key.is_composing() => {
                 (key.key(), key.ctrl_key() || key.meta_key(), key.shift_key(), key.alt_key())
             }
@@ -198,7 +198,7 @@ mod real {
         }
     }
 
-    /// Whether this happened inside of an element that matches.
+    /// Returns whether the event happened inside an element that matches.
     pub fn is_within(event: &Event, selector: &str) -> bool {
         let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         target.and_then(|target| target.closest(selector).ok().flatten()).is_some()

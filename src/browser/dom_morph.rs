@@ -1,5 +1,5 @@
-//! Making a part of the page like the same part of a page that the server drew later: elements stay the same as far as
-//! they are of the same kind in the same place, with the focus and what is unfolded in them.
+//! DOM morphing: turns a part of the page into a newer rendering of the server. Elements of the same kind at the same
+//! position are kept, with their focus and open disclosures.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -9,13 +9,13 @@ mod real {
 
     use crate::browser::form::TYPED_ATTRIBUTE;
 
-    /// The nodes of a list, which stays as it is while they are changed.
+    /// Copies a node list, because the list itself changes while its nodes are moved.
     pub fn collect_nodes(list: &web_sys::NodeList) -> Vec<Node> {
         (0..list.length()).filter_map(|at| list.item(at)).collect()
     }
 
-    /// Makes a node like another one. Elements stay the same as far as they are of the same kind in the same place,
-    /// with the focus and what is unfolded in them.
+    /// Morphs a node into another one. Elements of the same kind at the same position are kept, with their focus and
+    /// open disclosures.
     pub fn morph(old: &Node, new: &Node) {
         if old.node_name() != new.node_name() {
             let _ = old.parent_node().map(|parent| parent.replace_child(new, old));
@@ -32,7 +32,7 @@ mod real {
         }
     }
 
-    /// The same of what is in a node.
+    /// Morphs the children of a node.
     pub fn morph_children(old: &Node, new: &Node) {
         let (olds, news) = (collect_nodes(&old.child_nodes()), collect_nodes(&new.child_nodes()));
         for (old, new) in olds.iter().zip(&news) {
@@ -46,7 +46,7 @@ mod real {
         }
     }
 
-    /// The same of those attributes that are meant.
+    /// Copies and removes attributes, restricted to those that `is_meant` selects.
     pub fn morph_attributes(old: &Element, new: &Element, is_meant: impl Fn(&String) -> bool) {
         let names =
             |of: &Element| of.get_attribute_names().iter().filter_map(|name| name.as_string()).collect::<Vec<_>>();
@@ -61,7 +61,8 @@ mod real {
         }
     }
 
-    /// What stands in a control is no attribute once somebody has typed or chosen.
+    /// Sets the values of controls as properties: once the user has typed or chosen, the attributes no longer
+    /// determine them.
     fn sync_control_values(old: &Element, new: &Element) {
         match old.node_name().as_str() {
             "INPUT" => {
@@ -73,7 +74,7 @@ mod real {
                 }
             }
             "OPTION" => drop(Reflect::set(old, &"selected".into(), &new.has_attribute("selected").into())),
-            // Who writes in it goes on where the caret is.
+            // A focused text area is left alone, so that the user keeps text and caret.
             "TEXTAREA" if old.is_same_node(old.owner_document().and_then(|all| all.active_element()).as_deref()) => {}
             "TEXTAREA" => {
                 // Read from the old element: the morph has moved further text nodes out of the new one, and Chromium

@@ -1,13 +1,14 @@
-//! Server-sent events: a stream of named messages that the browser opens again by itself when it merely breaks.
+//! Server-sent events: a stream of named messages. The browser reconnects by itself when the connection breaks, but
+//! not after a refusal.
 
-/// What a stream has to say.
+/// An event of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StreamEvent {
-    /// It is open, for the first time or again.
+    /// The stream is open, for the first time or after a reconnect.
     Opened,
-    /// A message: its text.
+    /// A message, with its text.
     Message(String),
-    /// It broke. A final break is a refusal: the browser will not open it again.
+    /// The connection broke. A final disconnect is a refusal: the browser will not reconnect.
     Disconnected { is_final: bool },
 }
 
@@ -45,18 +46,18 @@ mod real {
     }
 
     impl EventStream {
-        /// Whether the stream is open or being opened.
+        /// Returns whether the stream is open or connecting.
         pub fn is_alive(&self) -> bool {
             self.0.source.ready_state() != EventSource::CLOSED
         }
     }
 
-    /// Opens a stream and listens to the messages with these names. None when the browser refuses the address.
+    /// Opens a stream and listens to the messages with these names. Returns `None` if the browser refuses the address.
     pub fn open(url: &str, names: &[&str], on_news: impl Fn(StreamEvent) + Clone + 'static) -> Option<EventStream> {
         let source = EventSource::new(url).ok()?;
         let tell = on_news.clone();
         let on_message = Listener::new(move |event: Event| {
-            // A failed reply is a message that is named like the stream's own errors; only messages carry data.
+            // The message of a failed reply has the same name as the stream's own errors; only messages carry data.
             if let Some(text) = event.dyn_ref::<MessageEvent>().and_then(|message| message.data().as_string()) {
                 tell(StreamEvent::Message(text));
             }

@@ -1,4 +1,4 @@
-//! Files that a person chose, dropped or pasted, and text that was pasted.
+//! Files that the user chose, dropped or pasted, and pasted text.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -8,7 +8,7 @@ mod real {
     use wasm_bindgen::{JsCast, JsValue};
     use web_sys::{ClipboardEvent, DataTransfer, FileList};
 
-    /// A file as it lies on the person's disk.
+    /// Handle of a file on the user's disk.
     #[derive(Clone)]
     pub struct FileHandle(pub(in crate::browser) SendWrapper<web_sys::File>);
 
@@ -17,7 +17,7 @@ mod real {
             self.0.name()
         }
 
-        /// In bytes.
+        /// Returns the size in bytes.
         pub fn size(&self) -> u64 {
             self.0.size() as u64
         }
@@ -28,25 +28,25 @@ mod real {
         list.map(|file| FileHandle(SendWrapper::new(file))).collect()
     }
 
-    /// What was chosen in a file input, which is empty afterwards: the same file can be chosen again.
+    /// Returns the files that were chosen in a file input and empties it, so that the same file can be chosen again.
     pub fn chosen_files(event: &ev::Event) -> Vec<FileHandle> {
         let input = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
         input.map(|input| take_input_files(&input)).unwrap_or_default()
     }
 
-    /// What lies in a file input, which is empty afterwards.
+    /// Returns the files of a file input and empties it.
     pub fn take_input_files(input: &HtmlInputElement) -> Vec<FileHandle> {
         let files = to_handles(input.files());
         input.set_value("");
         files
     }
 
-    /// Whether files are dragged, not text or a part of the page.
+    /// Returns whether files are being dragged, rather than text or a part of the page.
     pub fn has_dragged_files(event: &ev::DragEvent) -> bool {
         event.data_transfer().is_some_and(|data| data.types().includes(&"Files".into(), 0))
     }
 
-    /// What was dropped. Folders are not read.
+    /// Returns the dropped files. Folders are skipped.
     pub fn dropped_files(event: &ev::DragEvent) -> Vec<FileHandle> {
         let Some(data) = event.data_transfer() else { return Vec::new() };
         let folders = folder_indexes(&data);
@@ -54,7 +54,7 @@ mod real {
         files.filter(|(at, _)| !folders.contains(at)).map(|(_, file)| file).collect()
     }
 
-    /// The places of folders among the files.
+    /// Returns the indexes of folders among the files.
     fn folder_indexes(data: &DataTransfer) -> Vec<usize> {
         let get = |of: &JsValue, key: &str| js_sys::Reflect::get(of, &key.into()).unwrap_or(JsValue::UNDEFINED);
         let call = |of: &JsValue, key: &str| get(of, key).dyn_into::<js_sys::Function>().ok()?.call0(of).ok();
@@ -67,8 +67,8 @@ mod real {
         files.enumerate().filter(|(_, item)| is_folder(item)).map(|(at, _)| at).collect()
     }
 
-    /// What was pasted: files, or text, and the same as HTML. Programs that copy text put a picture of it beside it;
-    /// editors of code put their colours beside it, which mean nothing elsewhere.
+    /// Returns what was pasted: files, or text with its HTML. Files count only if there is no text, because some
+    /// programs add a picture of copied text. HTML of code editors is dropped, because it carries only their colours.
     pub fn pasted_content(event: &ev::ClipboardEvent) -> (Vec<FileHandle>, String, String) {
         let event: &ClipboardEvent = event.unchecked_ref();
         let Some(data) = event.clipboard_data() else { return Default::default() };
@@ -85,7 +85,7 @@ mod real {
     use leptos::ev;
     use leptos::web_sys::HtmlInputElement;
 
-    /// A file as it lies on the person's disk.
+    /// Handle of a file on the user's disk.
     #[derive(Clone)]
     pub struct FileHandle;
 

@@ -1,4 +1,5 @@
-//! Moving the focus, where the page has a reason to (docs/reference/ux.md 12).
+//! Focus management (docs/reference/ux.md 12): moves, queries and confines the focus, and activates elements around
+//! it.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -12,12 +13,12 @@ mod real {
         element.dyn_into::<web_sys::HtmlElement>().is_ok_and(|element| element.focus().is_ok())
     }
 
-    /// Focuses the first element that matches. False when there is none.
+    /// Focuses the first element that matches. Returns false if there is none.
     pub fn focus_first(selector: &str) -> bool {
         document().and_then(|d| d.query_selector(selector).ok().flatten()).is_some_and(focus)
     }
 
-    /// The same without moving the page: what the reader looks at stays where it is.
+    /// Focuses the first element that matches without scrolling, so that the reader's view stays.
     pub fn focus_first_without_scroll(selector: &str) {
         let element = document().and_then(|d| d.query_selector(selector).ok().flatten());
         if let Some(element) = element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
@@ -30,12 +31,12 @@ mod real {
         all.item(all.length().checked_sub(1)?)?.dyn_into().ok()
     }
 
-    /// Focuses the last element that matches. False when there is none.
+    /// Focuses the last element that matches. Returns false if there is none.
     pub fn focus_last(selector: &str) -> bool {
         find_last(selector).is_some_and(focus)
     }
 
-    /// The same without moving the page.
+    /// Focuses the last element that matches without scrolling. Returns false if there is none.
     pub fn focus_last_without_scroll(selector: &str) -> bool {
         let Some(element) = find_last(selector) else { return false };
         element.dyn_into::<web_sys::HtmlElement>().is_ok_and(focus_without_scroll)
@@ -47,17 +48,17 @@ mod real {
         element.focus_with_options(&options).is_ok()
     }
 
-    /// Whether what has the focus is inside an element that matches.
+    /// Returns whether the focus is inside an element that matches.
     pub fn is_within(selector: &str) -> bool {
         document().and_then(|d| d.active_element()).and_then(|active| active.closest(selector).ok().flatten()).is_some()
     }
 
-    /// Whether the page has an element that matches.
+    /// Returns whether the page has an element that matches.
     pub fn has_match(selector: &str) -> bool {
         document().is_some_and(|d| d.query_selector(selector).is_ok_and(|found| found.is_some()))
     }
 
-    /// Clicks what has the focus, for a key that its role answers to and its element does not.
+    /// Clicks the focused element, for a key that its role supports and its element does not.
     pub fn click_focused() {
         let active = document().and_then(|d| d.active_element());
         if let Some(active) = active.and_then(|active| active.dyn_into::<web_sys::HtmlElement>().ok()) {
@@ -66,7 +67,7 @@ mod real {
     }
 
     /// Clicks the first element that matches `what` inside the nearest element around the focus that matches `around`.
-    /// False when there is none; one that does nothing at the moment counts.
+    /// Returns false if there is none; a disabled one counts.
     pub fn press_within(around: &str, what: &str) -> bool {
         let find = || {
             let around = document()?.active_element()?.closest(around).ok()??;
@@ -75,8 +76,8 @@ mod real {
         find().map(|element| element.click()).is_some()
     }
 
-    /// Clicks all elements that match `what` inside the nearest element around the focus that matches `around`. False
-    /// when there is none.
+    /// Clicks all elements that match `what` inside the nearest element around the focus that matches `around`.
+    /// Returns false if there is none.
     pub fn press_all_within(around: &str, what: &str) -> bool {
         let find = || document()?.active_element()?.closest(around).ok()??.query_selector_all(what).ok();
         let Some(all) = find().filter(|all| all.length() > 0) else { return false };
@@ -86,14 +87,14 @@ mod real {
         true
     }
 
-    /// Clicks the last element on the page that matches. False when there is none.
+    /// Clicks the last element that matches. Returns false if there is none.
     pub fn press_last(selector: &str) -> bool {
         let element = find_last(selector).and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok());
         element.map(|element| element.click()).is_some()
     }
 
-    /// Focuses the `part` of the element that is so many places behind the one that has the focus, of those that match.
-    /// False at the end.
+    /// Focuses the `part` of an element that matches `of`, `places` behind the one that has the focus. Returns false
+    /// if there is none.
     pub fn focus_neighbour(of: &str, part: &str, places: i32) -> bool {
         let find = || {
             let document = document()?;
@@ -106,7 +107,7 @@ mod real {
         find().is_some_and(focus)
     }
 
-    /// Shuts what matches out of what can be clicked, focused and read, or lets it in again.
+    /// Makes the elements that match inert, so that they cannot be clicked, focused or read, or reverts that.
     pub fn set_inert(selector: &str, is_out: bool) {
         let Some(all) = document().and_then(|d| d.query_selector_all(selector).ok()) else { return };
         for element in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<web_sys::Element>().ok()) {
@@ -114,42 +115,42 @@ mod real {
         }
     }
 
-    /// Whether nothing has the focus, so that taking it disturbs nobody.
+    /// Returns whether no element has the focus, so that moving it disturbs nobody.
     pub fn is_unfocused() -> bool {
         document().and_then(|d| d.active_element()).is_none_or(|active| active.tag_name() == "BODY")
     }
 
-    /// Whether keys go into text: letters must not be shortcuts then.
+    /// Returns whether keys type text, so that letters must not be shortcuts.
     pub fn is_in_text_field() -> bool {
         is_within("input:not([type=file], [type=checkbox], [type=radio]), textarea, select, [contenteditable]")
     }
 
-    /// Whether the message box has the focus and is empty.
+    /// Returns whether the message box has the focus and is empty.
     pub fn is_in_empty_message_box() -> bool {
         let active = document().and_then(|d| d.active_element()).filter(|active| active.id() == "message");
         let field = active.and_then(|active| active.dyn_into::<web_sys::HtmlTextAreaElement>().ok());
         field.is_some_and(|field| field.value().is_empty())
     }
 
-    /// Whether the caret stands before all of the text that somebody types.
+    /// Returns whether the caret is at the start of the focused text area, with nothing selected.
     pub fn is_at_start_of_text() -> bool {
         let active = document().and_then(|d| d.active_element());
         let area = active.and_then(|active| active.dyn_into::<web_sys::HtmlTextAreaElement>().ok());
         area.is_some_and(|area| area.selection_start() == Ok(Some(0)) && area.selection_end() == Ok(Some(0)))
     }
 
-    /// Goes to the next region (F6) of those that are on screen, or to the one before. A region that cannot hold the
-    /// focus itself gives it to its first control, where it is not one that `enter` has a better way into.
+    /// Moves the focus to the next visible region (F6), or to the previous one. A region that cannot have the focus
+    /// itself passes it to its first control, unless `enter` handles the region.
     pub fn cycle_regions(regions: &[&str], back: bool, enter: impl Fn(&str) -> bool) {
         let Some(document) = document() else { return };
         let visible: Vec<(usize, web_sys::Element)> = regions
             .iter()
             .enumerate()
             .filter_map(|(at, selector)| Some((at, document.query_selector(selector).ok().flatten()?)))
-            // On a phone the list of chats is a box without a width.
+            // On a phone the chat list is a box without a width.
             .filter(|(_, element)| element.get_bounding_client_rect().width() > 0.0)
             .collect();
-        // A region may be inside of another, which comes before it.
+        // Regions can be nested; the outer one comes first in the list.
         let current = regions.iter().rposition(|selector| is_within(selector));
         let next = match (current, back) {
             (None, false) => visible.first(),
@@ -166,7 +167,7 @@ mod real {
         if region.has_attribute("tabindex") {
             focus(region.clone());
         } else if let Ok(controls) = region.query_selector_all(CONTROLS) {
-            // What is not drawn cannot hold the focus; the first that takes it has it.
+            // Controls that are not rendered cannot have the focus; the first one that accepts it keeps it.
             let _ = (0..controls.length())
                 .filter_map(|at| controls.item(at)?.dyn_into::<web_sys::Element>().ok())
                 .filter(|control| control.get_client_rects().length() > 0)

@@ -1,7 +1,6 @@
-//! Forms: their controls as the person left them before the page was hydrated, and sending one without leaving the
-//! page.
+//! Forms: reads controls that the user changed before hydration, and submits forms without leaving the page.
 
-/// Why a form was not taken: in the server's words, or without any.
+/// The reason of a refused form in the server's words; `None` if the server could not be reached or gave no reason.
 pub type FormFailureMessage = Option<String>;
 
 #[cfg(feature = "hydrate")]
@@ -13,18 +12,18 @@ mod real {
 
     use super::FormFailureMessage;
 
-    /// What a browser sends for a page that is gone: 64 KiB of all that are on their way.
+    /// Limit for `keepalive` requests: half of the 64 KiB that browsers allow for all of them that are in flight.
     const KEEPALIVE_LIMIT_BYTES: u32 = 32 << 10;
-    /// On a form in which something was typed since it was sent.
+    /// Marks a form with input that has not been submitted.
     pub const TYPED_ATTRIBUTE: &str = "data-typed";
 
-    /// The value of the first `<select>` with this name.
+    /// Returns the value of the first `<select>` with this name.
     pub fn selected_value(name: &str) -> Option<String> {
         let select = web_sys::window()?.document()?.query_selector(&format!("select[name={name}]")).ok().flatten()?;
         js_sys::Reflect::get(select.unchecked_ref(), &"value".into()).ok()?.as_string()
     }
 
-    /// Puts this value into the first `<select>` with this name.
+    /// Sets the value of the first `<select>` with this name.
     pub fn select_value(name: &str, value: &str) {
         let select =
             web_sys::window().and_then(|w| w.document()?.query_selector(&format!("select[name={name}]")).ok()?);
@@ -33,8 +32,8 @@ mod real {
         }
     }
 
-    /// Sends what the form holds now, and the button that was pressed, to where the form leads. `stay` tells the server
-    /// that nobody wants another page.
+    /// Submits the form with the button that was pressed. The field `stay` tells the server that the client wants no
+    /// other page.
     pub fn submit(event: &SubmitEvent) -> impl Future<Output = Result<(), FormFailureMessage>> + use<> {
         let request = request(event);
         async move {
@@ -56,7 +55,7 @@ mod real {
         send_fields(&form, &fields)
     }
 
-    /// The name and the value of the button that was pressed.
+    /// Name and value of the button that was pressed.
     pub type SubmitterField = (String, String);
 
     pub fn submitter_field(event: &SubmitEvent) -> Option<SubmitterField> {
@@ -64,7 +63,7 @@ mod real {
         button.get_attribute("name").zip(button.get_attribute("value"))
     }
 
-    /// What the form holds now, with the button that was pressed.
+    /// Returns the form's current fields, with the button that was pressed.
     pub fn form_fields(form: &HtmlFormElement, button: Option<SubmitterField>) -> Option<UrlSearchParams> {
         let filled = FormData::new_with_form(form).ok()?;
         let fields = UrlSearchParams::new_with_str_sequence_sequence(filled.as_ref()).ok()?;
@@ -78,7 +77,7 @@ mod real {
         let asked = RequestInit::new();
         asked.set_method("POST");
         asked.set_body(fields);
-        // It arrives, too, where the page is left behind it.
+        // `keepalive` completes the request even if the page is left meanwhile.
         let _ = js_sys::Reflect::set(
             &asked,
             &"keepalive".into(),
@@ -87,7 +86,7 @@ mod real {
         Some(web_sys::window()?.fetch_with_str_and_init(&form.get_attribute("action")?, &asked))
     }
 
-    /// Sends these fields to where the form leads; the page that is answered with, whatever it says of them.
+    /// Submits the fields to the form's address and returns the response page, whatever its status.
     pub async fn submit_for_page(form: &HtmlFormElement, fields: &UrlSearchParams) -> Option<String> {
         let answer: Response = JsFuture::from(send_fields(form, fields)?).await.ok()?.dyn_into().ok()?;
         JsFuture::from(answer.text().ok()?).await.ok()?.as_string()

@@ -1,5 +1,5 @@
-//! Marking words that were found, without touching the elements that hold them: the browser's own highlights, where it
-//! has them.
+//! Highlights search results with the CSS Custom Highlight API, which leaves the elements untouched. Browsers without
+//! it show no marks.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -9,13 +9,13 @@ mod real {
 
     use crate::browser::case_mapping::to_lowercase;
 
-    /// The name under which style sheets know them.
+    /// The name of the highlight in the style sheets.
     const NAME: &str = "found";
-    /// Marks in one element; a letter may be there thousands of times.
+    /// Upper bound on the marks, because a single letter can occur thousands of times.
     const MARKS: u32 = 500;
 
-    /// Marks the words wherever they are in the texts below the elements that match, in any case. Gives how high on
-    /// screen the first of them is; none when they are nowhere.
+    /// Highlights the words, in any case, in the text below the elements that match. Returns the vertical position of
+    /// the first match on screen; `None` if there is no match.
     pub fn highlight_words(selector: &str, words: &str) -> Option<f64> {
         clear_highlights();
         let texts = texts(selector)?;
@@ -30,7 +30,7 @@ mod real {
         Some(y)
     }
 
-    /// Takes the marks away.
+    /// Removes the highlights.
     pub fn clear_highlights() {
         if let Some(marks) = marks() {
             call(&marks, "delete", &[NAME.into()]);
@@ -49,7 +49,7 @@ mod real {
         }
     }
 
-    /// The text nodes below what matches, in their order.
+    /// Returns the text nodes below the elements that match, in document order.
     fn texts(selector: &str) -> Option<Vec<Node>> {
         let roots = web_sys::window()?.document()?.query_selector_all(selector).ok()?;
         let mut texts = Vec::new();
@@ -71,8 +71,8 @@ mod real {
         }
     }
 
-    /// The places of the words in the texts, which are one text: a word may go on in the next element. Counted as the
-    /// browser counts, in UTF-16.
+    /// Returns the ranges of the words. The nodes count as one text, because a match can span elements. Offsets are
+    /// UTF-16 code units, as in the DOM.
     fn ranges(texts: &[Node], words: &str) -> Array {
         let mut all = JsString::from("");
         let mut ends = Vec::with_capacity(texts.len());

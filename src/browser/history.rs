@@ -1,33 +1,32 @@
-//! What goes with one entry of the browser's history: it is there again after Back and after a reload, and a new
-//! visit to the same address does not have it.
+//! The state of a history entry: it survives Back and a reload, and a new visit to the same address starts without it.
 
 #[cfg(feature = "hydrate")]
 mod real {
     fn entry(path: &str) -> Option<web_sys::History> {
         let window = web_sys::window()?;
-        // On the way to another page the entry is still the old one's.
+        // During a navigation the current entry still belongs to the previous page.
         let is_here = window.location().pathname().is_ok_and(|here| here == path);
         window.history().ok().filter(|_| is_here)
     }
 
-    /// The path of the page.
+    /// Returns the path of the page.
     pub fn path() -> String {
         web_sys::window().and_then(|window| window.location().pathname().ok()).unwrap_or_default()
     }
 
-    /// The host of the page, with its port unless it is the scheme's own.
+    /// Returns the host of the page, with its port unless it is the scheme's default.
     pub fn host() -> Option<String> {
         web_sys::window()?.location().host().ok()
     }
 
-    /// Keeps a word with the entry, if it is one of this path.
+    /// Stores a text in the history entry, if the entry belongs to this path.
     pub fn set_entry_state(path: &str, word: &str) {
         if let Some(history) = entry(path) {
             let _ = history.replace_state(&word.into(), "");
         }
     }
 
-    /// The word that was kept with the entry, if it is one of this path.
+    /// Returns the text that is stored in the history entry, if the entry belongs to this path.
     pub fn entry_state(path: &str) -> Option<String> {
         entry(path)?.state().ok()?.as_string()
     }

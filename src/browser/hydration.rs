@@ -1,6 +1,6 @@
-//! The application takes over the page in pieces, and between two of them the browser answers whoever is there
-//! already: a browser compiles each function when it is first called, on the thread that answers, and that is most of
-//! the time.
+//! Time-sliced hydration: hydrates the views, then starts the deferred effects in slices of 8 ms. Most of the time is
+//! spent on compiling functions, which browsers do at their first call on the main thread, so the slices let input be
+//! handled in between.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -17,19 +17,19 @@ mod real {
 
     use crate::browser::{clock, document};
 
-    /// How long a piece may be, ms. A task of 50 is one that people notice, on a device that is four times as slow.
+    /// Length of a slice in ms. A task of 50 ms is noticeable, and devices can be four times as slow.
     const SLICE_MS: i64 = 8;
 
     thread_local! {
-        /// What was begun while the page is taken over: effects, above all. Each begins when the whole page has been
-        /// taken over, because before that it would change what the server drew. Afterwards everything begins at
-        /// once.
+        /// Tasks that were spawned during hydration, above all effects; `None` once it is over. They start after all
+        /// views are hydrated, because an earlier change to the server's markup would break hydration. Later tasks
+        /// start at once.
         static HELD: RefCell<Option<Vec<PinnedLocalFuture<()>>>> = const { RefCell::new(Some(Vec::new())) };
-        /// What must have been done before anybody can do anything.
+        /// Callbacks that run before any input event is handled.
         static FIRST: RefCell<Vec<Box<dyn FnOnce()>>> = const { RefCell::new(Vec::new()) };
     }
 
-    /// What runs Leptos's tasks.
+    /// Executor for Leptos that defers tasks during hydration.
     struct SlicedExecutor;
 
     impl CustomExecutor for SlicedExecutor {
@@ -53,7 +53,7 @@ mod real {
         fn poll_local(&self) {}
     }
 
-    /// What is held by now; when that is nothing, the time of holding is over.
+    /// Takes the deferred tasks. If there are none, deferring ends.
     fn take_held() -> Vec<PinnedLocalFuture<()>> {
         HELD.with_borrow_mut(|held| {
             let tasks = held.take().unwrap_or_default();
@@ -64,8 +64,9 @@ mod real {
         })
     }
 
-    /// Does this on a page that is being taken over, in the same task and so before any key or click is heard: what
-    /// somebody did to the page before goes into the state of the application. False, and nothing, on any other page.
+    /// Runs `act` at the end of hydration, in the same task and therefore before any key or click is handled: it
+    /// carries what the user did to the static page into the state of the application. Returns false, without running
+    /// it, on any other page.
     pub fn run_before_input(act: impl FnOnce() + 'static) -> bool {
         let is_waking = HELD.with_borrow(Option::is_some);
         if is_waking {
@@ -74,14 +75,15 @@ mod real {
         is_waking
     }
 
-    /// Lets the browser do what waits. Nobody waits for a page that is not seen, and its timers may take a second.
+    /// Yields to the browser. A hidden page does not yield: there is no user, and its timers may be throttled to a
+    /// second.
     async fn yield_to_browser() {
         if !document::is_hidden() {
             clock::with_timeout(Duration::ZERO, pending::<()>()).await;
         }
     }
 
-    /// Lets what is in the queue before this go first.
+    /// Yields to the tasks that are in the queue already.
     async fn yield_to_queue() {
         let mut is_behind = false;
         poll_fn(|context| match std::mem::replace(&mut is_behind, true) {
@@ -94,12 +96,12 @@ mod real {
         .await;
     }
 
-    /// Hydrates `<body>` with the application, and gives back when it is all alive.
+    /// Hydrates `<body>` with the application and returns when all effects have started.
     ///
-    /// The views are made and hydrated in one piece: a router is alive as soon as it is made, and would lead to another
-    /// page while this one is still the server's.
+    /// The views are created and hydrated in one slice: a router is active as soon as it exists, and would navigate
+    /// while the page is still the server's.
     pub async fn hydrate_sliced<V: IntoView>(app: fn() -> V) {
-        // Of the module's start, which is in the same task.
+        // Ends the task in which the module was started.
         yield_to_browser().await;
         let _ = Executor::init_custom_executor(SlicedExecutor);
         let context = Arc::new(HydrateSharedContext::new());
@@ -107,7 +109,7 @@ mod real {
         let state =
             leptos::prelude::document().body().map(|body| owner.with(|| app().into_view().hydrate_from::<true>(&body)));
         context.hydration_complete();
-        // The page is there as long as its document.
+        // The application lives as long as the document.
         std::mem::forget((owner, state));
         FIRST.take().into_iter().for_each(|act| act());
         yield_to_browser().await;

@@ -1,7 +1,7 @@
-//! What the browser keeps of this site for itself: the copy of a draft that the server has not taken yet; and for one
-//! tab alone, with the time, the words of an edit that was left.
+//! Storage of the browser. `localStorage` holds the drafts that the server has not saved yet; `sessionStorage`, which
+//! belongs to one tab, holds the texts of abandoned edits with the time at which they were stored.
 
-/// Where a tab keeps which chat it showed last; nothing after the page of a new one.
+/// The key under which a tab stores the chat that it showed last; absent after the page of a new chat.
 pub const LAST_CHAT_KEY: &str = "came-from";
 
 #[cfg(feature = "hydrate")]
@@ -11,7 +11,7 @@ mod real {
     use crate::browser::clock;
 
     fn storage() -> Option<web_sys::Storage> {
-        // Refused with an error where the person has switched it off.
+        // Throws where the user has disabled storage.
         web_sys::window()?.local_storage().ok().flatten()
     }
 
@@ -19,7 +19,7 @@ mod real {
         storage()?.get_item(key).ok().flatten()
     }
 
-    /// Keeps a value; a full or forbidden store keeps nothing, and nobody depends on it.
+    /// Stores a value. A full or disabled store loses it, which callers must tolerate.
     pub fn put(key: &str, value: &str) {
         if let Some(storage) = storage() {
             let _ = storage.set_item(key, value);
@@ -32,7 +32,7 @@ mod real {
         }
     }
 
-    /// The same for this tab alone; gone with it.
+    /// Returns the storage of this tab, which ends with the tab.
     pub fn session_storage() -> Option<web_sys::Storage> {
         web_sys::window()?.session_storage().ok().flatten()
     }
@@ -54,7 +54,7 @@ mod real {
         }
     }
 
-    /// Removes what has a name that begins so and was put there longer ago than this.
+    /// Removes the tab's entries whose key begins with `names` and that are older than `kept`.
     pub fn purge_in_tab(names: &str, kept: Duration) {
         let Some(storage) = session_storage() else { return };
         let oldest = clock::now_ms() - kept.as_millis() as i64;
@@ -63,7 +63,7 @@ mod real {
             let since = since.as_ref().and_then(|kept| kept.split_once(' ')).and_then(|(ms, _)| ms.parse::<i64>().ok());
             name.starts_with(names) && since.is_none_or(|since| since < oldest)
         };
-        // All names first: removing one moves the others.
+        // The keys are collected first, because a removal shifts the indexes of the others.
         let all = (0..storage.length().unwrap_or(0)).filter_map(|at| storage.key(at).ok().flatten());
         for name in all.filter(is_old).collect::<Vec<_>>() {
             remove_in_tab(&name);

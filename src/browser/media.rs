@@ -1,4 +1,4 @@
-//! What the device is like.
+//! Media queries: the width of the window and the kind of input.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -6,17 +6,17 @@ mod real {
         web_sys::window().and_then(|w| w.match_media(query).ok().flatten()).is_some_and(|list| list.matches())
     }
 
-    /// Whether the layout has room for the list of chats beside the chat.
+    /// Returns whether the layout has room for the chat list beside the chat.
     pub fn is_wide() -> bool {
         matches("(min-width: 1200px)")
     }
 
-    /// Whether there is no room for anything beside a page.
+    /// Returns whether the window is as narrow as a phone, with no room beside the page.
     pub fn is_phone() -> bool {
         matches("(max-width: 639.98px)")
     }
 
-    /// Whether fingers do the typing: then Enter is a new line and a button sends.
+    /// Returns whether the device is operated by touch: Enter then inserts a line break, and a button sends.
     pub fn is_touch() -> bool {
         matches("(hover: none) and (pointer: coarse)")
     }

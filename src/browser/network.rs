@@ -1,8 +1,8 @@
-//! Whether the device has a network at all, as far as the browser knows.
+//! The state of the device's network, as far as the browser knows it.
 
 #[cfg(feature = "hydrate")]
 mod real {
-    /// False only when the browser is sure that there is none.
+    /// Returns false only if the browser is certain that there is no network.
     pub fn is_online() -> bool {
         web_sys::window().is_none_or(|w| w.navigator().on_line())
     }

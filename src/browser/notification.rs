@@ -1,5 +1,5 @@
-//! Notes that the system shows beside the page. By name and not by `web_sys`, because some browsers have none. The
-//! service worker shows them where there is one: browsers of phones refuse those of a page.
+//! System notifications. The API is looked up by name instead of through `web_sys`, because some browsers do not have
+//! it. The service worker shows them if there is one, because mobile browsers refuse those of a page.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -15,13 +15,13 @@ mod real {
         Reflect::get(&js_sys::global(), &"Notification".into()).ok()?.dyn_into().ok()
     }
 
-    /// Whether this site may show them.
+    /// Returns whether this site may show notifications.
     pub fn is_allowed() -> bool {
         let permission = class().and_then(|class| Reflect::get(&class, &"permission".into()).ok());
         permission.and_then(|word| word.as_string()).as_deref() == Some("granted")
     }
 
-    /// Asks the person, who has just pressed something; says whether they may be shown.
+    /// Asks the user for permission, which browsers allow only after a click or key, and reports the result.
     pub fn request_permission(on_answer: impl FnOnce(bool) + 'static) {
         let asking = || -> Option<Promise> {
             let class = class()?;
@@ -41,8 +41,8 @@ mod real {
         Reflect::get(of, &name.into()).ok()?.dyn_into().ok()
     }
 
-    /// Shows one, in the place of another with the same tag. A press of it brings a page to the front and gives it
-    /// the tag: one that hears (`hear`), or this one where no worker shows it.
+    /// Shows a notification, which replaces one with the same tag. A click on it brings a page to the front and passes
+    /// it the tag: a page that listens ([`listen_for_clicks`]), or this one if no worker shows it.
     pub async fn show(title: &str, body: &str, tag: &str, on_press: impl Fn() + 'static) {
         let options = Object::new();
         for (key, value) in [("body", body), ("tag", tag), ("data", tag), ("icon", "/icon-192.png")] {
@@ -53,7 +53,7 @@ mod real {
         }
     }
 
-    /// False where there is no worker that works by now, or the browser does not let it.
+    /// Returns false if no worker is active yet or the browser refuses.
     async fn show_by_worker(title: &str, options: &Object) -> bool {
         let Some(container) = service_worker::worker_container() else { return false };
         let Ok(registration) = JsFuture::from(container.get_registration()).await else { return false };
@@ -67,7 +67,7 @@ mod real {
     }
 
     fn show_by_page(title: &str, options: &Object, on_press: impl Fn() + 'static) {
-        // Some browsers have the class and refuse to make one.
+        // Some browsers have the class but refuse to construct an instance.
         let made = class().and_then(|class| Reflect::construct(&class, &Array::of2(&title.into(), options)).ok());
         let Some(note) = made else { return };
         let of_press = note.clone();
@@ -81,11 +81,12 @@ mod real {
             on_press();
         });
         let _ = Reflect::set(&note, &"onclick".into(), press.as_ref());
-        // As long as the page: a note may be pressed hours later.
+        // The callback lives as long as the page, because a notification may be clicked hours later.
         let _: JsValue = press.into_js_value();
     }
 
-    /// Hears from the worker which note was pressed, by its tag, and answers that it goes there.
+    /// Receives the tag of a clicked notification from the worker, and acknowledges it, which means that this page
+    /// handles the click.
     pub fn listen_for_clicks(on_press: impl Fn(String) + 'static) {
         thread_local! {
             static HEARS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };

@@ -1,7 +1,6 @@
-//! Loading the page again: when a person asks for it and, for work on the code, when the server was away and is back.
-//! The latter in debug builds only; a release has none of it.
+//! Reloads the page: on request and, in debug builds only, when the development server has restarted.
 
-/// Loads the page again, because somebody asked for it.
+/// Reloads the page on request of the user.
 pub fn reload_page() {
     #[cfg(feature = "hydrate")]
     if let Some(window) = web_sys::window() {
@@ -19,10 +18,10 @@ mod real {
     use wasm_bindgen::JsValue;
     use wasm_bindgen::closure::Closure;
 
-    /// `cargo xtask serve --dev` leaves the server away for longer than this.
+    /// Interval of the polls; a restart by `cargo xtask serve --dev` takes longer than this.
     const EVERY: Duration = Duration::from_millis(300);
 
-    /// Watches for as long as the page lives.
+    /// Polls the server as long as the page exists, and reloads the page at the first response after a failure.
     pub fn reload_after_restart() {
         let was_away = Rc::new(Cell::new(false));
         let away = {

@@ -1,8 +1,8 @@
-//! Names for requests, so that the server knows one that comes twice.
+//! Idempotency keys for requests, by which the server recognizes a repeated request.
 
 #[cfg(feature = "hydrate")]
 mod real {
-    /// A new random name.
+    /// Returns a new random key.
     #[expect(clippy::disallowed_methods, reason = "ids of requests are made by the browser that makes them")]
     pub fn mint() -> String {
         uuid::Uuid::new_v4().to_string()
@@ -11,7 +11,7 @@ mod real {
 
 #[cfg(not(feature = "hydrate"))]
 mod real {
-    /// The server names the requests of its forms itself, before it draws them.
+    /// On the server, the keys of forms are generated before the forms are rendered.
     pub fn mint() -> String {
         String::new()
     }

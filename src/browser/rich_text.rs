@@ -1,20 +1,20 @@
-//! Rich text: HTML that a person pasted, as a tree of plain values. The browser reads it as a document of its own, in
-//! which no script runs and nothing is loaded.
+//! Rich text: parses pasted HTML into a tree of plain values. `DOMParser` creates a separate document, in which no
+//! script runs and nothing is loaded.
 
-/// A piece of rich text.
+/// A node of rich text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RichText {
     Text(String),
     Element {
-        /// In small letters.
+        /// In lower case.
         name: String,
-        /// Those that say what it means: `href`, `style`, `class`, `start`.
+        /// The attributes that carry meaning: `href`, `style`, `class`, `start`.
         attributes: Vec<(&'static str, String)>,
         children: Vec<RichText>,
     },
 }
 
-/// The attributes that are read.
+/// The attributes that are kept.
 #[cfg(feature = "hydrate")]
 const READ_ATTRIBUTES: [&str; 4] = ["href", "style", "class", "start"];
 
@@ -25,7 +25,7 @@ mod real {
 
     use super::{READ_ATTRIBUTES, RichText};
 
-    /// What is in the body of a document. Elements that are nested deeper than this are left out.
+    /// Returns the content of the document's body. Elements that are nested deeper than `depth` are dropped.
     pub fn parse_rich_text(html: &str, depth: usize) -> Vec<RichText> {
         parse_document(html)
             .ok()

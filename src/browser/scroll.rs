@@ -1,5 +1,6 @@
-//! Scrolling: following a growing page, and moving the page where the reader asked for it (docs/reference/ux.md 9).
-//! The reader owns the viewport; what decides is [`reader`], what moves is here.
+//! Scrolling: follows a growing page, keeps the reader's view in place, and moves the page on request
+//! (docs/reference/ux.md 9, whose rules S1 to S15 are cited below by number). [`follow_state`] decides, this module
+//! and its children move the page.
 
 pub mod follow_state;
 
@@ -27,91 +28,92 @@ mod real {
     pub use super::page::FollowPause;
     use super::{bottom_spacer, page, restoration, watch, window};
 
-    /// Watches how the reader moves and follows the growth of the element with this id. Stops watching what was watched
-    /// before. Gives the number of this watch.
+    /// Watches the reader's scrolling and follows the growth of the element with this id. Replaces the previous watch,
+    /// and returns the number of the new one.
     pub fn start_watching(list_id: &str, on_place: impl Fn(ScrollStatus) + 'static) -> u32 {
         watch::start_watching(list_id, on_place)
     }
 
-    /// Stops the watch with this number, if it is still the one.
+    /// Stops the watch with this number, unless another one has replaced it.
     pub fn stop_watching(number: u32) {
         watch::stop_watching(number);
     }
 
-    /// Whether growth keeps the bottom in view.
+    /// Returns whether growth keeps the bottom in view.
     pub fn is_following() -> bool {
         page::is_following()
     }
 
-    /// Goes to the bottom and follows from there.
+    /// Scrolls to the bottom and follows from there.
     pub fn scroll_to_latest() {
         page::scroll_to_latest();
     }
 
-    /// Puts what was just sent under the header with room below it for the reply (S6).
+    /// Scrolls a message that was just sent under the header, with space below it for the reply (S6).
     pub fn scroll_to_sent(id: &str) {
         bottom_spacer::scroll_to_sent(id);
     }
 
-    /// Puts an element under the header (S12). With `focus`, the focus goes to the element with that id.
+    /// Scrolls an element under the header (S12). With `focus`, the element with that id gets the focus.
     pub fn scroll_to_element(id: &str, focus: Option<&str>) {
         anchor::scroll_to_element(id, focus);
     }
 
-    /// Brings a height on screen, in pixels from its top, to where it is read best.
+    /// Scrolls a position on screen, in pixels from its top, to where it is easy to read.
     pub fn bring_into_view(y: f64) {
         page::bring_into_view(y);
     }
 
-    /// Keeps an element where it is on screen while what is around it changes (S8).
+    /// Anchors an element: it keeps its place on screen while the content around it changes (S8).
     pub fn anchor_element(id: &str) {
         anchor::anchor_element(id, id, None);
     }
 
-    /// Keeps the header of a part that opens or closes by this click where it is (S9). Nothing where it is of none.
+    /// Anchors the header of the disclosure that this click opens or closes (S9). Does nothing for other clicks.
     pub fn anchor_clicked_header(click: &leptos::ev::MouseEvent) {
         anchor::anchor_clicked_header(click);
     }
 
-    /// Keeps the place on screen for an element that takes the place of another, and the focus for one inside it (5.2).
+    /// Anchors an element that replaces another at its place on screen, and moves the focus to an element inside it
+    /// (docs/reference/ux.md 5.2).
     pub fn anchor_replacement(old: &str, new: &str, focus: &str) {
         anchor::anchor_element(old, new, Some(focus));
     }
 
-    /// Opens a page of turns: with `as_left` where the reader was when they left it scrolled up, else at the bottom
-    /// (S11). Where they were is not in the page: `on_missing` gets the element's id and brings it, then calls
-    /// [`resume`] with the number.
+    /// Restores the scroll position of a list of turns (S11): the position that the reader left if `as_left` is set,
+    /// otherwise the bottom. If the turn of that position is not in the page, `on_missing` gets its id to load it, and
+    /// then calls [`resume_restoration`] with the number.
     pub fn restore_position(list_id: &str, key: &str, as_left: bool, on_missing: impl FnOnce(String, u32) + 'static) {
         restoration::restore_position(list_id, key, as_left, on_missing);
     }
 
-    /// Opens again, after what was missing was brought or could not be.
+    /// Completes the restoration after the missing turn was loaded or could not be.
     pub fn resume_restoration(number: u32) {
         restoration::resume_restoration(number);
     }
 
-    /// Changes the turns of the list and keeps what the reader sees where it is (S8); then `done`.
+    /// Changes the turns of the list while the visible ones keep their place (S8), then calls `done`.
     pub fn change_keeping_view(list_id: &str, change: impl FnOnce(), done: impl FnOnce() + 'static) {
         window::change_keeping_view(list_id, change, done);
     }
 
-    /// Whether the reader holds on to an element: selected text or a box to write in is inside, or, where that counts,
-    /// the focus.
+    /// Returns whether the reader is using an element: it contains selected text, a text area or, with `by_focus`, the
+    /// focus.
     pub fn is_in_use(id: &str, by_focus: bool) -> bool {
         window::is_in_use(id, by_focus)
     }
 
-    /// Whether a place on screen is kept for an element that is about to come.
+    /// Returns whether an anchor is active, that is, an element keeps its place on screen.
     pub fn is_anchoring() -> bool {
         page::is_anchoring()
     }
 
-    /// The id of the first element of the list that the reader sees.
+    /// Returns the id of the first visible turn of the list.
     pub fn first_visible_id(list_id: &str) -> Option<String> {
         restoration::first_visible(list_id).map(|(id, _)| id)
     }
 
-    /// Scrolls the boxes around the first element that matches, as little as shows it.
+    /// Scrolls the boxes around the first element that matches by the smallest distance that shows it.
     pub fn scroll_into_view(selector: &str) {
         let element =
             web_sys::window().and_then(|w| w.document()).and_then(|d| d.query_selector(selector).ok().flatten());
@@ -122,12 +124,12 @@ mod real {
         }
     }
 
-    /// Keeps the page from following until what comes into it over several frames is there.
+    /// Pauses following while content arrives over several frames.
     pub fn pause_following() -> Option<FollowPause> {
         Some(page::pause_following())
     }
 
-    /// Keeps the end of a scrolling box in view, unless the reader scrolled up in it.
+    /// Keeps the end of a scrollable box in view, unless the reader has scrolled up in it.
     pub fn keep_box_at_end(id: &str) {
         page::keep_box_at_end(id);
     }

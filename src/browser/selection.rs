@@ -1,4 +1,4 @@
-//! What is selected on the page by mouse, finger or keys, once it stays as it is.
+//! The text selection of the page, by mouse, touch or keys: its content, and a debounced watcher.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -11,12 +11,12 @@ mod real {
     use wasm_bindgen::closure::Closure;
     use web_sys::{Document, Element, Event, Node, Range, Selection};
 
-    /// How long a selection stays as it is before it is looked at.
+    /// Debounce: a selection is reported when it has not changed for this long.
     const SETTLED: std::time::Duration = std::time::Duration::from_millis(150);
-    /// What changes a selection, and what is a sign that it is being drawn or is done with.
+    /// Events that change a selection, or that show that the user is still selecting or has finished.
     const EVENTS: [&str; 4] = ["selectionchange", "pointerdown", "pointerup", "pointercancel"];
 
-    /// Parts of a text that are no words of it.
+    /// Elements whose text does not belong to the message.
     const IGNORED_PARTS: &str = "button, svg, annotation, .quiet, [aria-hidden=true]";
 
     fn document() -> Option<Document> {
@@ -30,11 +30,10 @@ mod real {
         }
     }
 
-    /// Behind which a text goes on in another line.
+    /// Block elements, after which the text continues on a new line.
     const BLOCKS: &str = "p, li, pre, tr, h1, h2, h3, h4, h5, h6, blockquote";
 
-    /// What is selected within the element that matches in which it begins: what is behind that is left out, which is
-    /// told.
+    /// Returns the selected range, clipped to the element that matches in which it begins, and whether it was clipped.
     fn range_in(selector: &str, selection: &Selection) -> Option<(Range, bool)> {
         if selection.is_collapsed() {
             return None;
@@ -48,8 +47,8 @@ mod real {
         Some((range, is_cut))
     }
 
-    /// What is selected in an element that matches: its text as it is read, and its HTML. Nothing where that is
-    /// nothing.
+    /// Returns the selection in an element that matches, as the text that is read and as HTML; `None` if nothing is
+    /// selected there.
     pub fn selected_content(selector: &str) -> Option<(String, String)> {
         let selection = web_sys::window()?.get_selection().ok()??;
         let (range, is_cut) = range_in(selector, &selection)?;
@@ -63,7 +62,7 @@ mod real {
         (!text.trim().is_empty()).then(|| (text, holder.inner_html()))
     }
 
-    /// The text of an element, in lines.
+    /// Returns the text of an element with blank lines after its blocks.
     fn lines_of(holder: &Element) -> String {
         let read = holder.clone_node_with_deep(true).ok().and_then(|copy| copy.dyn_into::<Element>().ok());
         let Some(copy) = read else { return String::new() };
@@ -76,7 +75,7 @@ mod real {
         copy.text_content().unwrap_or_default()
     }
 
-    /// Watches what is selected on the page until it is let go.
+    /// Watches the selection of the page until it is stopped.
     pub struct SelectionWatcher(SendWrapper<Closure<dyn FnMut(Event)>>);
 
     impl SelectionWatcher {
@@ -89,7 +88,8 @@ mod real {
         }
     }
 
-    /// Calls this whenever another selection has settled, or there is none any more.
+    /// Calls `settled` whenever the selection has changed or was cleared, after the debounce and once no pointer is
+    /// down.
     pub fn watch_selection(settled: impl Fn() + 'static) -> Option<SelectionWatcher> {
         let (settled, changes, is_held) = (Rc::new(settled), Rc::new(Cell::new(0_u32)), Rc::new(Cell::new(false)));
         let heard = Closure::<dyn FnMut(Event)>::new(move |event: Event| {

@@ -1,6 +1,5 @@
-//! What script adds to pages that the server draws alone: the way back to the chat, moments in the reader's own time,
-//! files that are dropped or pasted, keys that can be looked at while they are typed, and the browser's leave for
-//! notifications. Without it each of these pages works all the same.
+//! Enhancements of server pages, which work without script, too: the link back to the chat, local times, dropped and
+//! pasted files, visible API keys, busy buttons, and permission for notifications.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -14,7 +13,7 @@ mod real {
     use crate::browser::local_store::{self, LAST_CHAT_KEY};
     use crate::browser::{autosave, clock, files, notification, upload_progress};
 
-    /// Begins all of it, on pages that have a place for it.
+    /// Starts all enhancements for which the page has an element.
     pub fn enhance() {
         let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
         localize_times(&document);
@@ -28,7 +27,7 @@ mod real {
         drop(window_event_listener(ev::click, on_click));
         drop(window_event_listener(ev::submit, on_submit));
         drop(window_event_listener(ev::pageshow, |_| reset_busy_forms()));
-        // Sending can be stopped: some browsers say so, and all stop with Esc.
+        // A submission can be cancelled: some browsers report that, and in all of them Esc cancels it.
         drop(window_event_listener(ev::keydown, |event| {
             if event.key() == "Escape" {
                 reset_busy_forms();
@@ -37,7 +36,7 @@ mod real {
         watch_cancelled_navigation();
     }
 
-    /// What takes a while says so, and is sent once however often it is pressed.
+    /// Marks a slow form as busy, so that it is submitted only once.
     fn on_submit(event: ev::SubmitEvent) {
         let form = event.target().and_then(|target| target.dyn_into::<Element>().ok());
         let Some((form, button)) =
@@ -45,7 +44,7 @@ mod real {
         else {
             return;
         };
-        // Nothing is sent after all.
+        // The submission was prevented.
         if event.default_prevented() {
             return;
         }
@@ -57,7 +56,7 @@ mod real {
         button.set_text_content(button.get_attribute("data-busy").as_deref());
     }
 
-    /// Hears of it where the browser stopped going to another page. Those that know no `navigation` do not say.
+    /// Listens for cancelled navigations. Browsers without `navigation` do not report them.
     fn watch_cancelled_navigation() {
         let navigation = js_sys::Reflect::get(&js_sys::global(), &"navigation".into());
         let navigation = navigation.ok().and_then(|navigation| navigation.dyn_into::<web_sys::EventTarget>().ok());
@@ -66,7 +65,8 @@ mod real {
         let _ = navigation.add_event_listener_with_callback("navigateerror", stopped.unchecked_ref());
     }
 
-    /// A page that the browser kept, and shows again, has sent nothing, and so has one that it stopped from leaving.
+    /// Resets busy forms: a page that is restored from the back/forward cache, or whose navigation was cancelled, is
+    /// not submitting anything.
     fn reset_busy_forms() {
         let Some(document) = web_sys::window().and_then(|window| window.document()) else { return };
         while let Ok(Some(form)) = document.query_selector("form[aria-busy]:not([data-upload])") {
@@ -78,8 +78,8 @@ mod real {
         }
     }
 
-    /// Moments in the reader's place and language: the words themselves, or where those say how long ago it was, the
-    /// exact moment that is behind them.
+    /// Formats times in the reader's time zone and language. Where the text is relative (how long ago), only the exact
+    /// time in the title changes.
     fn localize_times(document: &Document) {
         let Ok(all) = document.query_selector_all("time[datetime]") else { return };
         for time in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<Element>().ok()) {
@@ -93,7 +93,7 @@ mod real {
         }
     }
 
-    /// The way back leads to the chat that this tab showed last.
+    /// Points the link back at the chat that this tab showed last.
     fn set_back_link(document: &Document) {
         if let (Some(chat), Some(back)) =
             (local_store::get_in_tab(LAST_CHAT_KEY), document.get_element_by_id("way-back"))
@@ -102,8 +102,8 @@ mod real {
         }
     }
 
-    /// Notifications that are on and that the browser does not show: switched on in another browser, or forbidden
-    /// since.
+    /// Shows a warning if notifications are switched on but the browser does not show them: they were switched on in
+    /// another browser, or permission was withdrawn.
     fn warn_if_notifications_blocked(document: &Document) {
         let is_on =
             document.query_selector("button[name=notify][value=on][aria-pressed=true]").is_ok_and(|on| on.is_some());
@@ -123,7 +123,8 @@ mod real {
         web_sys::window()?.document()?.get_element_by_id("upload-files")?.dyn_into().ok()
     }
 
-    /// Files that are dropped anywhere on the page, or pasted where nothing is typed, go through the form for files.
+    /// Uploads files that are dropped anywhere on the page, or pasted outside of a text field, through the upload
+    /// form.
     fn listen_for_files() {
         let over = |event: ev::DragEvent| {
             if files::has_dragged_files(&event) {
@@ -142,7 +143,7 @@ mod real {
             let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
             let field = target.and_then(|target| target.closest("input, textarea, select").ok().flatten());
             let clipboard = event.dyn_ref::<ClipboardEvent>().and_then(ClipboardEvent::clipboard_data);
-            // Programs put a picture beside the words that were copied.
+            // Some programs add a picture of copied text.
             let has_words = |data: &DataTransfer| data.get_data("text/plain").is_ok_and(|text| !text.is_empty());
             upload(clipboard.filter(|data| field.is_none() && !has_words(data)));
         }));
@@ -151,7 +152,7 @@ mod real {
     fn upload(data: Option<DataTransfer>) {
         let files = data.and_then(|data| data.files()).filter(|files| files.length() > 0);
         let (Some(files), Some(field)) = (files, upload_field()) else { return };
-        // One place for one file: the new version of a document.
+        // The form takes a single file: the new version of a document.
         if files.length() > 1 && !field.multiple() {
             return;
         }
@@ -171,7 +172,7 @@ mod real {
         }
     }
 
-    /// Shows what is typed into a field for keys, or hides it again.
+    /// Shows or hides the text in a field for API keys.
     fn toggle_key_visibility(button: &Element) {
         let field = button
             .get_attribute("data-shows")
@@ -182,7 +183,8 @@ mod real {
         let _ = button.set_attribute("aria-pressed", if is_hidden { "true" } else { "false" });
     }
 
-    /// Asks the browser before the choice is kept. What it refuses is said, and the choice stays as it was.
+    /// Asks the browser for permission before the setting is saved. If it is refused, a message says so and the
+    /// setting stays.
     fn request_notification_permission(event: &ev::MouseEvent, button: Element) {
         if notification::is_allowed() {
             return;

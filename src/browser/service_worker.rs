@@ -1,4 +1,4 @@
-//! The service worker: told to the browser once the page works. There is none over plain HTTP from another machine.
+//! Registration of the service worker. Browsers have none on plain http, except on localhost.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -8,16 +8,17 @@ mod real {
 
     const SCRIPT: &str = "/worker.js";
 
-    /// Where the browser's workers are asked for; nothing where it has none.
+    /// Returns the browser's service worker container; `None` if it has none.
     pub fn worker_container() -> Option<ServiceWorkerContainer> {
         let navigator = web_sys::window()?.navigator();
         Reflect::get(&navigator, &JsValue::from_str("serviceWorker")).ok()?.dyn_into().ok()
     }
 
-    /// Lets the browser keep the page for when there is no network, and show notes that are pressed later.
+    /// Registers the worker, which serves the page while there is no network and shows notifications that may be
+    /// clicked later.
     pub fn register() {
         if let Some(container) = worker_container() {
-            // Without it everything works but these.
+            // Errors are ignored: without the worker only these two features are missing.
             drop(container.register(SCRIPT));
         }
     }

@@ -1,11 +1,11 @@
-//! Text areas: their value as the person sees it, and their height.
+//! Text areas: text, caret, undoable edits and height.
 
 #[cfg(feature = "hydrate")]
 mod real {
     use leptos::web_sys::HtmlTextAreaElement;
     use wasm_bindgen::JsCast;
 
-    /// The text area that matches.
+    /// Returns the text area that matches.
     pub fn find(selector: &str) -> Option<HtmlTextAreaElement> {
         document()?.query_selector(selector).ok().flatten()?.dyn_into().ok()
     }
@@ -14,45 +14,45 @@ mod real {
         area.value()
     }
 
-    /// Replaces the text and puts the caret behind it.
+    /// Replaces the text, which moves the caret to its end.
     pub fn set_value(area: &HtmlTextAreaElement, text: &str) {
         area.set_value(text);
         fit_height(area);
     }
 
-    /// Puts the caret behind the text.
+    /// Moves the caret to the end of the text.
     pub fn move_caret_to_end(area: &HtmlTextAreaElement) {
         let end = u32::try_from(area.value().encode_utf16().count()).unwrap_or(u32::MAX);
         let _ = area.set_selection_range(end, end);
     }
 
-    /// Whether an input method is at work in the box.
+    /// Returns whether an input method is composing in the text area.
     pub fn is_composing(event: &leptos::ev::Event) -> bool {
         js_sys::Reflect::get(event, &"isComposing".into()).is_ok_and(|is_composing| is_composing.is_truthy())
     }
 
-    /// Whether the caret stands before everything, and nothing is selected.
+    /// Returns whether the caret is at the start of the text, with nothing selected.
     pub fn is_caret_at_start(area: &HtmlTextAreaElement) -> bool {
         area.selection_start() == Ok(Some(0)) && area.selection_end() == Ok(Some(0))
     }
 
-    /// The text before the caret; nothing while a part of the text is selected.
+    /// Returns the text before the caret; `None` while a part of the text is selected.
     pub fn text_before_caret(area: &HtmlTextAreaElement) -> Option<String> {
         let (start, end) = (area.selection_start().ok()??, area.selection_end().ok()??);
-        // The browser counts UTF-16.
+        // Offsets are UTF-16 code units.
         let units: Vec<u16> = area.value().encode_utf16().take(start as usize).collect();
         (start == end).then(|| String::from_utf16_lossy(&units))
     }
 
-    /// The text before the caret, or before what is selected.
+    /// Returns the text before the caret or the selection.
     pub fn text_before_selection(area: &HtmlTextAreaElement) -> String {
         let start = area.selection_start().ok().flatten().unwrap_or(0);
         let units: Vec<u16> = area.value().encode_utf16().take(start as usize).collect();
         String::from_utf16_lossy(&units)
     }
 
-    /// Puts `new` in the place of `old`, which stands behind `before`, and leaves the caret where it is in the text.
-    /// False where something else stands there by now.
+    /// Replaces `old`, which follows `before`, with `new` and keeps the caret at its place in the text. Returns false
+    /// if the text there has changed.
     pub fn replace_text(area: &HtmlTextAreaElement, before: &str, old: &str, new: &str) -> bool {
         if !area.value().strip_prefix(before).is_some_and(|rest| rest.starts_with(old)) {
             return false;
@@ -75,8 +75,8 @@ mod real {
         true
     }
 
-    /// Takes this piece out of the text, the last one of them before `behind` bytes, as if it was deleted by hand: undo
-    /// brings it back.
+    /// Removes the last occurrence of `piece` within the first `behind` bytes with the browser's `delete` command, so
+    /// that undo restores it.
     pub fn remove_text(area: &HtmlTextAreaElement, piece: &str, behind: usize) {
         let text = area.value();
         let Some(at) = text.get(..behind.min(text.len())).and_then(|text| text.rfind(piece)) else { return };
@@ -91,24 +91,24 @@ mod real {
         web_sys::window()?.document()?.dyn_into().ok()
     }
 
-    /// Puts a text where the caret is, in place of what is selected, as if it had been typed: undo takes it out.
+    /// Inserts a text at the caret in place of the selection, as if it was typed, so that undo removes it.
     pub fn insert(area: &HtmlTextAreaElement, text: &str) {
         let _ = area.focus();
-        // What was typed before is a step of its own in the history: moving the caret ends that one.
+        // Moving the caret ends the current undo step, so that earlier typing is undone separately.
         if let (Ok(Some(start)), Ok(Some(end))) = (area.selection_start(), area.selection_end()) {
             let _ = area.set_selection_range(0, 0);
             let _ = area.set_selection_range(start, end);
         }
         let typed = document()
             .and_then(|document| document.exec_command_with_show_ui_and_value("insertText", false, text).ok());
-        // A browser that knows no such command has no undo for it either.
+        // Fallback without undo, for browsers that do not support the command.
         if typed != Some(true) && area.set_range_text(text).is_ok() {
             let _ = web_sys::Event::new("input").map(|event| area.dispatch_event(&event));
         }
     }
 
-    /// Makes the box as high as its text, where the browser cannot do that by itself (`field-sizing`). The style sheet
-    /// bounds it. Set through the object model, which the content security policy allows.
+    /// Makes the text area as high as its text, for browsers without `field-sizing`. The style sheet limits the
+    /// height. The style is set through the CSSOM, which the content security policy allows.
     pub fn fit_height(area: &HtmlTextAreaElement) {
         if has_field_sizing(area) {
             return;
@@ -118,7 +118,7 @@ mod real {
         let _ = style.set_property("block-size", &format!("{}px", area.scroll_height()));
     }
 
-    /// A browser that does not know a property answers with no value for it.
+    /// Browsers expose a style property only if they support it.
     fn has_field_sizing(area: &HtmlTextAreaElement) -> bool {
         let style = area.unchecked_ref::<web_sys::HtmlElement>().style();
         js_sys::Reflect::has(&style, &"fieldSizing".into()).unwrap_or(false)

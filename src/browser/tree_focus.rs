@@ -1,5 +1,5 @@
-//! The focus in a tree: one tab stop for all of it (docs/reference/ux.md 18). Without script every link of a row is
-//! one.
+//! Roving tab index of the tree: the tree is a single tab stop (docs/reference/ux.md 18). Without script every link of
+//! a row is a tab stop.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -22,19 +22,19 @@ mod real {
         let _ = row.set_attribute("aria-selected", if is_current { "true" } else { "false" });
     }
 
-    /// Makes the row with this id the tab stop, after rows were drawn.
+    /// Makes the row with this id the only tab stop, after rows were rendered.
     pub fn reset_tab_stop(id: &str) {
         all(ROWS, |row| set(&row, row.id() == id));
         all("#tree > [role=treeitem] :is(a, button)", |inner| drop(inner.set_attribute("tabindex", "-1")));
     }
 
-    /// The same when only the tab stop moves.
+    /// Moves the tab stop to the row with this id, while the rows stay the same.
     pub fn move_tab_stop(id: &str) {
         all("#tree > [tabindex='0']", |row| set(&row, false));
         all(&format!("#tree > #{id}"), |row| set(&row, true));
     }
 
-    /// The id of the row that has the focus, or something in it.
+    /// Returns the id of the row that contains the focus.
     pub fn focused_row() -> Option<String> {
         let active = web_sys::window()?.document()?.active_element()?;
         Some(active.closest(ROWS).ok()??.id())

@@ -1,6 +1,6 @@
-//! A large file that a plain page's form sends (`data-upload`): a bar says how far it is, and it can be broken off. The
-//! page that the server answers with is gone to, or says what is wrong with the file. Without script the browser sends
-//! the form by itself.
+//! Uploads of server pages with progress (`form[data-upload]`): a bar shows the progress and can cancel the request.
+//! Afterwards the browser navigates to the response page, or its status message is shown if the file was refused.
+//! Without script the browser submits the form.
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -13,11 +13,11 @@ mod real {
     use crate::browser::autosave;
 
     const FORM: &str = "form[data-upload]";
-    /// The bar with its button, hidden until something is on its way.
+    /// The progress bar with its button, hidden until an upload starts.
     const BAR: &str = ".upload-bar";
     const BUSY: &str = "aria-busy";
 
-    /// Begins it, on pages that have such a form.
+    /// Starts this on pages with an upload form.
     pub fn start() {
         let document = web_sys::window().and_then(|window| window.document());
         if document.is_some_and(|document| matches!(document.query_selector(FORM), Ok(Some(_)))) {
@@ -31,7 +31,7 @@ mod real {
         if form.has_attribute(BUSY) {
             return event.prevent_default();
         }
-        // What the browser does not let us send, it sends itself.
+        // If the request cannot be started, the browser submits the form.
         if let Some(request) = send(&form) {
             event.prevent_default();
             show_bar(&form, Some(&request));
@@ -51,7 +51,7 @@ mod real {
         let on_load = Closure::once_into_js(move || {
             let at = asked.response_url();
             let is_page = asked.status().is_ok_and(|status| status == 200);
-            // The form came back where it led nowhere.
+            // A response at the address of the form itself is the form with an error.
             if is_page && !at.ends_with(&of_load.get_attribute("action").unwrap_or_default()) {
                 let _ = web_sys::window().map(|window| window.location().assign(&at));
                 return;
@@ -70,7 +70,7 @@ mod real {
         Some(request)
     }
 
-    /// Shows the bar while a request is on its way, with the button that breaks it off.
+    /// Shows the bar while a request is in flight, with the button that cancels it; hides it without a request.
     fn show_bar(form: &HtmlFormElement, request: Option<&XmlHttpRequest>) {
         let Ok(Some(bar)) = form.query_selector(BAR) else { return };
         let submit = form.query_selector("button[type=submit]").ok().flatten();
@@ -107,7 +107,7 @@ mod real {
         web_sys::window()?.document()?.active_element().map(Into::into)
     }
 
-    /// How far it is: a bar that says so where the whole is known.
+    /// Updates the progress bar; it is indeterminate while the total is unknown.
     fn show_progress(form: &HtmlFormElement, sent: f64, of: f64) {
         let Ok(Some(bar)) = form.query_selector(BAR) else { return };
         let (Ok(Some(progress)), Ok(Some(text))) = (bar.query_selector("progress"), bar.query_selector("span")) else {

@@ -1,23 +1,23 @@
-//! Requests that say how far they are and that can be broken off.
+//! Requests with upload progress that can be aborted (`XMLHttpRequest`); `fetch` reports no upload progress.
 
 use super::files::FileHandle;
 
-/// What is sent.
+/// The body of a request.
 pub enum XhrBody {
     Json(String),
     File(FileHandle),
 }
 
-/// What there is to say of a request.
+/// An event of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum XhrEvent {
-    /// So many bytes are on the other side, or on the way.
+    /// Number of bytes that were handed to the network so far.
     Progress(u64),
     Completed {
         status: u16,
         text: String,
     },
-    /// There was no answer.
+    /// The request failed without a response.
     Failed,
 }
 
@@ -30,7 +30,7 @@ mod real {
 
     use super::{XhrBody, XhrEvent};
 
-    /// A request on its way. Dropping it breaks it off, and nothing more is said of it.
+    /// A request in flight. Dropping it aborts the request, and no further event is reported.
     pub struct XhrRequest(SendWrapper<OpenXhr>);
 
     struct OpenXhr {
@@ -50,7 +50,7 @@ mod real {
         }
     }
 
-    /// Sends a request; none when the browser refuses it.
+    /// Sends a request. Returns `None` if the browser refuses it.
     pub fn send(
         method: &str,
         path: &str,
@@ -65,7 +65,7 @@ mod real {
             said(XhrEvent::Progress(event.loaded() as u64));
         });
         request.upload().ok()?.set_onprogress(Some(on_progress.as_ref().unchecked_ref()));
-        // Those two are called once and free themselves: what they tell may drop this request.
+        // These two callbacks free themselves after their single call, because what they report may drop this request.
         let (said, asked) = (tell.clone(), request.clone());
         let on_load = Closure::once_into_js(move || {
             let text = asked.response_text().ok().flatten().unwrap_or_default();
@@ -89,7 +89,7 @@ mod real {
 mod real {
     use super::{XhrBody, XhrEvent};
 
-    /// A request on its way. Dropping it breaks it off, and nothing more is said of it.
+    /// A request in flight. Dropping it aborts the request, and no further event is reported.
     pub struct XhrRequest;
 
     pub fn send(

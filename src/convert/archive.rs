@@ -102,7 +102,7 @@ pub fn check(bytes: &[u8]) -> Result<(), ConversionError> {
         return Err(ConversionError::Bomb(format!("{} parts", limits::UNPACKED_ENTRIES)));
     }
     if entries.iter().any(|entry| entry.is_encrypted) {
-        return Err(ConversionError::Unsupported("a document with a password".into()));
+        return Err(ConversionError::Unsupported("a password-protected document".into()));
     }
     let sum = |size: fn(&ZipDirectoryEntry<'_>) -> u64| {
         entries.iter().fold(0_u64, |sum, entry| sum.saturating_add(size(entry)))
@@ -117,7 +117,7 @@ pub fn check(bytes: &[u8]) -> Result<(), ConversionError> {
         return Err(ConversionError::Bomb(format!("{} times its size", limits::UNPACKED_RATIO)));
     }
     if sum(|entry| entry.packed) > bytes.len() as u64 {
-        return Err(ConversionError::Bomb("it has, because its parts lie on one another".into()));
+        return Err(ConversionError::Bomb("its archive, because its entries overlap".into()));
     }
     Ok(())
 }

@@ -57,7 +57,7 @@ fn answer() -> io::Result<()> {
 }
 
 fn panic_error(_: &(dyn Any + Send)) -> ConversionError {
-    ConversionError::Damaged("its reader came upon something that it does not know".into())
+    ConversionError::Damaged("it contains something unsupported".into())
 }
 
 /// Redirects standard output to standard error, so that output of libraries cannot corrupt the answer.
@@ -117,5 +117,5 @@ fn read(kind: FileKind, file: &[u8]) -> Result<ConvertResponse, ConversionError>
 }
 
 fn markup(file: &[u8]) -> Result<&str, ConversionError> {
-    std::str::from_utf8(file).map_err(|_| ConversionError::Damaged("it is no UTF-8".into()))
+    std::str::from_utf8(file).map_err(|_| ConversionError::Damaged("it is not valid UTF-8".into()))
 }

@@ -59,7 +59,7 @@ impl Converter {
             return Err(ConversionError::Empty);
         }
         if kind.is_image() {
-            return Err(ConversionError::Unsupported("a picture's text".into()));
+            return Err(ConversionError::Unsupported("an image's text".into()));
         }
         let mut file = bytes;
         if kind.is_text() {
@@ -113,7 +113,7 @@ impl Converter {
             return Err(ConversionError::Empty);
         }
         if !kind.is_image() {
-            return Err(ConversionError::Unsupported("what is no picture".into()));
+            return Err(ConversionError::Unsupported("something that is not an image".into()));
         }
         match self.ask(ConvertRequest::File(kind), bytes, PICTURE_ANSWER_BYTES).await? {
             ConvertResponse::Picture(picture) => Ok(picture),
@@ -124,13 +124,13 @@ impl Converter {
     async fn ask(&self, request: ConvertRequest, file: Bytes, most: usize) -> Result<ConvertResponse, ConversionError> {
         let places = if matches!(request, ConvertRequest::Page { .. }) { &self.page_places } else { &self.places };
         let Ok(Ok(_place)) = timeout(limits::CONVERT_WAIT, places.acquire()).await else {
-            tracing::warn!(file = request.name(), "a file was not read: too many others were");
+            tracing::warn!(file = request.name(), "too many files are being read; try again");
             return Err(ConversionError::OutOfBounds);
         };
         let why = match timeout(limits::CONVERT_TIME, self.exchange(&request, file, most)).await {
             Ok(Ok(frame)) => match parse_answer(frame.into()) {
                 Some(answer) => return answer,
-                None => "no answer could be read".to_owned(),
+                None => "no response could be read".to_owned(),
             },
             Ok(Err(error)) => error.to_string(),
             Err(_) => format!("it took longer than {} s", limits::CONVERT_TIME.as_secs()),
@@ -169,7 +169,7 @@ impl Converter {
             }
         };
         if said.len() > most {
-            return Err(io::Error::other(format!("it said more than {most} bytes")));
+            return Err(io::Error::other(format!("its response exceeded {most} bytes")));
         }
         let status = reader.0.wait().await?;
         match status.success() {

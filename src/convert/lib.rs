@@ -116,16 +116,16 @@ pub enum ConversionError {
     #[error("the file is empty")]
     Empty,
     /// 415: neither text nor a supported kind.
-    #[error("{0} cannot be read here")]
+    #[error("{0} is not supported")]
     Unsupported(String),
     /// 422 `image_too_large`.
     #[error("the image is too large: at most {0}")]
     ImageTooLarge(String),
     /// 422 `encoding`: the bytes are not UTF-8 and have no byte order mark. Lists the likely encodings.
-    #[error("the text's encoding is not known; choose one")]
+    #[error("the text encoding is unknown; choose one")]
     Encoding(Vec<String>),
     /// 422: a decompression bomb.
-    #[error("the file unpacks to more than {0}")]
+    #[error("the uncompressed file is larger than {0}")]
     Bomb(String),
     /// 413: the text exceeds the size of a document.
     #[error("the text is too long: at most {0}")]
@@ -134,9 +134,9 @@ pub enum ConversionError {
     #[error("the file is damaged: {0}")]
     Damaged(String),
     /// 422: the pages are images.
-    #[error("there is no text in the file")]
+    #[error("the file contains no text")]
     NoText,
     /// 422: the converter process exceeded its time or memory, or crashed.
-    #[error("the file could not be read within its bounds")]
+    #[error("the file took too much time or memory to read")]
     OutOfBounds,
 }

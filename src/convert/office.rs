@@ -29,8 +29,8 @@ pub fn read(kind: FileKind, file: &[u8]) -> Result<ConvertedText, ConversionErro
 
 fn refused(error: &Error) -> ConversionError {
     match error.kind() {
-        ErrorKind::Encrypted => ConversionError::Unsupported("a document with a password".into()),
-        ErrorKind::MissingComponent => ConversionError::Damaged("a part of it is missing".into()),
-        _ => ConversionError::Damaged("its parts cannot be read".into()),
+        ErrorKind::Encrypted => ConversionError::Unsupported("a password-protected document".into()),
+        ErrorKind::MissingComponent => ConversionError::Damaged("a part is missing".into()),
+        _ => ConversionError::Damaged("parts of it cannot be read".into()),
     }
 }

@@ -19,10 +19,10 @@ use turnleaf_domain::limits;
 /// [`ConversionError::NoText`] if its pages are images, [`ConversionError::Unsupported`] if it is encrypted,
 /// [`ConversionError::TooLong`], [`ConversionError::Damaged`].
 pub fn read(file: &[u8]) -> Result<ConvertedText, ConversionError> {
-    let damaged = || ConversionError::Damaged("it is no whole PDF".into());
+    let damaged = || ConversionError::Damaged("it is not a complete PDF".into());
     let mut document = Document::load_mem(file).map_err(|_| damaged())?;
     if document.is_encrypted() && document.decrypt("").is_err() {
-        return Err(ConversionError::Unsupported("a PDF with a password".into()));
+        return Err(ConversionError::Unsupported("a password-protected PDF".into()));
     }
     let numbers: Vec<u32> = document.get_pages().into_keys().collect();
     if numbers.is_empty() {
@@ -33,7 +33,7 @@ pub fn read(file: &[u8]) -> Result<ConvertedText, ConversionError> {
         return Err(ConversionError::NoText);
     }
     if pages.iter().all(Result::is_err) {
-        return Err(ConversionError::Damaged("none of its pages can be read".into()));
+        return Err(ConversionError::Damaged("no page can be read".into()));
     }
     Ok(ConvertedText { text: join_pages(&numbers, &pages)?, notes: notes(&numbers, &pages) })
 }

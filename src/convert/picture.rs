@@ -83,13 +83,13 @@ fn bounds() -> Limits {
 fn refused(error: &ImageError) -> ConversionError {
     match error {
         ImageError::Limits(_) => too_large(),
-        _ => ConversionError::Damaged("it is no whole picture".into()),
+        _ => ConversionError::Damaged("it is not a complete image".into()),
     }
 }
 
 fn too_large() -> ConversionError {
     let (pixels, side) = (limits::IMAGE_PIXELS / 1_000_000, limits::IMAGE_SIDE);
-    ConversionError::ImageTooLarge(format!("{pixels} megapixels, {side} pixels a side"))
+    ConversionError::ImageTooLarge(format!("{pixels} megapixels, {side} pixels per side"))
 }
 
 /// Returns whether a WebP uses lossy compression and is therefore treated as a photo.

@@ -53,7 +53,7 @@ pub fn read(file: &[u8]) -> Result<ConvertedText, ConversionError> {
 
 fn refused(error: &XlsxError) -> ConversionError {
     match error {
-        XlsxError::Password => ConversionError::Unsupported("a workbook with a password".into()),
+        XlsxError::Password => ConversionError::Unsupported("a password-protected workbook".into()),
         _ => ConversionError::Damaged("its workbook cannot be read".into()),
     }
 }

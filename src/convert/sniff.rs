@@ -30,7 +30,7 @@ pub fn sniff(name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError> {
         _ if bytes.starts_with(PDF) => return Ok(FileKind::Pdf),
         _ if bytes.starts_with(ZIP) => return office_kind(bytes),
         _ if bytes.starts_with(RTF) => return unsupported("an RTF document"),
-        _ if bytes.starts_with(OLE) => return unsupported("an Office document that is old or has a password"),
+        _ if bytes.starts_with(OLE) => return unsupported("an old or password-protected Office document"),
         _ => {}
     }
     match encoding::looks_like_text(bytes) {

@@ -31,7 +31,7 @@ impl ByteSize {
 
 /// The error of a text that is not a byte size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a number of bytes such as 268435456, 256 MiB or 2 GB; 0 switches it off")]
+#[error("must be a number of bytes such as 268435456, 256 MiB, or 2 GB; 0 disables it")]
 pub struct ParseByteSizeError;
 
 impl FromStr for ByteSize {

@@ -152,7 +152,11 @@ impl ModelParams {
             return Err(InvalidField::new("params.stop_sequences", "must not be empty strings"));
         }
         if self.thinking == Some(Thinking::Budget(0)) {
-            return Err(InvalidField::new("params.thinking", "a budget is at least 1 token; use \"off\" for none"));
+            return Err(InvalidField::new(
+                "params.thinking",
+                "a budget must be at least 1 token; use \"off\" to turn \
+                thinking off",
+            ));
         }
         Ok(())
     }

@@ -50,4 +50,13 @@ impl ImportDifferenceKind {
             Self::Lost => "lost",
         }
     }
+
+    /// Returns the English words for people, in exports and on the command line.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::LeftOut => "not imported",
+            Self::PutRight => "corrected",
+            Self::Lost => "not preserved",
+        }
+    }
 }

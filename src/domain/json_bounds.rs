@@ -55,7 +55,7 @@ pub fn parse_bounded(text: &str) -> serde_json::Result<Value> {
         Some(BoundsExcess::Depth) => {
             Err(serde_json::Error::custom(format_args!("nested deeper than {} levels", limits::JSON_VALUE_DEPTH)))
         }
-        Some(BoundsExcess::Name) => Err(serde_json::Error::custom(format_args!("a name begins with {RESERVED}"))),
+        Some(BoundsExcess::Name) => Err(serde_json::Error::custom(format_args!("a name starts with {RESERVED}"))),
     }
 }
 

@@ -45,6 +45,7 @@ pub mod merge;
 pub mod notice;
 pub mod params_resolution;
 pub mod path_alignment;
+pub mod plural;
 pub mod provider;
 pub mod repair;
 pub mod rerun;

@@ -101,11 +101,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
 fn tell_persona(value: &Value, notes: &mut ConversationNotes) {
     if let Some(persona) = text(value, "systemPurposeId").filter(|persona| !matches!(*persona, "Generic" | "Custom")) {
         let persona: String = persona.chars().filter(|c| !c.is_control()).take(80).collect();
-        notes.add(
-            IssueKind::Lost,
-            "",
-            format!("the persona {persona} is named, but its instructions did not come along"),
-        );
+        notes.add(IssueKind::Lost, "", format!("the instructions of the persona {persona} are not in the export"));
     }
 }
 
@@ -115,7 +111,7 @@ fn message(value: &Value, id: &str, notes: &mut ConversationNotes) -> ImportedMe
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
         _ => {
-            notes.add(IssueKind::PutRight, id, "its author is not known: it was taken for the user's");
+            notes.add(IssueKind::PutRight, id, "its author is unknown: imported as the user's");
             Role::User
         }
     };
@@ -126,7 +122,7 @@ fn message(value: &Value, id: &str, notes: &mut ConversationNotes) -> ImportedMe
     }
     let quotes = value.get("metadata").map(quoted_text).unwrap_or_default();
     if !quotes.is_empty() {
-        notes.add(IssueKind::PutRight, id, "quotes beside a message were put before its text");
+        notes.add(IssueKind::PutRight, id, "quotes attached to a message were placed before its text");
         message.add_text(&quotes);
     }
     match value.get("fragments") {
@@ -141,7 +137,7 @@ fn message(value: &Value, id: &str, notes: &mut ConversationNotes) -> ImportedMe
         _ => {}
     }
     if list(value, "userFlags").iter().any(|flag| flag.as_str() == Some("starred")) {
-        notes.add(IssueKind::Lost, id, "stars on messages are not kept");
+        notes.add(IssueKind::Lost, id, "stars on messages are not imported");
     }
     message
 }

@@ -90,7 +90,7 @@ fn plan_branches(
         let (messages, are) = (message_count(count), if count == 1 { "is" } else { "are" });
         left_out(
             first,
-            format!("the chat has more branches than Turnleaf keeps: {messages} from this one on {are} left out"),
+            format!("the chat has too many branches for Turnleaf: {messages} from this one on {are} skipped"),
         );
     }
     (kept, plan)
@@ -235,8 +235,10 @@ impl ChatBuilder<'_, '_> {
             tell(ImportIssue { kind: IssueKind::PutRight, location: location_of(self.conversation, message), text });
         };
         let chat = self.chat(&mut || {
-            let text =
-                format!("its system prompt is longer than {} characters and was cut", limits::SYSTEM_PROMPT_CHARS);
+            let text = format!(
+                "its system prompt was longer than {} characters and was truncated",
+                limits::SYSTEM_PROMPT_CHARS
+            );
             put_right("", text);
         });
         let branches = branches::build_branches(self.plan, self.kept, &chat, &|at| self.turn_of(at), &|number| {
@@ -319,7 +321,7 @@ fn ending(message: &ImportedMessage) -> (TurnStatus, Option<Failure>) {
             let words: String = why.chars().take(FAILURE_CHARS).collect();
             let failure = Failure {
                 kind: FailureKind::Unknown,
-                message: "This reply had failed where it was imported from.".to_owned(),
+                message: "This reply had failed in the source.".to_owned(),
                 retryable: true,
                 retry_after_ms: None,
                 detail: Some(words).filter(|words| !words.is_empty()),

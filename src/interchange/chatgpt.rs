@@ -46,10 +46,10 @@ mod content;
 
 /// User data of an export that is not imported, with the text of the issue.
 const NOT_READ: [(&str, &str); 4] = [
-    ("textdocs/", "canvas documents are kept as the calls that wrote them only"),
-    ("message_feedback.json", "thumbs up and down are not kept"),
-    ("group_chats.json", "group chats are not kept"),
-    ("sora.json", "what was made with Sora is not kept"),
+    ("textdocs/", "canvas documents are only imported as the tool calls that wrote them"),
+    ("message_feedback.json", "ratings are not imported"),
+    ("group_chats.json", "group chats are not imported"),
+    ("sora.json", "Sora content is not imported"),
 ];
 
 /// Returns whether the value is a conversation of ChatGPT.
@@ -71,7 +71,7 @@ fn conversation(value: &Value, assets: &ExportAssets, notes: &mut ConversationNo
     let source_id = source_id.unwrap_or_else(|| fields::content_id(value));
     notes.set_conversation(&source_id);
     let Some(mapping) = value.get("mapping").and_then(Value::as_object) else {
-        notes.add(IssueKind::LeftOut, "", "it is no conversation: it has no messages (mapping)");
+        notes.add(IssueKind::LeftOut, "", "it is not a conversation: it has no messages (mapping)");
         return None;
     };
     let model = model_of(value).or_else(|| default_model(value));
@@ -147,7 +147,7 @@ impl NodeReader<'_> {
             search_budget: SearchBudget::default(),
         };
         if read.kind() == "model_editable_context" && fields::text(content, "model_set_context").is_some() {
-            notes.add(IssueKind::Lost, id, "what ChatGPT remembered of the user is not kept");
+            notes.add(IssueKind::Lost, id, "ChatGPT memories are not imported");
         }
         if self.take_instructions(&read) || read.kind() == "model_editable_context" {
             return None;
@@ -157,7 +157,7 @@ impl NodeReader<'_> {
         if is_hidden && call.is_none() && speaker != MessageSpeaker::Tool && read.kind() != "thoughts" {
             // Issues about its files are discarded, because the message itself is left out.
             if !read.pieces(&mut ConversationNotes::new(IssueLocation::default())).is_empty() {
-                notes.add(IssueKind::Lost, id, "a message that was not shown there either is not kept");
+                notes.add(IssueKind::Lost, id, "hidden messages are not imported");
             }
             return None;
         }
@@ -240,7 +240,7 @@ impl NodeReader<'_> {
             notes.add(
                 IssueKind::Lost,
                 "",
-                "the custom instructions changed within the conversation: the first ones are kept",
+                "the custom instructions changed during the conversation: only the first ones are imported",
             );
         }
         self.instructions.drain(..).next().unwrap_or_default()
@@ -314,9 +314,9 @@ fn model_named(of: &Value, name: &str) -> Option<String> {
 fn tell_place(value: &Value, notes: &mut ConversationNotes) {
     let is_projects = fields::text(value, "gizmo_id").is_some_and(|id| id.starts_with("g-p-"));
     match fields::text(value, "gizmo_type") {
-        Some("snorlax") => notes.add(IssueKind::Lost, "", "it belongs to a project, which is not kept"),
-        _ if is_projects => notes.add(IssueKind::Lost, "", "it belongs to a project, which is not kept"),
-        Some("gpt") => notes.add(IssueKind::Lost, "", "it was had with a GPT of somebody's making, which is not kept"),
+        Some("snorlax") => notes.add(IssueKind::Lost, "", "it belongs to a project; projects are not imported"),
+        _ if is_projects => notes.add(IssueKind::Lost, "", "it belongs to a project; projects are not imported"),
+        Some("gpt") => notes.add(IssueKind::Lost, "", "it used a custom GPT, which is not imported"),
         _ => {}
     }
 }

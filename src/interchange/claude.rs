@@ -39,10 +39,10 @@ mod open_calls;
 
 /// User data of an export that is not imported, with the text of the issue.
 const NOT_READ: [(&str, &str); 4] = [
-    ("projects.json", "projects and their documents are not kept"),
-    ("projects/", "projects and their documents are not kept"),
-    ("memories.json", "memories are not kept"),
-    ("design_chats/", "chats of the design tool are not kept"),
+    ("projects.json", "projects and their documents are not imported"),
+    ("projects/", "projects and their documents are not imported"),
+    ("memories.json", "memories are not imported"),
+    ("design_chats/", "design tool chats are not imported"),
 ];
 
 /// The parent id of a conversation's first message.
@@ -68,7 +68,7 @@ fn conversation(value: &Value, parts: &InputParts, notes: &mut ConversationNotes
     let source_id = fields::id(value, "uuid").unwrap_or_else(|| fields::content_id(value));
     notes.set_conversation(&source_id);
     let Some(messages) = value.get("chat_messages").and_then(Value::as_array) else {
-        notes.add(IssueKind::LeftOut, "", "it is no conversation: it has no messages (chat_messages)");
+        notes.add(IssueKind::LeftOut, "", "it is not a conversation: it has no messages (chat_messages)");
         return None;
     };
     let mut calls = content::CallNames::default();
@@ -84,10 +84,10 @@ fn conversation(value: &Value, parts: &InputParts, notes: &mut ConversationNotes
         return None;
     }
     if fields::text(value, "summary").is_some() {
-        notes.add(IssueKind::Lost, "", "its summary is not kept");
+        notes.add(IssueKind::Lost, "", "its summary is not imported");
     }
     if fields::text(value, "project_uuid").is_some() || value.get("project").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, "", "it belongs to a project, which is not kept");
+        notes.add(IssueKind::Lost, "", "it belongs to a project; projects are not imported");
     }
     Some(Conversation {
         source_id,
@@ -127,7 +127,7 @@ fn node(
         Some("system") => Role::System,
         other => {
             let role: String = other.unwrap_or("none").chars().take(60).collect();
-            notes.add(IssueKind::PutRight, &id, format!("the sender “{role}” is read as the assistant"));
+            notes.add(IssueKind::PutRight, &id, format!("the sender “{role}” was imported as the assistant"));
             Role::Assistant
         }
     };

@@ -69,7 +69,7 @@ pub(crate) fn report_unread_entries(
             report_issue(taker, finding(IssueKind::Lost, text))?;
         }
         if base.ends_with(".zip") && base.to_ascii_lowercase().contains("conversations") {
-            let text = "it is an archive within the archive: take it out and import it by itself";
+            let text = "it is an archive inside the archive: extract it and import it separately";
             report_issue(taker, finding(IssueKind::LeftOut, text))?;
         }
     }

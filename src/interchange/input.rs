@@ -108,7 +108,7 @@ impl Input {
             [b'P', b'K', 3 | 5 | 7, _] => {
                 let (entries, has_directory) = zip_entries::read_entries(&mut source)?;
                 if !has_directory {
-                    let text = "the archive is cut off or damaged: what stands before that is read".to_owned();
+                    let text = "the archive is truncated or damaged: the part before that was read".to_owned();
                     findings.push(ImportIssue { kind: IssueKind::Lost, location: file_location(name), text });
                 }
                 let (spots, parts) = usable_entries(entries, &mut findings);
@@ -136,8 +136,7 @@ impl Input {
     /// # Errors
     /// There is no such part, it exceeds `at_most` bytes, or it is damaged.
     pub fn read_part(&mut self, name: &str, at_most: u64) -> Result<Vec<u8>, ImportError> {
-        let part =
-            self.parts.index_of(name).ok_or_else(|| ImportError::Damaged(format!("there is no {name} in it")))?;
+        let part = self.parts.index_of(name).ok_or_else(|| ImportError::Damaged(format!("it contains no {name}")))?;
         let mut bytes = Vec::new();
         self.open_part(part)?.take(at_most.saturating_add(1)).read_to_end(&mut bytes).map_err(import_error)?;
         if bytes.len() as u64 > at_most {
@@ -177,7 +176,7 @@ impl Input {
         let total = &mut self.total;
         let from: Box<dyn Read + '_> = match &self.kind {
             InputKind::Archive(spots) => {
-                let spot = spots.get(part).ok_or_else(|| ImportError::Damaged("there is no such part".into()))?;
+                let spot = spots.get(part).ok_or_else(|| ImportError::Damaged("this part is missing".into()))?;
                 Box::new(BoundedReader::new(zip_entries::open_entry(&mut self.source, spot)?, packed, total))
             }
             InputKind::Plain | InputKind::Gzip => {
@@ -210,7 +209,7 @@ fn usable_entries(entries: Vec<InputEntry>, findings: &mut Vec<ImportIssue>) -> 
         match why {
             Some(why) => {
                 let name: String = name.chars().take(200).collect();
-                let text = format!("the entry was left out: {why}");
+                let text = format!("the entry was skipped: {why}");
                 findings.push(ImportIssue { kind: IssueKind::LeftOut, location: file_location(&name), text });
             }
             None => {
@@ -228,11 +227,11 @@ fn name_problem(name: &str) -> Option<&'static str> {
     if name.len() > bounds::NAME_BYTES {
         Some("its name is too long")
     } else if name.is_empty() || name.starts_with('/') || has_drive {
-        Some("its name is not one within an archive")
+        Some("its name is not a valid archive path")
     } else if name.contains('\\') || name.contains('\0') {
-        Some("its name has a backslash or a zero in it")
+        Some("its name contains a backslash or NUL")
     } else if name.split('/').any(|folder| folder == "..") {
-        Some("its name leads out of the archive")
+        Some("its name points outside the archive")
     } else {
         None
     }

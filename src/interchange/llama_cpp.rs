@@ -64,7 +64,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
                         session.add(value);
                         Ok(())
                     }
-                    None => tell_left_out(taker, place, "a message stands before any conversation"),
+                    None => tell_left_out(taker, place, "a message comes before any conversation"),
                 },
                 // Unknown record types of newer versions are ignored.
                 Some(_) if open.is_some() => Ok(()),
@@ -79,7 +79,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
             Ok(_) => is_any_read = true,
             Err(why @ (ImportError::Damaged(_) | ImportError::WrongFormat(_))) => {
                 let place = IssueLocation { file: part.name.clone(), ..IssueLocation::default() };
-                tell_left_out(taker, place, &format!("the file was left out: {why}"))?;
+                tell_left_out(taker, place, &format!("the file was skipped: {why}"))?;
                 stopped = why;
             }
             Err(other) => return Err(other),
@@ -135,7 +135,7 @@ impl Session {
 
     fn close(self, seen: &mut SeenConversations, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
         if self.left_out > 0 {
-            let text = format!("the conversation is too large: {} messages were left out", self.left_out);
+            let text = format!("the conversation is too large: {} messages were skipped", self.left_out);
             tell_left_out(taker, self.place.clone(), &text)?;
         }
         read_one(&self.whole, self.place, seen, taker)
@@ -237,7 +237,7 @@ fn message(value: &Value, id: &str, calls: &HashMap<String, String>, notes: &mut
             notes.add(
                 IssueKind::PutRight,
                 id,
-                format!("its author is not known ({word}): it was taken for the {}'s", role.as_str()),
+                format!("its author is unknown ({word}): imported as the {}'s", role.as_str()),
             );
             role
         }

@@ -97,7 +97,7 @@ fn origin(out: &mut impl Write, source: &ImportOrigin) -> io::Result<()> {
 
 fn differences(out: &mut impl Write, differences: &[ImportDifference]) -> io::Result<()> {
     for one in differences {
-        write!(out, "- **{}**", messages::difference(one.kind))?;
+        write!(out, "- **{}**", one.kind.label())?;
         if !one.place.is_empty() {
             write!(out, " {}", escaping::escape_inline(&one.place))?;
         }

@@ -11,7 +11,7 @@ use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The failure text for replies whose source gives no reason.
-pub(crate) const SOURCE_SAYS_FAILED: &str = "The source says that it failed.";
+pub(crate) const SOURCE_SAYS_FAILED: &str = "This reply had failed in the source.";
 
 /// Creates an empty message; the tree sets its parent.
 pub(crate) fn empty_message(id: &str, role: Role) -> ImportedMessage {
@@ -98,8 +98,8 @@ pub(crate) fn report_missing_files(messages: &[ImportedMessage], notes: &mut Con
         for piece in &message.pieces {
             let (PieceBody::Picture { file, .. } | PieceBody::Attachment { file }) = &piece.body else { continue };
             let text = match file.bytes {
-                FileBytes::Absent(_) => "a file is named, but it did not come along",
-                FileBytes::TextOnly(_) => "a file did not come along, only the text that was taken out of it",
+                FileBytes::Absent(_) => "a referenced file is not in the export",
+                FileBytes::TextOnly(_) => "a file is not in the export, only its extracted text",
                 FileBytes::Entry(_) | FileBytes::Inline(_) => continue,
             };
             notes.add(IssueKind::Lost, &message.source_id, text);

@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::bounds;
+use crate::domain::plural;
 use crate::fields::{self, SourceDate};
 use crate::report::{ImportIssue, IssueKind, IssueLocation};
 use crate::sink::{ImportError, ImportSink, report_issue};
@@ -60,19 +61,19 @@ impl ConversationNotes {
     }
 
     pub(crate) fn add_not_an_object(&mut self, id: &str) {
-        self.add(IssueKind::LeftOut, id, "the message is none: it is no object");
+        self.add(IssueKind::LeftOut, id, "it is not a message: it is not an object");
     }
 
     /// Reports a role that Turnleaf does not have.
     pub(crate) fn add_unknown_role(&mut self, message: &str, role: &str) {
-        self.add(IssueKind::PutRight, message, format!("the role “{role}” is read as the assistant's"));
+        self.add(IssueKind::PutRight, message, format!("the role “{role}” was imported as the assistant"));
     }
 
     /// Reads a date from a member; an implausible one is reported and dropped.
     pub(crate) fn date(&mut self, of: &Value, name: &str, message: &str) -> Option<DateTime<Utc>> {
         let date = fields::date(of, name);
         if date == SourceDate::Implausible {
-            self.add(IssueKind::PutRight, message, format!("a date that cannot be right ({name}) was left out"));
+            self.add(IssueKind::PutRight, message, format!("an invalid date ({name}) was skipped"));
         }
         date.valid_time()
     }
@@ -98,7 +99,7 @@ impl ConversationNotes {
         };
         let mut findings: Vec<ImportIssue> = self.findings.into_iter().map(counted).collect();
         if self.omitted > 0 {
-            let text = format!("there are {} more findings of this conversation", self.omitted);
+            let text = format!("{} about this conversation", plural::counted(self.omitted, "more note", "more notes"));
             findings.push(ImportIssue { kind: IssueKind::PutRight, location: self.place, text });
         }
         findings

@@ -54,7 +54,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
             notes.add(
                 IssueKind::Lost,
                 "",
-                "it is another user's than the first chat of the file: whose it was is not kept",
+                "it belongs to a different user than the first chat of the file; the owner is not imported",
             );
         }
         Some(conversation)
@@ -77,7 +77,7 @@ fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversa
         _ => {
             let messages = fields::list(chat, "messages");
             if !is_conversation(value) && messages.is_empty() {
-                notes.add(IssueKind::LeftOut, "", "it is no chat: it has no messages (chat.history.messages)");
+                notes.add(IssueKind::LeftOut, "", "it is not a chat: it has no messages (chat.history.messages)");
                 return None;
             }
             nodes_of_list(messages, notes)
@@ -114,13 +114,13 @@ fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversa
 fn tell_lost(value: &Value, chat: &Value, notes: &mut ConversationNotes) {
     let tags = value.get("meta").map(|meta| fields::list(meta, "tags")).unwrap_or_default();
     if !tags.is_empty() || !fields::list(chat, "tags").is_empty() {
-        notes.add(IssueKind::Lost, "", "its tags are not kept");
+        notes.add(IssueKind::Lost, "", "its tags are not imported");
     }
     if fields::text(value, "folder_id").is_some() {
-        notes.add(IssueKind::Lost, "", "the folder that it was in is not kept");
+        notes.add(IssueKind::Lost, "", "its folder is not imported");
     }
     if !fields::list(chat, "files").is_empty() {
-        notes.add(IssueKind::Lost, "", "the files that stood at the whole chat did not come along in the export");
+        notes.add(IssueKind::Lost, "", "the files attached to the chat are not in the export");
     }
 }
 
@@ -157,10 +157,10 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Convers
     let pieces = content::pieces(message, &id, role, created_at, notes);
     let ending = if is_reply { ending(message) } else { MessageEnding::Complete };
     if message.get("annotation").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, &id, "ratings are not kept");
+        notes.add(IssueKind::Lost, &id, "ratings are not imported");
     }
     if message.get("merged").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, &id, "a reply that was merged of several is not kept; the several are");
+        notes.add(IssueKind::Lost, &id, "merged replies are not imported; their originals are");
     }
     let is_said = !pieces.is_empty() || matches!(ending, MessageEnding::Failed(_));
     let message = is_said.then(|| ImportedMessage {

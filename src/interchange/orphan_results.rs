@@ -30,7 +30,7 @@ pub(crate) fn add_missing_calls(mut conversation: Conversation, notes: &mut Conv
                 PieceBody::ToolResult { id, name, .. }
                     if !before.contains(id) && !is_above(&parents, &calls, at, id) =>
                 {
-                    let text = "an answer of a tool had no call: one was made for it";
+                    let text = "a tool result had no tool call: one was added";
                     notes.add(IssueKind::PutRight, &message.source_id, text);
                     before.insert(id.clone());
                     let (id, name) = (id.clone(), name.clone());

@@ -51,7 +51,7 @@ pub(crate) fn read_parts(
                     ImportIssue {
                         kind: IssueKind::LeftOut,
                         location: place,
-                        text: format!("the file is not read on: {why}"),
+                        text: format!("reading the file stopped: {why}"),
                     },
                 )?;
                 stopped = why;
@@ -81,12 +81,12 @@ impl SeenConversations {
         let mut hasher = DefaultHasher::new();
         value.hash(&mut hasher);
         if !self.said.entry(conversation.source_id.clone()).or_default().insert(hasher.finish()) {
-            notes.add(IssueKind::LeftOut, "", "the same conversation was there before");
+            notes.add(IssueKind::LeftOut, "", "the same conversation appears earlier in the file");
             return None;
         }
         let (name, is_new) = self.names.assign(conversation.source_id);
         if is_new {
-            notes.add(IssueKind::PutRight, "", "another conversation has the same id: this one was given a new one");
+            notes.add(IssueKind::PutRight, "", "another conversation has the same id: this one got a new id");
         }
         conversation.source_id = name;
         Some(conversation)

@@ -5,12 +5,12 @@ use std::fmt;
 pub use crate::domain::import_origin::ImportDifferenceKind as IssueKind;
 
 /// Texts of issues that any file format can cause.
-pub(crate) const ENDS_WITHIN: &str = "the file ends within it";
-pub(crate) const NOT_JSON_BEHIND: &str = "what follows is not JSON";
-pub(crate) const REPLACED: &str = "bytes that are no text in its encoding became U+FFFD";
+pub(crate) const ENDS_WITHIN: &str = "the file ends in the middle of it";
+pub(crate) const NOT_JSON_BEHIND: &str = "the rest is not JSON";
+pub(crate) const REPLACED: &str = "invalid bytes were replaced with U+FFFD";
 
 pub(crate) fn damaged_from_here(why: &str) -> String {
-    format!("the file is damaged from here on: {why}")
+    format!("the file is damaged from here: {why}")
 }
 
 /// One issue for the person who imports.

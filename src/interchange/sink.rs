@@ -34,18 +34,18 @@ pub enum ImportError {
     Damaged(String),
     #[error("{0}")]
     TooLarge(String),
-    #[error("it was written by a newer Turnleaf, in version {0} of the archive")]
+    #[error("it was written by a newer version of Turnleaf (archive version {0}); update this server first")]
     NewerVersion(u32),
     #[error(
-        "this is a database: the command `turnleaf import --from legacy-messages FILE` (or `legacy-actions`) reads those \
-         whose tables Turnleaf knows"
+        "this is a database: import it with `turnleaf import --from legacy-messages FILE` (or `legacy-actions`), for \
+        supported schemas"
     )]
     Database,
-    #[error("the taker broke off")]
+    #[error("the import was interrupted")]
     Cancelled,
     #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
-    #[error("what was read of it cannot be kept until it is stored: {0}")]
+    #[error("it could not be stored temporarily: {0}")]
     Spool(io::Error),
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn order_messages(
     let children = children(&nodes, &index, &parents);
     let current = current.map(|id| (id, index.get(id).copied()));
     if let Some((id, None)) = current {
-        notes.add(IssueKind::PutRight, id, "the message shown last is not there: the newest one is taken");
+        notes.add(IssueKind::PutRight, id, "the last shown message is missing: the newest one is used");
     }
     let current = current.and_then(|(_, at)| at);
     let (mut order, mut roots) =
@@ -68,7 +68,7 @@ fn with_unique_ids(mut nodes: Vec<SourceNode>, notes: &mut ConversationNotes) ->
 fn bounded(mut nodes: Vec<SourceNode>, notes: &mut ConversationNotes) -> Vec<SourceNode> {
     if nodes.len() > bounds::MESSAGES {
         let text =
-            format!("the conversation has {} messages: those after {} were left out", nodes.len(), bounds::MESSAGES);
+            format!("the conversation has {} messages: those after {} were skipped", nodes.len(), bounds::MESSAGES);
         notes.add(IssueKind::LeftOut, "", text);
         nodes.truncate(bounds::MESSAGES);
     }
@@ -89,7 +89,7 @@ fn parents(nodes: &[SourceNode], index: &HashMap<&str, usize>, notes: &mut Conve
         let is_lost = node.parent.is_some() && named.is_none();
         let parent = named.or(claimed);
         if is_lost && parent.is_none() && node.message.is_some() {
-            notes.add(IssueKind::PutRight, &node.id, "its parent is not there: it begins a path of its own");
+            notes.add(IssueKind::PutRight, &node.id, "its parent is missing: it starts a path of its own");
         }
         parent
     };
@@ -122,7 +122,7 @@ fn without_cycles(
                     notes.add(
                         IssueKind::PutRight,
                         &nodes[first].id,
-                        "it stood below itself: the circle was cut above it",
+                        "it was its own ancestor: the cycle was cut above it",
                     );
                     break;
                 }

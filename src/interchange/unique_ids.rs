@@ -31,7 +31,7 @@ impl UniqueIds {
     pub(crate) fn assign_to_message(&mut self, id: String, notes: &mut ConversationNotes) -> (String, bool) {
         let (name, is_new) = self.assign(id.clone());
         if is_new {
-            notes.add(IssueKind::PutRight, &id, "another message has the same id: this one was given a new one");
+            notes.add(IssueKind::PutRight, &id, "another message has the same id: this one got a new id");
         }
         (name, is_new)
     }

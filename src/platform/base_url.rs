@@ -11,12 +11,12 @@ use turnleaf_domain::limits;
 pub fn check(text: &str) -> Result<String, &'static str> {
     // The parser silently drops or rewrites these characters.
     if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
-        return Err("must not hold spaces, control characters or backslashes");
+        return Err("must not contain spaces, control characters or backslashes");
     }
     let authority = text.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next()).unwrap_or_default();
     let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
     if after_host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_err()) && !authority.contains('@') {
-        return Err("has a port that is none");
+        return Err("has an invalid port");
     }
     let url = parse(text)?;
     let rest = text.split_once("://").map(|(_, rest)| rest).filter(|_| matches!(url.scheme(), "http" | "https"));
@@ -26,17 +26,17 @@ pub fn check(text: &str) -> Result<String, &'static str> {
     }
     if !url.username().is_empty() || url.password().is_some() || rest.split('/').next().is_some_and(|a| a.contains('@'))
     {
-        return Err("must not hold a user name or a password");
+        return Err("must not contain a user name or password");
     }
     if text.contains(['?', '#']) {
-        return Err("must end with its path, without a query");
+        return Err("must not have a query or fragment");
     }
     let path = rest.split_once('/').map_or("", |(_, path)| path).trim_end_matches('/');
     let is_odd = |segment: &str| {
         segment.is_empty() || matches!(segment.replace("%2e", ".").replace("%2E", ".").as_str(), "." | "..")
     };
     if !path.is_empty() && path.split('/').any(is_odd) {
-        return Err("has a path with empty or dotted parts");
+        return Err("must not have empty or dotted path segments");
     }
     Ok(text.trim_end_matches('/').to_owned())
 }
@@ -118,20 +118,20 @@ mod tests {
             ("javascript:alert(1)", Err("must start with http:// or https://")),
             ("http:api.example", Err("must start with http:// or https://")),
             ("http:///api.example", Err("has no host")),
-            ("http://example.com@127.0.0.1/", Err("must not hold a user name or a password")),
-            ("http://@127.0.0.1/", Err("must not hold a user name or a password")),
-            ("http://a:b@c/", Err("must not hold a user name or a password")),
-            ("https://a.example/v1?key=1", Err("must end with its path, without a query")),
-            ("https://a.example/v1#x", Err("must end with its path, without a query")),
-            ("https://a.example/a/../b", Err("has a path with empty or dotted parts")),
-            ("https://a.example/a/%2E%2e/b", Err("has a path with empty or dotted parts")),
-            ("https://a.example//v1", Err("has a path with empty or dotted parts")),
-            ("https://a.example\\@b", Err("must not hold spaces, control characters or backslashes")),
-            ("https://a.example/\tv1", Err("must not hold spaces, control characters or backslashes")),
+            ("http://example.com@127.0.0.1/", Err("must not contain a user name or password")),
+            ("http://@127.0.0.1/", Err("must not contain a user name or password")),
+            ("http://a:b@c/", Err("must not contain a user name or password")),
+            ("https://a.example/v1?key=1", Err("must not have a query or fragment")),
+            ("https://a.example/v1#x", Err("must not have a query or fragment")),
+            ("https://a.example/a/../b", Err("must not have empty or dotted path segments")),
+            ("https://a.example/a/%2E%2e/b", Err("must not have empty or dotted path segments")),
+            ("https://a.example//v1", Err("must not have empty or dotted path segments")),
+            ("https://a.example\\@b", Err("must not contain spaces, control characters or backslashes")),
+            ("https://a.example/\tv1", Err("must not contain spaces, control characters or backslashes")),
             ("", Err("is not a URL")),
-            ("https://a.example:", Err("has a port that is none")),
-            ("https://a.example:99999/v1", Err("has a port that is none")),
-            ("http://[::1]:x", Err("has a port that is none")),
+            ("https://a.example:", Err("has an invalid port")),
+            ("https://a.example:99999/v1", Err("has an invalid port")),
+            ("http://[::1]:x", Err("has an invalid port")),
         ] {
             assert_eq!(check(text), expected.map(str::to_owned), "{text}");
         }

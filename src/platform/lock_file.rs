@@ -24,7 +24,7 @@ pub struct LockFile {
 pub enum LockError {
     #[error(
         "the data directory {} is in use by another turnleaf process{holder}.\n\
-         Stop that one first, or give this one a directory of its own with --data-dir.",
+        Stop that process first, or use another directory with --data-dir.",
         path.display()
     )]
     InUse {

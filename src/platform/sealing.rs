@@ -39,10 +39,10 @@ impl SecretBinding<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UnsealError {
     /// The secret was encrypted with a key that the server does not have.
-    #[error("it was sealed with another key than this server has")]
+    #[error("it was encrypted with a different key")]
     OtherKey,
     /// The ciphertext, its row or its binding was changed.
-    #[error("it does not belong to this row and address, or was changed")]
+    #[error("it belongs to another row or address, or was modified")]
     Changed,
 }
 

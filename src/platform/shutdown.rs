@@ -47,16 +47,16 @@ pub fn listen_for_signals(announcement: Duration) -> io::Result<Shutdown> {
     tokio::spawn(async move {
         let name = signals.next().await;
         announced.cancel();
-        tracing::info!(signal = name, seconds = announcement.as_secs(), "shutting down, announced first");
+        tracing::info!(signal = name, seconds = announcement.as_secs(), "shutting down after the announcement");
         tokio::select! {
             () = tokio::time::sleep(announcement) => {}
             name = signals.next(), if !announcement.is_zero() => {
-                tracing::info!(signal = name, "the announcement ends at once");
+                tracing::info!(signal = name, "the announcement is cut short");
             }
         }
         draining.cancel();
         let name = signals.next().await;
-        tracing::warn!(signal = name, "told again during the drain, ending at once");
+        tracing::warn!(signal = name, "second signal during the drain, exiting now");
         std::process::exit(ENDED_AT_ONCE);
     });
     Ok(shutdown)

@@ -110,7 +110,7 @@ impl<R: ResponseReader> JsonBody<R> {
         let text = String::from_utf8_lossy(body);
         let text = surrogates::replace_lone_surrogates(text.trim_start_matches('\u{feff}').trim());
         if !text.starts_with(['{', '[']) {
-            let detail = format!("It sent: {}", &*text);
+            let detail = format!("Response: {}", &*text);
             return self.fail(self.judge.failure(FailureKind::ProviderProtocol, &detail), out);
         }
         // One value, an array of chunks, or one chunk per line: all are read as values in sequence.
@@ -171,7 +171,7 @@ impl<R: ResponseReader> JsonBody<R> {
         if is_empty {
             self.judge.failure(FailureKind::ProviderTruncated, "The reply was empty.")
         } else if self.events > 0 && !self.reader.has_reply() {
-            self.judge.failure(FailureKind::ProviderProtocol, "What it sent holds no reply.")
+            self.judge.failure(FailureKind::ProviderProtocol, "The response contains no reply.")
         } else {
             self.judge.failure(FailureKind::ProviderTruncated, "")
         }

@@ -40,7 +40,7 @@ pub struct DemoScript {
 pub const MODELS: [DemoScript; 8] = [
     DemoScript {
         name: "tour",
-        description: "Thinks, uses a tool, thinks again and explains Turnleaf",
+        description: "Reasons, uses a tool, reasons again, and explains Turnleaf",
         reasoning: ReasoningSupport::Optional,
     },
     DemoScript {
@@ -58,16 +58,16 @@ pub const MODELS: [DemoScript; 8] = [
         description: "Several tool calls in one step",
         reasoning: ReasoningSupport::Optional,
     },
-    DemoScript { name: "markdown", description: "A long formatted answer", reasoning: ReasoningSupport::Never },
-    DemoScript { name: "error", description: "Fails in the middle of its reply", reasoning: ReasoningSupport::Never },
+    DemoScript { name: "markdown", description: "A long formatted reply", reasoning: ReasoningSupport::Never },
+    DemoScript { name: "error", description: "Fails halfway through its reply", reasoning: ReasoningSupport::Never },
     DemoScript {
         name: "slow",
-        description: "Writes for a minute: try Stop or reload",
+        description: "Writes for a minute: try stopping or reloading",
         reasoning: ReasoningSupport::Never,
     },
     DemoScript {
         name: "picture",
-        description: "Says which images it sees, and draws one",
+        description: "Describes your images and draws one",
         reasoning: ReasoningSupport::Never,
     },
 ];
@@ -132,10 +132,10 @@ impl Provider for DemoProvider {
             let refused =
                 |kind, said: &str| ProviderError::without_response(Failure::new(kind, NAME).with_detail(said));
             let asked = serde_json::from_slice::<Value>(&body).ok().and_then(|body| DemoRequest::from_body(&body));
-            let asked =
-                asked.ok_or_else(|| refused(FailureKind::ProviderRefusedRequest, "The request has no message."))?;
+            let asked = asked
+                .ok_or_else(|| refused(FailureKind::ProviderRefusedRequest, "The request contains no message."))?;
             let said = script::reply(&asked)
-                .ok_or_else(|| refused(FailureKind::ModelNotFound, "There is no script of this name."))?;
+                .ok_or_else(|| refused(FailureKind::ModelNotFound, "There is no script with this name."))?;
             pause(FIRST_WORD, pace).await;
             let pieces = stream::iter(wire::timed_chunks(&asked, said)).then(move |piece| async move {
                 pause(piece.after, pace).await;

@@ -69,7 +69,7 @@ impl HttpClient {
         }
         let encoding = response.headers().get(CONTENT_ENCODING).and_then(|value| value.to_str().ok());
         if let Some(encoding) = encoding.filter(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
-            let detail = format!("The reply came packed as {encoding}, which was not asked for.");
+            let detail = format!("The response was compressed as {encoding}, which was not requested.");
             let failure = Failure::new(FailureKind::ProviderProtocol, &target.provider).with_detail(detail);
             return Err(ProviderError {
                 status: Some(status),
@@ -98,8 +98,7 @@ impl HttpClient {
             return Err(provider_error(response, status, headers, target).await);
         }
         let body = read(response, limits::PROVIDER_EVENT_BYTES).await;
-        serde_json::from_slice(&body)
-            .map_err(|error| protocol_error(target, &format!("The list is not JSON ({error}).")))
+        serde_json::from_slice(&body).map_err(|error| protocol_error(target, &format!("not JSON ({error})")))
     }
 
     /// Returns the client for an address that speaks another protocol. It follows no redirect, reaches only public
@@ -182,12 +181,12 @@ fn headers(target: &ProviderTarget) -> Result<HeaderMap, Failure> {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let wrong = |what: &str| Failure::new(FailureKind::ProviderAuth, &target.provider).with_detail(what);
     let sendable =
-        |value: &str| HeaderValue::from_str(value).map_err(|_| wrong("A header has characters that none may have."));
+        |value: &str| HeaderValue::from_str(value).map_err(|_| wrong("A header contains invalid characters."));
     for (name, value) in &target.headers {
         headers.insert(HeaderName::from_static(name), sendable(value)?);
     }
     for (name, value) in target.extra_headers.iter() {
-        let name = HeaderName::try_from(name.as_str()).map_err(|_| wrong("A header has a name that none may have."))?;
+        let name = HeaderName::try_from(name.as_str()).map_err(|_| wrong("A header has an invalid name."))?;
         let mut value = sendable(value.expose_secret())?;
         value.set_sensitive(true);
         headers.insert(name, value);
@@ -198,7 +197,7 @@ fn headers(target: &ProviderTarget) -> Result<HeaderMap, Failure> {
             ApiKeyHeader::Header(name) => (HeaderName::from_static(name), key.expose_secret().to_owned()),
         };
         let value = HeaderValue::from_str(&text);
-        let mut value = value.map_err(|_| wrong("The key has characters that no header may have."))?;
+        let mut value = value.map_err(|_| wrong("The API key contains characters not allowed in a header."))?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }

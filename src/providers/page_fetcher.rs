@@ -47,13 +47,14 @@ impl FetchedPage {
 /// The reason why a page could not be fetched, as a message for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    #[error("blocked_address: {0}. Only pages of the open internet can be fetched.")]
+    #[error("blocked_address: {0}. Only public internet pages can be fetched.")]
     Blocked(String),
     #[error("The page could not be fetched: {0}.")]
     Failed(String),
     #[error(
-        "other_host: The page leads to {url}, which is on another host ({host}) that the user has not allowed. It was not \
-         followed. If it is needed, fetch that address in a call of its own, so that the user can be asked."
+        "other_host: The page redirects to {url} on another host ({host}), which the user has not allowed. The \
+        redirect was not followed. If you need it, fetch that address in a separate call so that the user can be \
+        asked."
     )]
     OtherHost { url: String, host: String },
 }
@@ -141,15 +142,15 @@ impl Fetcher {
                 return read(url, response).await;
             }
             let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
-            let to = to.ok_or_else(|| FetchError::Failed("it leads elsewhere and does not say where to".into()))?;
-            let next = url.join(to).map_err(|_| FetchError::Failed("it leads to what is no address".into()))?;
+            let to = to.ok_or_else(|| FetchError::Failed("it redirects without a target".into()))?;
+            let next = url.join(to).map_err(|_| FetchError::Failed("it redirects to an invalid address".into()))?;
             url = parse_public_url(next.as_str())?;
             let host = host(&url);
             if host != allowed && !crossing.may_reach(&host).await {
                 return Err(FetchError::OtherHost { url: url.into(), host });
             }
         }
-        Err(FetchError::Failed(format!("it leads elsewhere more than {} times", limits::FETCH_HOPS)))
+        Err(FetchError::Failed(format!("it redirects more than {} times", limits::FETCH_HOPS)))
     }
 
     async fn send(&self, url: &Url) -> Result<Response, FetchError> {
@@ -176,21 +177,21 @@ fn parse_public_url(address: &str) -> Result<Url, FetchError> {
     }
     // The parser would silently drop some of these and treat others as a slash.
     if address.trim() != address || address.contains(|c: char| c.is_control() || c == '\\') {
-        return Err(no("the address holds blanks, control characters or backslashes"));
+        return Err(no("the address contains spaces, control characters or backslashes"));
     }
-    let mut url = Url::parse(address).map_err(|_| no("this is no address; it has to begin with https://"))?;
+    let mut url = Url::parse(address).map_err(|_| no("this is not a valid address; it must start with https://"))?;
     let blocked = |why: &str| Err(FetchError::Blocked(why.to_owned()));
     if !matches!(url.scheme(), "http" | "https") {
-        return blocked("the address has to begin with http:// or https://");
+        return blocked("the address must start with http:// or https://");
     }
     if !url.username().is_empty() || url.password().is_some() || authority(address).contains('@') {
-        return blocked("the address holds a user name or a password");
+        return blocked("the address contains a user name or password");
     }
     if !matches!(url.port(), None | Some(80 | 443)) {
-        return blocked("the address names a port other than 80 and 443");
+        return blocked("the address uses a port other than 80 or 443");
     }
     if let Some(ip) = literal_address(url.as_str()).filter(|ip| !is_public(*ip)) {
-        return blocked(&format!("{ip} is not on the open internet"));
+        return blocked(&format!("{ip} is not a public internet address"));
     }
     if url.host_str().is_none_or(str::is_empty) {
         return Err(no("the address has no host"));
@@ -210,25 +211,25 @@ fn fetch_error(error: &reqwest::Error) -> FetchError {
         let held = link.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         let blocked = link.downcast_ref().or_else(|| held.and_then(|held| held.downcast_ref()));
         if let Some(BlockedAddress::NotPublic(ip) | BlockedAddress::Metadata(ip)) = blocked {
-            return FetchError::Blocked(format!("{ip} is not on the open internet"));
+            return FetchError::Blocked(format!("{ip} is not a public internet address"));
         }
     }
-    FetchError::Failed(format!("no answer came ({})", connection_errors::innermost_message(error)))
+    FetchError::Failed(format!("no response ({})", connection_errors::innermost_message(error)))
 }
 
 async fn read(url: Url, response: Response) -> Result<FetchedPage, FetchError> {
     let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     if !response.status().is_success() {
-        return Err(FetchError::Failed(format!("the server answered with the status {}", response.status().as_u16())));
+        return Err(FetchError::Failed(format!("the server responded with status {}", response.status().as_u16())));
     }
     if let Some(packed) = header(CONTENT_ENCODING).filter(|packed| !packed.eq_ignore_ascii_case("identity")) {
-        return Err(FetchError::Failed(format!("it came packed as {:.40}, which was not asked for", packed)));
+        return Err(FetchError::Failed(format!("it was compressed as {:.40}, which was not requested", packed)));
     }
     let mut kind = header(CONTENT_TYPE).unwrap_or("text/plain").split(';');
     let content_type = kind.next().unwrap_or_default().trim().to_ascii_lowercase();
     let charset = kind.find_map(charset);
     if !is_text(&content_type) {
-        return Err(FetchError::Failed(format!("it is {content_type:.100}, which is no text")));
+        return Err(FetchError::Failed(format!("it is {content_type:.100}, not text")));
     }
     let mut body = Vec::new();
     let mut is_cut = false;

@@ -40,9 +40,9 @@ pub struct ReplayOptions {
 /// An error in the options, not in the body: exit code 2.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayUsageError {
-    #[error("there is no API {0:?}; known are {known}", known = ProviderApi::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", "))]
+    #[error("unknown API {0:?}; use one of {known}", known = ProviderApi::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", "))]
     UnknownApi(String),
-    #[error("there is no dialect {0:?}")]
+    #[error("unknown dialect {0:?}")]
     UnknownDialect(String),
 }
 

@@ -131,7 +131,7 @@ impl TurnRun<'_> {
         // Packing comes after the ending is stored and published, so that no follower waits for it.
         for generation in self.generations {
             if let Err(error) = raw::pack(self.supervisor.db(), generation).await {
-                tracing::warn!(%generation, %error, "raw bytes stay in pieces until the next start");
+                tracing::warn!(%generation, %error, "the raw response stays unpacked until the next start");
             }
         }
     }

@@ -18,11 +18,11 @@ pub async fn purge_expired(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError
     let doomed = purge::schedule_purge_of_old(&mut tx, now - limits::TRASH_KEPT, now).await?;
     tx.commit().await?;
     if doomed > 0 {
-        tracing::info!(doomed, "purging what was deleted long ago");
+        tracing::info!(doomed, "permanently deleting expired deletions");
     }
     let documents = delete_documents(db, DocumentPurgeTarget::TrashedBefore(now - limits::TRASH_KEPT)).await?;
     if documents > 0 {
-        tracing::info!(documents, "documents that were deleted long ago are gone");
+        tracing::info!(documents, "permanently deleted expired documents");
     }
     purge_scheduled(db, now).await
 }
@@ -56,7 +56,7 @@ pub async fn purge_scheduled(db: &Db, now: DateTime<Utc>) -> Result<(), StoreErr
     for of in &doomed {
         match purge_one(db, *of, now).await {
             Err(error) if !error.is_busy() => {
-                tracing::error!(deletion = %of.id, %error, "something that was deleted cannot be purged");
+                tracing::error!(deletion = %of.id, %error, "a deletion could not be purged");
                 failed.get_or_insert(error);
             }
             purged => purged?,

@@ -19,7 +19,7 @@ impl Supervisor {
             let id = turn.id;
             match self.resume_waiting_turn(turn).await {
                 Ok(is_driven) => resumed += usize::from(is_driven),
-                Err(error) => tracing::error!(turn = %id, %error, "a turn that waits could not be resumed"),
+                Err(error) => tracing::error!(turn = %id, %error, "a waiting turn could not be resumed"),
             }
         }
         Ok(resumed)
@@ -39,7 +39,7 @@ impl Supervisor {
         // The exchange's parameters were resolved before; current capabilities can only drop more of them.
         let settled = resolve_params(&ModelParams::default(), &exchange.params, &capabilities);
         let (params, thinking) = settled.map(|settled| (settled.params, settled.thinking)).unwrap_or_else(|invalid| {
-            tracing::warn!(turn = %turn.id, %invalid, "a turn goes on without its parameters");
+            tracing::warn!(turn = %turn.id, %invalid, "a turn continues without its parameters");
             (ModelParams::default(), Thinking::Off)
         });
         let (is_thinking_mode, not_sent) = (exchange.is_thinking_mode, exchange.not_sent);

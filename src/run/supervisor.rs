@@ -264,16 +264,16 @@ impl Supervisor {
     pub async fn run_maintenance(&self) -> Result<(), StoreError> {
         let db = &self.0.db;
         let steps = [
-            ("index of the search", super::sweep::update_search_index(db).await),
-            ("packing of raw bodies", super::sweep::pack_raw_bodies(db).await),
-            ("count of stored bytes", super::sweep::count_stored_bytes(db).await),
-            ("deletion of old journals", super::sweep::delete_old_journals(db, self.0.clock.now()).await),
-            ("purge of Trash", super::purge::purge_expired(db, self.0.clock.now()).await),
+            ("search index", super::sweep::update_search_index(db).await),
+            ("raw response packing", super::sweep::pack_raw_bodies(db).await),
+            ("storage count", super::sweep::count_stored_bytes(db).await),
+            ("journal cleanup", super::sweep::delete_old_journals(db, self.0.clock.now()).await),
+            ("Trash purge", super::purge::purge_expired(db, self.0.clock.now()).await),
         ];
         let mut first = Ok(());
         for (step, done) in steps {
             if let Err(error) = done {
-                tracing::warn!(step, %error, "a step of the housekeeping failed");
+                tracing::warn!(step, %error, "a housekeeping step failed");
                 first = first.and(Err(error));
             }
         }

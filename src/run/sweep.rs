@@ -94,7 +94,7 @@ pub(super) async fn end_turn(
     match keep_or_undo(&mut tx, finished).await? {
         Some(true) => tx.commit().await,
         Some(false) => {
-            tracing::warn!(turn = %turn.id, "a turn that was to be ended has an ending");
+            tracing::warn!(turn = %turn.id, "a turn to be ended has already ended");
             tx.rollback().await
         }
         None => {
@@ -111,7 +111,7 @@ async fn keep_or_undo<T>(tx: &mut Tx, change: Result<T, StoreError>) -> Result<O
     let kept = tx.finish_savepoint(change, |error| !error.is_database_wide()).await?;
     Ok(kept
         .inspect_err(
-            |error| tracing::error!(%error, "a damaged row of a turn that ends stays as it is; `turnleaf fsck` names it"),
+            |error| tracing::error!(%error, "a damaged row of an ending turn is left unchanged; see `turnleaf fsck`"),
         )
         .ok())
 }
@@ -182,7 +182,7 @@ async fn record(
         .collect();
     let impossible = fold::fold(turn, (first..).zip(events));
     for (seq, why) in impossible {
-        tracing::error!(turn = %turn.id, seq, why, "the sweep wrote an event that cannot be");
+        tracing::error!(turn = %turn.id, seq, why, "the sweep wrote an invalid event");
     }
     let rows: Vec<EventRow<'_>> =
         lines.iter().map(|(seq, event)| EventRow { turn_id: turn.id, seq: *seq, event }).collect();
@@ -208,7 +208,7 @@ async fn record(
         let block = Block { parent_block_id: None, generation_id: None, ..of.block.clone() };
         let left = store_blocks(tx, &[BlockUpsert { block: &block, ..of }], now).await?;
         if !left.is_empty() {
-            tracing::error!(turn = %turn.id, "a block of a turn that ends cannot be stored");
+            tracing::error!(turn = %turn.id, "a block of an ending turn cannot be stored");
         }
     }
     Ok(())

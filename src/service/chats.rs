@@ -65,7 +65,7 @@ impl Service {
         InitialChatSettings { title, system_prompt, params, tools }: InitialChatSettings,
     ) -> Result<(Chat, TurnPlacement), ServiceError> {
         if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
-            return Err(InvalidField::new("prev_turn_id", "a new chat has no earlier turn").into());
+            return Err(InvalidField::new("prev_turn_id", "a new chat has no earlier message").into());
         }
         let lock = self.first_lock(wanted)?;
         let now = self.clock().now();

@@ -49,7 +49,7 @@ impl Service {
     ) -> Result<(StoredDocumentVersion, String), ServiceError> {
         let document = self.document(owner, id).await?;
         let gone = || {
-            let message = "the document has no such version";
+            let message = "the document does not have this version";
             ServiceError::unfit(UnfitReason::Gone, "version_gone", "version", message)
         };
         let version = match version {

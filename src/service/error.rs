@@ -24,7 +24,7 @@ pub enum ServiceError {
     /// A file, an image or a reference cannot be used as it is. `code` is stable; `extra` may say how to continue.
     #[error("{message}")]
     Unfit { why: UnfitReason, code: &'static str, field: &'static str, message: String, extra: Option<Box<Value>> },
-    #[error("too many replies run at once")]
+    #[error("too many replies are being generated")]
     TooManyRunning,
     /// The disk or the person's quota has no room for anything new.
     #[error("{0}")]
@@ -66,16 +66,16 @@ impl ServiceError {
 
     /// Returns the refusal of a message after a reply that is still running.
     pub(super) fn earlier_reply_running() -> Self {
-        Self::conflict("turn_running", "the reply before this message is still running")
+        Self::conflict("turn_running", "the reply before this message is still being generated")
     }
 
     /// Returns the refusal to retry a reply that answers no message.
     pub(super) fn answers_no_message() -> Self {
-        Self::conflict("no_message", "this reply answers no message")
+        Self::conflict("no_message", "this reply does not belong to a message")
     }
 
     /// Returns the refusal of an idempotency key that was used for a different request.
     pub(super) fn reused_request_id() -> Self {
-        Self::conflict("idempotency_mismatch", "this client_request_id was used for another request")
+        Self::conflict("idempotency_mismatch", "this client_request_id was already used for a different request")
     }
 }

@@ -286,7 +286,7 @@ impl Service {
     /// nothing can be stored, such as on a full disk.
     pub async fn remember_shown_path(&self, owner: UserId, chat: ChatId, leaf: TurnId) {
         if let Err(error) = self.set_last_viewed(owner, chat, leaf).await {
-            tracing::warn!(%error, "where a reader is could not be remembered");
+            tracing::warn!(%error, "the reading position could not be saved");
         }
     }
 }

@@ -43,20 +43,20 @@ impl Service {
         for row in providers::list(self.db(), owner).await? {
             let published = match self.sealer().open(&row) {
                 Err(error) => {
-                    tracing::warn!(provider = row.slug, %error, "a stored key cannot be opened");
+                    tracing::warn!(provider = row.slug, %error, "a stored API key cannot be decrypted");
                     self.publish(&row)
                 }
                 Ok(_) if self.configured_provider(&row.slug).is_some() => {
                     tracing::warn!(
                         provider = row.slug,
-                        "the environment sets a provider that is stored too; it counts"
+                        "a provider is both stored and set by the environment; the environment wins"
                     );
                     Ok(())
                 }
                 Ok(_) => self.publish(&row),
             };
             if let Err(error) = published {
-                tracing::error!(provider = row.slug, %error, "a stored provider cannot be used and is left out");
+                tracing::error!(provider = row.slug, %error, "a stored provider cannot be used and is skipped");
             }
         }
         self.load_accepted_servers(owner).await?;
@@ -121,7 +121,7 @@ impl Service {
         let slug = new.slug(&taken)?;
         if let Some(known) = self.configured_provider(&slug) {
             let set_by = known.endpoint.set_by.as_deref().unwrap_or_default();
-            return Err(InvalidField::new("id", format!("{set_by} sets the provider `{slug}` already")).into());
+            return Err(InvalidField::new("id", format!("provider `{slug}` is already set by {set_by}")).into());
         }
         let now = self.clock().now();
         let mut row = StoredProvider {
@@ -141,7 +141,7 @@ impl Service {
         let notices = draft::apply_change(&mut row, new.fields, self.sealer())?;
         match providers::insert(&mut tx, &row).await {
             Err(StoreError::NotUnique) => {
-                return Err(InvalidField::new("id", format!("there is a provider `{}` already", row.slug)).into());
+                return Err(InvalidField::new("id", format!("provider `{}` already exists", row.slug)).into());
             }
             done => done?,
         }
@@ -205,7 +205,7 @@ impl Service {
         if let Some(lock) = &lock {
             if registry.find(&lock.provider).is_none() {
                 return Err(
-                    InvalidField::new("provider", format!("no provider `{}` is connected", lock.provider)).into()
+                    InvalidField::new("provider", format!("provider `{}` is not connected", lock.provider)).into()
                 );
             }
             draft::check_model("model", &lock.model)?;
@@ -221,7 +221,7 @@ impl Service {
     async fn own_row(&self, owner: UserId, id: &str) -> Result<StoredProvider, ServiceError> {
         if let Some(known) = self.configured_provider(id) {
             let set_by = known.endpoint.set_by.as_deref().unwrap_or("the configuration");
-            let message = format!("{} is set by {set_by} and can only be changed there.", known.endpoint.name);
+            let message = format!("{} is set by {set_by}. Change it there.", known.endpoint.name);
             return Err(ServiceError::conflict("provider_locked", message));
         }
         if let Some(row) = providers::find(self.db(), owner, id).await? {
@@ -230,7 +230,7 @@ impl Service {
         let registry = self.supervisor().registry();
         if let Some(found) = registry.local_servers().into_iter().find(|found| found.id == id) {
             let message = format!(
-                "{} was found on this machine by itself. Add it, or choose “Use it” in Settings › Providers.",
+                "{} was found automatically on this machine. Add it, or select “Use it” in Settings › Providers.",
                 found.name
             );
             return Err(ServiceError::conflict("provider_locked", message));

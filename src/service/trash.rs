@@ -177,11 +177,11 @@ impl Service {
             match deletions::soft_delete(&mut tx, &new).await? {
                 DeletionOutcome::Gone => return Err(ServiceError::NotFound),
                 DeletionOutcome::LastBranch => {
-                    let message = "a chat has at least one branch; delete the chat instead";
+                    let message = "the last branch of a chat cannot be deleted; delete the chat instead";
                     return Err(ServiceError::conflict("last_branch", message));
                 }
                 DeletionOutcome::Nothing => {
-                    return Err(ServiceError::conflict("nothing_to_prune", "the chat has no other turns"));
+                    return Err(ServiceError::conflict("nothing_to_prune", "the chat has no other messages"));
                 }
                 DeletionOutcome::Running(running) => {
                     tx.rollback().await?;
@@ -196,7 +196,7 @@ impl Service {
                 }
             }
         }
-        Err(ServiceError::conflict("turn_running", "replies keep beginning in what is to be deleted"))
+        Err(ServiceError::conflict("turn_running", "new replies keep starting in the chats to be deleted; try again"))
     }
 
     /// Stops a reply that would be deleted; returns false when it had ended before.
@@ -249,15 +249,13 @@ impl Service {
     }
 
     async fn refuse_below(&self, owner: UserId, other: DeletionId) -> Result<ServiceError, ServiceError> {
-        let what = match deletions::find(self.db(), owner, other).await? {
-            Some(deletion) if deletion.kind == DeletionKind::Chat => "its chat was deleted too".to_owned(),
-            Some(deletion) => format!("it hangs on something that was deleted later (“{}”)", deletion.title),
-            None => "what it hangs on is being purged".to_owned(),
+        let message = match deletions::find(self.db(), owner, other).await? {
+            Some(deletion) if deletion.kind == DeletionKind::Chat => {
+                "its chat was also deleted; restore that first".to_owned()
+            }
+            Some(deletion) => format!("its parent was deleted later (“{}”); restore that first", deletion.title),
+            None => "its parent is being permanently deleted, so it cannot be restored".to_owned(),
         };
-        Ok(ServiceError::Conflict {
-            code: "parent_deleted",
-            message: format!("{what}; bring that back first"),
-            extra: json!({ "deletion_id": other }),
-        })
+        Ok(ServiceError::Conflict { code: "parent_deleted", message, extra: json!({ "deletion_id": other }) })
     }
 }

@@ -137,7 +137,7 @@ impl Service {
             (Role::User, _) if turns::count_children(&mut tx, chat.id, Some(old.id)).await? == 0 => old.clone(),
             _ => {
                 return Err(
-                    InvalidField::new("turn", "only a reply, or a message without one, can be tried again").into()
+                    InvalidField::new("turn", "only a reply, or a message without a reply, can be retried").into()
                 );
             }
         };

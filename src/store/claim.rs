@@ -168,14 +168,14 @@ impl LockHolder {
         loop {
             tokio::time::sleep(self.limits.probe_every).await;
             let Err(error) = is_alive(&mut self.conn, self.limits.probe).await else { continue };
-            tracing::warn!(%error, "the connection that holds the claim of the database is lost");
+            tracing::warn!(%error, "lost the connection that holds the database lease");
             self.gate.set(ClaimState::Lost(self.epoch));
             if !self.regain().await {
-                tracing::error!("another process has claimed the database");
+                tracing::error!("another process holds the database lease");
                 self.gate.set(ClaimState::Taken);
                 return;
             }
-            tracing::info!("the claim of the database is held again; nobody else had it");
+            tracing::info!("the database lease is held again; no other process had it");
             self.gate.set(ClaimState::Held(self.epoch));
         }
     }
@@ -190,7 +190,7 @@ impl LockHolder {
                 }
                 Ok(RegainAttempt::Taken) => return false,
                 Ok(RegainAttempt::Retry) => {}
-                Err(error) => tracing::debug!(%error, "the claim of the database cannot be taken again yet"),
+                Err(error) => tracing::debug!(%error, "the database lease cannot be acquired yet"),
             }
             tokio::time::sleep(TRY_AGAIN).await;
         }

@@ -108,8 +108,8 @@ pub async fn check_integrity(db: &Db) -> Result<Vec<String>, StoreError> {
         *counts.entry((table, parent)).or_default() += 1;
     }
     said.extend(counts.into_iter().map(|((table, parent), count)| match count {
-        1 => format!("a row of {table} refers to a row of {parent} that is not there"),
-        many => format!("{many} rows of {table} refer to rows of {parent} that are not there"),
+        1 => format!("a row of {table} refers to a missing row of {parent}"),
+        many => format!("{many} rows of {table} refer to missing rows of {parent}"),
     }));
     Ok(said)
 }

@@ -11,13 +11,13 @@ use turnleaf_domain::TurnId;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A row with this key exists; for an idempotency key the caller returns the earlier result.
-    #[error("a row with this key exists already")]
+    #[error("a row with this key already exists")]
     NotUnique,
     /// A stored value does not parse: it was written by a newer version or by something else.
     #[error("{table}.{column} of {id} cannot be read: {reason}")]
     Inconsistent { table: &'static str, column: &'static str, id: String, reason: String },
     /// A row that the caller just saw is deleted or has changed.
-    #[error("{0} is gone")]
+    #[error("{0} no longer exists")]
     Gone(&'static str),
     /// The parent of a new row was deleted concurrently.
     #[error("{0} was deleted")]
@@ -36,18 +36,18 @@ pub enum StoreError {
     #[error("the database has no memory for this: {0}")]
     NoMemory(String),
     /// The connection was lost during a commit, and its outcome could not be determined: it may be stored (503).
-    #[error("whether the change was stored is not known: {0}")]
+    #[error("the change may not have been stored: {0}")]
     Unacknowledged(String),
     /// Pages are damaged (exit 74). They are never repaired silently.
     #[error("the database is damaged: {0}; restore a backup or copy the file before you try to repair it")]
     Damaged(String),
     /// Another process drives the replies of this database (exit 75).
-    #[error("another Turnleaf uses this database")]
+    #[error("another Turnleaf server is using this database")]
     InUse,
     /// The database was written by a newer Turnleaf.
     #[error(
-        "the database has schema version {database}, but this Turnleaf knows only up to {binary}; \
-         start the newer Turnleaf again or restore the backup made before the upgrade"
+        "the database has schema version {database}, but this version of Turnleaf only supports up to {binary}; start \
+        the newer version again or restore the backup made before the upgrade"
     )]
     NewerSchema { database: i64, binary: i64 },
     /// An applied migration differs from the one in this binary, or a migration failed half-way.
@@ -56,10 +56,10 @@ pub enum StoreError {
     /// The backup before a migration failed, so nothing was migrated.
     #[error("could not write the backup {path}: {reason}")]
     Backup { path: PathBuf, reason: String },
-    #[error("`{0}` is not a database this program knows: use sqlite://PATH or postgres://…")]
+    #[error("`{0}` is not a supported database URL: use sqlite://PATH or postgres://…")]
     UnknownScheme(String),
     /// An in-memory database would lose every chat, and a server database has no file to copy.
-    #[error("this needs a SQLite database in a file")]
+    #[error("this requires a SQLite database file")]
     NoFile,
     /// The turns of a path are not connected: something else has changed the rows. `fsck` names them.
     #[error("the path to turn {0} is broken")]
@@ -129,7 +129,7 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         let sqlx::Error::Database(said) = &error else {
             return match error {
-                sqlx::Error::PoolTimedOut => Self::Busy("no connection became free".into()),
+                sqlx::Error::PoolTimedOut => Self::Busy("no connection became available".into()),
                 // Turnleaf is stopping.
                 sqlx::Error::PoolClosed => Self::Busy("the database is closed".into()),
                 sqlx::Error::Io(why) if why.kind() == std::io::ErrorKind::StorageFull => Self::Full,

@@ -91,7 +91,7 @@ impl TryFrom<ProviderRow> for StoredProvider {
             name: row.name,
             kind: row.kind,
             base_url: row.base_url.unwrap_or_default(),
-            sealed_key: sealed_key.map_err(|_| inconsistent("providers", "sealed_key", row.id, "it is no text"))?,
+            sealed_key: sealed_key.map_err(|_| inconsistent("providers", "sealed_key", row.id, "it is not text"))?,
             settings: row.settings.0,
             is_enabled: row.is_enabled,
             created_at: row.created_at,

@@ -270,7 +270,7 @@ impl RowReader<'_> {
     /// Returns the text of a column with its invalid bytes replaced, which is recorded.
     pub(super) fn text(&mut self, column: &'static str, value: SalvagedText) -> String {
         if value.is_damaged {
-            self.note(column, "bytes of it are no text");
+            self.note(column, "some of its bytes are not text");
         }
         value.text
     }

@@ -76,7 +76,7 @@ impl TimeLimits {
 
 /// Returns the error of a passed deadline; the store treats it as busy, like any lost connection.
 pub(super) fn deadline_error() -> Error {
-    Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not answer in time"))
+    Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, "the database did not respond in time"))
 }
 
 /// Runs the work with a deadline.

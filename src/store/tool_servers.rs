@@ -76,7 +76,7 @@ impl TryFrom<ServerRow> for StoredToolServer {
             name: row.name,
             url: row.url,
             sealed_headers: sealed
-                .map_err(|_| inconsistent("tool_servers", "sealed_headers", row.id, "it is no text"))?,
+                .map_err(|_| inconsistent("tool_servers", "sealed_headers", row.id, "it is not text"))?,
             settings: row.settings.0,
             is_enabled: row.is_enabled,
             created_at: row.created_at,

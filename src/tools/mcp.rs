@@ -183,7 +183,7 @@ impl McpServers {
     ) -> RunningCall {
         match self.find(key) {
             Some(server) => call::start(server, tool.to_owned(), arguments),
-            None => RunningCall::from_result(text_result(CallOutcome::Unavailable, "this server is not there")),
+            None => RunningCall::from_result(text_result(CallOutcome::Unavailable, "this server is not connected")),
         }
     }
 

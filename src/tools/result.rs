@@ -197,7 +197,7 @@ impl ResultBlobs {
         let is_many = self.files.len() >= limits::TOOL_IMAGES || self.bytes + bytes.len() > limits::TOOL_BLOB_BYTES;
         let size = bytes.len();
         if is_many && (!is_image || self.bytes + size > limits::TOOL_BLOB_BYTES) {
-            return Some(format!("[{mime} of {size} bytes: left out, because the result is too large]"));
+            return Some(format!("[{mime}, {size} bytes: omitted because the result is too large]"));
         }
         let blob = self.keep(&mime, bytes);
         if is_image {

@@ -52,7 +52,7 @@ pub fn check_arguments(schema: &Value, arguments: &Value) -> Result<(), String> 
             Some(words) => format!("The arguments do not fit the tool's schema:\n{words}"),
             None => "The arguments do not fit the tool's schema.".into(),
         }),
-        None => Err("Checking the arguments against the tool's schema took too long: they are too large.".into()),
+        None => Err("The arguments are too large to check against the tool's schema.".into()),
     }
 }
 
@@ -82,21 +82,21 @@ fn shorten_text(text: &str) -> String {
 
 fn compile(schema: &Value) -> Result<Arc<Validator>, String> {
     if !schema.is_object() {
-        return Err("The schema is no object.".into());
+        return Err("The schema is not an object.".into());
     }
     if is_deeper_than(schema, limits::JSON_DEPTH) {
         return Err(format!("The schema is nested more than {} levels deep.", limits::JSON_DEPTH));
     }
     let text = schema.to_string();
     if text.len() > limits::TOOL_SCHEMA_BYTES {
-        return Err(format!("The schema has {} bytes, more than {}.", text.len(), limits::TOOL_SCHEMA_BYTES));
+        return Err(format!("The schema has {} bytes; the limit is {}.", text.len(), limits::TOOL_SCHEMA_BYTES));
     }
     let key: [u8; 32] = Sha256::digest(text.as_bytes()).into();
     if let Some(known) = COMPILED.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return Ok(known.clone());
     }
     if fans_out(schema) {
-        return Err("The schema refers to itself so often that checking against it would take too long.".into());
+        return Err("The schema is too recursive to check.".into());
     }
     let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
     let validator = jsonschema::options()

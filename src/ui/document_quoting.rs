@@ -206,10 +206,7 @@ fn update_bar(memory: &SharedState) {
     let lines = selected_lines(memory);
     let said = lines.map(|(first, last)| words::selected(first, last, &document_viewer::selected_option_text(CHAT)));
     document::set_live_region_text(SAID, &said.unwrap_or_default());
-    document::set_live_region_text(
-        "quote-bar-lines",
-        &lines.map(|(first, last)| words::lines(first, last)).unwrap_or_default(),
-    );
+    document::set_live_region_text("quote-bar-lines", &lines.map(words::selected_range).unwrap_or_default());
     document_viewer::set_shown(BAR, lines.is_some());
     document_viewer::position_bar(BAR);
 }

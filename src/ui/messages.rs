@@ -1,6 +1,7 @@
 //! The messages of the page, in both languages. They are whole sentences, so that each language can order them
 //! differently.
 
+pub mod amounts;
 pub mod attachments;
 pub mod chats;
 pub mod commands;
@@ -28,7 +29,7 @@ define_messages! {
     cancel: "Cancel", "取消";
     save: "Save", "保存";
     undo: "Undo", "撤销";
-    retry: "Try again", "重试";
+    retry: "Retry", "重试";
 
     // Frame
     skip_to_message: "Skip to the message box", "跳到消息输入框";
@@ -37,36 +38,37 @@ define_messages! {
     new_chat: "New chat", "新建对话";
     show_chats: "Show chats", "显示对话列表";
     hide_chats: "Hide chats", "隐藏对话列表";
-    no_chats: "Your chats will be listed here.", "你的对话会列在这里。";
+    no_chats: "Your chats will appear here.", "你的对话会列在这里。";
     chats_failed: "Could not load your chats.", "无法加载你的对话。";
     /// The loading states of a lazily loaded part.
     loading_part: "Loading…", "正在加载…";
-    part_load_failed: "This part of the page could not be loaded. Check the connection, or reload the page.", "无法加载页面的这一部分。请检查连接，或重新加载页面。";
+    part_load_failed: "Could not load this part of the page. Check your connection or reload the page.",
+        "无法加载页面的这一部分。请检查连接，或重新加载页面。";
     loading_chats: "Loading chats…", "正在加载对话列表…";
     loading_chat: "Loading chat…", "正在加载对话…";
     untitled: "New chat", "新对话";
     draft: "Draft", "草稿";
-    answering: "answering", "正在回复";
-    needs_you: "needs you", "等你处理";
+    answering: "replying", "正在回复";
+    needs_you: "needs your input", "等你处理";
     unread: "new reply", "有新回复";
     older_chats: "Show older chats", "显示更早的对话";
     still_loading: "Still loading…", "仍在加载…";
     print: "Print", "打印";
-    rename_hint: "Press to rename", "点按可重命名";
-    notices: "Recent notices", "最近的提示";
-    no_notices: "There were no notices yet.", "还没有提示。";
+    rename_hint: "Click to rename", "点按可重命名";
+    notices: "Recent notifications", "最近的提示";
+    no_notices: "No notifications yet.", "暂无提示。";
     notify_complete: "Reply complete.", "回复完成。";
     notify_failed: "The reply failed.", "回复失败。";
-    notify_waits: "A question waits for you.", "有问题等你处理。";
-    more_for_chat: "More for this chat", "此对话的更多操作";
+    notify_waits: "A reply needs your input.", "有回复等你处理。";
+    more_for_chat: "More actions for this chat", "此对话的更多操作";
     search: "Search", "搜索";
     find: "Find", "查找";
     find_in_chat: "Find in chat", "在对话中查找";
-    find_words: "Words to find", "要查找的文字";
+    find_words: "Text to find", "要查找的文字";
     find_next: "Next", "下一个";
     find_before: "Previous", "上一个";
-    found_nothing: "Not found", "未找到";
-    message_load_failed: "This message could not be loaded. Look again.", "无法加载此消息，请再次查找。";
+    found_nothing: "No matches", "未找到";
+    message_load_failed: "Could not load this message. Search again.", "无法加载此消息，请重新查找。";
     rename: "Rename", "重命名";
     delete: "Delete", "删除";
     title: "Title", "标题";
@@ -89,65 +91,66 @@ define_messages! {
     stopping: "Stopping…", "正在停止…";
     sent: "Sent.", "已发送。";
     stopped: "Stopped.", "已停止。";
-    chat_settings: "Settings of this chat", "此对话的设置";
+    chat_settings: "Chat settings", "对话设置";
     tools: "Tools", "工具";
     compare: "Compare branches", "比较分支";
     export: "Export", "导出";
     model: "Model", "模型";
     thinking: "Thinking", "思考";
     locked: "locked", "已锁定";
-    why_locked: "Kept the same on this branch so that the model's own reasoning can be reused.", "在此分支上保持不变，以便沿用模型自己的思考过程。";
+    why_locked: "The provider and model stay the same on this branch so that the model can reuse its own reasoning.",
+        "此分支上的服务商和模型保持不变，以便沿用模型自己的思考过程。";
     new_branch: "new branch", "新分支";
-    other_model: "Another model in a new branch", "在新分支中换用其他模型";
+    other_model: "Switch model in a new branch", "在新分支中换用其他模型";
     choose_model: "Choose a model", "选择模型";
-    higher_box: "Message box in full height", "输入框占满高度";
-    lower_box: "Message box in its usual height", "输入框恢复通常高度";
-    write_first: "Write something first.", "请先输入内容。";
+    higher_box: "Expand message box", "展开输入框";
+    lower_box: "Collapse message box", "收起输入框";
+    write_first: "Enter a message first.", "请先输入内容。";
     not_sent: "Not sent.", "未发送。";
-    follows_path: "Your message goes out when its branch is shown.", "分支显示后会发送你的消息。";
+    follows_path: "Your message will be sent once this branch loads.", "此分支加载后会发送你的消息。";
     still_sending: "Your last message is still being sent.", "你的上一条消息仍在发送。";
     too_long: "This message is too long to send. Shorten it.", "此消息过长，无法发送，请缩短。";
     /// The message may have arrived after all.
-    not_answered: "The server did not answer in time, so the message is back in the box. Should it have arrived, it is not sent twice.", "服务器未及时响应，消息已放回输入框。如果其实已送达，也不会重复发送。";
+    not_answered: "The server did not respond in time, so your message is back in the message box. If it did arrive, \
+        it won't be sent twice.", "服务器未及时响应，消息已放回输入框。如果其实已送达，也不会重复发送。";
     draft_elsewhere: "Draft changed in another tab", "草稿已在另一个标签页中更改";
-    use_newer_draft: "Use it", "使用该草稿";
-    draft_unsaved: "Not saved on the server yet; kept in this browser.", "尚未保存到服务器，已保留在此浏览器中。";
+    use_newer_draft: "Use newer draft", "使用该草稿";
+    draft_unsaved: "Draft saved in this browser, but not on the server yet.", "草稿已保存在此浏览器中，尚未保存到服务器。";
 
     // Missing pages
     not_found_title: "Not found", "未找到";
-    not_found_page: "There is nothing at this address.", "此地址没有内容。";
-    not_found_chat: "This chat does not exist or is not yours.", "该对话不存在或不属于你。";
-    page_failed: "This page could not be loaded", "无法加载此页面";
+    not_found_page: "This page does not exist.", "此页面不存在。";
+    not_found_chat: "This chat does not exist, or you do not have access to it.", "该对话不存在或不属于你。";
+    page_failed: "Could not load this page", "无法加载此页面";
 
     // Empty chat
     greeting: "What would you like to talk about?", "想聊些什么？";
     connect_first: "Connect a model to start.", "连接一个模型即可开始。";
-    connect_how: "Keys are stored sealed on this server and never shown. Variables such as OPENAI_API_KEY work too.", "密钥加密保存在此服务器上，绝不显示。也可以使用 OPENAI_API_KEY 这样的环境变量。";
+    connect_how: "API keys are encrypted on this server and never shown. Environment variables such as OPENAI_API_KEY \
+        work too.", "API \
+        密钥加密保存在此服务器上，绝不显示。也可以使用 OPENAI_API_KEY 这样的环境变量。";
     other_server: "Other server", "其他服务器";
     recent: "Recent chats", "最近的对话";
     try_demo: "Try the demo", "试用演示";
-    try_demo_what: "Scripted replies, offline. Shows reasoning, tools and branches; no key needed.", "预先写好的回复，离线可用。展示思考过程、工具和分支，无需密钥。";
+    try_demo_what: "Scripted replies that work offline. See reasoning, tool calls, and branches without an API key.",
+        "预先写好的回复，离线可用。展示思考过程、工具调用和分支，无需 API 密钥。";
     /// The first message after pressing "Try the demo".
     demo_message: "Show me what you can do.", "让我看看你能做什么。";
     copy: "Copy", "复制";
     copied: "Copied.", "已复制。";
 
     // Connection
-    reconnecting: "Reconnecting… the reply goes on at the server.", "正在重新连接…回复会在服务器上继续。";
-    offline: "Offline. What you write is kept.", "已离线，你输入的内容会保留。";
+    reconnecting: "Reconnecting… The reply is still being generated.", "正在重新连接…回复仍在生成。";
+    offline: "You're offline. Your draft is kept.", "已离线，你输入的内容会保留。";
     connected: "Connected.", "已连接。";
-    connection_lost: "Connection lost, trying again.", "连接中断，正在重试。";
-    try_now: "Try now", "立即重试";
-    new_version: "There is a new version. Reload when you are ready; what you write is kept.", "有新版本。准备好后请重新加载，你输入的内容会保留。";
+    connection_lost: "Connection lost. Reconnecting…", "连接中断，正在重新连接…";
+    try_now: "Retry now", "立即重试";
+    new_version: "A new version is available. Reload when you are ready; your draft is kept.",
+        "有新版本。准备好后请重新加载，你输入的内容会保留。";
     reload: "Reload", "重新加载";
 
     // Shortcuts
     shortcuts: "Keyboard shortcuts", "快捷键";
-}
-
-/// The time until the server is tried again.
-pub fn next_try(seconds: u32) -> String {
-    message!("Next try in {seconds} s.", "{seconds} 秒后重试。")
 }
 
 /// The position of the shown turn among the search hits.
@@ -177,7 +180,7 @@ pub fn continue_with(model: &str) -> String {
 
 /// The label of the button that returns to the branch's own model.
 pub fn stay_with(model: &str) -> String {
-    message!("Stay with {model}", "继续使用 {model}")
+    message!("Keep {model}", "继续使用 {model}")
 }
 
 /// The label of the chip with a branch's lock.
@@ -189,15 +192,16 @@ pub fn branch_chip(branch: &Branch, from: Option<&str>, provider_name: &str, mod
 /// The reason why a form submitted without script failed, from the code in the address.
 pub fn form_problem(code: &str) -> Option<&'static str> {
     Some(match code {
-        "invalid" => {
-            localized_word("This could not be sent as it is. Your text is kept.", "无法按原样发送，你的文字已保留。")
-        }
+        "invalid" => localized_word(
+            "This could not be sent. Your text is kept; check it and try again.",
+            "无法发送。你的文字已保留，请检查后重试。",
+        ),
         "conflict" => localized_word(
-            "The chat has changed since this page was loaded. Your text is kept; send it again.",
+            "The chat has changed since this page loaded. Your text is kept; send it again.",
             "此页面加载后对话有了变化。你的文字已保留，请重新发送。",
         ),
         "too_many" => localized_word(
-            "Too many requests at once. Your text is kept; try again in a moment.",
+            "Too many requests. Your text is kept; try again in a moment.",
             "请求过于频繁。你的文字已保留，请稍后重试。",
         ),
         "too_large" => localized_word(
@@ -205,12 +209,12 @@ pub fn form_problem(code: &str) -> Option<&'static str> {
             "此消息过长，无法发送。请返回并缩短。",
         ),
         "not_found" => localized_word(
-            "What this belongs to does not exist any more. Your text is kept.",
-            "它所属的内容已不存在，你的文字已保留。",
+            "The original chat or message no longer exists. Your text is kept.",
+            "原来的对话或消息已不存在，你的文字已保留。",
         ),
         "unauthenticated" => localized_word("Sign in first. Your text is kept.", "请先登录，你的文字已保留。"),
         "unavailable" | "internal" => localized_word(
-            "The server could not do this at the moment. Your text is kept; try again.",
+            "The server could not complete this right now. Your text is kept; try again.",
             "服务器暂时无法完成此操作。你的文字已保留，请重试。",
         ),
         _ => return None,
@@ -239,45 +243,46 @@ pub fn theme(theme: &str) -> &'static str {
     match theme {
         "light" => localized_word("Light", "浅色"),
         "dark" => localized_word("Dark", "深色"),
-        _ => localized_word("As the system", "跟随系统"),
+        _ => localized_word("System", "跟随系统"),
     }
 }
 
 /// The label of the button that opens a chat's menu in the list.
 pub fn chat_menu(title: &str) -> String {
-    message!("More for {title}", "“{title}”的更多操作")
+    message!("More actions for {title}", "“{title}”的更多操作")
 }
 
 /// The notice on a local server that responds and needs no key.
 pub fn found_locally(name: &str, address: &str, has_models: bool) -> String {
     if !has_models {
         return message!(
-            "{name} answers at {address}, but has no model yet. Get one, with Ollama by “ollama pull qwen3”, and press Test in Settings › Providers.",
-            "{name} 在 {address} 有响应，但还没有模型。请先获取一个（Ollama 可用“ollama pull qwen3”），然后在设置 › 服务商点“测试”。"
+            "{name} is running at {address} but has no models yet. Download one (with Ollama: “ollama pull qwen3”), \
+            then select Test in Settings › Providers.",
+            "{name} 正在 {address} 运行，但还没有模型。请先下载一个（Ollama 可用“ollama pull qwen3”），然后在“设置 › 服务商”中点按“测试”。"
         );
     }
     message!(
-        "{name} answers at {address}. Choose “Use it” in Settings › Providers.",
-        "{name} 在 {address} 有响应。请在设置 › 服务商点“使用”。"
+        "{name} is running at {address}. Select “Use it” in Settings › Providers.",
+        "{name} 正在 {address} 运行。请在“设置 › 服务商”中点按“使用”。"
     )
 }
 
 /// The name of a model by its lock: the source of an imported chat may not contain it.
 pub fn model_name_or_unknown(model: &str) -> &str {
-    if model == UNKNOWN_MODEL { localized_word("model not known", "模型未知") } else { model }
+    if model == UNKNOWN_MODEL { localized_word("unknown model", "未知模型") } else { model }
 }
 
 /// The notice on a branch whose model is no longer available.
 pub fn model_unavailable(model: &str) -> String {
     if model == UNKNOWN_MODEL {
         return localized_word(
-            "This chat was imported, and its model is not known. Choose a model: the chat goes on with it in a new branch.",
+            "This chat was imported and its model is unknown. Choose a model to continue in a new branch.",
             "此对话是导入的，模型未知。请选择一个模型，对话会在新分支中继续。",
         )
         .to_owned();
     }
     message!(
-        "{model} is not available any more. Choose another model: the chat goes on with it in a new branch.",
+        "{model} is no longer available. Choose another model to continue in a new branch.",
         "{model} 已不可用。请选择其他模型，对话会在新分支中继续。"
     )
 }

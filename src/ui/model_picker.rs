@@ -13,7 +13,7 @@ use crate::ui::erased::{live_view, view};
 use crate::ui::kit::combobox::{ComboboxAction, option_id};
 use crate::ui::kit::{Combobox, Icon};
 use crate::ui::messages;
-use crate::ui::messages::model_picker as said;
+use crate::ui::messages::model_picker as texts;
 use crate::ui::model_options::group_by_provider;
 
 /// The largest number of models that a select offers.
@@ -52,7 +52,7 @@ fn rows(models: &[Model], typed: &str) -> (Vec<Row>, usize) {
     lately.truncate(LATELY);
     let first: HashSet<&ModelLock> = lately.iter().map(|model| &model.lock).collect();
     let row = |heading: &str, model: &Model| Row { heading: heading.to_owned(), model: model.clone() };
-    let mut rows: Vec<Row> = lately.iter().map(|model| row(said::recently_used(), model)).collect();
+    let mut rows: Vec<Row> = lately.iter().map(|model| row(texts::recently_used(), model)).collect();
     let rest = fitting.iter().filter(|model| !first.contains(&model.lock)).map(|model| (*model).clone()).collect();
     for (provider, models) in group_by_provider(rest) {
         rows.extend(models.iter().map(|model| row(&provider, model)));
@@ -92,17 +92,17 @@ pub fn ModelPicker(models: Vec<Model>, chosen: Option<ModelLock>, on_pick: Callb
     let status = move || {
         let typed = typed.with(|typed| typed.trim().to_owned());
         found.with(|(rows, more)| match (rows.len(), *more) {
-            (0, _) => said::no_models_found(&typed),
-            (_, 1..) => said::more_models(*more),
+            (0, _) => texts::no_models_found(&typed),
+            (_, 1..) => texts::more_models(*more),
             (_, 0) if typed.is_empty() => String::new(),
-            (count, 0) => said::found(count),
+            (count, 0) => texts::found(count),
         })
     };
     view! {
         <div class="model-picker">
             <div class="palette-head">
                 <Icon name="search"/>
-                <Combobox label=said::find_model() list=LIST count at on_input on_ask/>
+                <Combobox label=texts::find_model() list=LIST count at on_input on_ask/>
             </div>
             {list}
             <p class="palette-said" role="status">{status}</p>
@@ -126,7 +126,7 @@ fn list(rows: &[Row], at: Memo<usize>, chosen: Option<&ModelLock>, on_pick: Call
             </div>
         });
     }
-    view! { <div class="palette-rows" id=LIST role="listbox" aria-label=said::models()>{groups}</div> }
+    view! { <div class="palette-rows" id=LIST role="listbox" aria-label=texts::models()>{groups}</div> }
 }
 
 fn option(row: &Row, place: usize, at: Memo<usize>, is_chosen: bool, on_pick: Callback<ModelLock>) -> AnyView {
@@ -153,7 +153,7 @@ fn option(row: &Row, place: usize, at: Memo<usize>, is_chosen: bool, on_pick: Ca
                 <span class="palette-title" dir="auto">{name}</span>
                 {about.map(|about| view! { <span class="palette-excerpt" dir="auto">{about}</span> })}
             </span>
-            <span class="palette-place" dir="auto">{provider}{is_chosen.then(|| view! { <span class="quiet">{said::chosen()}</span> })}</span>
+            <span class="palette-place" dir="auto">{provider}{is_chosen.then(|| view! { <span class="quiet">{texts::chosen()}</span> })}</span>
         </div>
     }
 }
@@ -192,8 +192,8 @@ mod tests {
             model("b", "four", None),
             model("a", "five", None),
         ];
-        assert_eq!(shown(&models, ""), ["Used lately/three", "Used lately/two", "A/one", "A/five", "B/four"]);
-        assert_eq!(shown(&models, "b "), ["Used lately/two", "B/four"], "the provider's name is looked through");
+        assert_eq!(shown(&models, ""), ["Recently used/three", "Recently used/two", "A/one", "A/five", "B/four"]);
+        assert_eq!(shown(&models, "b "), ["Recently used/two", "B/four"], "the provider's name is looked through");
         assert_eq!(shown(&models, "ONE a"), ["A/one"], "every word, in any order");
         assert_eq!(shown(&models, "six"), [""; 0]);
     }

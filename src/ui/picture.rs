@@ -10,7 +10,7 @@ use crate::ui::erased::{effect, live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::kit::dialog::DialogRegions;
 use crate::ui::messages;
-use crate::ui::messages::attachments as said;
+use crate::ui::messages::attachments as texts;
 
 /// The dialog. Esc, the button and a click beside the picture close it; the focus returns to the picture.
 #[component]
@@ -40,7 +40,7 @@ pub fn PictureDialog() -> impl IntoView {
         <dialog
             class="picture-dialog"
             node_ref=node
-            aria-label=said::whole_picture()
+            aria-label=texts::whole_picture()
             on:click=close
             // The `close` event arrives a task after the end: another picture may be open by then.
             on:close=move |_| if !node.get_untracked().is_some_and(|node| dialog::is_open(&node)) { shown.set(None) }

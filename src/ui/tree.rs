@@ -17,7 +17,7 @@ use crate::domain::TurnId;
 use crate::ui::erased::{effect, keyed_rows, live_view, on_change, view};
 use crate::ui::input_method::InputMethod;
 use crate::ui::messages;
-use crate::ui::messages::tree as said;
+use crate::ui::messages::tree as texts;
 use crate::ui::tree::card::TurnCard;
 use crate::ui::tree::keys::adjacent_page;
 use crate::ui::tree::row::{draw_row, row_key};
@@ -85,7 +85,7 @@ pub fn TreeMap(
                     id="tree"
                     class="tree"
                     role="tree"
-                    aria-label=said::tree()
+                    aria-label=texts::tree()
                     on:keydown=move |event| state.on_key(event)
                     on:focusin=move |event| state.on_focus(event)
                 >
@@ -108,8 +108,8 @@ fn TreeFilter(words: RwSignal<String>) -> impl IntoView {
                 class="field"
                 type="search"
                 name="q"
-                aria-label=said::filter()
-                placeholder=said::filter()
+                aria-label=texts::filter()
+                placeholder=texts::filter()
                 maxlength="200"
                 value=words.get_untracked()
                 prop:value=move || words.get()
@@ -117,7 +117,7 @@ fn TreeFilter(words: RwSignal<String>) -> impl IntoView {
                 on:keydown=move |event| input_method.block_composition_key(&event)
                 on:compositionend=move |event| input_method.on_composition_end(&event)
             />
-            <button type="submit" class="button">{said::apply()}</button>
+            <button type="submit" class="button">{texts::apply()}</button>
         </div>
     }
 }
@@ -126,8 +126,9 @@ fn TreeFilter(words: RwSignal<String>) -> impl IntoView {
 #[component]
 fn TreeSummary(state: TreeState, words: RwSignal<String>, clear_to: String) -> impl IntoView {
     let summary = move || {
-        let words = state.page.with(|page| page.as_ref().map(|page| said::summary(page.turns, page.leaves, page.hits)));
-        words.unwrap_or_else(|| said::loading().to_owned())
+        let words =
+            state.page.with(|page| page.as_ref().map(|page| texts::summary(page.turns, page.leaves, page.hits)));
+        words.unwrap_or_else(|| texts::loading().to_owned())
     };
     let is_filtered = move || state.page.with(|page| page.as_ref().is_some_and(|page| page.hits.is_some()));
     let clear = move |event: MouseEvent| {
@@ -140,7 +141,7 @@ fn TreeSummary(state: TreeState, words: RwSignal<String>, clear_to: String) -> i
             {move || summary()}
             {move || is_filtered().then(|| view! {
                 " "
-                <a href=clear_to.clone() on:click=clear>{said::clear()}</a>
+                <a href=clear_to.clone() on:click=clear>{texts::clear()}</a>
             })}
         </p>
     }
@@ -153,7 +154,7 @@ fn LoadProblem(state: TreeState) -> impl IntoView {
         let why = state.problem.get()?;
         Some(view! {
             <div class="hint">
-                <p>{said::failed()}" "{why}</p>
+                <p>{texts::failed()}" "{why}</p>
                 <button type="button" class="button" on:click=move |_| state.load()>{messages::retry()}</button>
             </div>
         })
@@ -165,8 +166,8 @@ fn LoadProblem(state: TreeState) -> impl IntoView {
 fn EmptyHint(state: TreeState) -> impl IntoView {
     live_view(move || {
         let words = state.page.with(|page| match page.as_ref()? {
-            page if page.turns == 0 => Some(said::no_turns()),
-            page if page.leaves < 2 && page.hits.is_none() => Some(said::no_branches()),
+            page if page.turns == 0 => Some(texts::no_turns()),
+            page if page.leaves < 2 && page.hits.is_none() => Some(texts::no_branches()),
             _ => None,
         })?;
         Some(view! { <p class="hint">{words}</p> })
@@ -185,10 +186,10 @@ fn TreePageLink(state: TreeState, is_on: bool) -> impl IntoView {
             event.prevent_default();
             state.update_ask(|ask| ask.from = Some(from));
         };
-        let name = if is_on { said::later() } else { said::earlier() };
+        let name = if is_on { texts::later() } else { texts::earlier() };
         Some(view! {
             <button type="submit" class="button tree-turner" name="from" value=from.to_string() on:click=on_click>
-                {name}" "{said::more(count)}
+                {name}" "{texts::more(count)}
             </button>
         })
     })

@@ -1,5 +1,5 @@
-//! A chat through each API and several generations of models: thinking in every measure, tools side by side and one
-//! after the other, replies that break off anywhere, Stop, Try again. Every request is accepted.
+//! A chat through each API and several generations of models: every thinking level, concurrent and successive tool
+//! calls, replies that break off anywhere, Stop and Retry. Every request is accepted.
 
 use futures::FutureExt;
 use futures::future::join_all;
@@ -21,7 +21,7 @@ pub fn time() -> ScriptPart {
     call_part("time", json!({}))
 }
 
-/// Three requests: a call, two calls side by side, the answer.
+/// Returns the script of three responses: one call, two concurrent calls, the answer.
 pub fn tool_loop_script() -> [ScriptedReply; 3] {
     [
         ScriptedReply::new([thinking_part("I need the weather."), weather("Köln")]),
@@ -49,7 +49,7 @@ fn assert_interrupted(turn: &Turn) {
     assert_eq!(turn.status, TurnStatus::Error, "{:?}: {:?}", turn.model_used, turn.content_text());
 }
 
-/// Holds a short chat, with tools and in every measure of thinking.
+/// Runs a short chat with tools and every thinking level.
 async fn hold_chat(at: ModelAccount) -> TestChat {
     let mut talk = TestChat::new(7, &[at]).await.with_system_prompt("You are brief.").await;
     assert_complete(&talk.send_and_wait("Hello", [plain_reply("Hello there.")]).await);
@@ -62,10 +62,10 @@ async fn hold_chat(at: ModelAccount) -> TestChat {
     talk
 }
 
-/// Holds a chat in which everything happens that can happen to a reply.
+/// Runs a chat with every event that can happen to a reply.
 pub async fn continue_chat(at: ModelAccount) -> TestChat {
     let mut talk = hold_chat(at).await;
-    // Broken off in the text, in the second step, in the arguments of a call.
+    // The replies break off in the text, in the second step, and in the arguments of a call.
     assert_interrupted(
         &talk
             .send_and_wait(
@@ -82,7 +82,7 @@ pub async fn continue_chat(at: ModelAccount) -> TestChat {
     assert_interrupted(&talk.send_and_wait("The weather, please", [second.clone().with_end(ReplyEnd::Cut)]).await);
     assert_complete(&talk.send_and_wait("Stopped again?", [plain_reply("So it seems.")]).await);
 
-    // Stopped in the middle.
+    // The reply is stopped in the middle.
     let stopped = talk
         .send_and_stop(
             "Talk for ever",
@@ -101,7 +101,7 @@ pub async fn continue_chat(at: ModelAccount) -> TestChat {
     assert_eq!(stopped.status, TurnStatus::Cancelled);
     assert_complete(&talk.send_and_wait("Enough?", [plain_reply("Enough.")]).await);
 
-    // The limit, tried again, and on below the second version.
+    // The reply reaches the output limit and is retried; the chat continues below the second version.
     assert_complete(
         &talk.send_and_wait("Be long", [plain_reply("This goes on until the limit").with_end(ReplyEnd::Limit)]).await,
     );
@@ -109,7 +109,7 @@ pub async fn continue_chat(at: ModelAccount) -> TestChat {
     assert_complete(&talk.retry_and_wait(tool_loop_script()).await);
     assert_complete(&talk.send_and_wait("And now?", [plain_reply("Now it ends.")]).await);
 
-    // A message in other words, in the middle of everything.
+    // A message in the middle of the chat is edited.
     let reworded = talk.start_reply("Will it rain?", tool_loop_script()).await;
     assert_complete(&talk.house.wait_until_ended(reworded.assistant_turn.id).await);
     assert_complete(&talk.send_and_wait("Sure?", [plain_reply("Sure.")]).await);
@@ -120,7 +120,7 @@ pub async fn continue_chat(at: ModelAccount) -> TestChat {
     talk
 }
 
-/// The first of each API's models goes through everything, the others through a short chat.
+/// Runs the long chat with the first model of each account, and the short one with the others.
 async fn all_accept(api: ProviderApi, accounts: &[(&'static str, &[&'static str])]) {
     let mut chats = Vec::new();
     for (provider, models) in accounts {
@@ -209,7 +209,7 @@ async fn reasoning_without_text_is_resent_unchanged() {
     }
 }
 
-/// What somebody may ask for: one thing alone, and many at once.
+/// Returns sets of parameters: each parameter alone, and many at once.
 fn parameter_sets() -> Vec<ModelParams> {
     let none = ModelParams::default;
     let wishes = [
@@ -228,7 +228,7 @@ fn parameter_sets() -> Vec<ModelParams> {
         ModelParams { temperature: Some(0.5), top_p: Some(0.5), ..none() },
         ModelParams { temperature: Some(0.5), top_k: Some(20), max_tokens: Some(2_000), ..none() },
     ];
-    // Each of them with two of the levels.
+    // Each set is combined with two thinking levels.
     let levels = [Thinking::Off, Thinking::Low, Thinking::High, Thinking::Budget(100), Thinking::Budget(100_000)];
     let with = |(at, wish): (usize, &ModelParams)| {
         [at, at + 2].map(|at| ModelParams { thinking: Some(levels[at % levels.len()]), ..wish.clone() })
@@ -236,7 +236,7 @@ fn parameter_sets() -> Vec<ModelParams> {
     wishes.iter().enumerate().flat_map(with).collect()
 }
 
-/// Whatever the service takes, the provider takes too.
+/// Asserts that every request that the service accepts is accepted by the provider.
 async fn parameters_fit(at: ModelAccount) {
     let mut talk = TestChat::new(3, &[at]).await;
     for wish in parameter_sets() {

@@ -1,5 +1,5 @@
-//! Images in chats with every API: on the wire they have their bytes, in what is stored of a request their names.
-//! Those of a person, those of tools' results, and what becomes of them where a model does not see.
+//! Images in chats with every API: sent requests contain their bytes, stored requests their names. The tests cover
+//! images of a person and of tool results, and models without vision.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Puts an image at the end of a message.
+/// Appends an image to a message.
 async fn attach(house: &TestServer, message: &Turn, bytes: &[u8], mime: &str, alt: &str) {
     let turn = house.service.turn(house.owner, message.id).await.unwrap();
     let seq = u32::try_from(turn.blocks.len()).unwrap();
@@ -56,7 +56,7 @@ async fn attach(house: &TestServer, message: &Turn, bytes: &[u8], mime: &str, al
     tx.commit().await.unwrap();
 }
 
-/// What is stored of every request, as text.
+/// Returns the stored body of every request as text.
 async fn stored_bodies(house: &TestServer) -> Vec<String> {
     const BODIES: &str = "SELECT q.body FROM generation_requests q JOIN generations g ON g.id = q.generation_id ORDER BY g.started_at, g.step";
     let bodies: Vec<Vec<u8>> = match &house.db {
@@ -66,7 +66,7 @@ async fn stored_bodies(house: &TestServer) -> Vec<String> {
     bodies.into_iter().map(|body| String::from_utf8(body).unwrap()).collect()
 }
 
-/// The images on the wire, in order, wherever they stand.
+/// Returns the bytes of all images in a request, in order, at any depth.
 fn images_in(value: &Value) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     match value {
@@ -81,12 +81,12 @@ fn images_in(value: &Value) -> Vec<Vec<u8>> {
     all
 }
 
-/// The last request as it came.
+/// Returns the messages of the last request, as the provider got it.
 fn last_request(talk: &TestChat) -> Value {
     Value::Array(talk.validator.sent_replies().pop().unwrap().before)
 }
 
-/// A chat whose first message has two images, and its second reply has seen them.
+/// Starts a chat whose first message has two images, and whose second reply has seen them.
 async fn chat_with_image(accounts: &[ModelAccount]) -> TestChat {
     let mut talk = TestChat::new(11, accounts).await;
     talk.thinking = Thinking::High;
@@ -185,7 +185,7 @@ async fn unknown_vision_support_is_learnt_from_one_repaired_refusal() {
     }
 }
 
-/// A chat with a tool that shows two images.
+/// Starts a chat with a tool that returns two images.
 async fn chat_with_image_tool(at: ModelAccount) -> TestChat {
     let validator = ProviderValidator::start(5).await;
     let provider = create_provider(&validator.endpoint(at.provider, at.api), HttpClient::default());
@@ -237,7 +237,7 @@ async fn result_images_are_sent_where_api_supports_them() {
     }
 }
 
-/// The judge of images: of every rule a request that breaks it.
+/// The validator's rules for images, with a request that breaks each.
 #[test]
 fn every_rule_about_images_has_request_that_it_refuses() {
     let png = turnleaf_providers::base64::encode(PNG);

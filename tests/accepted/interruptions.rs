@@ -1,4 +1,5 @@
-//! Replies that break off at any byte of any step: what is left of them goes into the next request, and it is accepted.
+//! Replies that break off anywhere in any step of a tool loop: the next request, which contains what is left of them,
+//! is accepted.
 
 use futures::FutureExt;
 use futures::future::join_all;
@@ -9,7 +10,7 @@ use crate::chats::{assert_complete, plain_reply, tool_loop_script};
 use crate::test_chat::{ModelAccount, TestChat};
 use crate::validator::script::ReplyEnd;
 
-/// Breaks the first, the second and the last reply of a tool loop at this place, one after the other.
+/// Breaks off the first, the second and the last response of a tool loop at this place, in permille.
 async fn assert_interruption_accepted(at: ModelAccount, place: usize) {
     let mut talk = TestChat::new(place as u64, &[at]).await;
     let end = ReplyEnd::CutAtPermille(place);
@@ -41,7 +42,7 @@ async fn interrupted_reply_history_is_accepted() {
         ("gemini", ProviderApi::Gemini, "gemini-3-pro-preview"),
         ("ollama", ProviderApi::Ollama, "qwen3:4b"),
     ];
-    // Each account has other places, so that together they are close.
+    // The places differ by account, so that together they lie close.
     let places = |number: usize| (40 + 19 * number..1000).step_by(310);
     let chats = accounts.into_iter().enumerate().flat_map(|(number, (provider, api, model))| {
         places(number)

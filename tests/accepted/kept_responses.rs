@@ -1,5 +1,5 @@
-//! A provider that keeps what is said: requests go on from its responses, every one of them is accepted, and what the
-//! provider has together with what is sent is the same conversation as elsewhere.
+//! A provider that stores responses: requests continue from them, every request is accepted, and the stored response
+//! together with the sent items is the same conversation as without storing.
 
 use turnleaf::domain::Turn;
 use turnleaf_platform::endpoint::ProviderApi;
@@ -11,7 +11,7 @@ const fn account(model: &'static str) -> ModelAccount {
     ModelAccount { provider: "responses-kept", api: ProviderApi::OpenaiResponses, model }
 }
 
-/// What each request went on from: the number of the response, 0 for nothing.
+/// Returns the number of the response from which each request continued, 0 for none.
 fn previous_responses(talk: &TestChat) -> Vec<usize> {
     let number = |id: &str| id.trim_start_matches("resp_").parse().unwrap_or(0);
     talk.validator.sent_replies().iter().map(|sent| number(&sent.previous_response_id)).collect()
@@ -32,7 +32,8 @@ async fn kept_responses_are_accepted_across_tool_loop_and_fork() {
         let main = say(&mut talk, "Thanks").await.id;
         assert_eq!(previous_responses(&talk), [0, 1, 2, 3, 4], "{model}");
 
-        // A branch off the first reply has nothing to go on from, and then its own.
+        // A branch off the first reply cannot continue from a stored response; its later requests continue from its
+        // own.
         (talk.leaf, talk.next) = (Some(first.id), Some(account(model)));
         let forked = talk.send_and_wait("And the time?", tool_loop_script()).await;
         assert_complete(&forked);
@@ -40,12 +41,12 @@ async fn kept_responses_are_accepted_across_tool_loop_and_fork() {
         say(&mut talk, "Good").await;
         assert_eq!(previous_responses(&talk)[5..], [0, 6, 7, 8], "{model}");
 
-        // Back on the first branch, which goes on where it was.
+        // Back on the first branch, the request continues from that branch's last response.
         talk.leaf = Some(main);
         assert_complete(&talk.send_and_wait("Still there?", tool_loop_script()).await);
         assert_eq!(previous_responses(&talk)[9..], [5, 10, 11], "{model}");
 
-        // Tried again: a branch of its own.
+        // A retry creates its own branch.
         assert_complete(&talk.retry_and_wait(tool_loop_script()).await);
         say(&mut talk, "Enough").await;
         assert_eq!(previous_responses(&talk)[12..], [0, 13, 14, 15], "{model}");

@@ -1,6 +1,5 @@
-//! One chat with several models, each on a branch of its own: no model gets another's thoughts, every model gets its
-//! own back unchanged, and every request is accepted on every branch (docs/reference/domain.md 4.7, the worked
-//! example).
+//! One chat with several models, each on its own branch: no model gets another's reasoning, every model gets its own
+//! back unchanged, and every request is accepted on every branch (docs/reference/domain.md 4.7).
 
 use futures::FutureExt;
 use futures::future::join_all;
@@ -27,7 +26,7 @@ const ACCOUNTS: [ModelAccount; 11] = [
     account("responses", ProviderApi::OpenaiResponses, "o3"),
 ];
 
-/// From one to the other and back, and on along all three branches.
+/// Chats with one model, then with the other, then with the first again, and continues all three branches.
 async fn switch_and_return(one: ModelAccount, other: ModelAccount) {
     let mut talk = TestChat::new(11, &[one, other]).await.with_system_prompt("You are brief.").await;
     let mut said = Vec::new();
@@ -57,12 +56,12 @@ async fn switch_and_return(one: ModelAccount, other: ModelAccount) {
     talk.house.check_invariants().await;
 }
 
-/// The text of everything that was said so far.
+/// Returns the texts of all replies so far.
 fn reply_texts(talk: &TestChat) -> Vec<String> {
     talk.validator.sent_replies().into_iter().map(|sent| sent.text).filter(|text| !text.is_empty()).collect()
 }
 
-/// The last request told all of this once.
+/// Asserts that the last request contains each of these texts once.
 fn assert_history_kept(talk: &TestChat, said: &[String]) {
     let sent = talk.validator.sent_replies();
     let before = serde_json::to_string(&sent.last().unwrap().before).unwrap();

@@ -1,6 +1,6 @@
-//! Tools that the providers run themselves, through each API that has such: searches and code inside of one response,
-//! and across the responses of a reply that the provider pauses. Every request that follows is accepted, of the same
-//! model and of every other.
+//! Tools that providers run themselves, through each API that has them: searches and code within one response, and
+//! across the responses of a reply that the provider pauses. Every following request is accepted, by the same model
+//! and by every other.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const fn account(provider: &'static str, api: ProviderApi, model: &'static str) 
 }
 
 const CLAUDE: ModelAccount = account("anthropic", ProviderApi::Anthropic, "claude-sonnet-4-6");
-/// Those whose providers run tools themselves.
+/// The accounts whose providers run tools themselves.
 const PROVIDERS_WITH_TOOLS: [ModelAccount; 5] = [
     CLAUDE,
     account("responses", ProviderApi::OpenaiResponses, "gpt-5.6"),
@@ -36,7 +36,7 @@ const PROVIDERS_WITH_TOOLS: [ModelAccount; 5] = [
 const PROVIDERS_WITHOUT_TOOLS: [ModelAccount; 2] =
     [account("deepseek", ProviderApi::OpenaiChat, "deepseek-v4"), account("ollama", ProviderApi::Ollama, "qwen3:4b")];
 
-/// A chat in which everything is on that the providers run.
+/// Starts a chat that offers all tools of the providers.
 async fn start_chat(accounts: &[ModelAccount]) -> TestChat {
     let with_own = |provider: Arc<dyn Provider>| match provider.api() {
         "openai_responses" => Arc::new(ProviderWithBuiltInTools(provider)),
@@ -51,7 +51,7 @@ async fn start_chat(accounts: &[ModelAccount]) -> TestChat {
     talk
 }
 
-/// Searches, runs code, and says something between.
+/// Returns a reply that searches and runs code, with text in between.
 fn search_reply() -> ScriptedReply {
     ScriptedReply::new([
         thinking_part("I look."),
@@ -64,7 +64,7 @@ fn search_reply() -> ScriptedReply {
     ])
 }
 
-/// The calls that the provider ran, each with what became of it and whether its result stands below it.
+/// Returns the calls that the provider ran: name, status, and whether exactly one result belongs to it.
 fn own_calls(turn: &Turn) -> Vec<(&str, ToolStatus, bool)> {
     let calls = turn.blocks.iter().filter_map(|block| match &block.content {
         Content::ToolUse { tool_name, status, .. } if block.is_run_by_provider() => {
@@ -82,7 +82,7 @@ async fn generations_of(talk: &TestChat, turn: &Turn) -> Vec<Generation> {
     generations::list(&talk.house.db, talk.house.owner, turn.id).await.unwrap()
 }
 
-/// What was asked in each request of a turn.
+/// Returns the request body of each generation of a turn.
 async fn bodies(talk: &TestChat, made: &[Generation]) -> Vec<Value> {
     let body = async |made: &Generation| {
         let body = requests::find(&talk.house.db, talk.house.owner, made.id).await.unwrap();
@@ -114,20 +114,20 @@ async fn paused_reply_is_resent_unchanged_until_complete() {
     assert_eq!(own_calls(&turn), [done(code), done("web_search"), done(code)]);
     assert!(turn.content_text().starts_with("Reply 1.1: One moment."), "{}", turn.content_text());
     assert!(turn.content_text().ends_with("Reply 3.1: It is four."), "{}", turn.content_text());
-    // One turn, three requests, all of them paid for.
+    // One turn took three requests, and its usage and cost include all of them.
     let made = generations_of(&talk, &turn).await;
     assert_eq!(made.iter().map(|made| made.step).collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!((turn.usage.input_tokens, turn.usage.output_tokens), (Some(60), Some(90)));
     let paid: u64 = made.iter().map(|made| made.cost_micros.unwrap()).sum();
     assert_eq!(turn.cost.as_ref().map(|cost| cost.micros), Some(paid));
-    // The second and the third end with what was said so far, as it was said.
+    // The second and the third request end with the reply so far, unchanged.
     let sent = talk.validator.sent_replies();
     let bodies = bodies(&talk, &made).await;
     for (at, body) in bodies.iter().enumerate().skip(1) {
         let last = body["messages"].as_array().unwrap().last().unwrap();
         assert_eq!((&last["role"], &last["content"]), (&json!("assistant"), &json!(sent[at - 1].content)));
     }
-    // In the container in which the code ran.
+    // Each continuation names the container in which the code ran.
     let containers: Vec<Value> = bodies.iter().map(|body| body["container"].clone()).collect();
     assert_eq!(containers, [Value::Null, json!("container_0001"), json!("container_0002")]);
     assert_complete(&talk.send_and_wait("Thanks", [plain_reply("You are welcome.")]).await);
@@ -152,7 +152,7 @@ async fn endlessly_paused_reply_is_ended_and_stop_between_pauses_works() {
     assert!(calls.iter().all(|(.., has_result)| *has_result), "{calls:?}");
     assert!(calls.iter().all(|(_, status, _)| !status.is_open()), "{calls:?}");
     assert_complete(&talk.send_and_wait("Enough", [plain_reply("Enough.")]).await);
-    // Stopped in what comes after a pause.
+    // The reply is stopped after a pause.
     let stalls = ScriptedReply::new([ScriptPart::BuiltInResult, text_part("And then it hangs for ever.")])
         .with_end(ReplyEnd::Stall);
     let id = talk.start_reply("Again", [pauses(0), stalls]).await.assistant_turn.id;
@@ -160,7 +160,7 @@ async fn endlessly_paused_reply_is_ended_and_stop_between_pauses_works() {
     let stopped = talk.house.service.stop_turn(talk.house.owner, id).await.unwrap();
     assert_eq!(stopped.status, TurnStatus::Cancelled);
     assert_complete(&talk.send_and_wait("Well?", [search_reply()]).await);
-    // Broken off behind a pause.
+    // The connection breaks after a pause.
     let cut = ScriptedReply::new([ScriptPart::BuiltInResult, text_part("This breaks off somewhere.")])
         .with_end(ReplyEnd::Cut);
     let broken = talk.send_and_wait("And now", [pauses(0), cut]).await;
@@ -170,13 +170,13 @@ async fn endlessly_paused_reply_is_ended_and_stop_between_pauses_works() {
     talk.house.check_invariants().await;
 }
 
-/// With one model for a while, then with the other, and on with the first.
+/// Chats with one model, then with the other, then with the first on both branches.
 async fn switch_and_return(one: ModelAccount, other: ModelAccount) {
     let mut talk = start_chat(&[one, other]).await;
     let turn = talk.send_and_wait("Look and count", [search_reply()]).await;
     assert_complete(&turn);
     assert!(own_calls(&turn).iter().all(|(_, status, has_result)| *status == ToolStatus::Done && *has_result));
-    // A search of Google's leaves no part; what it found stands in the sources.
+    // Gemini's search is no part of the response; its sources report what it found.
     let least = if one.api == ProviderApi::Gemini { 1 } else { 2 };
     assert!(own_calls(&turn).len() >= least, "{one:?}: {:?}", own_calls(&turn));
     assert_complete(&talk.send_and_wait("Once more", [search_reply()]).await);
@@ -210,7 +210,7 @@ async fn provider_tool_results_are_resent_only_to_their_provider() {
     join_all(pairs.map(|(one, other)| switch_and_return(one, other).boxed_local())).await;
 }
 
-/// Where a provider's reply may break off, it breaks off: none of what is left is refused.
+/// The provider's reply breaks off at many places; the request after it is accepted every time.
 #[tokio::test]
 async fn next_request_is_accepted_after_interrupted_search() {
     join_all(PROVIDERS_WITH_TOOLS.map(|one| {

@@ -1,5 +1,5 @@
-//! The judge against what real providers did: recorded requests that were accepted are accepted, and the one that was
-//! refused is refused in the same words.
+//! Validates the validator against real providers: recorded requests that were accepted are accepted, and the
+//! recorded one that was refused is refused with the same message.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn read(name: &str) -> Option<Value> {
     Some(serde_json::from_slice(&std::fs::read(path).ok()?).unwrap())
 }
 
-/// The account and the path that a recording went to, as this server has them.
+/// Converts a recording into the request that this server's validator would get.
 fn recorded_request(about: &Value) -> ProviderRequest {
     let provider = about["provider"].as_str().unwrap();
     let endpoint = about["endpoint"].as_str().unwrap();
@@ -39,7 +39,7 @@ fn recorded_request(about: &Value) -> ProviderRequest {
     }
 }
 
-/// What a response said, as the next request has to hold it.
+/// Returns the messages of a response in the form that the next request must contain.
 fn recorded_reply(response: &Value) -> Vec<Value> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     if let Some(choice) = response.pointer("/choices/0/message") {

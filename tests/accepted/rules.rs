@@ -1,5 +1,5 @@
-//! The judge itself: of every rule a request that breaks it, refused in the provider's words. Each begins as a good
-//! request out of a conversation with thoughts and tools, which is accepted as it is.
+//! Tests of the validator: for every rule, a request that breaks it is refused with the provider's message. Each
+//! request starts as a valid one, from a conversation with reasoning and tools, which is accepted.
 
 use serde_json::{Value, json};
 
@@ -24,21 +24,21 @@ mod responses;
 
 use chat::chat;
 
-/// How one API is spoken by a client that does everything right.
+/// A client that uses one API correctly.
 struct ConformingClient {
     provider: &'static str,
     path: &'static str,
-    /// The key of the messages.
+    /// The key of the messages in the body.
     messages: &'static str,
     body: Value,
     user: fn(&str) -> Value,
-    /// What was said as messages.
+    /// Converts the content of a reply into messages.
     said: fn(&[Value]) -> Vec<Value>,
-    /// What was said, answered.
+    /// Returns the messages with the results of a reply's calls.
     results: fn(&[Value]) -> Vec<Value>,
 }
 
-/// A conversation up to a request that is good.
+/// A conversation up to a valid request.
 #[derive(Clone)]
 struct ValidConversation {
     asked: ProviderRequest,
@@ -46,7 +46,7 @@ struct ValidConversation {
 }
 
 impl ValidConversation {
-    /// The refusal of this request, after this was done to it.
+    /// Returns the refusal of the request after a change, or `(accepted)`.
     fn refusal_of(&self, change: impl FnOnce(&mut ProviderRequest)) -> String {
         let mut asked = self.asked.clone();
         change(&mut asked);
@@ -64,7 +64,7 @@ impl ValidConversation {
     }
 }
 
-/// A rule: what is done to the request, and what is said about it.
+/// A rule: a part of the refusal, and the change of the request that provokes it.
 type Rule<'a> = (&'a str, Box<dyn Fn(&mut Value) + 'a>);
 
 fn rule_case<'a>(words: &'a str, change: impl Fn(&mut Value) + 'a) -> Rule<'a> {
@@ -80,7 +80,7 @@ fn all_are_refused(good: &ValidConversation, rules: Vec<Rule<'_>>) {
 }
 
 impl ConformingClient {
-    /// Two requests that are good: in the middle of a tool loop, and in the next turn.
+    /// Returns two valid requests: one in the middle of a tool loop, and one of the next turn.
     fn tool_conversation(&self) -> (ValidConversation, ValidConversation) {
         let mut body = self.body.clone();
         body[self.messages] = json!([(self.user)("Hi")]);
@@ -159,7 +159,7 @@ fn unrefused_mistakes_are_noted() {
     noted("message 6 is not what was said", &|asked| remove(&mut asked.body["messages"][6], "reasoning_content"));
     noted("the system prompt or the tools changed", &|asked| drop(list(&mut asked.body["tools"]).pop()));
     noted("went to another model: Thought 1.0: Hm.", &|asked| asked.body["model"] = json!("glm-4.6"));
-    // Behind the words of another model everything is plain text, and nothing of it has to be as it was.
+    // After another model's reply, everything older is sent as plain text and need not match the original.
     const WORDS: &str = "Another model's words.";
     let switch = |asked: &mut ProviderRequest| {
         let other = [json!({"role": "assistant", "content": WORDS}), json!({"role": "user", "content": "Hm"})];
@@ -174,7 +174,7 @@ fn unrefused_mistakes_are_noted() {
     assert_eq!(switched.remarks_on(switch), Vec::<String>::new());
 }
 
-/// A request of each API that is refused over HTTP, with the words that come back.
+/// One refused request for each API over HTTP, with the message that is returned.
 #[tokio::test]
 async fn refusals_are_encoded_in_each_provider_format() {
     let validator = ProviderValidator::start(1).await;

@@ -1,4 +1,4 @@
-//! A chat as a test holds it: a message, a script for the reply, and the turn once it is over.
+//! A chat as the tests use it: a message, a script for the reply, and the turn once it has ended.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::tool_providers::ProviderWithTools;
 use crate::validator::ProviderValidator;
 use crate::validator::script::ScriptedReply;
 
-/// A provider account and a model of it.
+/// A provider account and one of its models.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelAccount {
     pub provider: &'static str,
@@ -32,21 +32,21 @@ pub struct TestChat {
     pub house: TestServer,
     pub validator: ProviderValidator,
     pub chat: Option<ChatId>,
-    /// The last reply.
+    /// The last reply, below which the next message is sent.
     pub leaf: Option<TurnId>,
-    /// Who answers the next message, if that is another than before: it goes to a branch of its own.
+    /// The account that answers the next message on a new branch; without it, the branch continues.
     pub next: Option<ModelAccount>,
     pub thinking: Thinking,
     pub params: ModelParams,
 }
 
 impl TestChat {
-    /// A server with these accounts; the first one answers.
+    /// Starts a server with these accounts, of which the first answers.
     pub async fn new(seed: u64, accounts: &[ModelAccount]) -> Self {
         Self::with_provider_wrapper(seed, accounts, |provider| Arc::new(ProviderWithTools(provider))).await
     }
 
-    /// The same with each account's provider as this makes it.
+    /// Like [`Self::new`], with each provider wrapped by `made`.
     pub async fn with_provider_wrapper(
         seed: u64,
         accounts: &[ModelAccount],
@@ -84,7 +84,7 @@ impl TestChat {
         }
     }
 
-    /// A chat with a system prompt, so that it stands before everything.
+    /// Creates the chat with a system prompt, which precedes all messages.
     pub async fn with_system_prompt(mut self, prompt: &str) -> Self {
         let new = turnleaf_service::chats::NewChat { system_prompt: prompt.into(), ..Default::default() };
         let (chat, _) = self.house.service.create_chat(self.house.owner, new).await.unwrap().value;
@@ -96,7 +96,7 @@ impl TestChat {
         ModelParams { thinking: Some(self.thinking), ..self.params.clone() }
     }
 
-    /// Sends a message below the last reply; the model is told what to say.
+    /// Sends a message below the last reply, whose answer follows the script.
     pub async fn start_reply(
         &mut self,
         text: &str,
@@ -106,7 +106,7 @@ impl TestChat {
         self.try_start_reply(text).await.unwrap()
     }
 
-    /// Sends a message below the last reply, unless what is asked for does not fit the model.
+    /// Sends a message below the last reply. Errors: the service refuses parameters that do not fit the model.
     pub async fn try_start_reply(&mut self, text: &str) -> Result<AcceptedExchange, ServiceError> {
         let next = self.next.take();
         let place = PlacementRequest {
@@ -123,13 +123,13 @@ impl TestChat {
         Ok(started)
     }
 
-    /// As `begin`, and waits for the end.
+    /// Like [`Self::start_reply`], and waits for the end of the reply.
     pub async fn send_and_wait(&mut self, text: &str, script: impl IntoIterator<Item = ScriptedReply>) -> Turn {
         let started = self.start_reply(text, script).await;
         self.house.wait_until_ended(started.assistant_turn.id).await
     }
 
-    /// Sends a message and stops the reply once it had an event of this name.
+    /// Sends a message and stops its reply after the first event of this name.
     pub async fn send_and_stop(
         &mut self,
         text: &str,
@@ -144,7 +144,7 @@ impl TestChat {
         service.stop_turn(owner, id).await.unwrap()
     }
 
-    /// Says a message in other words and goes on below its reply.
+    /// Edits a message; the chat continues below the new reply.
     pub async fn edit_and_wait(
         &mut self,
         user_turn: TurnId,
@@ -158,7 +158,7 @@ impl TestChat {
         self.house.wait_until_ended(started.assistant_turn.id).await
     }
 
-    /// Tries the last reply again and goes on below the new one.
+    /// Retries the last reply; the chat continues below the new one.
     pub async fn retry_and_wait(&mut self, script: impl IntoIterator<Item = ScriptedReply>) -> Turn {
         self.validator.push_script(script);
         let leaf = self.leaf.unwrap();

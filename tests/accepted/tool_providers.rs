@@ -1,5 +1,5 @@
-//! A real provider with tools: everything is the adapter's, but a weather and a time can be asked for, and a
-//! future, which never comes. And one whose endpoint has what OpenAI runs itself.
+//! Wrappers of a real provider: one adds the tools `weather`, `time`, which fails, and `future`, which never returns;
+//! the other declares the tools that OpenAI runs itself.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl Provider for ProviderWithTools {
     }
 }
 
-/// Searches and runs code for every model, as OpenAI does at its own address.
+/// Offers web search and code execution for every model, as OpenAI does at its own address.
 pub struct ProviderWithBuiltInTools(pub Arc<dyn Provider>);
 
 impl Provider for ProviderWithBuiltInTools {

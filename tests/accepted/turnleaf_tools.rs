@@ -1,5 +1,5 @@
-//! Loops with Built-in tools through each API: calls that run, fail, are declined, stopped or handed to the client.
-//! Every request that follows is accepted.
+//! Loops with tools that Turnleaf runs, through each API: calls that run, fail, are declined, stopped or handed to
+//! the client. Every following request is accepted.
 
 use std::sync::Arc;
 
@@ -74,14 +74,14 @@ async fn run_every_outcome(at: ModelAccount) {
     let lab = toolbox();
     let mut talk = start_chat(at, &lab).await;
     let look = || call_part("lab__look", json!({ "n": 1 }));
-    // Thoughts and tools in turns, one that fails beside one that does not, one that is not there.
+    // Reasoning and calls alternate: a failed call beside a successful one, then a call of an unknown tool.
     let steps = [
         script_calls("Once.", [look()]),
         script_calls("Twice.", [call_part("lab__fail", json!({})), look()]),
         plain_reply("That is all."),
     ];
     assert_complete(&talk.send_and_wait("Go", steps).await);
-    // Declined with a reason, then allowed.
+    // A call is declined with a reason, then one is allowed.
     for decision in [ApprovalDecision::Deny, ApprovalDecision::Allow] {
         let script =
             [script_calls("May I?", [call_part("lab__write", json!({ "a": 1 })), look()]), plain_reply("So be it.")];
@@ -92,7 +92,7 @@ async fn run_every_outcome(at: ModelAccount) {
         service.decide_tool_call(owner, id, call.id, &ask.hash, decision, Some("not that file".into())).await.unwrap();
         assert_complete(&talk.house.wait_until_ended(id).await);
     }
-    // One call stopped, then the whole reply.
+    // One call is stopped, then the whole reply.
     let script =
         [script_calls("This takes long.", [call_part("lab__hang", json!({})), look()]), plain_reply("Stopped, then.")];
     let id = talk.start_reply("Hang", script).await.assistant_turn.id;
@@ -108,12 +108,12 @@ async fn run_every_outcome(at: ModelAccount) {
     talk.house.wait_until(id, hangs).await;
     talk.house.service.stop_turn(talk.house.owner, id).await.unwrap();
     assert_complete(&talk.send_and_wait("And now?", [plain_reply("Nothing.")]).await);
-    // Handed over, and never answered.
+    // A call is handed over to the client, which never answers.
     let handed =
         talk.send_and_wait("Yours", [script_calls("Yours.", [call_part("client_tool", json!({})), look()])]).await;
     assert_eq!(statuses(&handed), [ToolStatus::HandedOver, ToolStatus::Done]);
     assert_complete(&talk.send_and_wait("Never mind", [plain_reply("Very well.")]).await);
-    // Handed over, and answered by the client: with words beside the result, and without.
+    // A call is handed over and the client answers it, with and without text beside the result.
     for words in [Some("Here it is."), None] {
         let handed = talk
             .send_and_wait("Yours again", [script_calls("Yours.", [call_part("client_tool", json!({})), look()])])
@@ -127,7 +127,7 @@ async fn run_every_outcome(at: ModelAccount) {
     talk.validator.accepted_count();
 }
 
-/// The reply to a message of the client that brings the result of its call.
+/// Sends the client's message with the result of its call. Returns the reply.
 async fn answer_approval(talk: &mut TestChat, reply: &Turn, words: Option<&str>) -> Turn {
     let (house, owner) = (&talk.house, talk.house.owner);
     let now = SystemClock.now();

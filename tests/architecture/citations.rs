@@ -1,16 +1,16 @@
-//! Citations of the project's documents: a comment names a rule by its document and section, `docs/reference/domain.md
-//! 4.5`, and a document links another. What is cited has to exist, or the reader is sent nowhere.
+//! Citations of the project's documents: a comment names a rule by its document and section,
+//! `docs/reference/domain.md 4.5`, and a document links another. A citation that does not resolve fails the test.
 
 use std::fs;
 
 use crate::source_file::workspace_root;
 
-/// A document that a text names, and the section behind it.
+/// A cited document, and the section that follows it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Citation {
-    /// From the top of the repository.
+    /// Path from the root of the repository.
     pub document: String,
-    /// `4.5`, `S6`, `UX-12`; none where the document is cited as a whole.
+    /// `4.5`, `S6`, `UX-12`; `None` where the document is cited as a whole.
     pub section: Option<String>,
 }
 
@@ -34,7 +34,8 @@ pub fn citations_of(text: &str) -> Vec<Citation> {
     found
 }
 
-/// The section with which a text begins: capital letters and a dash, both optional, then numbers with dots between.
+/// Parses the section at the start of a text: capital letters and a dash, both optional, then numbers with dots
+/// between.
 fn section_at(text: &str) -> Option<String> {
     let word: String = text.chars().take_while(|c| c.is_ascii_alphanumeric() || ".-".contains(*c)).collect();
     let word = word.trim_end_matches(['.', '-']);
@@ -43,7 +44,7 @@ fn section_at(text: &str) -> Option<String> {
     (is_section && word.len() - numbers.len() <= 3).then(|| word.to_owned())
 }
 
-/// Whether a document has a heading, or a row of a table, that begins with this section.
+/// Returns whether a document has a heading, or a row of a table, that begins with this section.
 pub fn has_section(document: &str, section: &str) -> bool {
     document.lines().any(|line| {
         let Some(title) = line.strip_prefix('#').or_else(|| line.strip_prefix('|')) else { return false };
@@ -55,7 +56,7 @@ pub fn has_section(document: &str, section: &str) -> bool {
     })
 }
 
-/// What is wrong with a citation; nothing where it resolves.
+/// Returns the problem of a citation, or `None` where it resolves.
 pub fn unresolved(citation: &Citation) -> Option<String> {
     let Citation { document, section } = citation;
     let Ok(text) = fs::read_to_string(workspace_root().join(document)) else { return Some(format!("no {document}")) };
@@ -63,7 +64,7 @@ pub fn unresolved(citation: &Citation) -> Option<String> {
     (!has_section(&text, section)).then(|| format!("{document} has no section {section}"))
 }
 
-/// The targets of the links of a Markdown document that lead to files, without their anchors.
+/// Returns the link targets of a Markdown document that are files, without their anchors.
 pub fn links_of(markdown: &str) -> Vec<String> {
     let targets = markdown.match_indices("](").filter_map(|(at, open)| markdown[at + open.len()..].split_once(')'));
     let targets = targets.map(|(target, _)| target.split(['#', ' ']).next().unwrap_or_default());

@@ -1,20 +1,20 @@
-//! Files that use each other in a loop: who reads one of them has to read them all. An arrow runs from a file to
-//! another of its crate whose items it names; `mod x;` and `pub use x::Y;` draw none, and a name that a file hands on
-//! leads to the file that has it.
+//! Import cycles between files: to understand one of them, one has to read all of them. An edge runs from a file to
+//! another of its crate whose items it names. `mod x;` and `pub use x::Y;` make no edge, and a re-exported name
+//! resolves to the file that declares it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::source_file::{SourceFile, paths_after};
 
-/// A path as its names.
+/// A module path as its segments.
 type ModulePath = Vec<String>;
 
-/// The files of one crate and what each names.
+/// The files of one crate and the paths that each names.
 pub struct CrateGraph<'a> {
     files: BTreeMap<ModulePath, &'a SourceFile>,
-    /// What a file hands on: its path and the name, and where that leads.
+    /// Re-exports: the file and the name, with the target path.
     handed_on: BTreeMap<(ModulePath, String), ModulePath>,
-    /// What a file hands on under a name of its own: whole crates (`pub use a as b`).
+    /// Re-exports of whole crates under another name (`pub use a as b`).
     renamed: BTreeSet<(ModulePath, String)>,
     named: BTreeMap<ModulePath, Vec<ModulePath>>,
 }
@@ -63,7 +63,7 @@ impl<'a> CrateGraph<'a> {
         self.named.insert(module.clone(), named);
     }
 
-    /// The file that a path leads to, through those that only hand its name on.
+    /// Resolves a path to a file, following re-exports.
     fn file_of(&self, path: &ModulePath, seen: &mut BTreeSet<(ModulePath, String)>) -> Option<ModulePath> {
         let file = (0..=path.len()).rev().map(|end| path[..end].to_vec()).find(|file| self.files.contains_key(file))?;
         let Some(name) = path.get(file.len()) else { return Some(file) };
@@ -78,7 +78,7 @@ impl<'a> CrateGraph<'a> {
         }
     }
 
-    /// Every circle, as the paths of its files.
+    /// Returns every cycle as the paths of its files.
     pub fn cycles(&self) -> Vec<Vec<&'a str>> {
         let numbers: BTreeMap<&ModulePath, usize> =
             self.files.keys().enumerate().map(|(at, file)| (file, at)).collect();
@@ -103,7 +103,7 @@ impl<'a> CrateGraph<'a> {
     }
 }
 
-/// Which files the arrows lead to from here.
+/// Returns which files are reachable from a file.
 fn reachable(arrows: &[BTreeSet<usize>], from: usize) -> Vec<bool> {
     let mut found = vec![false; arrows.len()];
     let mut open = vec![from];
@@ -117,15 +117,15 @@ fn reachable(arrows: &[BTreeSet<usize>], from: usize) -> Vec<bool> {
     found
 }
 
-/// Where a path begins that stays in the crate.
+/// The start of a path that stays in the crate.
 struct PathStart {
-    /// The module that it begins in.
+    /// The module that the path starts in.
     module: ModulePath,
-    /// Where the rest of it stands.
+    /// The offset of the rest of the path.
     end: usize,
 }
 
-/// The beginnings of the paths in a file: `crate::`, `super::`, `self::` and the names of its own modules.
+/// Finds the starts of the paths in a file: `crate::`, `super::`, `self::` and the names of its own modules.
 fn path_starts(code: &str, module: &ModulePath, is_file: impl Fn(&ModulePath) -> bool) -> Vec<(usize, PathStart)> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = Vec::new();
@@ -150,7 +150,7 @@ fn path_starts(code: &str, module: &ModulePath, is_file: impl Fn(&ModulePath) ->
     found
 }
 
-/// Whether what stands behind this is a part of a path: it is inside of the braces of a `use`.
+/// Returns whether the code ends inside the braces of a `use`, so that the next name is part of a longer path.
 fn is_in_group(before: &str) -> bool {
     let statement = before.rsplit(';').next().unwrap_or_default();
     let uses =
@@ -158,7 +158,7 @@ fn is_in_group(before: &str) -> bool {
     uses.is_some_and(|at| statement[at..].contains("::{"))
 }
 
-/// Whether the path behind this begins a `pub use`.
+/// Returns whether the next path belongs to a `pub use`.
 fn is_public_use(before: &str) -> bool {
     let Some(before) = before.trim_end().strip_suffix("use") else { return false };
     let before = before.trim_end();

@@ -1,21 +1,22 @@
-//! The table itself. The crates below `src/` hold their own doors: a manifest names what its crate may use, and the
-//! compiler knows no other. Here stand the rooms of the root package, their doors, and the foreign crates they own.
-//! To open a door, change it here and in `docs/ARCHITECTURE.md`, and record the reason in `docs/adr`.
+//! The dependency table. The manifests of the crates below `src/` name what each crate may use, and the compiler
+//! enforces them. This file has the layers of the root package, their allowed dependencies, and the foreign crates
+//! that each may name. To allow a dependency, change it here and in `docs/ARCHITECTURE.md`, and record the reason in
+//! `docs/adr`.
 
 use std::fs;
 
 use crate::source_file::{manifest_section, workspace_root};
 
-/// A crate below `src/`, as its manifest tells of it.
+/// The dependencies of a crate below `src/`, from its manifest.
 pub struct CrateManifest {
     pub name: String,
-    /// The crates of the product that it may use.
+    /// The crates of the workspace that it may use.
     pub allowed: Vec<String>,
     /// The foreign crates that it may name.
     pub crates: Vec<String>,
 }
 
-/// The crates below `src/`, each after those that it uses.
+/// Returns the crates below `src/` in topological order, dependencies first.
 pub fn crate_manifests() -> Vec<CrateManifest> {
     let entries = fs::read_dir(workspace_root().join("src")).expect("src").flatten();
     let mut waiting: Vec<CrateManifest> = entries
@@ -38,10 +39,10 @@ pub fn crate_manifests() -> Vec<CrateManifest> {
     out
 }
 
-/// Which rooms a room of the root package may use besides itself. Four parts of `ui` and `api` are rooms of their own:
-/// `markdown`, the renderer, `view`, what crosses between page and server, and `locale`, the language that is spoken,
-/// because the server uses them too, and `erased`, in which views lose their types, because the renderer does. `root`
-/// is the composition: `lib.rs`, `main.rs`, `server.rs` and the command line. `http` holds its handles in
+/// The layers of the root package with the layers that each may use besides itself. Four parts of `ui` and `api` are
+/// layers of their own: `markdown` (the renderer), `view` (the types that cross between page and server) and `locale`
+/// (the language of the page), because the server uses them too, and `erased` (type-erased views), because the
+/// renderer does. `root` is the composition: `lib.rs`, `main.rs`, `server.rs` and the command line. `http` includes
 /// `server::app`.
 pub const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("browser", &["domain"]),
@@ -92,7 +93,7 @@ pub const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The rooms of the server in the root package, which may use the crates that every server needs, and all its rooms.
+/// The server layers of the root package, which may use the crates that every server needs.
 const SERVER_LAYERS: &[&str] = &["markup", "page_data", "server_pages", "gallery", "access", "http", "root"];
 const ALL_LAYERS: &[&str] = &[
     "browser",
@@ -111,8 +112,8 @@ const ALL_LAYERS: &[&str] = &[
     "root",
 ];
 
-/// Foreign crates and the rooms of the root package that may name them. A dependency that stands in no row may be
-/// named nowhere.
+/// Foreign crates and the layers of the root package that may name them. A dependency without a row may be named
+/// nowhere.
 pub const CRATE_OWNERS: &[(&str, &[&str])] = &[
     ("any_spawner", &["browser"]),
     ("async_stream", &["http"]),
@@ -165,7 +166,7 @@ pub const CRATE_OWNERS: &[(&str, &[&str])] = &[
     ("web_sys", &["browser"]),
 ];
 
-/// Where a file of `src` lies: a crate below it, or a room of the root package.
+/// Returns the layer of a file of `src`: a crate below it, or a layer of the root package.
 pub fn layer_of_file(path: &str) -> Option<String> {
     let inside = path.strip_prefix("src/")?.trim_end_matches(".rs");
     let names: Vec<&str> = inside.split('/').collect();
@@ -175,7 +176,7 @@ pub fn layer_of_file(path: &str) -> Option<String> {
     })
 }
 
-/// The room of the root package that a path from its top leads to.
+/// Returns the layer of the root package that a path from its root leads to.
 pub fn layer_of_path(path: &[&str]) -> Option<&'static str> {
     let known = |name: &str| ALLOWED_DEPENDENCIES.iter().map(|(room, _)| *room).find(|room| *room == name);
     match path {
@@ -191,7 +192,7 @@ pub fn layer_of_path(path: &[&str]) -> Option<&'static str> {
     }
 }
 
-/// The table as `docs/ARCHITECTURE.md` shows it.
+/// Renders the table as `docs/ARCHITECTURE.md` shows it.
 pub fn dependency_table() -> String {
     let list = |names: Vec<&str>| match names.len() {
         0 => "–".to_owned(),
@@ -201,7 +202,7 @@ pub fn dependency_table() -> String {
     let holders = |name: &str| members.iter().filter(|member| member.crates.iter().any(|one| one == name)).count();
     let mut out = String::from("| crate | may use | foreign crates of its own |\n|---|---|---|\n");
     for member in &members {
-        // What half the house may use says nothing about a crate.
+        // Only crates with at most two users are listed: a common dependency says nothing about its user.
         let own = member.crates.iter().map(String::as_str).filter(|name| holders(name) <= 2);
         let doors = member.allowed.iter().map(String::as_str).collect();
         out.push_str(&format!("| `{}` | {} | {} |\n", member.name, list(doors), list(own.collect())));

@@ -1,26 +1,26 @@
-//! Reading a source file as text: its code without comments and strings, the paths it names, its length. Knows as much
-//! of Rust's grammar as these questions need and no more.
+//! Reads a source file as text: its code without comments and strings, the paths it names, its length. It knows only
+//! as much of Rust's grammar as these questions need.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::dependency_rules::layer_of_path;
 
-/// A file of Rust.
+/// A Rust source file.
 pub struct SourceFile {
-    /// From the top of the repository, with forward slashes.
+    /// Path from the root of the repository, with forward slashes.
     pub path: String,
     pub text: String,
-    /// The text without comments, strings and inline tests. What was cut leaves its newlines.
+    /// The text without comments, strings and inline tests. Cut comments and strings leave their newlines.
     pub code: String,
 }
 
-/// The top of the repository.
+/// Returns the root of the repository.
 pub fn workspace_root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every `.rs` file under a folder, in order.
+/// Loads every `.rs` file under a folder, in order.
 pub fn load_sources(folder: &str) -> Vec<SourceFile> {
     fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
         let mut entries: Vec<_> = fs::read_dir(dir).into_iter().flatten().flatten().map(|e| e.path()).collect();
@@ -51,13 +51,13 @@ pub fn load_sources(folder: &str) -> Vec<SourceFile> {
         .collect()
 }
 
-/// The foreign crates that the root package depends on, as code names them.
+/// Returns the foreign crates that the root package depends on, with their names in code.
 pub fn dependencies() -> Vec<String> {
     let manifest = fs::read_to_string(workspace_root().join("Cargo.toml")).expect("Cargo.toml");
     manifest_section(&manifest, "dependencies").into_iter().filter(|name| !name.starts_with("turnleaf_")).collect()
 }
 
-/// The crates that a section of a manifest names, as code names them: of all systems, and of one
+/// Returns the crates of a section of a manifest, with their names in code: those for all systems, and those for one
 /// (`[target.….dependencies]`).
 pub fn manifest_section(manifest: &str, named: &str) -> Vec<String> {
     let sections = manifest.split("\n[").filter_map(|section| section.split_once("]\n"));
@@ -69,7 +69,7 @@ pub fn manifest_section(manifest: &str, named: &str) -> Vec<String> {
     lines.filter(|l| l.starts_with(|c: char| c.is_ascii_lowercase())).map(name).collect()
 }
 
-/// `FooBarBaz` as `foo`, `bar`, `baz`.
+/// Splits `FooBarBaz` into `foo`, `bar`, `baz`.
 pub fn words_of(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for c in name.chars() {
@@ -82,7 +82,7 @@ pub fn words_of(name: &str) -> Vec<String> {
 }
 
 impl SourceFile {
-    /// Whether the file is only there to test another.
+    /// Returns whether the file contains only tests.
     pub fn is_test(&self) -> bool {
         let path = self.path.as_str();
         path.starts_with("tests/")
@@ -91,7 +91,7 @@ impl SourceFile {
             || path.contains("/tests/")
     }
 
-    /// Lines up to the inline tests, and after them.
+    /// Returns the number of lines without inline tests.
     pub fn production_lines(&self) -> usize {
         let cut = code_of(&self.text).lines().count() - self.code.lines().count();
         self.text.lines().count() - cut
@@ -101,7 +101,7 @@ impl SourceFile {
         words(&self.code).any(|(_, found)| found == word)
     }
 
-    /// The rooms that paths from `crate::` lead to, and the crates below `src/` that are named.
+    /// Returns the layers that paths from `crate::` lead to, and the crates below `src/` that are named.
     pub fn layers_used(&self) -> Vec<String> {
         let mut found = Vec::new();
         for (start, _) in self.code.match_indices("crate::") {
@@ -120,9 +120,9 @@ impl SourceFile {
         found
     }
 
-    /// Whether a path starts with this crate, or a `use` names it.
+    /// Returns whether a path starts with this crate, or a `use` names it.
     pub fn uses_crate(&self, name: &str) -> bool {
-        // One of our own modules, brought in under a crate's name.
+        // A module of this package may be imported under the name of a crate.
         if self.code.contains(&format!("::{name};")) {
             return false;
         }
@@ -135,10 +135,10 @@ impl SourceFile {
         })
     }
 
-    /// Paths of `super`s that climb out of the room.
+    /// Returns the `super` paths that leave the layer.
     pub fn super_paths_out_of_layer(&self, _room: &str) -> impl Iterator<Item = String> + '_ {
         let inside = self.path.trim_start_matches("src/").trim_start_matches("server/").trim_end_matches(".rs");
-        // Modules inside this file count as one more step.
+        // Inline modules count as one more level.
         let inline = usize::from(self.code.lines().any(|l| l.contains("mod ") && l.trim_end().ends_with('{')));
         let depth = inside.matches('/').count() + inline;
         words(&self.code).filter(|(_, word)| *word == "super").filter_map(move |(at, _)| {
@@ -150,7 +150,7 @@ impl SourceFile {
         })
     }
 
-    /// The types that the file declares.
+    /// Returns the types that the file declares.
     pub fn type_names(&self) -> Vec<String> {
         let all: Vec<&str> = words(&self.code).map(|(_, word)| word).collect();
         let declares = |word: &str| matches!(word, "struct" | "enum" | "trait" | "type");
@@ -163,19 +163,19 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Every name in the code and where it begins.
+/// Returns every name in the code with its offset.
 fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
     code.split(|c| !is_name(c)).filter(|w| !w.is_empty()).map(|w| (w.as_ptr() as usize - code.as_ptr() as usize, w))
 }
 
-/// The paths that a text begins with: one, or those of `a::{b, c::d}`.
+/// Returns the paths at the start of a text: one, or those of `a::{b, c::d}`.
 pub fn paths_after(code: &str) -> Vec<Vec<String>> {
     let mut paths = Vec::new();
     use_tree(code.as_bytes(), &mut 0, &mut Vec::new(), &mut paths);
     paths
 }
 
-/// Unfolds `a::{b, c::d}` into its paths.
+/// Expands `a::{b, c::d}` into its paths.
 fn use_tree(code: &[u8], at: &mut usize, prefix: &mut Vec<String>, out: &mut Vec<Vec<String>>) {
     let depth = prefix.len();
     loop {
@@ -198,7 +198,7 @@ fn use_tree(code: &[u8], at: &mut usize, prefix: &mut Vec<String>, out: &mut Vec
             *at += 1;
         }
         if start == *at {
-            // Not a name: `*`, or the end of an expression.
+            // This is not a name: `*`, or the end of an expression.
             *at += usize::from(code.get(*at) == Some(&b'*'));
             out.push(prefix.clone());
             break;
@@ -217,7 +217,7 @@ fn use_tree(code: &[u8], at: &mut usize, prefix: &mut Vec<String>, out: &mut Vec
     prefix.truncate(depth);
 }
 
-/// The text without comments, strings and characters; newlines stay.
+/// Returns the text without comments, strings and character literals; newlines stay.
 fn code_of(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
@@ -250,7 +250,7 @@ fn code_of(text: &str) -> String {
     out
 }
 
-/// The length of a quoted piece with its quotes.
+/// Returns the length of a quoted literal with its quotes.
 fn quoted(rest: &str, quote: u8) -> usize {
     let bytes = rest.as_bytes();
     let mut at = 1;
@@ -260,7 +260,7 @@ fn quoted(rest: &str, quote: u8) -> usize {
     (at + 1).min(bytes.len())
 }
 
-/// The code without `#[cfg(test)] mod … { … }`, lines and all.
+/// Returns the code without `#[cfg(test)] mod … { … }`, including its lines.
 fn without_inline_tests(code: &str) -> String {
     let Some(start) = code.find("#[cfg(test)]\nmod ") else { return code.to_owned() };
     let (Some(open), semicolon) = (code[start..].find('{'), code[start..].find(';')) else { return code.to_owned() };

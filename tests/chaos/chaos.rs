@@ -1,7 +1,7 @@
-//! `cargo xtask chaos`: breaks what a server depends on (its process, its providers, its database, its rows, its
-//! clients, its disk, its times) while it works, and holds the real program to what it promises. Every scenario runs
-//! on SQLite and on PostgreSQL, in a cluster of its own. What is done at random follows from the seed, which is
-//! printed: `--seed` repeats a run.
+//! `cargo xtask chaos`: breaks the dependencies of a server (its process, providers, database, rows, clients, disk,
+//! stored times) while it works, and checks the real program's guarantees. Every scenario runs on SQLite and on
+//! PostgreSQL, in a cluster of its own. The random choices follow from a seed, which is printed: `--seed` repeats a
+//! run.
 
 #![expect(clippy::unwrap_used, reason = "a scenario fails by panicking")]
 
@@ -45,30 +45,30 @@ use report::{ReportRow, ScenarioFindings, ScenarioOutcome};
 use scenario_context::{ScenarioContext, ScenarioDatabase, SharedCluster};
 use seeded_rng::SeededRng;
 
-/// How long a scenario may take on one database before it counts as one that hangs.
+/// The time limit of a scenario on one database, after which it counts as hanging.
 const SCENARIO_TIME: Duration = Duration::from_secs(9 * 60);
 
 #[derive(Parser)]
 #[command(name = "cargo xtask chaos", bin_name = "cargo xtask chaos")]
 struct Arguments {
-    /// The server that is held to its promises.
+    /// The server binary to test.
     #[arg(long)]
     binary: PathBuf,
-    /// Repeats the run that printed this number.
+    /// Repeat the run that printed this seed.
     #[arg(long)]
     seed: Option<u64>,
-    /// Which scenarios run; all when none is named.
+    /// The scenarios to run; all if none is named.
     scenarios: Vec<String>,
 }
 
-/// One way of breaking things.
+/// One scenario: a way of breaking things.
 struct Scenario {
     name: &'static str,
-    /// What must hold, in the words of the table.
+    /// The guarantees that must hold, in the words of the table.
     criteria: &'static str,
     databases: &'static [ScenarioDatabase],
     run: fn(ScenarioContext) -> BoxFuture<'static, ScenarioFindings>,
-    /// Waits more than it works, so others run beside it.
+    /// The scenario waits more than it works, so others run beside it.
     is_patient: bool,
 }
 
@@ -192,7 +192,7 @@ async fn main() -> ExitCode {
     };
     let (mut rows, more) = tokio::join!(one_by_one, beside);
     rows.extend(more);
-    // Gone unless a scenario has left something in it.
+    // The folder stays if a failed scenario has left something in it.
     let _ = std::fs::remove_dir(&place);
     report::print_report(&rows, seed)
 }

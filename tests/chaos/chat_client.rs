@@ -1,4 +1,5 @@
-//! A client of the HTTP API: what an honest script does, and a follower that remembers when it was shown what.
+//! A client of the HTTP API: the requests of an honest script, and a follower that records when it was shown which
+//! text.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// How long an honest request may take before it counts as lost.
+/// The time after which an honest request counts as lost.
 const REQUEST: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone)]
@@ -18,12 +19,12 @@ pub struct ChatClient {
     http: reqwest::Client,
 }
 
-/// What came back: the status, and JSON where it is JSON.
+/// A response: the status and the JSON, or `null` where the body is no JSON.
 pub type JsonResponse = Result<(u16, Value), reqwest::Error>;
 
 impl ChatClient {
     pub fn new(address: SocketAddr) -> Self {
-        // An error only says that the process has installed it before.
+        // An error only means that the process has installed the provider before.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().no_proxy().retry(reqwest::retry::never()).build().unwrap();
         Self { base: format!("http://{address}"), http }
@@ -49,14 +50,14 @@ impl ChatClient {
         self.call("POST", path, Some(body)).await
     }
 
-    /// A new chat that this provider answers.
+    /// Creates a chat with this provider. Returns its id.
     pub async fn create_chat(&self, provider: &str) -> String {
         let (status, chat) = self.post("/api/chats", &json!({ "provider": provider, "model": "m" })).await.unwrap();
         assert_eq!(status, 201, "{chat}");
         chat["id"].as_str().unwrap().to_owned()
     }
 
-    /// Sends a message, behind this turn where one is named.
+    /// Sends a message, below the given turn if there is one.
     pub async fn send_message(&self, chat: &str, message: &OutgoingMessage) -> JsonResponse {
         let mut body = json!({ "text": message.text, "client_request_id": message.key });
         if let Some(previous) = &message.previous {
@@ -65,7 +66,7 @@ impl ChatClient {
         self.post(&format!("/api/chats/{chat}/turns"), &body).await
     }
 
-    /// Sends a message that must be accepted; gives the reply's id.
+    /// Sends a message that must be accepted. Returns the id of the reply.
     pub async fn send_and_get_reply_id(&self, chat: &str, message: &OutgoingMessage) -> String {
         let (status, started) = self.send_message(chat, message).await.unwrap();
         assert!(matches!(status, 200 | 201), "{status} {started}");
@@ -76,7 +77,7 @@ impl ChatClient {
         self.get(&format!("/api/turns/{id}")).await
     }
 
-    /// The turn once it is over; as it is when the time is up.
+    /// Waits until the turn has ended. Returns its last state, also when the time is up.
     pub async fn wait_until_ended(&self, id: &str, within: Duration) -> Value {
         let until = Instant::now() + within;
         let mut turn = Value::Null;
@@ -90,7 +91,7 @@ impl ChatClient {
             if Instant::now() >= until {
                 return turn;
             }
-            // The stream ends with the turn; where it breaks there is nothing else to wait for than a moment.
+            // The stream ends with the turn. If the stream breaks, the client waits for a moment and asks again.
             let followed = tokio::time::timeout_at(until, self.follow_reply(id).wait_for_end()).await;
             if !followed.is_ok_and(|shown| shown.is_over) {
                 tokio::time::sleep(Duration::from_millis(50)).await;
@@ -98,7 +99,7 @@ impl ChatClient {
         }
     }
 
-    /// Follows a reply in a task of its own.
+    /// Follows a reply in its own task.
     pub fn follow_reply(&self, id: &str) -> ReplyFollower {
         let shown = Arc::new(Mutex::new(FollowedReply::default()));
         let request = self.http.get(format!("{}/api/turns/{id}/events", self.base));
@@ -122,7 +123,7 @@ impl ChatClient {
     }
 }
 
-/// What a person sends.
+/// A message to send.
 #[derive(Debug, Clone)]
 pub struct OutgoingMessage {
     pub text: String,
@@ -137,11 +138,11 @@ impl OutgoingMessage {
     }
 }
 
-/// What a follower was shown.
+/// The recorded events of a followed reply.
 #[derive(Debug, Default, Clone)]
 pub struct FollowedReply {
     pub text: String,
-    /// When the text had which length.
+    /// The length of the text after each event.
     growth: Vec<(Instant, usize)>,
     pub events: Vec<Value>,
     pub is_over: bool,
@@ -163,13 +164,13 @@ impl FollowedReply {
         }
     }
 
-    /// The text as it stood at this time.
+    /// Returns the text that had been shown by this time.
     pub fn text_shown_by(&self, time: Instant) -> &str {
         let length = self.growth.iter().take_while(|(at, _)| *at <= time).last().map_or(0, |(_, length)| *length);
         &self.text[..length]
     }
 
-    /// How long before this time the text passed a length.
+    /// Returns the age, at this time, of the event that extended the text beyond this length.
     pub fn age_of(&self, length: usize, time: Instant) -> Duration {
         let passed = self.growth.iter().find(|(_, grown)| *grown > length);
         passed.map_or(Duration::ZERO, |(at, _)| time.saturating_duration_since(*at))
@@ -182,12 +183,12 @@ pub struct ReplyFollower {
 }
 
 impl ReplyFollower {
-    /// What it was shown so far.
+    /// Returns the record so far.
     pub fn snapshot(&self) -> FollowedReply {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What it was shown when its stream has ended.
+    /// Returns the record after the stream has ended.
     pub async fn wait_for_end(mut self) -> FollowedReply {
         let _ = (&mut self.task).await;
         self.snapshot()
@@ -208,13 +209,13 @@ fn is_reply_text(block: &Value) -> bool {
     block["type"] == "text" && block["is_error"] != true && block["author"] != "system"
 }
 
-/// What the model said in a turn.
+/// Returns the model's text in a turn.
 pub fn text_of(turn: &Value) -> String {
     let blocks = turn["blocks"].as_array().into_iter().flatten().filter(|block| is_reply_text(block));
     blocks.filter_map(|block| block["text"].as_str()).collect()
 }
 
-/// Why a turn failed, or nothing.
+/// Returns the failure code of a turn, or an empty string.
 pub fn failure_code_of(turn: &Value) -> &str {
     turn["error"]["kind"].as_str().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Clients that are slow, silent, many, or gone: an honest one beside them is served in time.
+//! Clients that are slow, silent, too many, or gone: an honest client beside them is served in time.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -20,9 +20,10 @@ const IDLE: usize = 200;
 const DEAF: usize = 60;
 const SOCKETS: usize = 40;
 const LEAVING: usize = 40;
-/// How long the honest client goes on.
+/// The duration for which the honest client runs.
 const TIME: Duration = Duration::from_secs(20);
-/// How long it waits for a list, for its message to be accepted, and for a whole reply that takes no time.
+/// The time limits of the honest client: for a list, for the acceptance of its message, and for a whole reply that
+/// takes no time.
 const LIST: Duration = Duration::from_secs(2);
 const ACCEPT: Duration = Duration::from_secs(3);
 const REPLY: Duration = Duration::from_secs(6);
@@ -31,14 +32,14 @@ const PACE: Duration = Duration::from_millis(20);
 
 async fn connect(address: SocketAddr, request: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
-    // A client that reads nothing is noticed sooner.
+    // A small receive buffer lets the server notice sooner that the client reads nothing.
     socket.set_recv_buffer_size(4 << 10).unwrap();
     let mut stream = socket.connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     stream
 }
 
-/// A body that comes byte by byte, until the server has enough of it.
+/// Sends a body byte by byte until the server closes the connection.
 async fn trickle(address: SocketAddr, path: &str, kind: &str) {
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nContent-Type: {kind}\r\n\
@@ -51,7 +52,7 @@ async fn trickle(address: SocketAddr, path: &str, kind: &str) {
     }
 }
 
-/// Everything that is wrong at once; what is dropped closes.
+/// Connects all faulty clients at once. Dropping the returned value closes their connections.
 async fn connect_faulty_clients(
     server: &RunningServer,
     chat: &str,
@@ -111,7 +112,7 @@ async fn connect_faulty_clients(
     (open, tasks)
 }
 
-/// Tasks that end with this value.
+/// Tasks that are aborted when this value is dropped.
 struct Tasks(Vec<tokio::task::JoinHandle<()>>);
 
 impl Drop for Tasks {

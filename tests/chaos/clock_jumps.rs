@@ -1,7 +1,7 @@
-//! The wall clock jumps. A process reads the machine's clock, which is not ours to set, so its past is moved instead:
-//! every time that is stored, by hours and days in both directions, under a running server with replies and again
-//! between a kill and the next start. That covers everything that compares a stored time with the present one (order,
-//! the sweep, housekeeping, idempotency keys); timers of a running process are monotonic and have no clock to jump.
+//! Jumps of the wall clock. The test cannot set the machine's clock, so it moves the past instead: every stored time,
+//! by hours and days in both directions, under a running server with replies, and again between a kill and the next
+//! start. This covers all code that compares a stored time with the present (order, the sweep, housekeeping,
+//! idempotency keys); timers of a running process are monotonic and do not jump.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ use crate::scenario_context::ScenarioContext;
 const STREAMS: usize = 6;
 const WORDS: usize = 150;
 const PAUSE: Duration = Duration::from_millis(15);
-/// Hours that the stored times are moved by: forwards is a clock that was set back.
+/// The hours by which stored times are moved; a positive number simulates a clock that was set back.
 const JUMPS: [i64; 4] = [3, -3, 26, -100 * 24];
 const ENDING: Duration = Duration::from_secs(30);
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Columns with times. Those of blocks stand in the events of the journal, too, and nothing compares them with the
-/// present.
+/// Lists the columns with times. The times of blocks are left out, because the journal's events hold them too, and
+/// nothing compares them with the present.
 const SQLITE_TIMES: &str = "SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c \
     WHERE m.type = 'table' AND c.name LIKE '%\\_at' ESCAPE '\\' AND c.type = 'TEXT' AND m.name NOT LIKE '\\_%' ESCAPE '\\' \
     AND m.name <> 'turn_blocks'";
@@ -32,7 +32,7 @@ const POSTGRES_TIMES: &str = "SELECT table_name::text, column_name::text FROM in
     WHERE table_schema = 'public' AND data_type = 'timestamp with time zone' AND table_name NOT LIKE '\\_%' \
     AND table_name <> 'turn_blocks' AND is_generated = 'NEVER'";
 
-/// Moves every stored time; gives how many columns that were.
+/// Moves every stored time. Returns the number of columns.
 async fn shift_timestamps(ground: &ScenarioContext, installation: &TestInstallation, hours: i64) -> usize {
     if let Some(url) = &ground.url {
         let mut conn = PgConnection::connect(url).await.unwrap();
@@ -51,7 +51,7 @@ async fn shift_timestamps(ground: &ScenarioContext, installation: &TestInstallat
     for (table, column) in &times {
         let all = format!("SELECT DISTINCT \"{column}\" FROM \"{table}\" WHERE \"{column}\" IS NOT NULL");
         let mut stored: Vec<DateTime<Utc>> = sqlx::query_scalar(AssertSqlSafe(all)).fetch_all(&mut *tx).await.unwrap();
-        // A moved time must not be moved again as one that was there before.
+        // The order ensures that a moved time cannot equal a stored time that is still to be moved.
         stored.sort_by_key(|time| -time.timestamp_micros() * hours.signum());
         for time in stored {
             let update = format!("UPDATE \"{table}\" SET \"{column}\" = ? WHERE \"{column}\" = ?");

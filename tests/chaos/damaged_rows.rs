@@ -1,5 +1,6 @@
-//! One damaged value after another in a database that the program has written: it starts all the same, and everything
-//! else is there. A part of what `tests/store/damage.rs` tries, on the real program.
+//! Damages one value after another in a database that the program has written: the server starts anyway, and
+//! everything else is available. This scenario runs a sample of the cases of `tests/store/damage.rs` on the real
+//! program.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,13 +20,13 @@ const DAMAGES: usize = 40;
 const WORDS: &str = "a message of the chat beside the damaged one";
 const REPLY: Duration = Duration::from_secs(30);
 
-/// Columns of words, which hold what a reader can fail on, and the tables as SQLite's list leaves them out.
+/// Lists the text columns, which hold values that a reader can fail on, of the same tables as on SQLite.
 const POSTGRES_COLUMNS: &str = "SELECT c.table_name::text, c.column_name::text FROM information_schema.columns c \
     JOIN information_schema.tables t USING (table_schema, table_name) \
     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND c.data_type = 'text' \
     AND c.is_generated = 'NEVER' AND table_name NOT IN ('_sqlx_migrations', 'users') ORDER BY 1, 2";
 
-/// A value that is written over another one.
+/// A damaging value for one column.
 struct Damage {
     table: String,
     column: String,
@@ -46,7 +47,7 @@ async fn send_message(client: &ChatClient, words: &str) -> String {
     chat
 }
 
-/// Everything that this scenario damages, and the chat beside it.
+/// Creates all rows that this scenario damages, and an undamaged chat. Returns that chat.
 async fn seed_chats(client: &ChatClient) -> String {
     let trashed = send_message(client, "a chat for Trash").await;
     send_message(client, "a chat that is damaged").await;
@@ -71,7 +72,7 @@ async fn every_damage(ground: &ScenarioContext, whole: &TestInstallation) -> Vec
         let found: Vec<(String, String)> = sqlx::query_as(POSTGRES_COLUMNS).fetch_all(&mut conn).await.unwrap();
         conn.close().await.unwrap();
         let all = found.iter().flat_map(|(table, column)| of(table, column, "TEXT"));
-        // PostgreSQL keeps no bytes that are no text.
+        // PostgreSQL stores no text that is not valid UTF-8.
         return all.filter(|damage| !damage.value.starts_with("CAST")).collect();
     }
     let pool = open_unchecked(&whole.data_dir().join("turnleaf.db")).await;
@@ -81,7 +82,8 @@ async fn every_damage(ground: &ScenarioContext, whole: &TestInstallation) -> Vec
     all.flat_map(|(table, (column, kind))| of(table, column, kind)).collect()
 }
 
-/// A copy with the damage in it; `None` where the database does not take it, or there is no such row.
+/// Copies the installation and damages the copy. Returns `None` where the database refuses the value, or no row
+/// exists.
 async fn damaged_copy(
     ground: &ScenarioContext,
     whole: &TestInstallation,
@@ -125,7 +127,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What a person sees of the server on such a database.
+/// Starts the server on such a database, uses it like a person, and runs the checker.
 async fn inspect_installation(installation: &TestInstallation, beside: &str) -> Result<FsckReport, String> {
     let server = installation.try_start().await?;
     let client = &server.client;
@@ -165,7 +167,7 @@ pub async fn run(mut ground: ScenarioContext) -> ScenarioFindings {
             Err(why) => findings.add_failure(format!("{}: {why}", damage.description())),
             Ok(check) => {
                 findings.count("named by fsck", usize::from(!check.is_clean()));
-                // A block is JSON, whose depth every reader bounds.
+                // A block is JSON, whose depth every reader limits.
                 let is_unreadable = damage.table == "turn_blocks" && damage.column == "content";
                 let is_unreadable = is_unreadable && damage.value.contains(&nested_json(900));
                 findings.check(!is_unreadable || !check.is_clean(), || format!("{}: {check}", damage.description()));

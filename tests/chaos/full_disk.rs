@@ -1,5 +1,5 @@
-//! The disk of the data directory fills up while replies stream, and has room again: first as far as the bound on free
-//! space, then, on SQLite, to the last byte.
+//! The data directory's disk fills up while replies stream, and gets free space again: first down to less than the
+//! configured bound and then, on SQLite, to the last byte.
 
 use std::fs::File;
 use std::io::Write;
@@ -19,11 +19,11 @@ const STREAMS: usize = 8;
 const WORDS: usize = 250;
 const PAUSE: Duration = Duration::from_millis(20);
 const DISK: &str = "size=64m";
-/// The bound, and what is left below it.
+/// The configured bound, and the smaller free space that is left.
 const BOUND: &str = "min_free_disk = '24 MiB'\n";
 const LEFT: u64 = 12 << 20;
 const ENDING: Duration = Duration::from_secs(60);
-/// How long a measurement of the disk and a write that waits for room may count after there is room.
+/// The time for which a cached measurement or a waiting write may delay the recovery.
 const AGAIN: Duration = Duration::from_secs(10);
 
 fn free_bytes(path: &Path) -> u64 {
@@ -31,9 +31,9 @@ fn free_bytes(path: &Path) -> u64 {
     stat.f_bavail * stat.f_frsize
 }
 
-/// Fills the disk until so many bytes are left, or nothing more can be written.
+/// Fills the disk until this many bytes are left, or until nothing more can be written.
 fn fill_disk(disk: &Path, left: u64) {
-    // A file that is open keeps its space when it is removed.
+    // The file is closed on return, because an open file would keep its space when it is removed.
     let mut file = File::create(disk.join("fill")).unwrap();
     while free_bytes(disk) > left && file.write_all(&[b'x'; 16 << 10]).is_ok() {}
 }
@@ -47,7 +47,7 @@ async fn start_streams(client: &ChatClient) -> Vec<(String, String)> {
     .await
 }
 
-/// Waits until a message is answered with something else; gives that.
+/// Sends messages until the response has another status. Returns the response.
 async fn wait_while_status(
     client: &ChatClient,
     (chat, reply): &(String, String),
@@ -80,7 +80,7 @@ pub async fn run(ground: ScenarioContext) -> ScenarioFindings {
     let client = &server.client;
     findings.add_note("tmpfs of 64 MiB".into());
 
-    // The streams of a first round are over, so that their chats take another message.
+    // The replies of the first round have ended, so their chats accept another message.
     let settled = start_streams(client).await;
     join_all(settled.iter().map(|(_, reply)| client.wait_until_ended(reply, ENDING))).await;
     let running = start_streams(client).await;

@@ -1,4 +1,4 @@
-//! The real program on a data directory: started, killed, started again, and its checker.
+//! The real program on a data directory: starting, killing and restarting it, and running its checker.
 
 use std::fs::OpenOptions;
 use std::net::SocketAddr;
@@ -13,10 +13,10 @@ use tokio::time::timeout;
 
 use crate::chat_client::ChatClient;
 
-/// How long a start, a check and an end may take.
+/// The time limit for a start, a check and a shutdown.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where a server lives.
+/// The binary, the directories and the database of a server.
 #[derive(Debug, Clone)]
 pub struct TestInstallation {
     binary: PathBuf,
@@ -32,12 +32,12 @@ impl TestInstallation {
         of
     }
 
-    /// The same with its data elsewhere.
+    /// Moves the data directory elsewhere.
     pub fn with_data_in(self, data_dir: PathBuf) -> Self {
         Self { data_dir, ..self }
     }
 
-    /// The directory with everything of a server on a file.
+    /// Returns the data directory, which holds everything of a server on SQLite.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
@@ -54,14 +54,14 @@ impl TestInstallation {
         self.dir.join("turnleaf.log")
     }
 
-    /// The end of the server's log.
+    /// Returns the last lines of the server's log.
     pub fn read_log(&self) -> String {
         let all = std::fs::read_to_string(self.log()).unwrap_or_default();
         let lines: Vec<&str> = all.lines().collect();
         lines[lines.len().saturating_sub(20)..].join("\n")
     }
 
-    /// The program with an environment of its own: only what the scenario sets.
+    /// Returns the program's command with a clean environment that holds only what the scenario sets.
     fn command(&self) -> Command {
         let log = OpenOptions::new().create(true).append(true).open(self.log()).unwrap();
         let mut command = Command::new(&self.binary);
@@ -71,7 +71,7 @@ impl TestInstallation {
         command
     }
 
-    /// Starts it on a free port and waits until it says that it listens.
+    /// Starts the server on a free port and waits until it reports that it listens.
     pub async fn start(&self) -> RunningServer {
         match self.try_start().await {
             Ok(server) => server,
@@ -80,7 +80,7 @@ impl TestInstallation {
     }
 
     /// # Errors
-    /// It ended, or did not listen in time.
+    /// The process exits, or does not listen in time.
     pub async fn try_start(&self) -> Result<RunningServer, String> {
         let mut child = self.command().args(["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
         let mut line = String::new();
@@ -93,14 +93,14 @@ impl TestInstallation {
         Ok(RunningServer { child, address, client: ChatClient::new(address) })
     }
 
-    /// What the checker finds.
+    /// Runs `turnleaf fsck`.
     pub async fn run_fsck(&self) -> FsckReport {
         let checked = timeout(PATIENCE, self.command().arg("fsck").output()).await.expect("fsck ends").unwrap();
         FsckReport { code: checked.status.code(), said: String::from_utf8_lossy(&checked.stdout).into_owned() }
     }
 }
 
-/// The answer of `turnleaf fsck`.
+/// The result of `turnleaf fsck`.
 pub struct FsckReport {
     code: Option<i32>,
     said: String,
@@ -114,7 +114,7 @@ impl FsckReport {
         self.code == Some(0)
     }
 
-    /// It looked at everything, and named what it found.
+    /// Returns whether the checker examined everything and named what it found.
     pub fn is_complete(&self) -> bool {
         self.is_clean() || (self.code == Some(DAMAGED) && !self.said.is_empty())
     }
@@ -127,7 +127,7 @@ impl std::fmt::Display for FsckReport {
     }
 }
 
-/// A running server; killed when it is dropped.
+/// A running server, which is killed when it is dropped.
 pub struct RunningServer {
     child: Child,
     pub address: SocketAddr,
@@ -140,12 +140,12 @@ impl RunningServer {
         kill_process(id, signal).unwrap();
     }
 
-    /// Kills it as the system would, with no time to do anything.
+    /// Kills the server with SIGKILL, which leaves it no time to clean up.
     pub async fn kill(mut self) {
         self.child.kill().await.unwrap();
     }
 
-    /// Ends it in order.
+    /// Shuts the server down with SIGTERM.
     pub async fn terminate(mut self) -> ExitStatus {
         self.signal(Signal::TERM);
         timeout(PATIENCE, self.child.wait()).await.expect("SIGTERM ends it").unwrap()

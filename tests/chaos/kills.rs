@@ -1,4 +1,5 @@
-//! SIGKILL at any moment, with replies that stream: what was accepted and what was shown is there after the next start.
+//! SIGKILL at random moments while replies stream: every accepted message and all shown text, but for the last
+//! moment, exist after the next start.
 
 use std::time::Duration;
 
@@ -15,24 +16,24 @@ const KILLS: usize = 40;
 const STREAMS: usize = 20;
 const WORDS: usize = 200;
 const PAUSE: Duration = Duration::from_millis(12);
-/// What of a reply may be missing after a kill.
+/// The newest part of a reply that may be missing after a kill.
 const UNSTORED: Duration = Duration::from_millis(250);
-/// How long a turn may take to end after a start: the sweep comes before the port.
+/// The time for a turn to end after a start: the sweep runs before the port opens.
 const SWEEP: Duration = Duration::from_secs(1);
 const STOP: Duration = Duration::from_secs(10);
 
-/// A message that was accepted, with its reply.
+/// An accepted message with its reply.
 struct AcceptedMessage {
     question: String,
     reply: String,
     follower: ReplyFollower,
 }
 
-/// What a chat was found to have after a kill.
+/// The state of a chat after a kill.
 struct ChatAfterKill {
     last: String,
     was_accepted: bool,
-    /// How old the newest words were that are missing.
+    /// The age of the newest missing words at the kill.
     missing: Option<Duration>,
     broken: Vec<String>,
 }
@@ -46,7 +47,7 @@ async fn send_message(client: ChatClient, chat: String, message: OutgoingMessage
     Some(AcceptedMessage { question: id("user_turn"), reply, follower })
 }
 
-/// Nobody knows whether the message was accepted; the same request again makes it, or finds it.
+/// Repeats a message of unknown fate with its idempotency key, which creates it or finds it, and stops its reply.
 async fn resend_message(client: &ChatClient, chat: &str, message: &OutgoingMessage) -> ChatAfterKill {
     let reply = client.send_and_get_reply_id(chat, message).await;
     let stopped = client.post(&format!("/api/turns/{reply}/stop"), &Value::Null).await;
@@ -101,7 +102,7 @@ pub async fn run(mut ground: ScenarioContext) -> ScenarioFindings {
     for kill in 0..KILLS {
         let messages: Vec<OutgoingMessage> =
             chats.iter().map(|(_, last)| OutgoingMessage::new(&format!("message {kill}"), last.clone())).collect();
-        // In tasks of their own: the kill does not wait for answers.
+        // The messages are sent from their own tasks, because the kill does not wait for responses.
         let sends = chats.iter().zip(&messages).map(|((chat, _), message)| {
             tokio::spawn(send_message(server.client.clone(), chat.clone(), message.clone()))
         });

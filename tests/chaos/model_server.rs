@@ -1,5 +1,5 @@
-//! Model servers of a scenario: what they say, as bytes of the chat completions API, and the configuration that names
-//! them.
+//! The model servers of a scenario: their replies as bytes of the chat completions API, and the configuration that
+//! names them.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::fakeprov::{FakeProvider, ServerStep};
 
-/// The words of a reply; those of another key share no beginning with them.
+/// Returns the text of a reply. The texts of two keys have no common prefix.
 pub fn reply_words(key: &str, count: usize) -> String {
     (0..count).map(|at| word(key, at)).collect()
 }
@@ -16,7 +16,7 @@ fn word(key: &str, at: usize) -> String {
     format!("{key}-{at:06} ")
 }
 
-/// One piece of a reply.
+/// Encodes one delta of a reply.
 pub fn delta(text: &str) -> Vec<u8> {
     event(&json!({ "id": "c", "model": "m", "choices": [{ "index": 0, "delta": { "content": text } }] }).to_string())
 }
@@ -25,41 +25,41 @@ pub fn event(text: &str) -> Vec<u8> {
     format!("data: {text}\n\n").into_bytes()
 }
 
-/// The pieces of a reply without its end.
+/// Encodes the deltas of a reply without its end.
 pub fn word_events(key: &str, count: usize) -> Vec<u8> {
     (0..count).flat_map(|at| delta(&word(key, at))).collect()
 }
 
-/// What ends a reply in order.
+/// Encodes the regular end of a reply.
 pub fn final_events() -> Vec<u8> {
     let choice = json!({ "index": 0, "delta": {}, "finish_reason": "stop" });
     let usage = json!({ "prompt_tokens": 7, "completion_tokens": 5 });
     [event(&json!({ "choices": [choice], "usage": usage }).to_string()), event("[DONE]")].concat()
 }
 
-/// The beginning of an answer that streams.
+/// Returns the head of a streamed response.
 pub fn response_head() -> Vec<ServerStep> {
     vec![ServerStep::Status(200), ServerStep::Header("content-type", "text/event-stream".into())]
 }
 
-/// A whole answer at once.
+/// Returns a complete response that is sent at once.
 pub fn immediate_reply(key: &str, count: usize) -> Vec<ServerStep> {
     let bytes = [word_events(key, count), final_events()].concat();
     [response_head(), vec![ServerStep::Bytes(bytes), ServerStep::Fin]].concat()
 }
 
-/// A whole answer, one piece of the reply after each pause.
+/// Returns a complete response that pauses after each delta.
 pub fn paced_reply(key: &str, count: usize, pause: Duration) -> Vec<ServerStep> {
     let drip = ServerStep::Drip(word_events(key, count), delta(&word(key, 0)).len(), pause);
     [response_head(), vec![drip, ServerStep::Bytes(final_events()), ServerStep::Fin]].concat()
 }
 
-/// What a configuration file says of a provider.
+/// Returns the configuration file's text for a provider.
 pub fn provider_config(id: &str, base_url: &str, more: &str) -> String {
     format!("[[providers]]\nid = '{id}'\nbase_url = '{base_url}'\nmodels = ['m']\n{more}")
 }
 
-/// Model servers that all pace a reply of their own; the id of number n is `p{n}`, its key `K{n}`.
+/// Starts model servers that each pace a reply of their own. Server number n has the id `p{n}` and the key `K{n}`.
 pub async fn paced_servers(servers: usize, count: usize, pause: Duration) -> (Vec<FakeProvider>, String) {
     let mut started = Vec::new();
     let mut configuration = String::new();

@@ -1,4 +1,4 @@
-//! PostgreSQL goes away while replies stream, in each way in which it does: the server recovers by itself, and nothing
+//! PostgreSQL fails while replies stream, in each way in which it can: the server recovers by itself, and nothing
 //! that was acknowledged or shown is lost.
 
 use std::time::Duration;
@@ -20,23 +20,23 @@ use crate::scenario_context::ScenarioContext;
 const STREAMS: usize = 8;
 const WORDS: usize = 250;
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long everything may take to be well again.
+/// The time within which the server must have recovered.
 const RECOVERY: Duration = Duration::from_secs(5);
 const BLACK_HOLE: Duration = Duration::from_secs(60);
-/// How long the server may let a request wait for a database that does not answer.
+/// The time that a request may wait for an unresponsive database.
 const REFUSAL: Duration = Duration::from_secs(30);
-/// A reply has its words left to stream after the healing.
+/// The time for the replies to stream the rest of their words after the recovery.
 const ENDING: Duration = Duration::from_secs(30);
 
-/// Statements of the transactions whose acknowledgement is lost: a message, the beginning of a reply, its growth, its
-/// end.
+/// Statements that select the transactions whose acknowledgement is lost: a message, the beginning of a reply, its
+/// appended events, its end.
 const COMMITS: [&str; 4] =
     ["INSERT INTO exchanges", "INSERT INTO generations", "INSERT INTO turn_events", "completed_at = $7"];
 
 const TERMINATE: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
     WHERE pid <> pg_backend_pid() AND application_name LIKE 'turnleaf%'";
 
-/// Replies that stream, each with a follower.
+/// Streaming replies, each with a follower.
 struct StreamingReplies {
     chats: Vec<String>,
     replies: Vec<(String, ReplyFollower)>,
@@ -54,7 +54,8 @@ impl StreamingReplies {
         Self { chats, replies }
     }
 
-    /// Every reply ends with all that was shown; `must_complete` where the outage was short enough to be waited out.
+    /// Asserts that every reply ended with all that was shown, and completely if `must_complete`, which holds for an
+    /// outage that is short enough.
     async fn assert_recovered(
         self,
         client: &ChatClient,
@@ -88,7 +89,8 @@ impl StreamingReplies {
     }
 }
 
-/// Waits until the server takes a message again; fails when that is later than promised after `healed`.
+/// Waits until the server accepts requests again, and records a failure if that takes longer after `healed` than
+/// promised.
 async fn wait_for_recovery(
     client: &ChatClient,
     fault: &str,
@@ -199,7 +201,7 @@ impl OutageRun {
         tokio::time::sleep_until(began + BLACK_HOLE).await;
         self.proxy.heal();
         self.assert_recovery(fault, Instant::now()).await;
-        // Longer than replies are held back without a database, so they may have ended.
+        // This outage is longer than replies are held back without a database, so they may have ended.
         streams.assert_recovered(&client, fault, false, &mut self.findings).await;
         self.findings.count("black holes of 60 s", 1);
     }

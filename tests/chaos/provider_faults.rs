@@ -1,5 +1,5 @@
-//! Model servers that do what none should: each reply ends, keeps what came, says why, and asks no more often than is
-//! promised; the next message of its chat is answered.
+//! Model servers that violate the protocol: each reply ends, keeps what arrived, names the cause, and sends no more
+//! requests than promised; the next message of its chat is answered.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -17,32 +17,32 @@ use crate::report::ScenarioFindings;
 use crate::scenario_context::ScenarioContext;
 use crate::seeded_rng::SeededRng;
 
-/// How many places of a body a connection ends at.
+/// The number of places in a body at which a connection breaks.
 const OFFSETS: usize = 20;
 const PIECES: usize = 20;
-/// The promise is 30 s after the cause; the clocks for silence are set to five.
+/// The promised bound is 30 s after the cause; the silence timeouts are set to 5 s.
 const ENDING: Duration = Duration::from_secs(30);
 const SILENCE: &str = "silence_seconds = 5\n";
-/// The clock for events that never come is everybody's.
+/// The timeout for missing events, which `silence_seconds` does not shorten, so its default applies.
 const PROGRESS: Duration = Duration::from_secs(300);
 const PACE: Duration = Duration::from_millis(10);
-/// One event more than a provider may send at once.
+/// A size above the limit for a single event (`limits::PROVIDER_EVENT_BYTES`).
 const GIANT: usize = 17 << 20;
 
-/// A fault and what must become of it.
+/// A fault and its expected outcome.
 struct Fault {
     name: String,
-    /// What connection after connection does; `None` is nobody who listens.
+    /// The script of each connection; `None` means that nothing listens.
     scripts: Option<Vec<Vec<ServerStep>>>,
     status: &'static str,
     codes: &'static [&'static str],
-    /// How often the provider is asked.
+    /// The expected number of requests.
     requests: usize,
-    /// What is kept is a beginning of this, and no shorter than that.
+    /// The stored text must be a prefix of this, of at least `at_least` bytes.
     full: String,
     at_least: usize,
     within: Duration,
-    /// Seconds between the first two requests.
+    /// The minimal pause between the first two requests, in seconds.
     pause: u64,
 }
 
@@ -61,19 +61,19 @@ impl Fault {
         }
     }
 
-    /// Begins in order and keeps so many words.
+    /// Returns a fault after a proper beginning, of which this many words must be kept.
     fn after_words(name: &str, count: usize, then: Vec<ServerStep>, codes: &'static [&'static str]) -> Self {
         let script = [response_head(), vec![ServerStep::Bytes(word_events("F", count))], then].concat();
         Self { at_least: reply_words("F", count).len(), ..Self::new(name, script, codes) }
     }
 
-    /// The same at each attempt.
+    /// Repeats the fault at each attempt.
     fn on_every_attempt(self) -> Self {
         let scripts = self.scripts.map(|scripts| vec![scripts[0].clone(); 3]);
         Self { scripts, requests: 3, ..self }
     }
 
-    /// The answer is whole at the next attempt.
+    /// Completes the reply at the next attempt.
     fn then_healthy(self) -> Self {
         let scripts = self.scripts.map(|scripts| [scripts, vec![immediate_reply("F", PIECES)]].concat());
         let requests = self.requests + 1;
@@ -192,7 +192,7 @@ pub async fn run(mut ground: ScenarioContext) -> ScenarioFindings {
     let mut servers = Vec::new();
     let mut configuration = String::new();
     for (at, fault) in faults.iter().enumerate() {
-        // The next message of a chat is answered as it should be.
+        // The server answers the next message of the chat properly.
         let server = match &fault.scripts {
             Some(scripts) => Some(FakeProvider::start([scripts.clone(), vec![immediate_reply("N", 3)]].concat()).await),
             None => None,
@@ -224,7 +224,7 @@ async fn check_health(server: &RunningServer, findings: &mut ScenarioFindings) {
     findings.check(ready.as_ref().is_ok_and(|(status, _)| *status == 200), || format!("readyz: {ready:?}"));
 }
 
-/// Lets one fault happen; gives what did not hold.
+/// Runs one fault. Returns the violated expectations.
 async fn check_fault(client: &ChatClient, at: usize, fault: &Fault, provider: Option<&FakeProvider>) -> Vec<String> {
     let mut broken = Vec::new();
     let chat = client.create_chat(&format!("f{at}")).await;

@@ -1,4 +1,4 @@
-//! What the scenarios found: one row for each and each database, and the table at the end.
+//! The report: one row for each scenario and database, printed as a table at the end.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use tokio::task::JoinError;
 
 use crate::scenario_context::ScenarioDatabase;
 
-/// What a scenario did and what did not hold.
+/// The counters, notes and failures of a scenario.
 #[derive(Debug, Default)]
 pub struct ScenarioFindings {
     done: BTreeMap<&'static str, usize>,
@@ -18,23 +18,23 @@ pub struct ScenarioFindings {
 }
 
 impl ScenarioFindings {
-    /// Counts something that was done.
+    /// Adds to a counter.
     pub fn count(&mut self, what: &'static str, times: usize) {
         *self.done.entry(what).or_default() += times;
     }
 
-    /// Something that was measured, for the table.
+    /// Adds a measurement to the table.
     pub fn add_note(&mut self, text: String) {
         self.notes.push(text);
     }
 
-    /// Something did not hold.
+    /// Records a failure.
     pub fn add_failure(&mut self, text: String) {
         eprintln!("FAILED: {text}");
         self.failures.push(text);
     }
 
-    /// How often something was done.
+    /// Returns a counter.
     pub fn count_of(&self, what: &str) -> usize {
         self.done.get(what).copied().unwrap_or_default()
     }
@@ -43,7 +43,7 @@ impl ScenarioFindings {
         !self.failures.is_empty()
     }
 
-    /// It must be so.
+    /// Records a failure if the condition does not hold.
     pub fn check(&mut self, is_so: bool, text: impl FnOnce() -> String) {
         if !is_so {
             self.add_failure(text());
@@ -57,14 +57,14 @@ pub enum ScenarioOutcome {
     Skipped,
 }
 
-/// What a task said when it panicked.
+/// Returns the panic message of a task.
 pub fn panic_message(panicked: JoinError) -> String {
     let Ok(words) = panicked.try_into_panic() else { return "it was cancelled".into() };
     let text = words.downcast_ref::<String>().cloned();
     text.or_else(|| words.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_else(|| "it panicked".into())
 }
 
-/// A line of the table.
+/// A row of the table.
 pub struct ReportRow {
     scenario: &'static str,
     database: ScenarioDatabase,
@@ -112,14 +112,14 @@ impl ReportRow {
         }
     }
 
-    /// What is said when the scenario has ended.
+    /// Returns the line that is printed when the scenario has ended.
     pub fn table_line(&self) -> String {
         let (name, database, result) = (self.scenario, self.database.name(), self.result());
         format!("{name} on {database}: {result} after {:.0} s ({})", self.time.as_secs_f64(), self.done)
     }
 }
 
-/// Prints the table and what failed.
+/// Prints the table and the failures.
 pub fn print_report(rows: &[ReportRow], seed: u64) -> ExitCode {
     let heads = ["scenario", "database", "what was done", "pass criteria", "result", "time"];
     let mut table = vec![heads.map(str::to_owned)];

@@ -1,4 +1,4 @@
-//! What a scenario stands on: a directory, a database of its own, the binary, and its randomness.
+//! The context of a scenario: its directory, its own database, the binary, and its random numbers.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,11 +24,11 @@ impl ScenarioDatabase {
     }
 }
 
-/// The PostgreSQL of this run.
+/// The PostgreSQL cluster of this run.
 pub struct SharedCluster(Mutex<OwnCluster>);
 
 impl SharedCluster {
-    /// `None` where PostgreSQL's programs are absent.
+    /// Starts a cluster. Returns `None` where PostgreSQL's programs are not installed.
     pub fn start() -> Option<Self> {
         OwnCluster::try_start().map(|cluster| Self(Mutex::new(cluster)))
     }
@@ -37,19 +37,19 @@ impl SharedCluster {
         work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Where its own database is, from which others are made.
+    /// Returns the URL of the cluster's own database, from which others are created.
     pub fn url(&self) -> String {
         self.with_cluster(|cluster| cluster.url())
     }
 
-    /// Makes an empty database.
+    /// Creates an empty database and returns its URL.
     pub async fn create_database(&self, name: &str) -> String {
         self.sql(format!("CREATE DATABASE \"{name}\"")).await;
         let url = self.url();
         format!("{}/{name}", url.rsplit_once('/').unwrap().0)
     }
 
-    /// A database that is a copy of another one, to which nobody is connected.
+    /// Copies a database to which nobody is connected. Returns the URL of the copy.
     pub async fn copy_database(&self, of: &str, name: &str) -> String {
         self.sql(format!("DROP DATABASE IF EXISTS \"{name}\"")).await;
         self.sql(format!("CREATE DATABASE \"{name}\" TEMPLATE \"{of}\"")).await;
@@ -64,7 +64,7 @@ impl SharedCluster {
     }
 }
 
-/// How the database of a failed scenario is kept: its cluster goes with this process.
+/// Keeps the database of a failed scenario as a copy, because its cluster ends with this process.
 pub struct DatabaseCopy(Option<(Arc<SharedCluster>, String)>);
 
 impl DatabaseCopy {
@@ -81,7 +81,7 @@ pub struct ScenarioContext {
     pub database: ScenarioDatabase,
     pub cluster: Option<Arc<SharedCluster>>,
     pub randomness: SeededRng,
-    /// The name of its database in the cluster.
+    /// The name of the scenario's database in the cluster.
     pub database_name: String,
     pub url: Option<String>,
 }
@@ -103,7 +103,7 @@ impl ScenarioContext {
         Self { binary, dir, database, cluster, randomness, database_name: name.to_owned(), url }
     }
 
-    /// A server on this database that asks these providers; the text is that of a configuration file.
+    /// Returns an installation on this database with these providers, given as the text of a configuration file.
     pub fn installation(&self, configuration: &str) -> TestInstallation {
         TestInstallation::new(&self.binary, &self.dir, self.url.clone(), configuration)
     }

@@ -1,4 +1,5 @@
-//! Randomness that a seed repeats: splitmix64, which is as good as this needs and always the same.
+//! A reproducible random number generator: splitmix64, whose quality suffices here and whose numbers depend on the
+//! seed alone.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
@@ -6,15 +7,15 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct SeededRng(u64);
 
-/// A seed for a run that repeats none.
+/// Returns a random seed, for a run that does not repeat an earlier one.
 pub fn fresh_seed() -> u64 {
     RandomState::new().build_hasher().finish() % 1_000_000
 }
 
 impl SeededRng {
-    /// Each scenario has its own, so that one can be repeated alone.
+    /// Derives a generator for one scenario, so that a scenario can be repeated alone.
     pub fn from_seed(seed: u64, name: &str) -> Self {
-        // FNV-1a, which is the same on every machine.
+        // FNV-1a gives the same hash on every machine.
         let hash = name
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
@@ -28,12 +29,12 @@ impl SeededRng {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below this.
+    /// Returns a number below this bound.
     pub fn next_below(&mut self, bound: usize) -> usize {
         (self.next_u64() % bound.max(1) as u64) as usize
     }
 
-    /// A time between these.
+    /// Returns a duration between these two.
     pub fn next_duration(&mut self, from: Duration, to: Duration) -> Duration {
         from + (to - from).mul_f64(self.next_below(1 << 20) as f64 / f64::from(1 << 20))
     }

@@ -1,5 +1,5 @@
-//! A server on PostgreSQL and others that want its database: whoever is refused has changed nothing, and a server whose
-//! database was taken ends.
+//! A server on PostgreSQL and other processes that claim its database: a refused process has changed nothing, and a
+//! server whose claim was taken exits.
 
 use std::process::{Command, Stdio};
 
@@ -41,7 +41,7 @@ async fn server_whose_claim_was_taken_exits_with_75() {
     let mut serve = command(fresh.dir.path(), &fresh.url);
     let mut server = CliServer::spawn(serve.args(["serve", "--listen", "127.0.0.1:0"]).stderr(Stdio::null()));
     assert!(server.get("/readyz").starts_with("HTTP/1.1 200"));
-    // The other process waits for the lock, and has it before the server can try.
+    // The other process queues for the lock, so it gets the lock before the server can try again.
     let mut other = PgConnection::connect(&fresh.url).await.unwrap();
     let mut admin = PgConnection::connect(&fresh.url).await.unwrap();
     let wait = sqlx::query("SELECT pg_advisory_lock($1)").bind(LOCK).execute(&mut other);

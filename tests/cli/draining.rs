@@ -1,4 +1,4 @@
-//! The end of the real program: requests that are being answered when it is told to stop are answered whole.
+//! Shutdown of the real program: a request that is being answered at the signal is answered completely.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::CliServer;
 
-/// More than the server needs to close a database that nobody uses.
+/// More time than the server needs to close an idle database.
 const CLOSING: Duration = Duration::from_secs(1);
 
 /// Waits until the write-ahead log is gone, which SQLite removes with the last connection, or the time is over.
@@ -33,7 +33,8 @@ fn request_in_flight_at_shutdown_is_answered_before_database_closes() {
         body.len()
     )
     .unwrap();
-    // The body is asked for by the code that answers the request.
+    // The server asks for the body from the code that answers the request, so from here on the request is in
+    // progress.
     let mut asked = [0; 25];
     stream.read_exact(&mut asked).unwrap();
     assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");

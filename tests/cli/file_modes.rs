@@ -1,5 +1,5 @@
-//! Files of an installation are readable by their owner alone, whatever the umask, and those that were not are repaired
-//! with one warning.
+//! File permissions: only the owner can read the files of an installation, whatever the umask; other modes are
+//! repaired with one warning.
 
 use std::fs;
 use std::io::Read;
@@ -17,7 +17,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
 }
 
-/// The program under the umask that most accounts have.
+/// Returns the program's command under the umask that most accounts have.
 fn with_usual_umask(data_dir: &Path, arguments: &[&str]) -> Command {
     let program = turnleaf(data_dir);
     let mut command = Command::new("/bin/sh");
@@ -36,7 +36,7 @@ fn output_with_usual_umask(data_dir: &Path, arguments: &[&str]) -> Output {
     output
 }
 
-/// Every path below a folder, with the folder.
+/// Lists every path below a folder, including the folder.
 fn all_paths(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut paths = vec![folder.to_owned()];
     for entry in fs::read_dir(folder).unwrap() {
@@ -98,7 +98,7 @@ fn world_readable_files_are_restricted_with_one_warning() {
             assert_eq!(mode_of(&dir.path().join(name)), 0o600, "{of}: {name}");
             assert!(line.contains(name), "{of}: {name} is named in {line}");
         }
-        assert!(line.contains("secret.key, which was left as it is: it is a symbolic link"), "{of}: {line}");
+        assert!(line.contains("secret.key; not changed: it is a symbolic link"), "{of}: {line}");
         assert_eq!((mode_of(&target), mode_of(&notes)), (0o644, 0o644), "{of}: what is not ours stays");
     };
 

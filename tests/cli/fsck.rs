@@ -1,5 +1,5 @@
-//! `turnleaf fsck --repair` in the real program: what cannot be read goes into quarantine, and nothing is repaired
-//! beside a server.
+//! `turnleaf fsck --repair` in the real program: unreadable values are moved into quarantine, and nothing is repaired
+//! while a server runs.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
 use super::{CliServer, run, text};
 
-/// Damages the account's name and stores a setting that is no JSON, as a disk would.
+/// Damages the account's name and stores a setting that is no JSON, as a bad disk would.
 async fn damage(file: &Path) {
     let options = SqliteConnectOptions::new().filename(file).pragma("ignore_check_constraints", "ON");
     let mut conn = SqliteConnection::connect_with(&options).await.unwrap();
@@ -39,9 +39,9 @@ async fn unreadable_rows_are_quarantined_and_rest_stays() {
     assert_eq!(repaired.status.code(), Some(0), "{printed}");
     assert_eq!(printed["findings"], serde_json::json!([]));
     assert_eq!(printed["repairs"].as_array().unwrap().len(), 2, "{printed}");
-    assert_eq!(text(&run(dir.path(), &["fsck"]).stdout), "Everything is in order.\n");
+    assert_eq!(text(&run(dir.path(), &["fsck"]).stdout), "No problems found.\n");
     let again = run(dir.path(), &["fsck", "--repair"]);
-    assert_eq!((again.status.code(), text(&again.stdout).as_str()), (Some(0), "Everything is in order.\n"));
+    assert_eq!((again.status.code(), text(&again.stdout).as_str()), (Some(0), "No problems found.\n"));
 
     let kept = text(&run(dir.path(), &["fsck", "--quarantine"]).stdout);
     let kept: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -51,21 +51,18 @@ async fn unreadable_rows_are_quarantined_and_rest_stays() {
     let whole: Value = serde_json::from_str(of("settings")["text"].as_str().unwrap()).unwrap();
     assert_eq!(whole["value"], "7b227468656d65223a");
 
-    // In words for people: what was done with which value, and where its bytes are.
+    // The output for people states what was done with which value, and where its bytes are.
     damage(&dir.path().join("turnleaf.db")).await;
     let told = text(&run(dir.path(), &["fsck", "--repair"]).stdout);
     let lines: Vec<&str> = told.lines().collect();
     let [name, setting, sum, order] = lines.as_slice() else { panic!("{told}") };
-    assert!(
-        name.starts_with("users ") && name.contains(", name: bytes that are no text replaced by U+FFFD."),
-        "{told}"
-    );
+    assert!(name.starts_with("users ") && name.contains(", name: invalid bytes replaced with U+FFFD."), "{told}");
     assert!(setting.starts_with("settings ") && setting.contains(", value: the whole row removed."), "{told}");
     for line in [name, setting] {
         let entry = line.rsplit_once("Original: quarantine ").unwrap().1;
         assert!(entry.parse::<uuid::Uuid>().is_ok(), "{told}");
     }
-    assert_eq!(*sum, "Repaired: 2. Not repaired: 0. `turnleaf fsck --quarantine` prints the original bytes.");
-    assert_eq!(*order, "Everything is in order.");
+    assert_eq!(*sum, "Repaired: 2. Not repaired: 0. Run `turnleaf fsck --quarantine` to print the original bytes.");
+    assert_eq!(*order, "No problems found.");
     CliServer::start(dir.path());
 }

@@ -1,5 +1,5 @@
-//! SIGHUP reloads the configuration of a running server: what changed takes effect, what cannot be read leaves
-//! everything as it was, and replies go on.
+//! SIGHUP reloads the configuration of a running server: changes take effect, an unreadable configuration leaves
+//! everything unchanged, and running replies continue.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -39,7 +39,7 @@ impl ReloadableServer {
         Self { server, log, file, _dir: dir }
     }
 
-    /// Changes the file, hangs up, and gives what the log says up to and with a line that has these words.
+    /// Rewrites the file, sends SIGHUP, and returns the log up to and including the first line that contains `until`.
     pub fn reload(&mut self, configuration: &str, until: &str) -> String {
         std::fs::write(&self.file, configuration).unwrap();
         self.server.signal("HUP");
@@ -127,7 +127,7 @@ fn sighup_reloads_providers_and_invalid_file_changes_nothing() {
     }
     assert!(of.server.get("/readyz").starts_with("HTTP/1.1 200"));
 
-    // Twice at once is once or twice, and never the end.
+    // Two signals at once may reload once or twice, but never stop the server.
     std::fs::write(&of.file, provider("three", "model-three")).unwrap();
     of.server.signal("HUP");
     of.server.signal("HUP");

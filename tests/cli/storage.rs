@@ -1,4 +1,4 @@
-//! The bounds on storage in the real program: the free space of its disk, and the quota.
+//! The storage bounds in the real program: the free space of its disk, and the quota.
 
 use std::io::{BufRead, BufReader, Write};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use super::reload::ReloadableServer;
 use super::small_disk::SmallDisk;
 use super::{CliServer, run, text, turnleaf};
 
-/// More than any disk has free.
+/// A bound above the free space of any disk.
 const EVERYTHING: &str = "find_local_servers = false\nmin_free_disk = '4000000 TiB'\n";
 const NOTHING: &str = "find_local_servers = false\nmin_free_disk = 0\n";
 
@@ -34,7 +34,7 @@ fn writes_are_refused_below_free_space_bound_and_accepted_above_it() {
     for (what, (status, body)) in [("an upload", upload(&of)), ("an import", import(&of))] {
         assert!(status == 507 && body.contains("disk_space_low") || body.contains("almost full"), "{what}: {body}");
     }
-    // Without script the words that were typed are on the page.
+    // Without script, the refused form comes back with the words that were typed.
     let form = format!("chat_id={chat}&text=words+that+were+typed");
     let host = of.server.address.clone();
     let (status, page) = of.send_request("POST", "/forms/send", ("application/x-www-form-urlencoded", &form), &host);
@@ -97,7 +97,7 @@ fn import_command_keeps_complete_chats_and_reports_skipped_ones() {
     let output = import("200 KiB");
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     assert!(
-        text(&output.stderr).contains("1 conversations of conversations.json did not fit"),
+        text(&output.stderr).contains("not enough space for 1 chat from conversations.json"),
         "{}",
         text(&output.stderr)
     );
@@ -105,7 +105,7 @@ fn import_command_keeps_complete_chats_and_reports_skipped_ones() {
     assert_eq!((&report[0]["imported"], &report[0]["did_not_fit"]), (&json!(2), &json!(1)), "{report}");
     let finding = &report[0]["findings"][0];
     assert!(finding["text"].as_str().unwrap().contains("quota of 200 KiB"), "{report}");
-    // With more room the same file brings the rest.
+    // With a larger quota, the same file imports the rest.
     let output = import("1 MiB");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -141,9 +141,9 @@ fn full_disk_refuses_new_turns_and_accepts_them_after_space_is_freed() {
     for _ in 0..40 {
         file.write_all(&[b'x'; 1 << 20]).unwrap();
     }
-    // A file that is open keeps its space when it is removed.
+    // A removed file occupies its space while it is open.
     drop(file);
-    // The measurement of a moment ago may still count.
+    // The cached measurement of a moment ago may still be in use.
     let refused = std::iter::repeat_with(|| chat("full")).find(|(status, _)| *status != 201).unwrap();
     assert!(refused.0 == 507 && refused.1.contains("disk_space_low"), "{refused:?}");
     assert_eq!(run(&data_dir, &["fsck"]).status.code(), Some(0));
@@ -175,7 +175,7 @@ fn disk_of_database_elsewhere_is_guarded_and_named() {
     let message = json!({ "text": "hi", "provider": "demo", "model": "plain" }).to_string();
     let fill = disk.path().join("fill");
     std::fs::write(&fill, vec![b'x'; 52 << 20]).unwrap();
-    // The measurement of a moment ago may still count, and a reply of a moment ago may still be written.
+    // The cached measurement may still be in use, and an earlier reply may still be written.
     let begun = Instant::now();
     let answered = |with: u16| {
         let mut answers = std::iter::repeat_with(|| post(&server, &turns, &message));

@@ -1,5 +1,5 @@
-//! The commands that bring chats in and out, copy the database and put a copy back: what they do, how they end, and
-//! that one that fails leaves everything as it was.
+//! The commands that import and export chats, copy the database and restore a copy: their results and exit codes, and
+//! that a command that fails leaves everything unchanged.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ fn sample(name: &str) -> String {
     samples.join(name).to_str().unwrap().to_owned()
 }
 
-/// The command ended like this.
+/// Asserts the exit code. Returns standard output and standard error.
 #[track_caller]
 fn assert_exit(output: &Output, code: i32) -> (String, String) {
     let (out, said) = (text(&output.stdout), text(&output.stderr));
@@ -26,7 +26,7 @@ fn assert_exit(output: &Output, code: i32) -> (String, String) {
     (out, said)
 }
 
-/// An installation with the chats of this sample.
+/// Creates an installation and imports this sample into it.
 fn install_sample(sample_of: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     assert_exit(&run(dir.path(), &["import", &sample(sample_of)]), 0);
@@ -40,7 +40,7 @@ fn titles(dir: &Path) -> BTreeSet<String> {
     archive["chats"].as_array().unwrap().iter().map(title).collect()
 }
 
-/// Runs SQL that nothing of the product would.
+/// Runs SQL that the product would never run.
 fn sql(file: &Path, words: &str) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -51,7 +51,7 @@ fn sql(file: &Path, words: &str) {
     });
 }
 
-/// The names of what lies in the data directory beside the database.
+/// Lists the files beside the database in the data directory.
 fn files_beside_database(dir: &Path) -> Vec<String> {
     let names = std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     names.filter(|name| name.starts_with("turnleaf.db") && !name.ends_with("-wal") && !name.ends_with("-shm")).collect()
@@ -75,10 +75,10 @@ fn restore_replaces_database_and_keeps_previous_one() {
     assert!(!here.is_empty() && here.is_disjoint(&titles(one.path())));
     for round in 1..=2 {
         let (out, _) = assert_exit(&run(other.path(), &["restore", copy.to_str().unwrap()]), 0);
-        assert!(out.contains("was restored from"), "{out}");
+        assert!(out.contains("Restored ") && out.contains(&format!(" from {}.", copy.display())), "{out}");
         assert_eq!(titles(other.path()), titles(one.path()));
         assert_exit(&run(other.path(), &["fsck"]), 0);
-        // Never over what an earlier one put aside.
+        // A second restore never overwrites the database that an earlier one set aside.
         assert_eq!(files_beside_database(other.path()).len(), 1 + round, "{:?}", files_beside_database(other.path()));
     }
     let mut kept = files_beside_database(other.path());
@@ -86,7 +86,7 @@ fn restore_replaces_database_and_keeps_previous_one() {
     let first = tempfile::tempdir().unwrap();
     std::fs::copy(other.path().join(&kept[1]), first.path().join("turnleaf.db")).unwrap();
     assert_eq!(titles(first.path()), here);
-    // Where nothing was, it is simply there.
+    // A restore into an empty directory sets nothing aside.
     assert_exit(&run(new.path(), &["restore", copy.to_str().unwrap()]), 0);
     assert_eq!(
         (titles(new.path()), files_beside_database(new.path())),
@@ -104,7 +104,7 @@ fn restore_includes_wal_of_killed_servers_database() {
         let db = Db::open_file(&file).await.unwrap();
         let Db::Sqlite { writer, .. } = &db else { unreachable!("it is a file") };
         sqlx::raw_sql("CREATE TABLE said_last (word TEXT)").execute(writer).await.unwrap();
-        // As it lies there while somebody has it open.
+        // The files are copied as they are while another process has the database open.
         std::fs::copy(&file, &taken).unwrap();
         std::fs::copy(one.path().join("turnleaf.db-wal"), elsewhere.path().join("taken.db-wal")).unwrap();
         db.close().await;
@@ -112,9 +112,9 @@ fn restore_includes_wal_of_killed_servers_database() {
     let (main, log) = (std::fs::read(&taken).unwrap(), elsewhere.path().join("taken.db-wal"));
     assert_exit(&run(new.path(), &["restore", taken.to_str().unwrap()]), 0);
     assert_eq!(titles(new.path()), titles(one.path()));
-    // What stood only in the log is there, too.
+    // Changes that were only in the write-ahead log are restored too.
     sql(&new.path().join("turnleaf.db"), "DROP TABLE said_last");
-    // What was given stays as it was.
+    // The given copy is not changed.
     assert!(std::fs::read(&taken).unwrap() == main && log.exists());
     assert_eq!(files_beside_database(new.path()), ["turnleaf.db"]);
 }
@@ -162,7 +162,7 @@ fn restore_refuses_invalid_copy_and_changes_nothing() {
     assert_exit(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
 }
 
-/// The number of the newest migration.
+/// Returns the number of the newest migration.
 fn newest_schema() -> u32 {
     let all = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations/sqlite")).unwrap();
     let number = |name: String| name.split('_').next().and_then(|number| number.parse().ok());
@@ -190,14 +190,14 @@ fn newer_database_is_refused_by_every_command_with_one_message() {
     ] {
         let (printed, said) = assert_exit(&run(dir.path(), command), 78);
         assert!(printed.is_empty(), "{command:?}: {printed}");
-        let words = format!("{newer}, but this Turnleaf knows only up to {known}");
+        let words = format!("{newer}, but this version of Turnleaf only supports up to {known}");
         assert!(said.contains(&words), "{command:?}: {said}");
         assert_eq!(files_beside_database(dir.path()), ["turnleaf.db"], "{command:?}");
     }
     assert!(!Path::new(out).exists());
     let (seen, _) = assert_exit(&run(dir.path(), &["doctor"]), 1);
     assert!(seen.contains("WRONG database") && seen.contains(&newer), "{seen}");
-    // Back to the copy of before the upgrade.
+    // The copy from before the upgrade is restored.
     assert_exit(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
     assert_exit(&run(dir.path(), &["fsck"]), 0);
 }
@@ -229,9 +229,9 @@ fn import_reports_result_and_dry_run_changes_nothing() {
         (&json!(5), &json!(2), &json!("big-agi"))
     );
     assert_eq!(titles(&absent), before);
-    // For people.
+    // The output for people.
     let (told, _) = assert_exit(&run(&absent, &["import", &file]), 0);
-    assert!(told.contains("5 here already, 0 left out"), "{told}");
+    assert!(told.contains("5 already imported, 0 not imported"), "{told}");
 
     let nonsense = dir.path().join("nonsense.json");
     std::fs::write(&nonsense, "Dear reader").unwrap();
@@ -239,15 +239,15 @@ fn import_reports_result_and_dry_run_changes_nothing() {
     for (arguments, code, words) in [
         (&["import", "--from", "telepathy", &file] as &[&str], 2, "telepathy"),
         (&["import"], 2, "SOURCE"),
-        (&["import", "/nowhere/at/all.json"], 1, "there is no file /nowhere/at/all.json"),
-        (&["import", nonsense], 1, "nonsense.json could not be read to its end"),
+        (&["import", "/nowhere/at/all.json"], 1, "file not found: /nowhere/at/all.json"),
+        (&["import", nonsense], 1, "nonsense.json could not be read completely"),
     ] {
         let (_, said) = assert_exit(&run(&absent, arguments), code);
         assert!(said.contains(words), "{arguments:?}: {said}");
     }
     let (told, _) = assert_exit(&run(&absent, &["import", "--from", "claude", &file]), 0);
-    assert!(told.contains("0 here already, 5 left out") && told.contains("it is no conversation"), "{told}");
-    // What is well is taken in, and the one that is not is told.
+    assert!(told.contains("0 already imported, 5 not imported") && told.contains("it is not a conversation"), "{told}");
+    // The readable file is imported, and the unreadable one is reported.
     let (out, _) = assert_exit(&run(&absent, &["import", "--json", nonsense, &sample("claude/conversations.json")]), 1);
     let both: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((both[0]["stopped"].is_string(), &both[1]["imported"]), (true, &json!(3)));
@@ -262,7 +262,7 @@ fn database_is_not_migrated_by_reading_command_or_under_running_server() {
     sql(&file, older);
     let out = dir.path().join("out.json");
     let (_, said) = assert_exit(&run(dir.path(), &["export", "--output", out.to_str().unwrap()]), 1);
-    assert!(said.contains("`turnleaf migrate` brings it up to date") && !out.exists(), "{said}");
+    assert!(said.contains("run `turnleaf migrate` to update it") && !out.exists(), "{said}");
     let new = tempfile::tempdir().unwrap();
     let server = CliServer::start(new.path());
     sql(&new.path().join("turnleaf.db"), older);
@@ -320,7 +320,7 @@ fn export_writes_new_file_or_standard_output() {
     let absent = dir.path().join("absent");
     assert_exit(&run(&absent, &["export"]), 1);
     assert!(!absent.exists(), "an export makes no installation");
-    // Nor anything in one that is there, where it may not be allowed to.
+    // An export changes nothing in an existing installation either, because it may lack the permission.
     std::fs::remove_dir_all(dir.path().join("imports")).unwrap();
     for arguments in [
         &["export"] as &[&str],
@@ -348,16 +348,16 @@ fn repository_is_exported_into_new_or_existing_empty_folder() {
     assert_exit(&export("."), 0);
     assert!(stand.join("HEAD").exists() && stand.join("objects").is_dir(), "the folder is the same one");
     let (_, said) = assert_exit(&export("."), 1);
-    assert!(said.contains("write into .") && said.contains("there is something in it"), "{said}");
+    assert!(said.contains("write into .") && said.contains("it is not empty"), "{said}");
     assert_exit(&export("../beside/chat.git"), 0);
     assert!(dir.path().join("beside/chat.git/HEAD").exists());
     let (_, said) = assert_exit(&export("HEAD"), 1);
-    assert!(said.contains("write into HEAD") && said.contains("it is no folder"), "{said}");
+    assert!(said.contains("write into HEAD") && said.contains("it is not a folder"), "{said}");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("nowhere", stand.join("link")).unwrap();
         let (_, said) = assert_exit(&export("link"), 1);
-        assert!(said.contains("write into link") && said.contains("a link that leads nowhere"), "{said}");
+        assert!(said.contains("write into link") && said.contains("it is a broken link"), "{said}");
     }
 }
 
@@ -372,7 +372,7 @@ fn backup_of_postgres_is_refused_with_pointer_to_its_tools() {
     }
 }
 
-/// Sends a JSON body, and gives the answer's.
+/// Sends a JSON body and returns the response's JSON.
 fn post(address: &str, path: &str, body: &Value) -> Value {
     let body = body.to_string();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -418,7 +418,7 @@ fn backup_under_load_is_consistent_snapshot() {
             }
             assert_exit(&made, 0);
             let elsewhere = tempfile::tempdir().unwrap();
-            // Every invariant is looked at before it is put in place.
+            // `restore` checks every invariant before it puts the copy in place.
             assert_exit(&run(elsewhere.path(), &["restore", copy.to_str().unwrap()]), 0);
             let copied = CliServer::start(elsewhere.path());
             assert_exit(&run(elsewhere.path(), &["fsck"]), 0);

@@ -1,4 +1,4 @@
-//! Documents as text.
+//! Text extraction from documents.
 
 use turnleaf::domain::limits;
 use turnleaf_convert::{ConversionError, FileKind, sniff};

@@ -1,5 +1,5 @@
-//! The process that reads: bound, ended whatever it does, gone with who waits for it. Looks into `/proc`, so some of it
-//! tells something on Linux alone.
+//! Lifecycle of the converter process: it is bounded, killed in every case, and ends together with its caller. Some
+//! tests read `/proc`, so they check something only on Linux.
 
 use std::fs;
 use std::io::Write;
@@ -15,11 +15,11 @@ use turnleaf_convert::{ConversionError, Converter, FileKind, sniff};
 
 use crate::converter;
 
-/// Longer than anything takes on a slow machine: only what hangs is caught by it.
+/// A timeout longer than anything takes on a slow machine; only a hang exceeds it.
 const LONG: Duration = Duration::from_secs(60);
 const HTML: &[u8] = b"<p>Hello</p>";
 
-/// A shell's script in Turnleaf's place.
+/// Creates a converter that runs a shell script in place of Turnleaf.
 fn script(folder: &TempDir, lines: &str) -> Converter {
     let path = folder.path().join("reader");
     fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
@@ -27,12 +27,12 @@ fn script(folder: &TempDir, lines: &str) -> Converter {
     Converter::new(path)
 }
 
-/// One that says its number in a file, and then waits with a child.
+/// Creates a converter that writes its process id into a file, and then hangs with a child process.
 fn hanging_converter(folder: &TempDir) -> Converter {
     script(folder, &format!("echo $$ > {}/pid\nsleep 600 &\nsleep 600", folder.path().display()))
 }
 
-/// The processes of the group that are alive.
+/// Returns the live processes of a process group.
 fn live_processes(group: &str) -> Vec<String> {
     let is_in = |pid: &String| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -111,7 +111,7 @@ async fn abandoned_converter_is_killed_with_its_children() {
     wait_until_gone(&group).await;
 }
 
-/// The most memory that this process has had, in bytes.
+/// Returns the peak memory of this process, in bytes.
 fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

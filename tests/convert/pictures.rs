@@ -1,4 +1,4 @@
-//! Pictures: made anew, upright, in their forms, and nothing of their files beside.
+//! Images: re-encoded, upright, in their sizes, and without any other data of their files.
 
 use image::codecs::gif::GifDecoder;
 use image::{AnimationDecoder, DynamicImage, ImageFormat, RgbaImage, load_from_memory};
@@ -104,7 +104,7 @@ async fn small_animation_stays_animated() {
 
 #[tokio::test]
 async fn hostile_images_are_refused_cheaply() {
-    let too_large = ConversionError::ImageTooLarge("50 megapixels, 16384 pixels a side".into());
+    let too_large = ConversionError::ImageTooLarge("50 megapixels, 16384 pixels per side".into());
     for (what, file) in [
         ("50,000 wide and high", png_head(50_000, 50_000, 8)),
         ("too long a side", png_head(16_385, 1, 8)),
@@ -123,7 +123,7 @@ async fn hostile_images_are_refused_cheaply() {
         let refused = picture("a.png", file).await.unwrap_err();
         assert!(matches!(refused, ConversionError::Damaged(_)), "{what}: {refused:?}");
     }
-    // Its first words are its sides.
+    // The bytes after the signature are read as width and height.
     let polyglot = picture("x.html", b"GIF89a/*<script>XSS</script>*/".to_vec()).await;
     assert_eq!(polyglot.unwrap_err(), too_large);
     for (name, file) in [("a.svg", &b"<svg onload='XSS'/>"[..]), ("a.png", b"\x7fELF\x02\x01\x01\0\0\0\0\0")] {
@@ -132,7 +132,7 @@ async fn hostile_images_are_refused_cheaply() {
     assert_eq!(picture("a.png", Vec::new()).await, Err(ConversionError::Empty));
 }
 
-/// What a tool gives, as it is stored: its pictures drawn again by the real process.
+/// Stores a tool result: the real converter process re-encodes its images.
 async fn store_result(parts: Vec<ResultPart>) -> CallResult {
     redraw_pictures(&converter(), build_result(CallOutcome::Done, parts, None)).await
 }
@@ -185,5 +185,5 @@ async fn unreadable_tool_image_becomes_file() {
         assert_eq!((blob.mime.as_str(), blob.bytes.as_ref()), ("application/octet-stream", bytes.as_slice()));
     }
     let text = outcome.result.as_str().unwrap();
-    assert!(text.starts_with("see\n\n[2 images could not be read as pictures"), "{text}");
+    assert!(text.starts_with("see\n\n[2 images could not be read and are kept as files."), "{text}");
 }

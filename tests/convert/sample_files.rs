@@ -1,11 +1,11 @@
-//! Files, good and bad, made of their parts.
+//! Sample files, valid and invalid, built from their parts.
 
 use std::io::Cursor;
 
 use image::codecs::gif::GifEncoder;
 use image::{DynamicImage, Frame, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 
-/// The check sum of ZIP and PNG.
+/// Computes the CRC-32 of ZIP and PNG.
 fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & 0_u32.wrapping_sub(crc & 1)))
@@ -14,7 +14,7 @@ fn crc(bytes: &[u8]) -> u32 {
 
 struct ZipMember<'a> {
     name: &'a str,
-    /// 0 as it is, 8 deflated.
+    /// 0 is stored, 8 is deflated.
     method: u16,
     bytes: Vec<u8>,
     unpacked: u32,
@@ -67,7 +67,8 @@ pub fn zip(parts: &[(&str, &str)]) -> Vec<u8> {
     finish_zip(bytes, &list)
 }
 
-/// A stream of zeros, about 158 times smaller: one zero, and then the 258 before once more, again and again.
+/// Builds a deflate stream of zeros, about 158 times smaller: one zero, and then runs that each repeat the previous
+/// 258 bytes.
 fn deflated_zeros(runs: usize) -> Vec<u8> {
     let (mut bytes, mut bits) = (Vec::new(), 0);
     let mut push = |bit: bool| {
@@ -77,7 +78,7 @@ fn deflated_zeros(runs: usize) -> Vec<u8> {
         *bytes.last_mut().unwrap() |= u8::from(bit) << (bits % 8);
         bits += 1;
     };
-    // The last block, in fixed codes; the literal 0; length 258 and distance 1 for each run; the end.
+    // One final block with fixed codes: the literal 0; length 258 and distance 1 for each run; the end.
     let codes = [("110", 1), ("00110000", 1), ("1100010100000", runs), ("0000000", 1)];
     for (code, times) in codes {
         for _ in 0..times {
@@ -92,7 +93,7 @@ const TYPES: (&str, &str) = (
     "<?xml version=\"1.0\"?><Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"/>",
 );
 
-/// 40 KiB that unpack to 1 GiB: hundreds of parts that are the same bytes.
+/// Builds a ZIP bomb: 40 KiB that unpack to 1 GiB, with hundreds of entries that share the same bytes.
 pub fn bomb() -> Vec<u8> {
     let runs = 6_500;
     let kernel = ZipMember {
@@ -113,7 +114,7 @@ pub fn bomb() -> Vec<u8> {
     finish_zip(bytes, &list)
 }
 
-/// A document whose one part says that it is small, and is not.
+/// Builds a document with one part whose declared size is too small.
 pub fn misdeclared_zip(folder: &str, runs: usize) -> Vec<u8> {
     let part = ZipMember { name: folder, method: 8, bytes: deflated_zeros(runs), unpacked: 1_000, crc: 0 };
     let types = ZipMember {
@@ -140,7 +141,7 @@ fn relations(targets: &[(&str, &str)]) -> String {
     format!("<?xml version=\"1.0\"?><Relationships xmlns=\"{RELATIONS}\">{all}</Relationships>")
 }
 
-/// `body` is what stands in `w:body`.
+/// Builds a DOCX; `body` is the content of `w:body`.
 pub fn docx(body: &str) -> Vec<u8> {
     let space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
     let document =
@@ -174,7 +175,7 @@ pub fn pptx(words: &str) -> Vec<u8> {
     ])
 }
 
-/// Sheets of their names and what stands in `sheetData`.
+/// Builds an XLSX from the names of its sheets and the content of each `sheetData`.
 pub fn xlsx(sheets: &[(&str, &str)]) -> Vec<u8> {
     let space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
     let named = |(at, (name, _)): (usize, &(&str, &str))| {
@@ -200,7 +201,7 @@ pub fn xlsx(sheets: &[(&str, &str)]) -> Vec<u8> {
     zip(&parts)
 }
 
-/// Objects from 1 on, of which the first is the catalogue.
+/// Builds a PDF from its objects, numbered from 1; the first is the catalogue.
 pub fn pdf(objects: &[String]) -> Vec<u8> {
     let mut bytes = b"%PDF-1.4\n".to_vec();
     let mut places = Vec::new();
@@ -221,7 +222,7 @@ pub fn pdf_stream(content: &str) -> String {
     format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len())
 }
 
-/// Pages of one line each; one whose line is `!` has a font that the reader does not know.
+/// Builds a PDF with one line per page; a page whose line is `!` has a font that the reader does not know.
 pub fn pdf_with_pages(lines: &[&str]) -> Vec<u8> {
     let count = lines.len();
     let kids: String = (0..count).map(|page| format!("{} 0 R ", 5 + 2 * page)).collect();
@@ -249,21 +250,21 @@ fn chunk(name: &[u8; 4], body: &[u8]) -> Vec<u8> {
     [&(body.len() as u32).to_be_bytes()[..], &named, &crc(&named).to_be_bytes()].concat()
 }
 
-/// A PNG that says it is so large, with next to nothing in it.
+/// Builds a PNG that declares this size, with almost no data.
 pub fn png_head(width: u32, height: u32, bits: u8) -> Vec<u8> {
     let head = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[bits, 6, 0, 0, 0]].concat();
     let zeros = [b"\x78\x01".as_slice(), &deflated_zeros(100)].concat();
     [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IHDR", &head), chunk(b"IDAT", &zeros), chunk(b"IEND", b"")].concat()
 }
 
-/// A PNG with words in it that no pixel shows.
+/// Builds a PNG with a text chunk that no pixel shows.
 pub fn png_with_words(words: &str) -> Vec<u8> {
     let plain = encode_image(&two_tone_image(40, 20), ImageFormat::Png);
     let text = chunk(b"tEXt", format!("Comment\0{words}").as_bytes());
     [&plain[..33], &text, &plain[33..], words.as_bytes()].concat()
 }
 
-/// The left half red, the right one blue.
+/// Builds an image whose left half is red and whose right half is blue.
 pub fn two_tone_image(width: u32, height: u32) -> DynamicImage {
     DynamicImage::ImageRgb8(RgbImage::from_fn(width, height, |x, _| {
         if x < width / 2 { Rgb([220, 0, 0]) } else { Rgb([0, 0, 220]) }
@@ -276,11 +277,10 @@ pub fn encode_image(image: &DynamicImage, format: ImageFormat) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// A photo as a phone makes it: lying on its side (orientation 6), with the place where it was made, and more behind
-/// it.
+/// Builds a photo as a phone stores it: rotated (orientation 6), with GPS coordinates, and with trailing data.
 pub fn photo(width: u32, height: u32) -> Vec<u8> {
     let plain = encode_image(&two_tone_image(width, height), ImageFormat::Jpeg);
-    // Big-endian TIFF; the orientation and a pointer to the place, whose latitude is "N" and three fractions.
+    // Big-endian TIFF: the orientation and a pointer to the GPS data, whose latitude is "N" and three fractions.
     let mut exif = b"Exif\0\0MM\0\x2a\0\0\0\x08".to_vec();
     exif.extend(b"\0\x02\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\x88\x25\0\x04\0\0\0\x01\0\0\0\x26\0\0\0\0");
     exif.extend(b"\0\x02\0\x01\0\x02\0\0\0\x02N\0\0\0\0\x02\0\x05\0\0\0\x03\0\0\0\x44\0\0\0\0");
@@ -289,7 +289,7 @@ pub fn photo(width: u32, height: u32) -> Vec<u8> {
     [&plain[..2], b"\xff\xe1", &length, &exif, &plain[2..], b"<script>XSS</script>"].concat()
 }
 
-/// A GIF of pictures of one colour each.
+/// Builds a GIF whose frames have one colour each.
 pub fn gif(frames: usize, side: u32) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut encoder = GifEncoder::new_with_speed(&mut bytes, 30);

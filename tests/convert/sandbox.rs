@@ -1,4 +1,4 @@
-//! What the process that reads files cannot do, tried by a program that enters the same sandbox.
+//! Restrictions of the converter process, tried by a program that enters the same sandbox.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -28,14 +28,14 @@ const ATTEMPTS: [&str; 14] = [
     "exec",
 ];
 
-/// The example beside the program; cargo builds it for a run of all tests.
+/// Returns the path of the example program; cargo builds it for a run of all tests.
 fn probe() -> PathBuf {
     let path = PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")).with_file_name("examples").join("sandbox_probe");
     assert!(path.exists(), "build it: cargo build --example sandbox_probe --features ssr");
     path
 }
 
-/// What lies outside the sandbox.
+/// Resources outside the sandbox that the probe tries to reach.
 struct OutsideResources {
     folder: TempDir,
     listener: TcpListener,
@@ -54,7 +54,8 @@ impl OutsideResources {
         Self { folder, listener, socket }
     }
 
-    /// What the probe says of itself, its status as the kernel shows it, and the outcome of every attempt.
+    /// Runs the probe; returns its report of the sandbox, its status as the kernel shows it, and the outcome of every
+    /// attempt.
     fn run_probe(&self, mode: &str) -> (String, String, Vec<String>) {
         let mut child = Command::new(probe())
             .arg(mode)
@@ -76,7 +77,7 @@ impl OutsideResources {
         (first, status, rest.lines().map(str::to_owned).collect())
     }
 
-    /// Traces of the attempts, as they are seen from here.
+    /// Returns the traces that the attempts left outside.
     fn touched_resources(&self) -> Vec<&'static str> {
         let exists = |name: &str| fs::symlink_metadata(self.folder.path().join(name)).is_ok();
         let mut traces = Vec::new();
@@ -118,7 +119,7 @@ fn inside_sandbox_every_attempt_is_refused() {
     assert_eq!(outside.touched_resources(), [] as [&str; 0]);
 }
 
-/// Landlock by itself: with the filter, the system calls do not get so far.
+/// Landlock alone: with the filter, these system calls do not get that far.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[test]
 fn without_filter_landlock_refuses_paths_and_programs() {
@@ -126,7 +127,7 @@ fn without_filter_landlock_refuses_paths_and_programs() {
     let (layers, status, outcomes) = outside.run_probe("unfiltered");
     assert!(layers.contains("seccomp: false") && has(&status, "Seccomp", "0"), "{layers} {status}");
     let Some((_, version)) = layers.split_once("landlock: Some(") else {
-        // The kernel says whether it has it.
+        // The kernel reports whether it has Landlock.
         let kernel = fs::read_to_string("/sys/kernel/security/lsm").unwrap_or_default();
         assert!(!kernel.contains("landlock"), "{kernel}: {layers}");
         return;
@@ -162,7 +163,7 @@ async fn converter_process_enters_sandbox_and_doctor_reports_it() {
         None => "note  sandbox: files are read under no_new_privs, seccomp; this system has no Landlock".to_owned(),
     };
     assert_eq!(line, expected);
-    // What the kernel says of its layers, where it lets itself be asked.
+    // The list of security modules is compared where the kernel exposes it.
     if let Ok(layers) = fs::read_to_string("/sys/kernel/security/lsm") {
         assert_eq!(layers.split(',').any(|layer| layer.trim() == "landlock"), sandbox.landlock.is_some(), "{layers}");
     }

@@ -1,4 +1,5 @@
-//! Images of an archive come in as uploads do: drawn again by the real process, under the names that they have then.
+//! Images of an archive are imported like uploads: the real converter process re-encodes them, and they get the names
+//! of the new bytes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::interchange::{export_archive, import_file, without_ids};
 use crate::made::{photo, png_head, png_with_words};
 use crate::test_server::{TestServer, streamed_answer, text_step};
 
-/// Keeps every image as it came, as a server did before images were drawn again, or as somebody writes an archive.
+/// Stores every image unchanged, as a server did before images were re-encoded, or as somebody may craft an archive.
 struct PassthroughConverter;
 
 impl FileReader for PassthroughConverter {
@@ -60,14 +61,14 @@ fn replies() -> ScriptedProvider {
     ScriptedProvider::new("scripted", [streamed_answer([text_step("seen")])])
 }
 
-/// The bytes of the blobs of an archive.
+/// Returns the bytes of the blobs of an archive.
 fn bytes_of(archive: &[u8]) -> Vec<Vec<u8>> {
     let archive: Value = serde_json::from_slice(archive).unwrap();
     let blobs = archive["blobs"].as_array().unwrap().iter();
     blobs.map(|blob| serde_json::from_value::<Kept>(blob["bytes"].clone()).unwrap().0).collect()
 }
 
-/// What no image that came in holds.
+/// Searches the blobs for data that no imported image may contain.
 fn hidden_in(blobs: &[Vec<u8>]) -> Option<&'static str> {
     let is_in =
         |hidden: &&str| blobs.iter().any(|blob| blob.windows(hidden.len()).any(|window| window == hidden.as_bytes()));
@@ -102,7 +103,7 @@ async fn archive_images_are_reencoded_and_renamed_on_both_databases() {
             let looked = import_file(&target, "look.json", &archive, true).await;
             let report = import_file(&target, "all.json", &archive, false).await;
             assert_eq!((looked.imported, looked.lost), (report.imported, report.lost), "{looked:?}");
-            // Two files that are no pictures, and their places in the message.
+            // Two files are no images: the files and their places in the message are lost.
             assert_eq!((report.imported, report.lost), (1, 4), "{report:?}");
             let path = target.service.path(target.owner, report.chats[0].id.unwrap(), None, 10).await.unwrap();
             let mut shown = Vec::new();
@@ -121,7 +122,7 @@ async fn archive_images_are_reencoded_and_renamed_on_both_databases() {
             assert!(shown.len() == 5 && shown[3..].iter().all(|note| note.starts_with('[')), "{shown:?}");
             let again = export_archive(&target, ExportScope::Everything).await;
             assert_eq!((bytes_of(&again).len(), hidden_in(&bytes_of(&again))), (2, None));
-            // Images that were made here go on unchanged, however often.
+            // Images that were re-encoded here are exported and imported unchanged, however often.
             let third = with_real_converter(TestServer::new(replies()).await);
             let onward = import_file(&third, "again.json", &again, false).await;
             assert_eq!((onward.imported, onward.lost), (1, 0), "{onward:?}");

@@ -1,4 +1,4 @@
-//! What pages are told of attachments: how what is named stands now, and the composer's forms without script.
+//! Attachments on pages: the current status of references, and the composer's forms without script.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ async fn post(api: &TestApi, path: &str, kind: &str, body: Vec<u8>) -> (StatusCo
     (status, to.unwrap_or_else(|| String::from_utf8(body.to_vec()).unwrap()))
 }
 
-/// The composer's form with these files.
+/// Posts the composer's form with these files.
 async fn attach(api: &TestApi, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> (StatusCode, String) {
     form_with_files(api, "/forms/attach", fields, files).await
 }
@@ -124,7 +124,7 @@ async fn files_are_attached_and_removed_by_forms_and_typed_text_stays() {
         assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/"));
         let left = draft().await;
         assert_eq!((left.text.as_str(), left.attachments.unwrap().len()), ("more", 1));
-        // Twice is once, and what was never there is gone too.
+        // Detaching is idempotent: a second request, or one for an attachment that never existed, succeeds.
         let (status, _) = form(&api, "/forms/detach", &[("text", "more"), ("detach", &key)]).await;
         assert_eq!((status, draft().await.attachments.unwrap().len()), (StatusCode::SEE_OTHER, 1));
         assert_eq!(attach(&api, &typed, &[]).await.0, StatusCode::UNPROCESSABLE_ENTITY);
@@ -182,13 +182,13 @@ async fn edit_form_keeps_selected_attachments_and_stores_files_once() {
             (titles, edited.content_text()),
             (vec!["kept".into(), "new.txt".into(), "a.png".into()], "Read it".into())
         );
-        // A file that cannot be is said by name, and the words stay; those of a turn that is not there too.
+        // A refused file is named and the typed text is kept, also for a turn that does not exist.
         let fields = [("turn_id", id.as_str()), ("client_request_id", "e2"), ("text", "My long words")];
         let (status, html) = form_with_files(&api, "/forms/edit", &fields, &[("empty.txt", b"")]).await;
         assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("empty.txt: "), "{html}");
         assert!(html.contains("My long words"), "{html}");
-        // One that came before it is no obstacle when another goes along in its place, and two may have the same in
-        // them.
+        // The file before the refused one is stored already. It is no obstacle when the form is sent again with another
+        // file in that place, and two files may have the same content.
         let (one, other): (&[u8], &[u8]) = (b"one", b"other");
         let (status, html) = form_with_files(&api, "/forms/edit", &fields, &[("a.txt", one), ("b.txt", b"")]).await;
         assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("b.txt: "), "{html}");
@@ -196,11 +196,11 @@ async fn edit_form_keeps_selected_attachments_and_stores_files_once() {
         let (status, to) = form_with_files(&api, "/forms/edit", &fields, &files).await;
         assert_eq!(status, StatusCode::SEE_OTHER, "{to}");
         api.house.wait_until_ended(to.split("at=").nth(1).unwrap().trim_end_matches("#latest").parse().unwrap()).await;
-        // Too much of anything is said beside the words, which stay.
+        // A form over its limits is reported beside the text, which is kept.
         let mut fields = vec![("turn_id", id.as_str()), ("client_request_id", "e3"), ("text", "Kept words")];
         let files = vec![("a.txt", one); limits::FORM_FILES + 1];
         let (status, html) = form_with_files(&api, "/forms/edit", &fields, &files).await;
-        assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("too many files"), "{html}");
+        assert!(status == StatusCode::UNPROCESSABLE_ENTITY && html.contains("Too many files."), "{html}");
         assert!(html.contains("Kept words"), "{html}");
         let long = format!("Long words{}", "!".repeat(limits::MESSAGE_BYTES));
         fields[2].1 = &long;
@@ -241,7 +241,7 @@ async fn text_of_interrupted_or_refused_form_is_restored() {
     }
 }
 
-/// Reads text once it may.
+/// Delays reading a file until its gate is opened.
 #[derive(Default)]
 struct GatedReader {
     begun: Notify,

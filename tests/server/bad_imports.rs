@@ -1,5 +1,5 @@
-//! Files that are broken or hostile, through the service: what is wrong is told, the rest comes in, nothing
-//! half-written stays, and temporary files are gone.
+//! Broken and hostile files through the import service: damage is reported, the rest is imported, nothing stays
+//! half-written, and temporary files are removed.
 
 use std::io::Write;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::interchange::{export_archive, import_file};
 use crate::samples::{assert_same, chat_lines, test_servers};
 use crate::test_server::TestServer;
 
-/// One entry of an archive, as its heads say it: they may lie.
+/// One entry of an archive with its headers, which may be false.
 struct ZipEntry {
     name: Vec<u8>,
     is_deflated: bool,
@@ -29,7 +29,7 @@ struct ZipEntry {
     sum: u32,
 }
 
-/// An archive by hand, so that it can say anything.
+/// Writes a ZIP archive by hand, so that its headers may hold anything.
 fn build_archive(entries: &[ZipEntry]) -> Vec<u8> {
     let (mut all, mut directory) = (Vec::new(), Vec::new());
     for entry in entries {
@@ -63,7 +63,7 @@ fn build_archive(entries: &[ZipEntry]) -> Vec<u8> {
     all
 }
 
-/// An archive of these files.
+/// Writes a ZIP archive of these files.
 pub fn zip_files(files: &[(&str, &[u8])]) -> Vec<u8> {
     let entry = |(name, bytes): &(&'_ str, &[u8])| {
         let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
@@ -82,7 +82,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     sum.sum()
 }
 
-/// An entry that is stored as it is.
+/// Returns an entry that is stored without compression.
 fn stored_entry(name: &[u8], bytes: &[u8]) -> ZipEntry {
     let size = u32::try_from(bytes.len()).unwrap();
     ZipEntry { name: name.to_vec(), is_deflated: false, packed: bytes.to_vec(), size, sum: crc32(bytes) }
@@ -96,7 +96,7 @@ pub fn mapping_node(id: &str, parent: Option<&str>, role: &str, text: &str) -> V
     })
 }
 
-/// A conversation of these messages.
+/// Returns a conversation of these messages.
 pub fn conversation(id: &str, nodes: &[Value]) -> Value {
     let mapping: serde_json::Map<String, Value> =
         nodes.iter().map(|node| (node["id"].as_str().unwrap().to_owned(), node.clone())).collect();
@@ -107,7 +107,7 @@ fn valid_conversation(id: &str) -> Value {
     conversation(id, &[mapping_node("q", None, "user", "Hello"), mapping_node("a", Some("q"), "assistant", "Hi")])
 }
 
-/// The findings of this kind.
+/// Returns the texts of the issues of this kind.
 fn issues_of_kind<'r>(report: &'r ImportReport, kind: &str) -> Vec<&'r str> {
     report
         .findings
@@ -125,7 +125,7 @@ async fn titles(house: &TestServer) -> Vec<String> {
     titles
 }
 
-/// What stands in tables without a chat that it belongs to, or was begun and not ended.
+/// Asserts that no row lacks the chat that it belongs to, and that nothing was begun and not finished.
 async fn assert_database_sound(house: &TestServer) {
     house.check_invariants().await;
     for sql in [
@@ -244,7 +244,7 @@ async fn damaged_turnleaf_archive_gives_everything_readable() {
         let whole = String::from_utf8(export_archive(&house, ExportScope::Everything).await).unwrap();
         let at = |words: &str| whole.find(words).unwrap_or_else(|| panic!("{words}: {whole}"));
         let (blobs, documents, chats) = (at("\n\"blobs\":["), at("\n\"documents\":["), at("\n\"chats\":["));
-        // The chats first; of the documents nothing is JSON; and one of the chats has lost the end of a text.
+        // The chats stand first, the documents are no JSON, and one chat has lost the end of its title.
         let head = &whole[..blobs];
         let chats = whole[chats..].trim_end().strip_suffix('}').unwrap();
         let damaged = format!("{head}{chats},\n\"documents\":[}}}}}},{}}}\n", &whole[blobs..documents - 1]);
@@ -259,7 +259,7 @@ async fn damaged_turnleaf_archive_gives_everything_readable() {
             places.retain(|place| place.contains("documents 1") || place.contains("chats"));
             assert_eq!(places.len(), 2, "{:#?}", report.findings);
             assert_eq!(titles(&target).await, ["one", "three", "with files"]);
-            // But for the name of the file and what is stored of a chat, a look tells the same.
+            // A dry run reports the same, except for the name of the file and the stored chats.
             assert_eq!(
                 (looked.imported, looked.left_out, looked.lost),
                 (report.imported, report.left_out, report.lost)
@@ -272,14 +272,14 @@ async fn damaged_turnleaf_archive_gives_everything_readable() {
     }
 }
 
-/// A raw deflate stream of so many megabytes of zeros: the same piece again and again.
+/// Returns a raw deflate stream of this many megabytes of zeros, as one repeated piece.
 fn zeros(megabytes: usize) -> Vec<u8> {
     let mut piece = DeflateEncoder::new(Vec::new(), Compression::best());
     piece.write_all(&vec![0; 1 << 20]).unwrap();
     piece.flush().unwrap();
     let piece = piece.get_ref().clone();
     let mut all = piece.repeat(megabytes);
-    // The last block, empty.
+    // An empty last block ends the stream.
     all.extend([3, 0]);
     all
 }
@@ -290,7 +290,7 @@ async fn ten_gigabytes_of_zeros_are_bounded_and_rest_is_imported() {
     assert!(bomb.len() < 20 << 20, "{}", bomb.len());
     let chats = serde_json::to_vec(&[valid_conversation("one")]).unwrap();
     let archive = build_archive(&[
-        // It says that it is small; the next one says what fits into four bytes.
+        // This entry claims to be small; the next one claims the largest size that four bytes can hold.
         ZipEntry {
             name: b"conversations-000.json".to_vec(),
             is_deflated: true,
@@ -314,7 +314,7 @@ async fn ten_gigabytes_of_zeros_are_bounded_and_rest_is_imported() {
         let report = import_file(&house, "bomb.zip", &archive, false).await;
         assert_eq!((report.imported, titles(&house).await), (1, vec!["one".to_owned()]), "{report:#?}");
         let told = issues_of_kind(&report, "left_out");
-        assert!(told.len() == 2 && told.iter().all(|told| told.contains("is not read on")), "{told:?}");
+        assert!(told.len() == 2 && told.iter().all(|told| told.contains("reading the file stopped")), "{told:?}");
         let report = import_file(&house, "conversations.json.gz", &gzip, false).await;
         assert_eq!(report.imported, 0);
         assert!(report.stopped.is_some() || !report.findings.is_empty(), "{report:#?}");
@@ -344,7 +344,7 @@ async fn encodings_are_read_or_reported() {
             let report = import_file(&house, name, bytes, false).await;
             let is_told = report.stopped.is_some() || !report.findings.is_empty();
             assert!(report.imported == 1 || is_told, "{name}: {report:#?}");
-            // What it did not understand it does not pass off as understood.
+            // An encoding that the import does not understand is reported, not guessed.
             assert!(is_told || name == "b.json", "{name}: {report:#?}");
         }
         assert!(titles(&house).await.contains(&"Zürich 树".to_owned()));
@@ -366,7 +366,7 @@ async fn stopped_or_interrupted_import_leaves_complete_chats_and_no_file() {
         assert_eq!(titles(&house).await.len() as u64, report.imported);
         assert_database_sound(&house).await;
 
-        // Somebody stops it.
+        // The user stops the import.
         let file = house.dir.path().join("stopped.json");
         std::fs::write(&file, &many).unwrap();
         let import =
@@ -375,7 +375,7 @@ async fn stopped_or_interrupted_import_leaves_complete_chats_and_no_file() {
         assert_eq!((stopped.conversations, stopped.stopped.as_deref()), (15, Some("it was stopped")));
         assert_database_sound(&house).await;
 
-        // On the page: the file that was sent is gone afterwards, whatever came of it, and the rest has come in.
+        // Through the import page: the uploaded file is removed in any case, and the remaining chats are imported.
         for bytes in [&many[..], b"Dear reader", &many[..100]] {
             let sent = tempfile::NamedTempFile::new_in(house.dir.path()).unwrap();
             std::fs::write(sent.path(), bytes).unwrap();
@@ -406,7 +406,7 @@ async fn conversation_files_are_read_once_up_to_limit() {
         |id: &str| json!({"content_type": "image_asset_pointer", "asset_pointer": format!("sediment://{id}")});
     let large: Vec<String> = (0..6).map(|n| format!("file_0000000{n}")).collect();
     let mut shows = valid_conversation("shows");
-    // The first one stands in it five times: counted each time it would leave no room.
+    // The chat names the first image five times; counted each time, it would leave no room for the others.
     let named = (0..5).map(|_| &large[0]).chain(&large[1..]);
     shows["mapping"]["q"]["message"]["content"] =
         json!({"content_type": "multimodal_text", "parts": named.map(|id| picture(id)).collect::<Vec<_>>()});
@@ -420,14 +420,14 @@ async fn conversation_files_are_read_once_up_to_limit() {
     let looked = import_file(&house, "files.zip", &archive, true).await;
     let report = import_file(&house, "files.zip", &archive, false).await;
     assert_eq!(report.imported, 1, "{report:#?}");
-    let beyond = issues_of_kind(&report, "lost").iter().filter(|text| text.contains("more than 256 MiB")).count();
+    let beyond = issues_of_kind(&report, "lost").iter().filter(|text| text.contains("exceed 256 MiB")).count();
     assert_eq!(beyond, 2, "{:#?}", report.findings);
     assert_same(&looked, &report);
     assert_database_sound(&house).await;
     house.close().await;
 }
 
-/// A question with files: one that cannot be kept, two that are words.
+/// A question with four files: two are texts, one cannot be kept, and one is missing.
 fn with_files(id: &str) -> Vec<u8> {
     let mut shows = valid_conversation(id);
     let of = |id: &str, name: &str| json!({"id": id, "name": name});
@@ -457,7 +457,7 @@ async fn chat_documents_are_imported_with_it_or_not_at_all_and_never_twice() {
     for house in test_servers().await {
         let looked = import_file(&house, "look.zip", &archive, true).await;
         assert_eq!((count(&house, "documents").await, count(&house, "uploads").await), (0, 0));
-        // The chat cannot be stored, as if the server had been killed before its end.
+        // The chat cannot be stored, as if the server had been killed before the import ended.
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
         let file = house.dir.path().join("fails.zip");
         std::fs::write(&file, &archive).unwrap();
@@ -471,7 +471,7 @@ async fn chat_documents_are_imported_with_it_or_not_at_all_and_never_twice() {
         let lost = issues_of_kind(&report, "lost");
         assert!(lost.iter().any(|text| text.contains("such a file")), "{lost:?}");
         assert_database_sound(&house).await;
-        // Deleted for ever, the chat left its documents behind; it comes in again with them.
+        // A chat that is deleted permanently leaves its documents behind; importing it again uses the same documents.
         let chat = report.chats[0].id.unwrap();
         let shown = chat_lines(&house, chat).await;
         let deleted = house.service.delete_chat(house.owner, chat).await.unwrap();
@@ -496,7 +496,8 @@ async fn chat_continued_elsewhere_is_extended_and_keeps_local_changes() {
     for house in test_servers().await {
         let chat = import_file(&house, "a.zip", &before, false).await.chats[0].id.unwrap();
         let shown = chat_lines(&house, chat).await;
-        // It went on in both places: there with another answer, a question with a file, and what stands below that.
+        // The chat continued at the source: with another reply, with a question with a file, and with a reply to
+        // that.
         let mut later = valid_conversation("shows");
         let attachments = |names: &[&str]| {
             let of = |name: &&str| json!({"id": format!("file-{name}"), "name": format!("{name}.md")});
@@ -526,7 +527,7 @@ async fn chat_continued_elsewhere_is_extended_and_keeps_local_changes() {
         );
         assert_eq!(import_file(&house, "b.zip", &archive, false).await.turns, 0);
         assert_database_sound(&house).await;
-        // What stands below something that was deleted here stays away, and that is told.
+        // A message below one that was deleted here is not imported, and this is reported.
         let all = turnleaf_store::turns::list_of_chat(&house.db, house.owner, chat, 0, 100).await.unwrap();
         house.service.delete_turn(house.owner, all[3].id).await.unwrap();
         let mut last: Value = serde_json::from_slice(&chats).unwrap();
@@ -536,7 +537,7 @@ async fn chat_continued_elsewhere_is_extended_and_keeps_local_changes() {
         assert!(
             issues_of_kind(&report, "left_out")
                 .iter()
-                .any(|text| text.contains(": 1 message that it has there and not here has no place")),
+                .any(|text| text.contains(": 1 message of the source could not be added to it")),
             "{report:#?}"
         );
         assert_database_sound(&house).await;
@@ -572,7 +573,7 @@ async fn file_being_uploaded_has_own_spool_and_leaves_nothing() {
     let arriving = send(Body::from_stream(body));
     let meanwhile = async {
         pieces.send(Ok("[")).await.unwrap();
-        // It was taken: the file is there. Another one is refused before any of it is read.
+        // The upload was accepted: its spool file exists. A second upload is refused before its body is read.
         pieces.send(Ok("{")).await.unwrap();
         assert_eq!(lying(), 1);
         let never = Body::from_stream(futures::stream::pending::<Result<&str, std::io::Error>>());
@@ -594,7 +595,7 @@ async fn file_being_uploaded_has_own_spool_and_leaves_nothing() {
     };
     let report = last(1).await;
     assert_eq!((report.imported, report.stopped), (1, None));
-    // The server goes down: none begins any more that has not ended at once.
+    // During shutdown, an import ends at once.
     service.stop_imports();
     assert_eq!(send(Body::from(whole)).await.status(), StatusCode::ACCEPTED);
     assert_eq!(last(2).await.stopped.as_deref(), Some("it was stopped"));

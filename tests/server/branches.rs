@@ -1,4 +1,5 @@
-//! Branches: another model on a branch of its own, an edit beside the message, and what a branch says in every request.
+//! Branches: another model on a branch of its own, an edit beside the original message, and the settings that a
+//! branch puts into every request.
 
 use serde_json::{Value, json};
 use turnleaf::domain::branch::{BranchOrigin, ContextPolicy};
@@ -33,7 +34,7 @@ fn provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvid
     ScriptedProvider::new("scripted", answers)
 }
 
-/// Three replies that reason, "one" to "three".
+/// Returns a provider of three replies with reasoning, "one" to "three".
 fn three_replies() -> ScriptedProvider {
     let reply = |word: &str| streamed_answer([thinking_step("hm"), text_step(word)]);
     provider([reply("one"), reply("two"), reply("three")])
@@ -59,7 +60,7 @@ fn place_below(turn: TurnId) -> PlacementRequest {
     PlacementRequest { prev_turn_id: Some(turn), ..PlacementRequest::default() }
 }
 
-/// What the n-th request says, as JSON.
+/// Returns the body of the n-th request as JSON.
 fn request_at(requests: &[bytes::Bytes], n: usize) -> Value {
     serde_json::from_slice(&requests[n]).unwrap()
 }
@@ -286,7 +287,7 @@ async fn chat_has_bounded_number_of_branches() {
             let is_named = matches!(refused, Err(ServiceError::Conflict { code: "too_many_branches", .. }));
             assert!(is_named, "{refused:?}");
         }
-        // One that is there already goes on, and one that is deleted makes room.
+        // At the limit, an existing branch can still be continued, and deleting one makes room for another.
         continue_chat(&house, &first, "b", PlacementRequest::default()).await;
         house.service.delete_branch(house.owner, last.id).await.unwrap();
         assert_eq!(new().await.unwrap().value.name, "branch (3)");
@@ -294,7 +295,8 @@ async fn chat_has_bounded_number_of_branches() {
     }
 }
 
-/// All branches but one that a chat may have, on SQLite and on PostgreSQL; two of them have the name of a new one.
+/// Inserts all branches but one that a chat may have, on SQLite and on PostgreSQL; two of them have the name that a
+/// new branch would get.
 const PLANT: [&str; 2] = [branch_rows_sql!("randomblob(16)"), branch_rows_sql!("gen_random_uuid()")];
 
 #[tokio::test]

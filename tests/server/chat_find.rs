@@ -1,4 +1,4 @@
-//! Looking for words in a chat, over HTTP: as far as it is about one chat.
+//! Find in one chat, over HTTP.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -9,7 +9,7 @@ use crate::test_server::{streamed_answer, text_step};
 
 const STRANGE: &str = "0190b5b4-7c1e-7abc-8def-0123456789ab";
 
-/// A chat of one exchange. Gives the chat and the reply.
+/// Starts a chat of one exchange. Returns the ids of the chat and the reply.
 async fn chat_with_question(api: &TestApi, question: &str) -> (String, String) {
     let chat = api.create_chat().await;
     let (status, started) =
@@ -90,7 +90,7 @@ async fn page_without_script_links_to_turns() {
     assert_eq!(status, StatusCode::OK);
     assert!(form.contains("role=\"search\"") && form.matches("<script").count() == 1, "{form}");
     let (_, found) = page(&api, &format!("/c/{chat}/find?q=%3CB%3Etrees")).await;
-    assert!(found.contains("One turn says this."), "{found}");
+    assert!(found.contains("1 message found."), "{found}");
     assert!(found.contains(&format!("href=\"/c/{chat}?at={reply}#turn-{reply}\"")), "{found}");
     assert!(found.contains("Leaves &amp; <mark>&lt;b&gt;trees</mark>&lt;/b&gt;"), "{found}");
     let (status, wrong) = page(&api, &format!("/c/{chat}/find?q={}", "a".repeat(257))).await;

@@ -1,5 +1,5 @@
-//! Reading a chat over HTTP, on both databases: pages of turns, the tree, the path, and the views of it; and what
-//! and 5 say of them.
+//! Reading a chat over HTTP, on both databases: pages of turns, the tree, the path, and the other views of a path
+//! (docs/reference/api.md 3.6, docs/reference/domain.md 4.9).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ async fn window_has_quarter_before_its_anchor_and_rest_after_it() {
             (format!("from={}&direction=after&limit=10", at(100)), 101..111, true, true),
             (format!("from={}&direction=after", at(289)), 290..300, true, false),
             (format!("from={}&direction=after&leaf={}&limit=3", at(10), at(299)), 11..14, true, true),
-            // By places in the chat, which count from 1.
+            // The positions in the chat count from 1.
             ("from=101&leaf=300".into(), 88..138, true, true),
             (String::new(), 250..300, true, false),
         ] {
@@ -76,7 +76,7 @@ async fn window_has_quarter_before_its_anchor_and_rest_after_it() {
             assert_eq!(page["chat_rev"], 300);
             assert_eq!(page["siblings"].as_object().unwrap().len(), range.len());
         }
-        // Of no turns, the cursor is where they would hang.
+        // For an empty page, the cursor is the turn that its turns would adjoin.
         for (query, before, after) in [
             (format!("from={}&direction=before", at(0)), Value::Null, json!(at(0))),
             (format!("from={}&direction=after", at(299)), json!(at(299)), Value::Null),
@@ -99,7 +99,7 @@ async fn window_has_quarter_before_its_anchor_and_rest_after_it() {
 #[tokio::test]
 async fn paging_down_takes_newest_child_unless_leaf_is_given() {
     for api in apis_on_every_database(Vec::new).await {
-        // 0 1 2 3 4 5, beside 2: 6 7, below 5: 8 9.
+        // The main path is 0 1 2 3 4 5; 6 and 7 branch off beside 2, and 8 and 9 follow 5.
         let hangs_on = [None, Some(0), Some(1), Some(2), Some(3), Some(4), Some(1), Some(6), Some(5), Some(8)];
         let bush = plant_api_tree(&api, 10, |n| hangs_on[n]).await;
         let turns = format!("/api/chats/{}/turns?direction=after&from={}", bush.chat, bush.turns[0].id);
@@ -110,7 +110,7 @@ async fn paging_down_takes_newest_child_unless_leaf_is_given() {
         let elsewhere = format!("/api/chats/{}/turns?from={}&leaf={}", bush.chat, bush.turns[7].id, bush.turns[9].id);
         let (status, problem) = api.call("GET", &elsewhere, None).await;
         assert_eq!((status.as_u16(), &problem["field"]), (422, &json!("leaf")), "{problem}");
-        // What was viewed last is where a reader goes on, if it is on the path that is asked for.
+        // Without `from`, a page is anchored at the turn that was viewed last, if it lies on the requested path.
         let last_viewed = format!("/api/chats/{}/last-viewed", bush.chat);
         let viewed = json!({ "turn_id": bush.turns[3].id });
         assert!(api.call("PUT", &last_viewed, Some(viewed)).await.0.is_success());
@@ -189,7 +189,7 @@ async fn invalid_query_is_refused_and_missing_turn_is_not_found() {
             assert_eq!(status, StatusCode::NOT_FOUND, "{path} {problem}");
             assert_eq!(same(&problem), same(&not_found), "{path}");
         }
-        // The last two turns are deleted: nobody can start from them, and nobody is led to them.
+        // The last two turns are deleted: no request may start from them, and no page leads to them.
         api.house.sql("UPDATE turns SET deleted_at = created_at, deletion_id = id WHERE ord > 4").await;
         for path in ["turns?from=", "turns?leaf=", "path/", "groups?leaf=", "blocks?leaf="] {
             let (status, _) = api.call("GET", &format!("{chat}/{path}{}", bush.turns[4].id), None).await;
@@ -206,7 +206,7 @@ async fn invalid_query_is_refused_and_missing_turn_is_not_found() {
 async fn foreign_chats_cannot_be_read() {
     for api in apis_on_every_database(Vec::new).await {
         let bush = plant_api_tree(&api, 4, line_parent).await;
-        // The chat now belongs to somebody else.
+        // The chat now belongs to another user.
         api.house.sql("INSERT INTO users (id, name, is_local_owner, created_at) \
             SELECT exchange_id, 'b', is_local_owner, created_at FROM (SELECT t.exchange_id, CAST(NULL AS INTEGER) AS x, \
             t.created_at FROM turns t WHERE t.ord = 1) e, (SELECT NOT is_local_owner AS is_local_owner FROM users) u").await;
@@ -262,7 +262,7 @@ async fn tree_is_sent_once_and_then_not_modified() {
         let ord_of = |id: Option<TurnId>| id.and_then(|id| bush.turns.iter().find(|t| t.id == id)).map(|t| t.ord);
         let expected: Vec<_> = bush.turns.iter().map(|turn| (turn.ord, ord_of(turn.prev_turn_id))).collect();
         assert_eq!(compact.turns().collect::<Vec<_>>(), expected);
-        // A message changes it.
+        // A new message changes the compact tree.
         let leaf = bush.turns.iter().rfind(|turn| turn.role == turnleaf::domain::Role::Assistant).unwrap();
         let send = json!({ "text": "more", "prev_turn_id": leaf.id });
         let (status, started) = api.call("POST", &format!("/api/chats/{}/turns", bush.chat), Some(send)).await;
@@ -443,7 +443,8 @@ async fn groups_are_messages_and_replies_and_messages_are_deprecated() {
 async fn groups_are_paginated_and_never_split() {
     for api in apis_on_every_database(Vec::new).await {
         let bush = plant_api_tree(&api, 9, |n| n.checked_sub(1)).await;
-        // Message and reply in turns; the fifth turn is made a reply, so that three of them are one group.
+        // Messages and replies alternate, except that the fifth turn is made a reply, so that three replies form one
+        // group.
         api.house.sql("UPDATE turns SET role = 'assistant' WHERE ord = 5").await;
         let chat = format!("/api/chats/{}/groups?leaf={}", bush.chat, bush.turns[8].id);
         let whole = get(&api, chat.clone()).await;
@@ -521,7 +522,7 @@ async fn turns_added_during_paging_are_neither_lost_nor_doubled() {
             page = get(&api, format!("{base}?limit=10&direction=before&from={cursor}")).await;
         }
         assert_eq!(seen, ids_of(&bush, 0..120));
-        // And what was added is found by going on.
+        // A reader that follows the cursors also finds turns that were added meanwhile.
         let mut cursor = Some(bush.turns[119].id.to_string());
         let mut newer: HashSet<TurnId> = HashSet::new();
         while let Some(from) = cursor {
@@ -551,7 +552,7 @@ async fn database_cycle_is_reported_and_reading_terminates() {
             let (status, problem) = api.call("GET", &path, None).await;
             assert_eq!((status.as_u16(), &problem["code"]), (409, &json!("corrupt_tree")), "{path} {problem}");
         }
-        // The context of a new reply cannot be read; the reply says so and ends.
+        // The context of a new reply cannot be read, so the reply reports it and ends.
         let send = json!({ "text": "more", "prev_turn_id": leaf });
         let (status, started) = api.call("POST", &format!("{chat}/turns"), Some(send)).await;
         assert_eq!(status, StatusCode::CREATED, "{started}");
@@ -568,7 +569,7 @@ async fn database_cycle_is_reported_and_reading_terminates() {
 #[tokio::test]
 async fn chat_and_versions_are_bounded() {
     for api in apis_on_every_database(|| vec![streamed_answer([text_step("x")])]).await {
-        // Two hundred replies to one message.
+        // The message has two hundred replies.
         let bush = plant_api_tree(&api, 201, |n| (n > 0).then_some(0)).await;
         let retry = format!("/api/turns/{}/retry", bush.turns[1].id);
         let (status, problem) = api.call("POST", &retry, None).await;

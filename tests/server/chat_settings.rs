@@ -1,4 +1,4 @@
-//! The page of a chat's settings: what it shows, what it saves, and what it keeps when something is wrong.
+//! The settings page of a chat: what it shows and saves, and that refused input is kept.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -18,7 +18,7 @@ async fn page(api: &TestApi, path: &str) -> (StatusCode, String) {
     (status, String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-/// Sends the form; gives the status, where it leads and the page.
+/// Posts the form; returns the status, the redirect target and the page.
 async fn save(api: &TestApi, chat: &str, fields: &str) -> (StatusCode, Option<String>, String) {
     let request = Request::builder()
         .method("POST")
@@ -69,7 +69,7 @@ async fn invalid_settings_are_named_beside_input_and_nothing_is_saved() {
     let before = stored_settings(&api, &chat).await;
     let (status, _, html) = save(&api, &chat, "system_prompt=Kept&temperature=warm&top_k=0").await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    for part in ["Kept", "value=\"warm\"", "This is not a number", "must be at least 1", "Nothing was saved"] {
+    for part in ["Kept", "value=\"warm\"", "Enter a valid number.", "must be at least 1", "Not saved. Check the"] {
         assert!(html.contains(part), "{part}: {html}");
     }
     let long = format!("system_prompt={}", "a".repeat(200_000));
@@ -90,7 +90,7 @@ async fn branch_with_other_prompt_is_marked() {
     assert!(!page(&api, &path).await.1.contains("class=\"kept\""));
     save(&api, &chat, "system_prompt=The+second").await;
     let html = page(&api, &path).await.1;
-    assert!(html.contains("keeps the prompt it began with") && html.contains("The first"), "{html}");
+    assert!(html.contains("” keeps the prompt it started with") && html.contains("The first"), "{html}");
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn missing_chat_has_no_settings() {
     assert_eq!(status, StatusCode::NOT_FOUND);
 }
 
-/// Sends a form; gives the status and where it leads.
+/// Posts a form; returns the status and the redirect target.
 async fn post(api: &TestApi, path: &str, fields: &str) -> (StatusCode, Option<String>) {
     let request = Request::builder()
         .method("POST")
@@ -115,7 +115,7 @@ async fn post(api: &TestApi, path: &str, fields: &str) -> (StatusCode, Option<St
     (response.status(), response.headers().get("location").map(|to| to.to_str().unwrap().to_owned()))
 }
 
-/// Begins a chat with a message, as the page's form does, and gives it as it is stored.
+/// Starts a chat with a message, as the page's form does, and returns the chat as it is stored.
 async fn start_chat(api: &TestApi, text: &str) -> Value {
     let (status, to) = post(api, "/forms/send", &format!("text={text}")).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
@@ -158,7 +158,8 @@ async fn next_chat_starts_with_prepared_settings_and_following_one_with_defaults
     assert_eq!(second["settings"]["params"], json!({}));
     assert!(page(&api, "/").await.1.contains("Tools: 3 on"));
 
-    // The prompt of all new chats is none of its own: another one takes its place here, too.
+    // A prompt that equals the default of all new chats is not stored as the chat's own, so a new default applies
+    // here, too.
     post(&api, "/new/settings", "system_prompt=Always+kind.&max_tokens=9").await;
     post(&api, "/forms/instructions", "system_prompt=").await;
     let third = start_chat(&api, "more").await;

@@ -1,4 +1,4 @@
-//! Two paths side by side, over HTTP: what the JSON and the page say, and what is refused.
+//! Two paths side by side, over HTTP: the JSON, the page, and refused requests.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -23,7 +23,7 @@ async fn page(api: &TestApi, path: &str) -> (StatusCode, http::HeaderMap, String
     (status, headers, String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-/// Posts a form; gives where it leads.
+/// Posts a form; returns the status and the redirect target.
 async fn post(api: &TestApi, path: &str, fields: &str) -> (StatusCode, String) {
     let request = Request::builder()
         .method("POST")
@@ -55,7 +55,7 @@ async fn compare_paths(api: &TestApi, chat: &str, left: &str, right: &str) -> (S
     api.call("GET", &format!("/api/chats/{chat}/compare?left={left}&right={right}"), None).await
 }
 
-/// A chat with a message and two replies to it, each gone on from: the left path is longer.
+/// Starts a chat with a message and two replies, each of which is continued; the left path is longer.
 async fn fork_chat(api: &TestApi) -> (String, SentExchange, SentExchange, SentExchange) {
     let chat = api.create_chat().await;
     let first = send_message(api, &chat, "What is a tree?", None).await;
@@ -99,7 +99,7 @@ async fn exchanges_are_compared_from_common_turn_with_usage() {
     assert!(found["left"]["total_ms"].is_u64() && found["left"]["mean_first_token_ms"].is_u64(), "{found}");
     let pairs = found["pairs"].as_array().unwrap();
     assert_eq!(pairs.iter().map(|pair| &pair["number"]).collect::<Vec<_>>(), [1, 2, 3]);
-    // Two replies to one message.
+    // The first pair compares two replies to one message.
     assert_eq!((&pairs[0]["message"], &pairs[0]["left"]["message"]), (&Value::Null, &Value::Null));
     assert_eq!(
         pairs[0]["reply"]["spans"],
@@ -118,7 +118,7 @@ async fn exchanges_are_compared_from_common_turn_with_usage() {
     assert_eq!((&reply["model"]["model"], &reply["status"]), (&json!("model-b"), &json!("complete")));
     assert!(reply["first_token_ms"].as_u64() <= reply["total_ms"].as_u64());
 
-    // Page by page the same pairs.
+    // Reading the pairs page by page gives the same pairs.
     let base = format!("/api/chats/{chat}/compare?left={}&right={}", left.reply, right.reply);
     let mut paged = Vec::new();
     let mut next = Some(0);
@@ -143,7 +143,7 @@ async fn ancestor_turns_and_unrelated_paths_are_compared() {
     let edited = format!("/api/turns/{}/edit", first.user);
     let (status, started) = api.call("POST", &edited, Some(json!({ "text": "What is a bush?" }))).await;
     assert_eq!(status, StatusCode::CREATED);
-    // It waits for its first words for ever: there is nothing of it yet.
+    // This reply never gets its first words, so it has no text to compare.
     let other = started["assistant_turn"]["id"].as_str().unwrap();
     let (status, found) = compare_paths(&api, &chat, &left.reply, other).await;
     assert_eq!((status, &found["common_turn_id"], &found["common_turns"]), (StatusCode::OK, &Value::Null, &json!(0)));
@@ -193,7 +193,7 @@ async fn incomparable_turns_are_refused_with_their_field() {
     assert_eq!(page(&api, &format!("/c/{chat}/compare?left=1&right={left}")).await.0, StatusCode::BAD_REQUEST);
     assert_eq!(page(&api, &format!("/c/{random}/compare")).await.0, StatusCode::NOT_FOUND);
     assert_eq!(page(&api, &format!("/c/{chat}/compare?left=&right=")).await.0, StatusCode::OK);
-    // A user turn is an end like any other.
+    // A path may end in a user turn, too.
     assert_eq!(compare_paths(&api, &chat, &first.user, right).await.0, StatusCode::OK);
 }
 
@@ -205,7 +205,7 @@ async fn page_shows_both_sides_without_script_and_links_onward() {
     assert_eq!(status, StatusCode::OK);
     for part in [
         "<h2 id=\"summary\">Summary</h2>".to_owned(),
-        "<th scope=\"row\">Tokens in</th><td>21</td><td>14</td>".to_owned(),
+        "<th scope=\"row\">Input tokens</th><td>21</td><td>14</td>".to_owned(),
         format!("/c/{chat}/compare?left={}&amp;right={}\" class=\"button\">Swap sides", right.reply, left.reply),
         format!("href=\"/c/{chat}?at={}\" class=\"no-print\">Open the last common message", first.user),
         format!("at={}\"", left.reply),
@@ -213,7 +213,7 @@ async fn page_shows_both_sides_without_script_and_links_onward() {
             .to_owned(),
         "A tall <ins><span class=\"quiet\">only right: </span>woody<span class=\"quiet\"> (end)</span></ins> plant."
             .to_owned(),
-        "This side has nothing here.".to_owned(),
+        "Nothing on this side.".to_owned(),
         "action=\"/forms/graft\"".to_owned(),
         format!("<option value=\"{}\" selected>", left.reply),
     ] {
@@ -260,7 +260,7 @@ async fn tools_are_named_and_counted() {
     assert_eq!((&found["left"]["tools"], &found["right"]["tools"]), (&expected, &json!([])));
     assert_eq!(found["pairs"][0]["left"]["reply"]["tools"], expected);
     let (_, _, html) = page(&api, &format!("/c/{chat}/compare?left={}&right={}", first.reply, other.reply)).await;
-    assert!(html.contains("<th scope=\"row\">Tools called</th><td>look_up × 3</td><td>none</td>"), "{html}");
+    assert!(html.contains("<th scope=\"row\">Tool calls</th><td>look_up × 3</td><td>none</td>"), "{html}");
 }
 
 #[tokio::test]
@@ -298,7 +298,7 @@ async fn path_is_rerun_over_http_and_its_page_links_to_comparison() {
     assert_eq!((status, headers.get("refresh")), (StatusCode::OK, None));
     let reply = done["reply_turn_id"].as_str().unwrap();
     assert!(html.contains(&format!("/c/{chat}/compare?left={}&amp;right={reply}", leaf.reply)), "{html}");
-    assert!(html.contains("All 2 messages were asked and answered") && !html.contains("/forms/graft"), "{html}");
+    assert!(html.contains("All 2 messages were rerun") && !html.contains("/forms/graft"), "{html}");
     let (_, found) = compare_paths(&api, &chat, &leaf.reply, reply).await;
     assert_eq!(found["pairs"][1]["message"]["same_percent"], 100);
     let (status, problem) = api.call("POST", &format!("/api/grafts/{id}/resume"), None).await;
@@ -328,7 +328,7 @@ async fn forms_start_cancel_and_resume_graft_and_show_refusals() {
     assert_eq!(post(&api, "/forms/graft", &fields).await.1, to, "sent twice, begun once");
     let (_, headers, html) = page(&api, &to).await;
     assert_eq!(headers["refresh"], "3");
-    assert!(html.contains("Message 1 of 1 is being answered") && html.contains("/forms/graft/cancel"), "{html}");
+    assert!(html.contains("Rerunning message 1 of 1") && html.contains("/forms/graft/cancel"), "{html}");
     let (_, _, html) = page(&api, &format!("/c/{chat}/compare")).await;
     assert!(html.contains(&format!("/c/{chat}/grafts/{id}")), "{html}");
 
@@ -337,7 +337,7 @@ async fn forms_start_cancel_and_resume_graft_and_show_refusals() {
     api.call("POST", &format!("/api/turns/{reply}/stop"), None).await;
     let paused = loop {
         let (_, _, html) = page(&api, &to).await;
-        if !html.contains("is being answered") {
+        if !html.contains("Rerunning message") {
             break html;
         }
         tokio::task::yield_now().await;
@@ -346,7 +346,7 @@ async fn forms_start_cancel_and_resume_graft_and_show_refusals() {
     assert_eq!(post(&api, "/forms/graft/resume", &format!("graft_id={id}")).await, (StatusCode::SEE_OTHER, to.clone()));
     let (_, refused) = post(&api, "/forms/graft/resume", &format!("graft_id={id}")).await;
     assert_eq!(refused, format!("{to}?refused=not_paused"));
-    assert!(page(&api, &refused).await.2.contains("This is not paused any more."));
+    assert!(page(&api, &refused).await.2.contains("This rerun is no longer paused."));
     post(&api, "/forms/graft/cancel", &format!("graft_id={id}")).await;
 
     let (_, back) = post(

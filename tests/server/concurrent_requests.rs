@@ -1,5 +1,5 @@
-//! Many requests that add to one chat at the same moment, on both databases: each finds its place as if the others had
-//! come before or after it.
+//! Concurrent requests that add to one chat, on both databases: each is placed as if the others had come before or
+//! after it.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use turnleaf_store::{branches, turns};
 use crate::bush::plant_tree;
 use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step};
 
-/// As many as wait for one chat at once; each on a connection of its own on PostgreSQL.
+/// The number of concurrent requests for one chat; on PostgreSQL each has its own connection.
 const AT_ONCE: usize = 8;
 
 async fn test_servers() -> Vec<TestServer> {
@@ -37,7 +37,7 @@ fn conflict<T: std::fmt::Debug>(result: &Result<T, ServiceError>) -> &'static st
     }
 }
 
-/// Every reply that began ends before the house is closed.
+/// Waits until every started reply has ended, so that the server can be closed.
 async fn wait_for_all<'a>(
     house: &TestServer,
     all: impl IntoIterator<Item = &'a Result<AcceptedExchange, ServiceError>>,
@@ -100,7 +100,7 @@ async fn repeated_concurrent_message_is_sent_once() {
     for house in test_servers().await {
         let chat = start_chat(&house).await.chat.id;
         for round in 0..AT_ONCE {
-            // Some come when the first is half stored, some when it is stored.
+            // Some requests arrive when the first is half stored, some when it is stored.
             let again = |reads: usize| {
                 let (house, client_request_id) = (&house, Some(format!("round {round}")));
                 async move {
@@ -148,7 +148,7 @@ async fn concurrently_deleted_turn_gets_no_version_below() {
         let next = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("next") };
         let second = house.service.start_turn(house.owner, next).await.unwrap();
         house.wait_until_ended(second.assistant_turn.id).await;
-        // A message without a reply, so that both verbs have a place below what goes.
+        // The message has no reply, so that both retry and edit would be placed below the turn that is deleted.
         house.service.delete_turn(house.owner, second.assistant_turn.id).await.unwrap();
         let (above, message_turn) = (first.assistant_turn.id, second.user_turn.id);
         let retry = || {
@@ -162,7 +162,7 @@ async fn concurrently_deleted_turn_gets_no_version_below() {
         );
         deleted.unwrap();
         for started in retried.iter().chain(&edited).flatten() {
-            // Whoever was first was stopped and went with it.
+            // A reply that started before the deletion was stopped and deleted with the turn.
             assert_eq!(turns::find(&house.db, house.owner, started.assistant_turn.id).await.unwrap(), None);
         }
         let path = house.service.path(house.owner, first.chat.id, None, 50).await.unwrap();

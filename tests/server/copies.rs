@@ -1,4 +1,4 @@
-//! A path that is copied into a chat of its own: the same words, the same bytes to the model, nothing paid twice.
+//! Copying a path into a new chat: the same blocks, the same bytes to the model, and no usage counted twice.
 
 use std::time::Instant;
 
@@ -60,7 +60,7 @@ async fn copy_has_same_text_and_continues_with_same_bytes() {
         let first = start_chat(house, "a").await;
         let chat = first.chat.id;
         let second = continue_chat(house, chat, first.assistant_turn.id, "b", PlacementRequest::default()).await;
-        // A version that is not on the path stays behind.
+        // A version that is not on the path is not copied.
         continue_chat(house, chat, first.assistant_turn.id, "aside", PlacementRequest::default()).await;
         let paid = || async {
             let now = SystemClock.now();
@@ -205,7 +205,7 @@ async fn chat_of_ten_thousand_turns_is_copied_within_seconds() {
     for fresh in test_databases().await {
         let house = TestServer::with_database(fresh.db.clone(), replies(&["one"])).await;
         let first = start_chat(&house, "a").await;
-        // A server that is asked over a socket for every row takes long to prepare.
+        // PostgreSQL is asked over a socket for each row, so preparing many exchanges there takes long.
         let exchanges = if matches!(house.db, Db::Sqlite { .. }) { 5_000 } else { 1_000 };
         let leaf = extend_chat(&house, &first, exchanges - 1).await;
         let began = Instant::now();
@@ -219,7 +219,7 @@ async fn chat_of_ten_thousand_turns_is_copied_within_seconds() {
     }
 }
 
-/// Repeats the chat's only exchange below its end, as many times.
+/// Repeats the chat's only exchange `times` times below its end. Returns the new leaf.
 async fn extend_chat(house: &TestServer, first: &AcceptedExchange, times: i64) -> TurnId {
     use turnleaf::domain::{Role, Turn, block::chat_seq};
     use turnleaf_platform::ids;

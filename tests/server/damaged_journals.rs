@@ -1,5 +1,5 @@
-//! Replies whose process was killed and whose journals are damaged: every reply ends at the first start, nothing that
-//! is stored gets shorter, and the damage is shown and named.
+//! Crash recovery with damaged journals: every interrupted reply ends at the first start, no stored text gets
+//! shorter, and the damage is shown and named.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::test_server::{TestServer, text_step, thinking_step};
 
-/// What the model writes: two blocks that are whole when the process is killed, and one that is open.
+/// The reply: two blocks that are complete when the process is killed, and one that is open.
 fn pieces() -> Vec<ScriptedStep> {
     vec![
         thinking_step("thought one, "),
@@ -33,22 +33,22 @@ fn pieces() -> Vec<ScriptedStep> {
     ]
 }
 
-/// What happens to one line of a journal.
+/// A damage of one line of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum JournalDamage {
-    /// It is no JSON.
+    /// The line is no JSON.
     Unreadable,
-    /// It is JSON without what its type needs.
+    /// The line is JSON, but lacks the fields of its type.
     Malformed,
     Removed,
-    /// It has a number far behind all others.
+    /// The line has a sequence number far behind all others.
     Renumbered,
 }
 
 const DAMAGES: [JournalDamage; 4] =
     [JournalDamage::Unreadable, JournalDamage::Malformed, JournalDamage::Removed, JournalDamage::Renumbered];
 
-/// A server with one provider that waits before each piece of each of so many replies.
+/// Starts servers with a provider that waits before each piece of each of `replies` replies.
 async fn test_servers(replies: usize) -> Vec<(TestServer, Arc<Notify>)> {
     let gate = Arc::new(Notify::new());
     let of_gate = gate.clone();
@@ -79,7 +79,7 @@ async fn stored_turn(house: &TestServer, id: TurnId) -> Turn {
     turns::find(&house.db, house.owner, id).await.unwrap().unwrap()
 }
 
-/// A reply that hangs in the middle of its last block, each piece of it an event of its own, all of it stored.
+/// Sends a message whose reply hangs in the middle of its last block, with each piece stored as an event of its own.
 async fn reply_cut_off(house: &TestServer, gate: &Notify) -> TurnId {
     let id = house.send("?").await.assistant_turn.id;
     let live = house.service.supervisor().live_turn(id).unwrap();
@@ -108,7 +108,7 @@ async fn sql(db: &Db, text: String) {
     }
 }
 
-/// The lines of a journal by their numbers.
+/// Returns the lines of a journal by their sequence numbers.
 async fn lines(db: &Db, id: TurnId) -> BTreeMap<i64, String> {
     let text = format!("SELECT seq, event FROM turn_events WHERE turn_id = {}", literal(db, id.uuid()));
     match db {
@@ -143,11 +143,11 @@ async fn damage_line(db: &Db, id: TurnId, seq: i64, damage: JournalDamage) {
     .await;
 }
 
-/// The text that a damaged line alone has: growth of the block that was open.
+/// Returns the text that only the damaged line holds: a delta of the block that was open.
 fn lost_text(event: &str, before: &Turn) -> Option<(BlockId, String)> {
     let Event::BlockDelta { block_id, text } = serde_json::from_str(event).unwrap() else { return None };
     let block = before.blocks.iter().find(|block| block.id == block_id).unwrap();
-    // Its row has the text that was committed with its beginning.
+    // The block's row has the text that was committed with its `block_start` event.
     (block.state == BlockState::Open && !block_begins_with(block, &text)).then_some((block_id, text))
 }
 
@@ -155,7 +155,7 @@ fn block_begins_with(block: &Block, text: &str) -> bool {
     text_of(block).starts_with(text)
 }
 
-/// Holds a reply that has ended against what it was when its process was killed. `lost` is what nobody can know.
+/// Compares a reply after recovery with its state before the crash. `lost` is the text that cannot be recovered.
 fn assert_is_whole(after: &Turn, before: &Turn, lost: Option<&(BlockId, String)>, is_in_order: bool, case: &str) {
     for block in &before.blocks {
         let now = after.blocks.iter().find(|now| now.id == block.id);
@@ -167,7 +167,7 @@ fn assert_is_whole(after: &Turn, before: &Turn, lost: Option<&(BlockId, String)>
         if is_in_order {
             assert_eq!(text_of(now), expected, "{case}");
         } else {
-            // What stands elsewhere now may be there twice, and is there.
+            // A renumbered piece may appear twice, but it is not lost.
             assert!(expected.split_inclusive(", ").all(|piece| text_of(now).contains(piece)), "{case}: {now:?}");
         }
         assert_ne!(now.state, BlockState::Open, "{case}");
@@ -195,7 +195,7 @@ async fn path_of(house: &TestServer, turn: &Turn) -> Turn {
 
 #[tokio::test]
 async fn reply_with_any_damaged_journal_line_ends_at_first_start_and_keeps_what_is_stored() {
-    // A first reply says how many lines there are.
+    // The first reply shows how many lines a journal has.
     let (house, gate) = test_servers(1).await.remove(0);
     let first = reply_cut_off(&house, &gate).await;
     let count = lines(&house.db, first).await.len();
@@ -224,7 +224,7 @@ async fn reply_with_any_damaged_journal_line_ends_at_first_start_and_keeps_what_
                 let lost = lost_text(event, before).filter(|_| !is_moved);
                 assert_is_whole(&after, before, lost.as_ref(), !is_moved, &case);
                 assert_eq!(path_of(house, before).await, after, "{case}");
-                // The end of a journal may be missing without a trace.
+                // A missing last line cannot be detected.
                 let is_end = *seq == count as i64;
                 if is_end && *damage == JournalDamage::Removed {
                     continue;
@@ -237,7 +237,7 @@ async fn reply_with_any_damaged_journal_line_ends_at_first_start_and_keeps_what_
             assert!(!is_named(&findings, &whole), "{findings:#?}");
         };
         check(&house).await;
-        // Nothing is left for another start, and none of it changes anything.
+        // A second start finds nothing to recover and changes nothing.
         let house = house.restart_after_kill(ScriptedProvider::new("scripted", []), Arc::new(NoTools)).await;
         assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0);
         check(&house).await;
@@ -261,7 +261,7 @@ async fn stop_ends_reply_with_damaged_journal() {
             damage_line(&house.db, id, *seq, damage).await;
             replies.push((before, damage));
         }
-        // Another process that has not swept: nothing drives the replies.
+        // This is another process that has not run the sweep, so nothing drives the replies.
         let other = TestServer::with_database(house.db.clone(), ScriptedProvider::new("scripted", [])).await;
         for (before, damage) in replies {
             let stopped = other.service.stop_turn(house.owner, before.id).await.unwrap();
@@ -277,7 +277,7 @@ async fn stop_ends_reply_with_damaged_journal() {
 
 #[tokio::test]
 async fn reply_with_damaged_numbers_and_places_ends_at_first_start() {
-    // Of the turn's row, of a line, and of blocks: what the numbering of an ending goes by.
+    // These values of the turn's row, of a line and of the blocks decide the numbering of the ending.
     let damages: [fn(&str) -> String; 5] = [
         |turn| format!("UPDATE turns SET last_event_seq = 9223372036854775807 WHERE id = {turn}"),
         |turn| format!("UPDATE turns SET last_event_seq = 0 WHERE id = {turn}"),
@@ -320,7 +320,8 @@ async fn reply_with_damaged_rows_beside_its_journal_ends_at_first_start() {
                 format!("UPDATE generations SET provider = CAST(X'ff' AS TEXT), raw_kind = '?' WHERE turn_id = {turn}"),
                 "PRAGMA ignore_check_constraints = OFF".to_owned(),
             ],
-            // Its ids are ids, and it looks at all conditions of a row that is changed.
+            // PostgreSQL checks the type of ids and all constraints of an updated row, so only the kind is damaged
+            // here.
             Db::Postgres { .. } => vec![
                 "ALTER TABLE generations DROP CONSTRAINT generations_raw_kind_check".to_owned(),
                 format!("UPDATE generations SET raw_kind = '?' WHERE turn_id = {turn}"),
@@ -345,7 +346,8 @@ async fn reply_with_damaged_rows_beside_its_journal_ends_at_first_start() {
     }
 }
 
-/// Both places of an open block are damaged: its row keeps its bytes for a repair, and nothing stays open.
+/// An open block is damaged in its row and in the journal: the row keeps its bytes for a repair, and the block is
+/// closed.
 #[tokio::test]
 async fn block_that_cannot_be_read_in_either_place_is_closed_and_keeps_its_bytes() {
     for (house, gate) in test_servers(1).await {

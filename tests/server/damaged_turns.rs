@@ -1,5 +1,5 @@
-//! Replies that run while rows beside them, or their own, cannot be read or break the rules of their tables: each of
-//! them ends, at Stop as at the next start.
+//! Running replies whose own or neighbouring rows are unreadable or break the constraints of their tables: each of
+//! them ends, at Stop and at the next start.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use turnleaf_tools::toolbox::NoTools;
 
 use crate::test_server::{TestServer, streamed_answer, text_step};
 
-/// Damages of a turn, of its branch and of its blocks, as a disk can do them; PostgreSQL lets nobody write most of
-/// them.
+/// Damages of a turn, of its branch and of its blocks, as a bad disk may cause them. PostgreSQL does not let anybody
+/// write most of them, so they run on SQLite only.
 const DAMAGES: [&str; 18] = [
     "UPDATE turns SET role = 'assistanu' WHERE id = {turn}",
     "UPDATE turns SET role = CAST(X'ff' AS TEXT) WHERE id = {turn}",
@@ -33,17 +33,17 @@ const DAMAGES: [&str; 18] = [
     "UPDATE turns SET branch_id = CAST(branch_id AS TEXT) WHERE id = {turn}",
     "UPDATE turn_blocks SET generation_id = CAST(generation_id AS TEXT) WHERE turn_id = {turn}",
     "UPDATE turn_blocks SET seq = 'first' WHERE turn_id = {turn}",
-    // The search index, for all of them.
+    // This damages the search index, for all replies.
     "UPDATE search_words_data SET block = X'ffff' WHERE id = 10",
 ];
 
-/// Far more than an ending takes.
+/// Far more time than the end of a reply takes.
 const SOON: Duration = Duration::from_secs(20);
 
 async fn damage(house: &TestServer, id: TurnId, damage: &str) {
     let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
     let damage = damage.replace("{turn}", &format!("X'{}'", id.uuid().simple()));
-    // A bit of a row's header is enough to change the type of a value.
+    // One bit of a row's header can change the type of a value, so the `STRICT` tables are made loose meanwhile.
     let schema = |sql: &str| {
         format!(
             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = {sql} \
@@ -63,7 +63,7 @@ async fn status(house: &TestServer, id: TurnId) -> String {
     sqlx::query_scalar("SELECT status FROM turns WHERE id = $1").bind(id.uuid()).fetch_one(writer).await.unwrap()
 }
 
-/// Whether the reply's words are in its row and in a block of it.
+/// Returns whether the reply's text is in its row and in a block.
 async fn has_words(house: &TestServer, id: TurnId) -> bool {
     const IN_ROW: &str = "SELECT COUNT(*) > 0 FROM turns WHERE id = $1 AND content_text LIKE '%first words%'";
     const IN_BLOCK: &str = "SELECT COUNT(*) > 0 FROM turn_blocks WHERE turn_id = $1 AND content LIKE '%first words%'";
@@ -72,7 +72,7 @@ async fn has_words(house: &TestServer, id: TurnId) -> bool {
     has(IN_ROW).await && has(IN_BLOCK).await
 }
 
-/// Replies that hang after their first words, each in a chat of its own, all of it stored.
+/// Starts replies that hang after their first words, each in its own chat, with everything stored.
 async fn replies_cut_off() -> (TestServer, Vec<TurnId>) {
     let hangs = || streamed_answer([text_step("first words"), ScriptedStep::Hang]);
     let house = TestServer::new_patient(ScriptedProvider::new("scripted", DAMAGES.map(|_| hangs()))).await;
@@ -109,7 +109,7 @@ async fn reply_whose_row_or_neighbours_are_damaged_ends_at_first_start() {
         assert!(has_words(&house, *id).await, "{damage}: what was shown is kept");
     }
     assert_eq!(house.service.supervisor().sweep().await.unwrap(), 0, "nothing is left for another start");
-    // The rules of the tables still hold for everybody else.
+    // The constraints of the tables still hold for all other statements.
     let Db::Sqlite { writer, .. } = &house.db else { unreachable!() };
     assert!(sqlx::query("UPDATE turns SET ord = 0").execute(writer).await.is_err());
     let next = house.send("and now?").await.assistant_turn.id;

@@ -1,4 +1,4 @@
-//! PostgreSQL goes away in the middle of replies and comes back: the server recovers by itself, nothing that was
+//! PostgreSQL fails in the middle of replies and recovers: the server reconnects by itself, nothing that was
 //! acknowledged is lost, and the replies complete.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::lost_acknowledgements::behind_proxy;
 use crate::own_cluster::OwnCluster;
 use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step};
 
-/// Short limits, so that an outage of seconds is a long one.
+/// Short timeouts, so that an outage of seconds is a long one.
 const SHORT: TimeLimits = TimeLimits {
     acquire: Duration::from_secs(1),
     probe: Duration::from_millis(300),
@@ -28,12 +28,12 @@ const SHORT: TimeLimits = TimeLimits {
     attempt: Duration::from_secs(1),
     outcome: Duration::from_secs(2),
 };
-/// How long everything may take to be well again.
+/// The time within which the server must have recovered.
 const RECOVERY: Duration = Duration::from_secs(5);
 const REPLIES: usize = 8;
 const WORDS: usize = 150;
 
-/// A server that has claimed its database, with replies that stream.
+/// A server that has claimed its database, with streaming replies.
 struct StreamingServer {
     house: TestServer,
     log: Arc<turnleaf_providers::scripted::RequestLog>,
@@ -47,7 +47,7 @@ fn reply_text() -> String {
 }
 
 impl StreamingServer {
-    /// Begins replies that wait in the middle until [`Self::go_on`].
+    /// Starts replies that wait in the middle until [`Self::release_gates`].
     async fn start(db: Db) -> Self {
         let mut claim = Claim::acquire(&db, ids::mint()).await.unwrap();
         claim.start_epoch().await.unwrap();
@@ -77,7 +77,8 @@ impl StreamingServer {
         self.gates.iter().for_each(|gate| gate.notify_one());
     }
 
-    /// All replies are complete and as they were sent, each asked for once, and the next message is answered.
+    /// Asserts that all replies are complete and as they were sent, that each was requested once, and that the next
+    /// message is answered.
     async fn assert_recovery(self) {
         let well_again = async {
             for reply in &self.replies {
@@ -146,7 +147,7 @@ async fn replies_complete_after_network_black_hole_and_no_request_hangs() {
         tokio::task::yield_now().await;
     }
     assert!(began.elapsed() < RECOVERY, "both have their limits: {:?}", began.elapsed());
-    // Longer than any limit, so that whatever is under way has been given up.
+    // The outage is longer than any timeout, so that every operation in progress has been given up.
     tokio::time::sleep_until(began + Duration::from_secs(4)).await;
     proxy.heal();
     streaming.assert_recovery().await;
@@ -159,7 +160,7 @@ async fn replies_complete_when_all_connections_die_silently() {
     let streaming = StreamingServer::start(db).await;
     proxy.silence_links();
     streaming.release_gates();
-    // Its limits pass first, once for a statement and once for an attempt.
+    // The server's own timeouts pass first, once for a statement and once for an attempt.
     let house = &streaming.house;
     let first = streaming.replies[0].assistant_turn.id;
     timeout(RECOVERY, house.wait_until_ended(first)).await.expect("it recovers without being healed");
@@ -179,11 +180,11 @@ async fn reply_started_during_outage_waits_for_its_context() {
     let house = TestServer::with_database(db, provider).await;
     let first = house.send("?").await;
     assert_eq!(house.wait_until_ended(first.assistant_turn.id).await.status, TurnStatus::Complete);
-    // From the moment at which the message is stored, and before anything is read for its reply.
+    // The black hole begins when the message is stored, before anything is read for its reply.
     proxy.black_hole_after_commit("INSERT INTO exchanges");
     let second = house.send_to(first.chat.id, "and?").await;
     assert!(proxy.is_black_hole());
-    // Longer than any limit, so that every first attempt at the context has been given up.
+    // The outage is longer than any timeout, so that every first attempt at the context has been given up.
     tokio::time::sleep(Duration::from_secs(4)).await;
     proxy.heal();
     let turn = timeout(RECOVERY, house.wait_until_ended(second.assistant_turn.id)).await.expect("it recovers in time");

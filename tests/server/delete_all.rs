@@ -1,5 +1,5 @@
-//! Deleting everything: by the form, with a reply that runs, on every database; what is left of a person, and of their
-//! files once a day has passed.
+//! Deleting all data with the form, while a reply runs, on every database: which rows of a person remain, and that
+//! file bytes are purged a day later.
 
 use chrono::TimeDelta;
 use http::StatusCode;
@@ -25,7 +25,7 @@ async fn count(api: &TestApi, sql: &'static str) -> i64 {
     }
 }
 
-/// Rows of everything that was said, brought or used.
+/// Counts the remaining rows of chats, files and drafts, by table.
 async fn remaining_rows(api: &TestApi) -> Vec<(&'static str, i64)> {
     let tables = [
         ("chats", "SELECT COUNT(*) FROM chats"),
@@ -84,7 +84,7 @@ async fn everything_is_deleted_permanently_after_confirmation() {
             json!({ "name": "Box", "api": "openai_chat", "base_url": "https://box.example/v1", "key": "k" });
         assert_eq!(api.call("POST", "/api/providers", Some(connected)).await.0, StatusCode::CREATED);
 
-        // Counted, with what is in Trash, and nothing goes without the word.
+        // The page counts the chats with those in Trash, and nothing is deleted without the typed word.
         let page = api.get_page("/settings/data/delete").await;
         for part in
             ["3 chats, with all their branches", "2 documents, with their versions", "1 file or image", "/api/export"]
@@ -94,7 +94,7 @@ async fn everything_is_deleted_permanently_after_confirmation() {
         for typed in ["", "yes", "deleted"] {
             let (status, page) = api.post_form("/forms/delete-everything", &[("word", typed)]).await;
             assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{typed}");
-            assert!(page.contains("This is not “delete”.") && page.contains("Nothing was deleted."), "{page}");
+            assert!(page.contains("You did not type “delete”.") && page.contains("Nothing was deleted."), "{page}");
         }
         assert_eq!(count(&api, "SELECT COUNT(*) FROM chats").await, 3);
 
@@ -103,19 +103,19 @@ async fn everything_is_deleted_permanently_after_confirmation() {
         assert_eq!(remaining_rows(&api).await, []);
         assert_eq!(api.house.service.supervisor().running_count(), 0);
         assert!(api.get_page("/settings/data?done=deleted").await.contains("Everything was deleted."));
-        // What is set stays.
+        // Settings are kept.
         let (_, providers) = api.call("GET", "/api/providers", None).await;
         assert!(providers.as_array().unwrap().iter().any(|provider| provider["id"] == "box"), "{providers}");
         let (_, usage) = api.call("GET", "/api/usage", None).await;
         assert_ne!(usage, Value::Null);
         api.house.check_invariants().await;
 
-        // The bytes go with the tidying of the next day.
+        // The bytes are purged by the maintenance of the next day.
         let tomorrow = api.house.service.supervisor().clock().now() + limits::BLOB_KEPT + TimeDelta::minutes(1);
         purge_scheduled(&api.house.db, tomorrow).await.unwrap();
         assert_eq!(count(&api, "SELECT COUNT(*) FROM blobs").await, 0);
         assert_eq!(count(&api, "SELECT COUNT(*) FROM blob_forms").await, 0);
-        // And it goes on from nothing.
+        // Deleting again without any data succeeds.
         let (status, _) = api.post_form("/forms/delete-everything", &[("word", "delete")]).await;
         assert_eq!(status, StatusCode::SEE_OTHER);
         api.house.close().await;
@@ -129,7 +129,7 @@ async fn undeletable_chat_is_reported_and_rest_is_deleted() {
     {
         let started = api.house.send("first").await;
         api.house.wait_until_ended(started.assistant_turn.id).await;
-        // A reply that cannot be ended: the place of its ending in the journal is taken.
+        // This reply cannot be ended, because the sequence number of its ending is already taken in the journal.
         api.house
             .sql(
                 "UPDATE turns SET status = 'streaming', completed_at = NULL, last_event_seq = last_event_seq - 1 \
@@ -140,7 +140,8 @@ async fn undeletable_chat_is_reported_and_rest_is_deleted() {
         api.house.wait_until_ended(started.assistant_turn.id).await;
         let (status, page) = api.post_form("/forms/delete-everything", &[("word", "delete")]).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{page}");
-        let said = "Not everything was deleted: replies keep beginning in what is to be deleted.";
+        let said = "Some items could not be deleted: new replies keep starting in the chats to be deleted; try again. \
+                    The rest was deleted.";
         assert!(page.contains(said) && !page.contains("Nothing was deleted"), "{page}");
         assert!(!page.contains("aria-invalid"), "the word is right: {page}");
         assert_eq!(count(&api, "SELECT COUNT(*) FROM chats").await, 1);
@@ -161,7 +162,7 @@ async fn imports_are_deleted_and_second_request_reports_running_deletion() {
         while !service.import_job(owner, id).unwrap().is_over {
             tokio::task::yield_now().await;
         }
-        // And a chat of which a part came in.
+        // A second chat is only partly imported.
         let (chat, now) = (api.create_chat().await.parse().unwrap(), service.supervisor().clock().now());
         let mut tx = api.house.db.begin().await.unwrap();
         purge::hide_incoming(&mut tx, owner, chat, ids::mint(), (now, now + TimeDelta::minutes(2))).await.unwrap();

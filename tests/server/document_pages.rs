@@ -1,4 +1,4 @@
-//! The pages of documents without script: every form does its deed, and no text becomes markup.
+//! The document pages without script: every form works, and no text becomes markup.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -30,7 +30,7 @@ async fn read(api: &TestApi, request: Request<Body>) -> (StatusCode, String) {
     (status, location.unwrap_or_else(|| String::from_utf8(bytes.into()).unwrap()))
 }
 
-/// A form's status, and where it leads or what it shows.
+/// Posts a form; returns its status and the redirect target or the page.
 async fn post(api: &TestApi, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
     let escape = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
     let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", escape(value))).collect();
@@ -39,7 +39,7 @@ async fn post(api: &TestApi, path: &str, fields: &[(&str, &str)]) -> (StatusCode
     read(api, request.body(Body::from(body.join("&"))).unwrap()).await
 }
 
-/// Files of a form: names and bytes.
+/// Posts a multipart form with files, given as names and bytes.
 async fn upload(api: &TestApi, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> (StatusCode, String) {
     let mut body = Vec::new();
     for (name, value) in fields {
@@ -101,7 +101,7 @@ async fn document_is_created_viewed_changed_compared_and_deleted() {
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
-    // The one script is the page's own.
+    // The page's only script is its own.
     assert_eq!(page.matches("<script").count(), 1, "{page}");
     assert!(page.contains("\"enhance\")</script>") && !page.contains("alert(1)</script>"), "{page}");
 
@@ -128,7 +128,7 @@ async fn document_is_created_viewed_changed_compared_and_deleted() {
     assert_eq!(status, StatusCode::SEE_OTHER);
     assert_eq!(api.call("GET", &format!("/api/documents/{id}"), None).await.1["content"], "one\ntwo <b>\nthree");
 
-    // Gone at once, with the way back beside it.
+    // The deletion takes effect at once and offers Undo.
     let (_, to) = post(&api, "/forms/documents/delete", &[("document_id", &id)]).await;
     assert_eq!(to, format!("/documents?deleted={id}"));
     let (_, rest) = get(&api, &to).await;
@@ -140,7 +140,9 @@ async fn document_is_created_viewed_changed_compared_and_deleted() {
     assert_eq!(post(&api, "/forms/documents/restore", &[("document_id", &id)]).await.0, StatusCode::SEE_OTHER);
     assert!(!get(&api, &to).await.1.contains(">Undo<"), "it is back");
     post(&api, "/forms/documents/delete", &[("document_id", &id)]).await;
-    assert!(post(&api, "/forms/documents/purge", &[("document_id", &id)]).await.1.contains("Delete “Plan” for ever?"));
+    assert!(
+        post(&api, "/forms/documents/purge", &[("document_id", &id)]).await.1.contains("Delete “Plan” permanently?")
+    );
     assert_eq!(
         post(&api, "/forms/documents/purge", &[("document_id", &id), ("sure", "1")]).await.0,
         StatusCode::SEE_OTHER
@@ -155,7 +157,13 @@ async fn form_files_are_stored_one_by_one() {
         [("a.md", b"# A"), ("b.png", PNG), ("c.txt", b"\xc4\xe3"), ("d.txt", b""), ("e.txt", b"E")];
     let (status, page) = upload(&api, &[("encoding", "")], &files).await;
     assert_eq!(status, StatusCode::OK);
-    for said in ["a.md", "b.png: an image", "c.txt: the text", "d.txt: the file is empty", "e.txt"] {
+    for said in [
+        "a.md",
+        "b.png: an image is kept for one day only",
+        "c.txt: the text encoding",
+        "d.txt: the file is empty",
+        "e.txt",
+    ] {
         assert!(page.contains(said), "{said}: {page}");
     }
     let (_, list) = api.call("GET", "/api/documents", None).await;
@@ -169,7 +177,7 @@ async fn form_files_are_stored_one_by_one() {
     assert_eq!((&now["content"], &now["title"]), (&json!("later"), &json!("c.txt")));
     assert_eq!(upload(&api, &[("encoding", "")], &[("", b"")]).await.0, StatusCode::UNPROCESSABLE_ENTITY);
 
-    //
+    // Malformed and oversized multipart bodies are refused.
     let part = b"--X\r\ncontent-disposition: form-data; name=\"files\"; filename=\"a\"\r\n\r\na".to_vec();
     assert_eq!(send(&api, "multipart/form-data", part.clone()).await.0, StatusCode::BAD_REQUEST);
     assert_eq!(send(&api, "multipart/form-data; boundary=X", part).await.0, StatusCode::BAD_REQUEST);
@@ -177,7 +185,7 @@ async fn form_files_are_stored_one_by_one() {
     let many: Vec<(&str, &[u8])> = (0..10_000).map(|_| ("x.txt", &b"x"[..])).collect();
     let (status, page) = upload(&api, &[], &many).await;
     assert_eq!(status, StatusCode::OK);
-    assert!(page.contains("too many files"), "{page}");
+    assert!(page.contains("Too many files."), "{page}");
 }
 
 #[tokio::test]
@@ -216,7 +224,7 @@ async fn quoted_lines_are_sent_with_next_message() {
         "{contents:?}"
     );
     assert!(get(&api, &format!("/documents/{id}")).await.1.contains("used in 1 chat"));
-    // In a chat that is not there yet.
+    // The document is quoted in a new chat that does not exist yet.
     let (status, to) = post(&api, "/forms/documents/quote", &fields[..4]).await;
     assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/"));
 }
@@ -253,9 +261,9 @@ async fn server_pages_run_only_own_script() {
     let expected = format!("script-src 'nonce-{nonce}' 'strict-dynamic' 'wasm-unsafe-eval';");
     assert!(nonce.len() >= 22 && allowed.contains(&expected), "{allowed}");
     assert_ne!(policy(path.clone()).await.0, allowed, "a nonce is used once");
-    // An empty line is empty: a selection over it is counted from what is in the page.
+    // An empty line has an empty element, because a selection over it is counted from the page.
     assert!(page.contains("<li id=\"L2\" class=\"\"><code dir=\"auto\"></code></li>"), "{page}");
-    // What script shows is there, and hidden.
+    // Controls that need script are in the page, but hidden.
     assert!(page.contains("id=\"quote-bar\"") && page.contains(" hidden"), "{page}");
     let edit = format!("{path}/edit");
     for other in

@@ -1,4 +1,5 @@
-//! Documents, uploads and references over the real router: and 7, and what becomes of what is named.
+//! Documents, uploads and references over the real router (docs/reference/api.md 3.8), and how their referenced
+//! content is sent, copied and withheld.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -59,7 +60,7 @@ async fn send(api: &TestApi, chat: &str, content: Value) -> (StatusCode, Value) 
     api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "content": content }))).await
 }
 
-/// Sends, and waits for the reply.
+/// Sends a message and waits for its reply.
 pub async fn send_and_wait(api: &TestApi, chat: &str, content: Value) -> Value {
     let (status, started) = send(api, chat, content).await;
     assert_eq!(status, StatusCode::CREATED, "{started}");
@@ -67,7 +68,7 @@ pub async fn send_and_wait(api: &TestApi, chat: &str, content: Value) -> Value {
     started
 }
 
-/// The manifest of a reply's newest request: what was attached to its messages.
+/// Returns what was attached to the messages of a reply's newest request, from its manifest.
 async fn shown_references(api: &TestApi, reply: &str) -> Vec<Value> {
     let (_, made) = api.call("GET", &format!("/api/turns/{reply}/generations"), None).await;
     let turns = made.as_array().unwrap().last().unwrap()["request_manifest"]["turns"].as_array().unwrap().clone();
@@ -95,7 +96,7 @@ async fn document_is_created_changed_restored_and_deleted() {
             (status, &late["code"], &late["rev"]),
             (StatusCode::CONFLICT, &json!("document_changed"), &json!(2))
         );
-        // The same words are no version, and change nothing.
+        // Saving the same text adds no version and changes nothing.
         let (_, same) = api.call("PUT", &path, Some(json!({ "content": "three" }))).await;
         assert_eq!(same, changed);
         let (_, named) = api.call("PUT", &path, Some(json!({ "title": "Plan B" }))).await;
@@ -111,7 +112,7 @@ async fn document_is_created_changed_restored_and_deleted() {
         let (status, gone) = api.call("GET", &format!("{path}?version=2020-01-01T00:00:00Z"), None).await;
         assert_eq!((status, &gone["code"]), (StatusCode::NOT_FOUND, &json!("version_gone")));
 
-        // An earlier version comes back as a new one.
+        // Restoring an earlier version adds it as a new version.
         let restore = json!({ "version_timestamp": first });
         let (status, restored) = api.call("POST", &format!("{path}/restore"), Some(restore)).await;
         assert_eq!((status, &restored["chars"]), (StatusCode::OK, &json!(8)));
@@ -171,7 +172,7 @@ async fn document_is_created_once_for_one_request() {
     assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("idempotency_mismatch")));
 }
 
-///, S-OF-01 to S-OF-08 and S-OF-10.
+/// docs/reference/domain.md C19
 #[tokio::test]
 async fn selections_are_checked_against_their_version() {
     for api in apis_with_fake_reader(|| replies(12)).await {
@@ -222,7 +223,7 @@ async fn selections_are_checked_against_their_version() {
         assert_eq!(blocks[0]["block_metadata"]["card"]["lines"], json!([1, 1]));
         assert_eq!((&blocks[1]["selection_start"], &blocks[1]["selection_end"]), (&json!(2), &json!(3)));
 
-        // Edited between selecting and sending: the older version is still there, and is what is sent.
+        // The document was edited between selecting and sending: the older version still exists and is what is sent.
         let version = d["version_timestamp"].clone();
         api.call("PUT", &format!("/api/documents/{}", id(&d)), Some(json!({ "content": "all other" }))).await;
         let mut older = reference_part(&d, 3, 5);
@@ -237,7 +238,7 @@ async fn selections_are_checked_against_their_version() {
     }
 }
 
-/// S-OF-11, S-OF-12 and the counts.
+/// docs/reference/limits.md Messages and chats
 #[tokio::test]
 async fn message_references_are_bounded() {
     let api =
@@ -267,7 +268,7 @@ async fn message_references_are_bounded() {
     assert_eq!((status, &problem["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("content")), "{problem}");
 }
 
-///, as far as it is not a matter of reading files.
+/// docs/reference/api.md 3.8
 #[tokio::test]
 async fn uploads_are_bounded_and_names_are_sanitized() {
     for api in apis_with_fake_reader(Vec::new).await {
@@ -293,12 +294,13 @@ async fn uploads_are_bounded_and_names_are_sanitized() {
         ] {
             let (answered, problem) = upload(&api, name, bytes).await;
             assert_eq!((answered, &problem["code"]), (status, &json!(code)), "{name}: {problem}");
-            // It names the field, and says what can be done about a file.
+            // The problem names the field and, for a file, gives advice.
             let field = if code == "invalid" { "name" } else { "file" };
             assert_eq!(problem["field"], field, "{name}: {problem}");
             assert_eq!(problem["advice"].is_string(), field == "file", "{name}: {problem}");
         }
-        // A body that says how long it is is refused unread; one that does not, as soon as it is too long.
+        // A body whose declared length is too large is refused unread; a body without a declared length, as soon as
+        // it is too long.
         let stated = Request::builder().method("POST").uri("/api/blobs?name=x").header("host", "127.0.0.1:3000");
         let stated = stated
             .header("content-length", "34603008")
@@ -312,7 +314,7 @@ async fn uploads_are_bounded_and_names_are_sanitized() {
         let packed = Request::builder().method("POST").uri("/api/blobs?name=x").header("host", "127.0.0.1:3000");
         let packed = packed.header("content-encoding", "gzip").body(Body::from("x")).unwrap();
         assert_eq!(api.send(packed).await.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
-        // Elsewhere nothing is longer than it was.
+        // Other routes keep their smaller limit for bodies.
         let long = json!({ "title": "t", "content": "a".repeat(3 << 20) });
         assert_eq!(api.call("POST", "/api/documents", Some(long)).await.0, StatusCode::PAYLOAD_TOO_LARGE);
 
@@ -338,7 +340,7 @@ async fn same_file_uploaded_fifty_times_concurrently_is_one_blob() {
             (&made["kind"], &made["width"], &made["mime"]),
             (&json!("image"), &json!(3000), &json!("image/png"))
         );
-        // What is kept is the picture that was drawn again.
+        // Only the re-encoded image is stored.
         assert_eq!(made["sha256"], hash(&[PNG, b"cleansame"].concat()));
         assert_eq!(made["thumbnail"], hash(&[PNG, b"smallsame"].concat()));
         assert_eq!(count(&api, "SELECT COUNT(*) FROM blobs").await, 3);
@@ -379,8 +381,8 @@ async fn file_becomes_document_and_its_versions() {
     api.house.check_invariants().await;
 }
 
-/// What a model is shown is the version that the message names, the same bytes every time, in another process too; and
-/// nothing of what is deleted.
+/// The model is sent the version that the message names, with the same bytes every time, in another process too;
+/// deleted documents are withheld.
 #[tokio::test]
 async fn model_is_sent_pinned_version_with_same_bytes() {
     for api in apis_with_fake_reader(|| replies(9)).await {
@@ -421,15 +423,16 @@ async fn model_is_sent_pinned_version_with_same_bytes() {
         assert_eq!(first[2]["shown_as"], "image");
         assert_eq!(first[2]["sha256"], hash(&[PNG, b"modelscat"].concat()), "the form for models");
         assert!(first.iter().all(|line| line["approx_tokens"].as_u64().unwrap() > 0));
-        // The same for a person to read.
+        // The page shows the same to people.
         let (status, page) = document_pages::get(&api, &format!("/turns/{reply}/sent")).await;
         assert_eq!(status, StatusCode::OK, "{page}");
-        for words in ["lines 2–3, characters 5–22", "all of it", "as an image", first[1]["sha256"].as_str().unwrap()]
-        {
+        let page = page.replace("<!>", "");
+        let hash_of_lines = first[1]["sha256"].as_str().unwrap();
+        for words in ["lines 2–3, characters 5–22", " UTC, whole document</span>", "as an image", hash_of_lines] {
             assert!(page.contains(words), "{words} in {page}");
         }
 
-        // Another title, other words: nothing of what was said before changes.
+        // Renaming and editing the document changes nothing in earlier messages.
         let path = format!("/api/documents/{}", id(&d));
         api.call("PUT", &path, Some(json!({ "title": "Renamed", "content": "all other" }))).await;
         let next = send_and_wait(&api, &chat, json!([{ "type": "text", "text": "and now?" }])).await;
@@ -441,7 +444,7 @@ async fn model_is_sent_pinned_version_with_same_bytes() {
         let api = api_with_fake_reader(house);
         let next = send_and_wait(&api, &chat, json!([{ "type": "text", "text": "and later?" }])).await;
         assert_eq!(shown_references(&api, id(&next["assistant_turn"])).await, first);
-        // On a branch with another model too.
+        // The same bytes go to another model on another branch.
         let body = json!({ "provider": "scripted", "model": "model-b" });
         let (status, other) = api.call("POST", &format!("/api/turns/{reply}/retry"), Some(body)).await;
         assert_eq!(status, StatusCode::CREATED, "{other}");
@@ -458,8 +461,8 @@ async fn model_is_sent_pinned_version_with_same_bytes() {
     }
 }
 
-/// A row that names a stranger's document, forced into the database, shows nothing of it (docs/reference/security.md
-/// 2.2).
+/// A row that was forced into the database and names another user's document shows nothing of it
+/// (docs/reference/security.md 2.2).
 #[tokio::test]
 async fn foreign_documents_are_neither_referenced_nor_shown() {
     for api in apis_with_fake_reader(|| replies(4)).await {
@@ -475,7 +478,7 @@ async fn foreign_documents_are_neither_referenced_nor_shown() {
             [reference_whole(&d), reference_part(&d, 0, 3), json!({ "type": "image", "blob": picture["sha256"] })]
         {
             let fresh = api.create_chat().await;
-            // Of a message that the owner wrote itself the image is still the owner's.
+            // The image belongs to a message that this owner wrote, so the owner may still use it.
             let expected = if content["type"] == "image" { StatusCode::CREATED } else { StatusCode::NOT_FOUND };
             assert_eq!(send(&api, &fresh, json!([content])).await.0, expected);
         }
@@ -501,7 +504,7 @@ async fn foreign_documents_are_neither_referenced_nor_shown() {
     }
 }
 
-/// Copies, edits, other tries and grafts say what the message said.
+/// Copies, edits, retries and reruns keep the attachments of the message.
 #[tokio::test]
 async fn attachments_are_kept_by_edit_retry_copy_and_graft() {
     for api in apis_with_fake_reader(|| replies(12)).await {
@@ -538,7 +541,7 @@ async fn attachments_are_kept_by_edit_retry_copy_and_graft() {
         let (_, used) = api.call("GET", &format!("/api/documents/{}", id(&d)), None).await;
         assert_eq!(used["used_in"], 2);
 
-        // A document in Trash is named by nobody new, but what was said with it can be said again.
+        // A new message cannot name a document in Trash, but an edit can repeat a message that named it.
         api.call("DELETE", &format!("/api/documents/{}", id(&d)), None).await;
         assert_eq!(send(&api, &chat, content).await.0, StatusCode::NOT_FOUND);
         let old = json!({ "content": started["user_turn"]["blocks"].as_array().unwrap().iter().map(as_client_block).collect::<Vec<_>>() });
@@ -560,7 +563,7 @@ async fn attachments_are_kept_by_edit_retry_copy_and_graft() {
     }
 }
 
-/// A stored block as a client writes it.
+/// Converts a stored block into the form that a client sends.
 fn as_client_block(block: &Value) -> Value {
     let mut said = json!({});
     for name in
@@ -624,7 +627,7 @@ async fn draft_keeps_attachments_until_sent() {
     let is_quote = |turn: &Turn| matches!(turn.blocks[0].content, Content::PartialReference { .. });
     assert!(is_quote(&started.user_turn));
     assert_eq!(service.draft(owner, Some(chat_id)).await.unwrap().unwrap().attachments, Some(Vec::new()));
-    // The draft is empty by now; the same request is answered all the same.
+    // The draft is empty now, but the repeated request still returns the first result.
     let again = service.start_turn(owner, request()).await.unwrap();
     assert!(!again.is_new && again.user_turn.id == started.user_turn.id);
 }
@@ -636,7 +639,7 @@ async fn count(api: &TestApi, text: &'static str) -> i64 {
     }
 }
 
-/// Every document and upload becomes somebody else's.
+/// Gives every document and upload to another user.
 pub async fn change_owner(api: &TestApi, other: UserId) {
     const ACCOUNT: &str = "INSERT INTO users (id, name, created_at) VALUES ($1, 'other', $2)";
     const DOCUMENTS: &str = "UPDATE documents SET owner_id = $1";

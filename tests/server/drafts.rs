@@ -1,4 +1,4 @@
-//! What another page attaches to a draft over the real router, and what copying gives of it.
+//! Attaching to a draft from another page, over the real router, and the references in a copied reply.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -60,7 +60,7 @@ async fn selection_is_attached_to_draft_when_its_quote_matches() {
         let (_, more) = attach(&api, Some(&chat), json!([quoting(reference_part(&d, 2, 3), &d, "😀")])).await;
         assert!(more["rev"].as_i64() > made["rev"].as_i64(), "{more}");
         assert_eq!(attachment_count(&api, Some(chat_id)).await, 2);
-        // In the chat that is not there yet.
+        // Without a chat id, the attachment goes to the draft of the new chat.
         let (status, _) = api.call("POST", PATH, Some(json!({ "content": [reference_part(&d, 0, 5)] }))).await;
         assert_eq!((status, attachment_count(&api, None).await), (StatusCode::OK, 1));
 
@@ -70,7 +70,7 @@ async fn selection_is_attached_to_draft_when_its_quote_matches() {
         let mut unknown = reference_part(&d, 0, 1);
         unknown["ref_id"] = json!(nobody);
         for (to, content, status, code) in [
-            // S-OF-03: a client that counted UTF-16.
+            // This client counted UTF-16 code units instead of characters.
             (&chat, json!([quoting(reference_part(&d, 2, 4), &d, "😀")]), StatusCode::CONFLICT, "selection_mismatch"),
             (&chat, json!([reference_part(&d, 0, 6)]), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
             (&chat, json!([reference_part(&d, 5, 6)]), StatusCode::UNPROCESSABLE_ENTITY, "out_of_range"),
@@ -100,7 +100,7 @@ async fn foreign_document_or_chat_cannot_be_attached() {
         change_owner(&api, other).await;
         let (status, problem) = attach(&api, Some(&chat), json!([reference_part(&d, 0, 3)])).await;
         assert_eq!((status, &problem["code"]), (StatusCode::NOT_FOUND, &json!("not_found")));
-        // The document is the other's now, the chat is not.
+        // The other user owns the document now, but not the chat.
         let block: MessageBlock = serde_json::from_value(reference_part(&d, 0, 3)).unwrap();
         let refused = api.house.service.attach_to_draft(other, Some(chat.parse().unwrap()), vec![block]).await;
         assert!(matches!(refused, Err(ServiceError::NotFound)), "{refused:?}");

@@ -1,5 +1,5 @@
-//! Chats that are taken out as a page and as a git repository, which git itself reads, and what is kept of where a chat
-//! came from, on either database.
+//! Chats exported as a page and as a git repository, which git itself reads, and the stored origin of an imported
+//! chat, on either database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -27,7 +27,7 @@ use crate::http_api::TestApi;
 use crate::interchange::{export_archive, import_file, replies, varied_chat};
 use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step};
 
-/// What git says in a repository; nothing where there is no git, which is told.
+/// Runs git on a repository and returns its output. Returns `None`, and prints a note, where git is not installed.
 pub fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
     command.arg("--git-dir").arg(repository).args(arguments).env_clear().env("HOME", repository);
@@ -47,12 +47,12 @@ pub fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
     }
 }
 
-/// Writes a chat's repository into a folder of the house, and lets git check it strictly.
+/// Writes a chat's repository into a folder of the server's directory, and lets git check it strictly.
 async fn repository(house: &TestServer, chat: ChatId, name: &str) -> Option<std::path::PathBuf> {
     let folder = house.dir.path().join(name);
     house.service.export_git_folder(house.owner, chat, &folder).await.unwrap().unwrap();
     let said = git(&folder, &["fsck", "--strict", "--full", "--no-dangling"])?;
-    // That a repository has no commits yet is no fault.
+    // A repository without commits is valid.
     let faults: Vec<&str> = said.lines().filter(|line| !line.starts_with("notice: ")).collect();
     assert_eq!(faults, [""; 0], "git has nothing to say of it");
     Some(folder)
@@ -68,7 +68,7 @@ async fn git_reads_chat_with_its_turns_its_branches_and_their_models() {
         let chat = varied_chat(&house).await;
         let Some(folder) = repository(&house, chat, "first.git").await else { return house.close().await };
 
-        // The graph is the tree: each commit's parent is the commit of the turn before.
+        // The commit graph is the tree: each commit's parent is the commit of the previous turn.
         let log =
             git(&folder, &["log", "--all", "--topo-order", "--format=%H %P|%an|%at|%s|%(trailers:key=Turn,valueonly)"]);
         let log = log.unwrap();
@@ -100,7 +100,7 @@ async fn git_reads_chat_with_its_turns_its_branches_and_their_models() {
         let graph = git(&folder, &["log", "--graph", "--all", "--oneline"]).unwrap();
         assert!(graph.contains("|/") && graph.matches('*').count() == 8, "{graph}");
 
-        // A branch is a ref, and its lock lies beside.
+        // A branch is a ref; its provider and model stand in `turnleaf.json` and `branch.json`.
         let refs = git(&folder, &["for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads"]).unwrap();
         let refs: BTreeMap<&str, &str> = lines(&refs).into_iter().map(|line| line.split_once(' ').unwrap()).collect();
         let beside: Value = serde_json::from_slice(&std::fs::read(folder.join("turnleaf.json")).unwrap()).unwrap();
@@ -123,11 +123,11 @@ async fn git_reads_chat_with_its_turns_its_branches_and_their_models() {
             let lock: Value = serde_json::from_str(&lock).unwrap();
             assert_eq!(lock["model"], branch.lock.model);
         }
-        // What is shown is what a clone gets first.
+        // `HEAD` is the path that is shown, so a clone checks it out.
         let head = git(&folder, &["log", "-1", "--format=%s", "HEAD"]).unwrap();
         assert_eq!(head.trim(), "reply 3");
 
-        // Every turn before is in the tree, for people and for programs.
+        // A commit's tree has a folder for each turn up to it, readable for people and for programs.
         let files = git(&folder, &["ls-tree", "-r", "--name-only", "HEAD"]).unwrap();
         let files = lines(&files);
         assert_eq!(files.len(), 1 + 2 * 6, "{files:?}");
@@ -137,7 +137,8 @@ async fn git_reads_chat_with_its_turns_its_branches_and_their_models() {
         let said: Value = serde_json::from_str(&said).unwrap();
         assert_eq!(&said, turns.iter().find(|turn| turn["id"] == said["id"]).unwrap());
 
-        // Again, and after the chat went on, was renamed and lost a branch: the same commits.
+        // Exporting is deterministic: a second export, and one after the chat was continued and lost a branch, gives
+        // the same commits.
         let again = repository(&house, chat, "again.git").await.unwrap();
         for file in ["HEAD", "packed-refs", "turnleaf.json"] {
             assert_eq!(std::fs::read(folder.join(file)).unwrap(), std::fs::read(again.join(file)).unwrap(), "{file}");
@@ -202,7 +203,7 @@ async fn branches_of_any_name_are_refs_and_long_chat_keeps_its_folders() {
         "{folders:?}"
     );
     assert_eq!(folders.iter().filter(|path| path.matches('/').count() == 2).count(), 112);
-    // Cloned like any other.
+    // The repository can be cloned like any other.
     let clone = house.dir.path().join("clone");
     let (from, to) = (folder.display().to_string(), clone.display().to_string());
     git(&folder, &["clone", "--quiet", &from, &to]).unwrap();
@@ -214,7 +215,7 @@ async fn rename(house: &TestServer, branch: BranchId, name: &str) {
     house.service.change_branch(house.owner, branch, change).await.unwrap();
 }
 
-/// A chat whose message has a picture.
+/// Starts a chat whose message has an image.
 async fn with_picture(house: &TestServer) -> (ChatId, String) {
     let reading = house.service.clone().with_reader(Arc::new(FakeFileReader));
     let sha256 = reading.upload_file(house.owner, "leaf.png", [PNG, b"leaf"].concat().into()).await.unwrap().sha256;
@@ -228,7 +229,7 @@ async fn with_picture(house: &TestServer) -> (ChatId, String) {
     (started.chat.id, sha256)
 }
 
-/// Unpacks a ZIP, and gives where.
+/// Unpacks a ZIP archive and returns the folder.
 fn unpack_repository(dir: &Path, zip: &[u8]) -> std::path::PathBuf {
     let to = dir.join("unpacked");
     let mut input = Input::open("a.zip", Box::new(std::io::Cursor::new(zip.to_vec()))).unwrap();
@@ -238,7 +239,7 @@ fn unpack_repository(dir: &Path, zip: &[u8]) -> std::path::PathBuf {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, input.read_part(&name, 1 << 20).unwrap()).unwrap();
     }
-    // Empty folders are in it too, though the reader passes over them: without this one git sees no repository.
+    // The archive also has empty folders, which the reader skips; without this one, git recognizes no repository.
     let folder = b"What-is-this.git/refs/heads/";
     assert!(zip.windows(folder.len()).any(|bytes| bytes == folder));
     std::fs::create_dir_all(to.join("What-is-this.git/refs/heads")).unwrap();
@@ -294,12 +295,13 @@ async fn page_over_http_includes_images_and_repository_is_zip() {
         let (_, _, page) = get(format!("/c/{chat}/export")).await;
         let page = String::from_utf8_lossy(&page);
         assert!(page.contains("value=\"html\"") && page.contains("format=git"), "{page}");
-        assert!(!page.contains("Where it came from"));
+        assert!(!page.contains("Source"));
         api.house.close().await;
     }
 }
 
-/// A key that was stored before it was known: in words, which are escaped, and in code, which is cut up by its colours.
+/// A key that was stored before it was known as a key: in text, which is escaped, and in code, which highlighting
+/// splits into spans.
 #[tokio::test]
 async fn page_contains_no_currently_known_key() {
     let key = "k<3&\"9f8e-7d6c-5b4a\"=='let x'";
@@ -339,13 +341,13 @@ async fn chat_without_turns_is_empty_repository_and_folder_must_be_empty() {
     let (send, mut receive) = mpsc::channel(1);
     let service = house.service.clone();
     let writing = tokio::spawn(async move { service.export_git(service.local_owner(), chat, send).await });
-    // Whoever stops reading is no failure.
+    // A reader that stops reading is no failure.
     drop(receive.recv().await);
     drop(receive);
     writing.await.unwrap().unwrap();
 }
 
-/// A conversation of ChatGPT with a canvas, a picture that did not come along and a GPT.
+/// Returns a ChatGPT export with a canvas, an image that is missing and a GPT.
 fn imported_archive() -> Value {
     let node = |id: &str, parent: Value, children: Value, role: &str, content: Value| {
         json!({
@@ -393,7 +395,10 @@ async fn import_losses_stay_with_chat_and_are_in_every_export() {
 
         let markdown = house.service.export_markdown(house.owner, chat, None, ExportOptions::default()).await.unwrap();
         let markdown = String::from_utf8(markdown).unwrap();
-        assert!(markdown.contains("**Imported from:** chatgpt") && markdown.contains("- **not kept**"), "{markdown}");
+        assert!(
+            markdown.contains("**Imported from:** chatgpt") && markdown.contains("- **not preserved**"),
+            "{markdown}"
+        );
         let style = String::new();
         let html = turnleaf::server::http::transfer::exports::standalone_page(
             &house.service,
@@ -404,20 +409,20 @@ async fn import_losses_stay_with_chat_and_are_in_every_export() {
             ExportOptions::default(),
         );
         let html = html.await.unwrap();
-        assert!(html.contains("Imported from ChatGPT") && html.contains("not kept"), "{html}");
+        assert!(html.contains("Imported from ChatGPT") && html.contains("not preserved"), "{html}");
         let archive = export_archive(&house, ExportScope::Chat(chat)).await;
         let said: Value = serde_json::from_slice(&archive).unwrap();
         let in_archive: ImportOrigin = serde_json::from_value(said["chats"][0]["imported_from"].clone()).unwrap();
         assert_eq!(in_archive, kept);
 
-        // It goes along into another installation, as it was.
+        // The origin is exported and imported unchanged.
         let target = TestServer::new(replies(1)).await;
         let report = import_file(&target, "a.json", &archive, false).await;
         let there = report.chats[0].id.unwrap();
         assert_eq!(target.service.imported_from(target.owner, there).await.unwrap(), Some(kept));
         target.check_invariants().await;
 
-        // A bare picture of an archive that has lost its bytes is a difference of its own.
+        // An image whose bytes are missing from the archive is a difference of its own.
         let (pictured, sha256) = with_picture(&house).await;
         assert_eq!(house.service.imported_from(house.owner, pictured).await.unwrap(), None);
         let mut said: Value =
@@ -435,7 +440,7 @@ async fn import_losses_stay_with_chat_and_are_in_every_export() {
         let page = api.send(request.body(Body::empty()).unwrap()).await;
         let page = axum::body::to_bytes(page.into_body(), usize::MAX).await.unwrap();
         let page = String::from_utf8_lossy(&page);
-        assert!(page.contains("Where it came from") && page.contains("not kept"), "{page}");
+        assert!(page.contains("Source") && page.contains("not preserved"), "{page}");
         api.house.close().await;
     }
 }

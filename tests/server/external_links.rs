@@ -1,4 +1,4 @@
-//! Links that lead away: of a reply to a host that the person never named, by way of a page that asks.
+//! External links in replies: a link to a host that the person never named leads to a confirmation page first.
 
 use http::StatusCode;
 use turnleaf::domain::TurnId;
@@ -28,7 +28,7 @@ async fn links_to_unnamed_hosts_ask_for_confirmation() {
         assert_eq!(status, StatusCode::OK);
         assert!(page.contains("href=\"https://evil.example/?q=secret\" rel=\"noopener noreferrer"), "{page}");
         assert!(page.contains(&format!("href=\"/c/{}?at={id}\"", started.assistant_turn.chat_id)), "{page}");
-        // A file that is taken out has no server that could ask.
+        // An exported file has no server that could show the confirmation page.
         let (_, file) = get(&api, &format!("/api/chats/{}/export?format=html", started.assistant_turn.chat_id)).await;
         assert!(file.contains("href=\"https://evil.example/?q=secret\"") && !file.contains("/leave"), "{file}");
         api.house.check_invariants().await;
@@ -39,7 +39,7 @@ async fn links_to_unnamed_hosts_ask_for_confirmation() {
 #[tokio::test]
 async fn confirmation_page_does_not_redirect_by_itself() {
     let api = TestApi::with_server(TestServer::new(ScriptedProvider::new("scripted", [])).await);
-    // Of a reply that is not there, too.
+    // A link of a reply that does not exist is confirmed too.
     let path = format!("/leave?turn={}&to=https%3A%2F%2Fa.example%2F", ids::mint::<TurnId>());
     let (status, page) = get(&api, &path).await;
     assert_eq!(status, StatusCode::OK, "{page}");
@@ -47,7 +47,7 @@ async fn confirmation_page_does_not_redirect_by_itself() {
     for to in ["javascript%3Aalert(1)", "%2F%2Fevil.example", "data%3Atext%2Fhtml,x", "https%3A%2F%2Fa%40b.example"] {
         let (status, page) = get(&api, &format!("/leave?to={to}")).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{to}");
-        // The forms of the page come back to its own address, which names it; nothing leads there.
+        // The page's own forms return to its address, which contains the target, but no link leads to the target.
         let leads = ["javascript:", "data:", "//evil", "https:"].map(|way| format!("href=\"{way}"));
         assert!(leads.iter().all(|way| !page.contains(way)) && !page.contains("Open link<"), "{page}");
     }

@@ -1,4 +1,4 @@
-//! What a browser is shown when something fails, and the forms that rename and delete a chat without script.
+//! Error pages in the browser, and the forms that rename and delete a chat without script.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -16,7 +16,7 @@ use crate::test_server::{TestServer, streamed_answer, text_step};
 const HTML: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
 const NOBODY: &str = "01890000-0000-7000-8000-000000000000";
 
-/// What came back: status, kind, where it leads, text.
+/// A response: status, content type, redirect target and text.
 struct PageResponse {
     status: StatusCode,
     kind: String,
@@ -42,9 +42,9 @@ async fn send_request(api: &TestApi, method: &str, path: &str, headers: &[(&str,
     let (policy, request_id) = (header("content-security-policy"), header("x-request-id"));
     let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
     let text = String::from_utf8(bytes.into()).unwrap();
-    // The page of a failure names the request; a form that is shown again, with what was wrong, does not.
+    // An error page names the request id; a form that is shown again with its problem does not.
     if status.is_client_error() && text.contains("class=\"plain\"") && text.contains(&request_id) {
-        // It may show what a form was sent with.
+        // An error page may show the fields that a form was sent with, so no script may run on it.
         assert!(policy.contains("script-src 'none'") && !request_id.is_empty(), "{path}: {policy}");
     }
     PageResponse { status, kind, to, text }
@@ -76,13 +76,18 @@ async fn failure_in_browser_is_page_with_back_link_and_request_id() {
         let page = send_request(&api, "GET", &path, &[("accept", HTML), ("x-request-id", "asked-1")], "").await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}");
         assert!(page.kind.starts_with("text/html"), "{path}: {}", page.kind);
-        for part in ["This does not exist or is not yours.", "<code>asked-1</code>", "class=\"button\">"] {
+        for part in
+            ["This page does not exist, or you do not have access to it.", "<code>asked-1</code>", "class=\"button\">"]
+        {
             assert!(page.text.contains(part), "{part} {path}: {}", page.text);
         }
         shown.push(page.text.replace("/documents", "/"));
         let chinese = send_request(&api, "GET", &path, &[("accept", HTML), ("accept-language", "zh")], "").await;
-        assert!(chinese.text.contains("它不存在或不属于你。") && chinese.text.contains("lang=\"zh-Hans\""), "{path}");
-        // Scripts go on as they did.
+        assert!(
+            chinese.text.contains("此页面不存在，或你无权访问。") && chinese.text.contains("lang=\"zh-Hans\""),
+            "{path}"
+        );
+        // Clients that do not ask for HTML get a problem document as before.
         for accepted in ["application/json", "*/*"] {
             let problem = send_request(&api, "GET", &path, &[("accept", accepted)], "").await;
             assert_eq!((problem.status, problem.kind.as_str()), (StatusCode::NOT_FOUND, "application/problem+json"));
@@ -92,17 +97,13 @@ async fn failure_in_browser_is_page_with_back_link_and_request_id() {
     assert_eq!(send_request(&api, "GET", &api_path, &[("accept", HTML)], "").await.kind, "application/problem+json");
     let wrong = send_request(&api, "GET", "/documents?before=nothing", &[("accept", HTML)], "").await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
-    assert!(
-        wrong.text.contains("This could not be done") && wrong.text.contains("Back to Documents"),
-        "{}",
-        wrong.text
-    );
+    assert!(wrong.text.contains("Request failed") && wrong.text.contains("Back to Documents"), "{}", wrong.text);
     let method = send_request(&api, "POST", "/documents", &[("accept", HTML)], "a=b").await;
     assert_eq!(method.status, StatusCode::METHOD_NOT_ALLOWED);
-    assert!(method.text.contains("This cannot be done at this address.") && method.text.contains("plain.css"));
+    assert!(method.text.contains("This address does not support that action.") && method.text.contains("plain.css"));
     let unknown = send_request(&api, "GET", "/nothing/here", &[("accept", HTML)], "").await;
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
-    assert!(unknown.text.contains("There is nothing at this address."), "{}", unknown.text);
+    assert!(unknown.text.contains("This page does not exist."), "{}", unknown.text);
     api.house.close().await;
 }
 
@@ -134,11 +135,11 @@ async fn failed_form_is_reported_and_keeps_its_text() {
     let fields = format!("turn_id={NOBODY}&text=My+long+%3Cb%3Ewords%3C%2Fb%3E&key=secret-key");
     let failed = send_request(&api, "POST", "/forms/edit", &[("accept", HTML)], &fields).await;
     assert_eq!(failed.status, StatusCode::NOT_FOUND);
-    for part in ["What you wrote", "My long &lt;b&gt;words&lt;/b&gt;"] {
+    for part in ["Your input", "My long &lt;b&gt;words&lt;/b&gt;"] {
         assert!(failed.text.contains(part), "{part}: {}", failed.text);
     }
     assert!(!failed.text.contains("secret-key") && !failed.text.contains("<script"), "{}", failed.text);
-    // With files, too.
+    // The same holds for a form with files.
     let part =
         |name: &str, value: &str| format!("--X\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
     let parts = format!("{}{}--X--\r\n", part("turn_id", NOBODY), part("text", "My long <b>words</b>"));
@@ -146,17 +147,17 @@ async fn failed_form_is_reported_and_keeps_its_text() {
     let failed = send_request(&api, "POST", "/forms/edit", &headers, &parts).await;
     assert_eq!(failed.status, StatusCode::NOT_FOUND);
     assert!(failed.text.contains("My long &lt;b&gt;words&lt;/b&gt;"), "{}", failed.text);
-    // Words that came before what cannot be read are still told.
+    // Text that arrived before the unreadable part is still shown.
     let broken = format!("{}{}{}--X--\r\n", part("turn_id", NOBODY), part("text", "My long words"), part("what", "1"));
     let failed = send_request(&api, "POST", "/forms/edit", &headers, &broken).await;
     assert_eq!(failed.status, StatusCode::BAD_REQUEST);
-    assert!(failed.text.contains("My long words") && failed.text.contains("no such field"), "{}", failed.text);
-    // What an extractor says in plain text is a page too.
+    assert!(failed.text.contains("My long words") && failed.text.contains("unknown field"), "{}", failed.text);
+    // A plain-text rejection of an axum extractor becomes a page too.
     let unread = send_request(&api, "POST", "/forms/send", &[("accept", HTML)], "chat_id=1").await;
     assert!(unread.status.is_client_error() && unread.kind.starts_with("text/html"), "{}", unread.text);
     let copy = format!("chat_id={NOBODY}&turn_id={NOBODY}");
     assert!(send_request(&api, "POST", "/forms/copy", &[("accept", HTML)], &copy).await.kind.starts_with("text/html"));
-    // Another site's request is answered, and nothing of it is shown.
+    // A cross-site request is refused, and its fields are not shown.
     let headers = [("accept", HTML), ("sec-fetch-site", "cross-site")];
     let foreign = send_request(&api, "POST", "/forms/edit", &headers, &fields).await;
     assert_eq!(foreign.status, StatusCode::FORBIDDEN);
@@ -210,7 +211,7 @@ async fn chat_is_renamed_and_deleted_without_script() {
     let deleted = send_request(&api, "POST", "/forms/delete-chat", &[], &format!("chat_id={chat}")).await;
     assert_eq!((deleted.status, deleted.to.as_str()), (StatusCode::SEE_OTHER, "/trash?done=chat"));
     let trash = send_request(&api, "GET", &deleted.to, &[("accept", HTML)], "").await;
-    assert!(trash.text.contains("The chat was deleted.") && trash.text.contains("Plans &amp; more"), "{}", trash.text);
+    assert!(trash.text.contains("Chat moved to Trash.") && trash.text.contains("Plans &amp; more"), "{}", trash.text);
     let of_restore = trash.text.split("action=\"/forms/restore\"").nth(1).unwrap();
     let id = of_restore.split("value=\"").nth(1).unwrap().split('"').next().unwrap();
     let restored = send_request(&api, "POST", "/forms/restore", &[], &format!("deletion_id={id}")).await;
@@ -304,7 +305,7 @@ async fn new_chat_offers_last_used_model() {
         let started = house.send_to(chat.id, "hi").await;
         house.wait_until_ended(started.assistant_turn.id).await;
         assert_eq!(default().await, [ModelLock::new("scripted", "model-b")]);
-        // One that failed is nobody's choice.
+        // A failed reply does not change the default model.
         let failed = house.send("fails").await;
         house.wait_until_ended(failed.assistant_turn.id).await;
         assert_eq!(default().await, [ModelLock::new("scripted", "model-b")]);

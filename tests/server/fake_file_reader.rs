@@ -1,5 +1,5 @@
-//! A reader of files for tests, in the place of the one that runs a process for each: text, pictures that say `PNG`,
-//! and every way to refuse.
+//! A file reader for tests, in place of the one that runs a converter process for each file: it accepts text and
+//! bytes that begin like a PNG, and fails in every way on demand.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use turnleaf_providers::scripted::ScriptedAnswer;
 use crate::http_api::TestApi;
 use crate::test_server::TestServer;
 
-/// What a picture begins with.
+/// The first bytes of an image.
 pub const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 pub struct FakeFileReader;
@@ -58,7 +58,7 @@ impl FileReader for FakeFileReader {
 
     fn read_picture(&self, _kind: FileKind, bytes: Bytes) -> BoxFuture<'_, Result<ConvertedPicture, ConversionError>> {
         Box::pin(async move {
-            // As the real one does: a picture that was made here stays as it is.
+            // Like the real converter, an image that was re-encoded here stays unchanged.
             const CLEAN: &[u8] = b"clean";
             if bytes.ends_with(b"huge") {
                 return Err(ConversionError::ImageTooLarge("50 megapixels".into()));
@@ -81,7 +81,7 @@ impl FileReader for FakeFileReader {
     }
 }
 
-/// A server that reads files, over a database of every kind.
+/// Returns APIs that read files, over a database of every kind.
 pub async fn apis_with_fake_reader(answers: impl Fn() -> Vec<ScriptedAnswer>) -> Vec<TestApi> {
     let houses =
         TestServer::on_every_database(|| turnleaf_providers::scripted::ScriptedProvider::new("scripted", answers()))
@@ -89,13 +89,13 @@ pub async fn apis_with_fake_reader(answers: impl Fn() -> Vec<ScriptedAnswer>) ->
     houses.into_iter().map(api_with_fake_reader).collect()
 }
 
-/// The same over this one.
+/// Returns an API that reads files, over this server.
 pub fn api_with_fake_reader(mut house: TestServer) -> TestApi {
     house.service = house.service.clone().with_reader(Arc::new(FakeFileReader));
     TestApi::with_server(house)
 }
 
-/// Uploads a file.
+/// Uploads a file. Returns the status and the JSON.
 pub async fn upload(api: &TestApi, name: &str, bytes: impl Into<Body>) -> (StatusCode, Value) {
     let request = Request::builder().method("POST").uri(format!("/api/blobs?name={name}"));
     let request = request.header("host", "127.0.0.1:3000").body(bytes.into()).unwrap();

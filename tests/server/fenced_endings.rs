@@ -1,4 +1,4 @@
-//! Endings of somebody to whom the turn does not belong any more: the ending that is stored stays.
+//! Fencing of endings: a process that no longer owns a turn cannot overwrite the ending that another one has stored.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ async fn ending_of_run_is_not_stored_over_another_ending() {
         let id = house.send("?").await.assistant_turn.id;
         house.wait_until(id, |turn| turn.content_text() == "first").await;
         let live = house.service.supervisor().live_turn(id).unwrap();
-        // Somebody else ends the turn, and nothing of its journal tells.
+        // Another process ends the turn, without an event in the journal.
         house.sql("UPDATE turns SET status = 'cancelled', completed_at = created_at WHERE role = 'assistant'").await;
         let before = turns::find(&house.db, house.owner, id).await.unwrap().unwrap();
         gate.notify_one();
@@ -48,7 +48,7 @@ async fn stop_in_process_that_lost_its_claim_changes_nothing() {
     let house = TestServer::with_database(fresh.db.clone(), provider).await;
     let id = house.send("?").await.assistant_turn.id;
     house.wait_until(id, |turn| turn.content_text() == "first").await;
-    // Nothing drives it here, and another process takes the database.
+    // Nothing drives the turn in this server, and another process claims the database.
     let idle = TestServer::with_database(fresh.db.clone(), ScriptedProvider::new("scripted", [])).await;
     claim.release().await;
     let other = Db::open(&fresh.url).await.unwrap();

@@ -1,4 +1,4 @@
-//! Every page of the gallery is whole: it draws in both languages, its ids are its own, and it has the states that it
+//! The component gallery: every page renders in both languages, its ids are unique, and it has the states that it
 //! promises.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -133,7 +133,7 @@ async fn every_state_is_on_its_page() {
         assert!(arriving.contains(&format!("data-state=\"{state}\"")), "{state}");
     }
     has(&composer(ComposerSample::Pasted).await, &["is-tall", "class=\"hint warning\"", "<meter"]);
-    has(&composer(ComposerSample::Refused).await, &["kept in this browser"]);
+    has(&composer(ComposerSample::Refused).await, &["Draft saved in this browser"]);
     let parts = page(&api, GallerySheet::Parts).await;
     has(
         &parts,
@@ -142,8 +142,9 @@ async fn every_state_is_on_its_page() {
     has(&page(&api, GallerySheet::Composer(ComposerSample::ReplyRunning)).await, &["action=\"/forms/stop\""]);
 }
 
-/// What the gallery does not draw, and why. Most of it is a page or a box that only lives in a browser, where
-/// pictures and axe look at it (`end2end/tests/pictures`, `end2end/tests/hydrate/accessible_states.spec.ts`).
+/// Components that the gallery does not render, with the reason. Most of them are a page or an overlay that only
+/// exists in a browser, where screenshots and axe check it (`end2end/tests/pictures`,
+/// `end2end/tests/hydrate/accessible_states.spec.ts`).
 const NOT_DRAWN: [(&str, &str); 21] = [
     ("App", "the whole page"),
     ("ChatList", "waits for the server; its rows are drawn, and what stands around them"),
@@ -168,10 +169,10 @@ const NOT_DRAWN: [(&str, &str); 21] = [
     ("TreeScreen", "the page of a tree; the tree is drawn"),
 ];
 
-/// The name of a component and the file that it is in.
+/// The name of a component and its file.
 type ComponentId = (PathBuf, String);
 
-/// The sources of the interface: the text of each component, and what else is in its file.
+/// The sources of the interface: the text of each component, and the rest of its file.
 #[derive(Default)]
 struct ComponentSources {
     components: BTreeMap<ComponentId, String>,
@@ -212,8 +213,7 @@ impl ComponentSources {
         sources
     }
 
-    /// This file and those whose functions draw for it: it takes a function of theirs, which is no component, or one
-    /// that takes such a function.
+    /// Returns this file and all files whose non-component functions it calls, directly or through such functions.
     fn files_rendering(&self, file: &Path) -> BTreeSet<PathBuf> {
         let mut found = BTreeSet::from([file.to_owned()]);
         let mut open = vec![file.to_owned()];
@@ -235,7 +235,7 @@ impl ComponentSources {
         found
     }
 
-    /// The components that a text of this file draws.
+    /// Returns the components that a text of this file renders.
     fn components_rendered_in(&self, file: Option<&Path>, text: &str) -> Vec<ComponentId> {
         let named = |name: &str| {
             let all: Vec<_> = self.components.keys().filter(|(_, known)| known == name).cloned().collect();
@@ -250,7 +250,7 @@ fn has_word(line: &str, word: &str) -> bool {
     line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|part| part == word)
 }
 
-/// The names behind `<` where an element can begin: behind a type's name it is a type's argument.
+/// Returns the names after `<` where an element can begin; after the name of a type, `<` begins a type argument.
 fn elements(text: &str) -> BTreeSet<&str> {
     let begins = text
         .match_indices('<')
@@ -272,7 +272,7 @@ fn every_component_is_in_gallery_or_exempted() {
     let sheets: Vec<String> = sheets.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
     let mut waiting: Vec<ComponentId> =
         sheets.iter().flat_map(|sheet| sources.components_rendered_in(None, sheet)).collect();
-    // What is drawn by a function of its module.
+    // The gallery renders these components through a function of their module.
     for file in sources.rest.keys() {
         let module = file.file_stem().unwrap().to_str().unwrap();
         let calls = [format!("{module}::draw("), format!("{module}::rows(")];

@@ -1,5 +1,5 @@
-//! Grafts: a path asked again on another branch, message by message, through failures, Stop, limits and the death of
-//! the process between two steps.
+//! Reruns ("grafts" in the API): the messages of a path are sent again on another branch, one by one, through
+//! failures, Stop, limits and a crash of the process between two steps.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use turnleaf_store::{Db, exchanges, turns};
 
 use crate::test_server::{TestServer, finish_steps, message_to_send, streamed_answer, text_step};
 
-/// A provider that says these words, one reply each.
+/// Returns a provider with one scripted reply for each word.
 fn scripted_replies(words: &[&str]) -> ScriptedProvider {
     ScriptedProvider::new("scripted", words.iter().map(|word| streamed_answer([text_step(word)])))
 }
@@ -33,7 +33,7 @@ fn refusal_reply() -> ScriptedAnswer {
     ScriptedAnswer::Refuse(ProviderError::without_response(Failure::new(FailureKind::ProviderAuth, "Scripted")))
 }
 
-/// A chat of `messages` answered messages, "m0" answered by what the provider says first, and so on.
+/// Starts a chat of `messages` answered messages: "m0" gets the provider's first reply, and so on.
 async fn start_path(house: &TestServer, messages: usize) -> Vec<AcceptedExchange> {
     let mut path: Vec<AcceptedExchange> = Vec::new();
     for n in 0..messages {
@@ -50,7 +50,7 @@ async fn start_path(house: &TestServer, messages: usize) -> Vec<AcceptedExchange
     path
 }
 
-/// Another model for the whole path, from `from` on.
+/// Returns a rerun of the path with another model, from `from` on.
 fn new_graft(path: &[AcceptedExchange], from: Option<TurnId>) -> NewRerun {
     NewRerun {
         from_turn_id: from,
@@ -67,7 +67,7 @@ async fn start_graft(house: &TestServer, path: &[AcceptedExchange], new: NewReru
 }
 
 impl TestServer {
-    /// The graft once it does not run any more.
+    /// Waits until the rerun no longer runs. Returns its state.
     async fn wait_until_settled(&self, id: RerunId) -> RerunState {
         loop {
             let seen = self.service.rerun(self.owner, id).await.unwrap();
@@ -77,12 +77,12 @@ impl TestServer {
             if let Some(live) = seen.reply.and_then(|reply| self.service.supervisor().live_turn(reply.id)) {
                 live.wait_until_ended().await;
             }
-            // The graft's own task is next.
+            // The rerun's own task runs next.
             tokio::task::yield_now().await;
         }
     }
 
-    /// The texts from the root to a turn.
+    /// Returns the texts from the root to a turn.
     async fn path_texts(&self, leaf: TurnId) -> Vec<String> {
         let (path, _) = turns::path(&self.db, self.owner, leaf, 100).await.unwrap();
         path.iter().map(Turn::content_text).collect()
@@ -134,7 +134,7 @@ async fn every_message_is_rerun_in_order_on_branch_with_other_model() {
     assert_eq!((spoken(3), spoken(4), spoken(5)), (1, 3, 5), "each after the reply to the one before");
     let exchange = exchanges::find(&house.db, house.owner, reply.exchange_id).await.unwrap().unwrap();
     assert_eq!(exchange.kind, ExchangeKind::Send);
-    // The reader stays where they were.
+    // The reader's position is unchanged.
     let after = house.service.chat(house.owner, path[0].chat.id).await.unwrap();
     assert_eq!(after.last_viewed_turn_id, before.last_viewed_turn_id);
     assert!(after.rev > before.rev, "pages see that there is something new");
@@ -315,9 +315,9 @@ async fn sql(house: &TestServer, text: &'static str) {
     sqlx::raw_sql(text).execute(writer).await.unwrap();
 }
 
-/// Ends the process between two moments of a graft: nothing of it goes on, and the database is opened by another one.
-/// A database that closes is something the graft's task can still write down, and a process that dies writes nothing:
-/// the row is that of one which was being driven.
+/// Simulates a crash between two steps of a rerun: no task continues, and another process opens the database. While
+/// the database closes, the rerun's task can still store its pause, which a crashed process could not; therefore the
+/// row is set back to `running`.
 async fn restart_after_kill(house: TestServer, provider: ScriptedProvider) -> TestServer {
     let TestServer { dir, db, service, .. } = house;
     drop(service);
@@ -374,7 +374,7 @@ async fn crash_between_steps_sends_nothing_twice() {
     let path = start_path(&house, 2).await;
     let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
-    // Its task finds that it is not to go on, and ends.
+    // The rerun's task notices that the row is paused, and ends.
     sql(&house, "UPDATE grafts SET status = 'paused', reason = 'busy'").await;
     gate.notify_one();
     house.wait_until_ended(begun.reply.unwrap().id).await;
@@ -465,7 +465,7 @@ async fn missing_message_missing_model_and_deleted_chat_are_named() {
     let path = start_path(&house, 2).await;
     let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
     log.wait_for_requests(3).await;
-    // The chat is deleted while the first reply is written: its reply is stopped first.
+    // The chat is deleted while the first reply is written, so that reply is stopped first.
     house.service.delete_chat(house.owner, path[0].chat.id).await.unwrap();
     assert!(matches!(house.service.rerun(house.owner, begun.graft.id).await, Err(ServiceError::NotFound)));
     house.service.restore_chat(house.owner, path[0].chat.id).await.unwrap();
@@ -475,7 +475,7 @@ async fn missing_message_missing_model_and_deleted_chat_are_named() {
         "{:?}",
         paused.graft
     );
-    // Another process does not know the provider.
+    // The provider is missing in the next process.
     let TestServer { dir, db, service, .. } = house;
     drop(service);
     db.close().await;

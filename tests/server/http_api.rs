@@ -1,5 +1,4 @@
-//! The HTTP API over the real router: docs/reference/api.md 3 as far as it exists, and the rows of and 4 that reach
-//! it. The provider is scripted, the database a file.
+//! The HTTP API over the real router (docs/reference/api.md 3), with a scripted provider and a database file.
 
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use turnleaf_providers::scripted::{ScriptedAnswer, ScriptedProvider};
 
 pub struct TestApi {
     pub router: Router,
-    /// Cancelled when open streams must end.
+    /// Cancelled to make open streams end.
     pub closing: CancellationToken,
     pub house: TestServer,
 }
@@ -38,12 +37,12 @@ impl TestApi {
         Self::with_server(TestServer::new(provider).await)
     }
 
-    /// The API of a server that is there already.
+    /// Wraps an existing server.
     pub fn with_server(house: TestServer) -> Self {
         Self::with_config(house, HttpConfig::default())
     }
 
-    /// The same with these bounds and rules; the names it answers to are those of this machine.
+    /// Wraps a server with this configuration; it answers to the host names of this machine.
     pub fn with_config(house: TestServer, config: HttpConfig) -> Self {
         let token = CancellationToken::new();
         let options = LeptosOptions::builder().output_name("turnleaf").build();
@@ -79,7 +78,7 @@ impl TestApi {
         chat["id"].as_str().unwrap().to_owned()
     }
 
-    /// The whole event stream of a turn, to its end.
+    /// Reads the whole event stream of a turn, to its end.
     pub async fn read_events(&self, turn: &str, headers: &[(&str, &str)]) -> (StatusCode, String) {
         let mut request = Request::builder().uri(format!("/api/turns/{turn}/events")).header("host", "127.0.0.1:3000");
         for (name, value) in headers {
@@ -137,8 +136,8 @@ async fn script_can_hold_conversation() {
     api.house.check_invariants().await;
 }
 
-/// Seed 004's lines: what the model says, nothing else; reasoning in pieces, each but the first of a block with
-/// `append`.
+/// NDJSON (docs/reference/events.md 8) holds only what the model says; reasoning arrives in pieces, each but the
+/// first of a block with `append`.
 #[tokio::test]
 async fn ndjson_events_match_documented_format() {
     let call = delta_step(
@@ -175,7 +174,7 @@ async fn ndjson_events_match_documented_format() {
         let (kind, content) = (line["type"].as_str().unwrap(), line["content"].as_str().unwrap());
         let appends = match kind {
             "thinking" => line["append"] == true,
-            // Pieces of text follow each other without a word about it.
+            // Consecutive text lines belong together without `append`.
             "text" => told.last().is_some_and(|(last, _)| last == "text") && fields.len() == 2,
             other => panic!("{other}"),
         };
@@ -188,7 +187,7 @@ async fn ndjson_events_match_documented_format() {
     let told: Vec<(&str, &str)> = told.iter().map(|(kind, content)| (kind.as_str(), content.as_str())).collect();
     assert_eq!(told, [("thinking", "first"), ("text", "I look."), ("thinking", "second"), ("text", "Seen.")]);
 
-    // Behind the start of a block there is only growth.
+    // A cursor after the start of a block gets only deltas of it.
     let (_, events) = api.read_events(turn, &[]).await;
     let begun = events.split("\n\n").position(|event| event.contains("\"type\":\"block_start\"")).unwrap();
     let (_, rest) = api

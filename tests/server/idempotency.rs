@@ -1,4 +1,5 @@
-//! Requests that a client names make one thing (docs/reference/api.md 3;, 14, 17), on both databases.
+//! Idempotency keys: a repeated create request creates one thing, on both databases (docs/reference/api.md 3.5,
+//! docs/reference/domain.md 4.14).
 
 use futures::future::join_all;
 use http::StatusCode;
@@ -10,7 +11,8 @@ use crate::databases;
 use crate::http_api::TestApi;
 use crate::test_server::{TestServer, streamed_answer, text_step};
 
-/// A request that makes something, where, and how many there are.
+/// A create request: its path, two bodies, the pointer to the id in the response, and the list that counts the
+/// results.
 struct CreateRequest {
     path: String,
     body: Value,
@@ -66,7 +68,7 @@ async fn request_with_idempotency_key_creates_one_resource_on_both_databases() {
         for creating in create_requests(&api).await {
             let before = count(&api, &creating.list).await;
             let body = with_client_request_id(&creating.body, &format!("{} 1", creating.path));
-            // Fifty at the same moment.
+            // Fifty identical requests run concurrently.
             let answers = join_all((0..50).map(|_| api.call("POST", &creating.path, Some(body.clone())))).await;
             let made = answers.iter().filter(|(status, _)| *status == StatusCode::CREATED).count();
             let again = answers.iter().filter(|(status, _)| *status == StatusCode::OK).count();
@@ -80,7 +82,7 @@ async fn request_with_idempotency_key_creates_one_resource_on_both_databases() {
             assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("idempotency_mismatch")));
             assert_eq!(count(&api, &creating.list).await, before + 1, "{}", creating.path);
 
-            // Without a name every request makes one.
+            // Without a key, every request creates one.
             for _ in 0..2 {
                 assert_eq!(api.call("POST", &creating.path, Some(creating.other.clone())).await.0, StatusCode::CREATED);
             }
@@ -128,7 +130,7 @@ async fn idempotency_key_belongs_to_one_request_across_endpoints() {
         }
         assert_eq!(post(&turns, say("b")).await.0, StatusCode::OK);
 
-        // What is remembered for a day is forgotten, what made a turn is not.
+        // Keys of other requests expire after a day, but the key of a turn is kept with it.
         api.house.sql("DELETE FROM requests").await;
         assert_eq!(post(&turns, say("b")).await.0, StatusCode::OK);
         let (status, code, _) = post("/api/chats", with_client_request_id(&json!({}), "b")).await;

@@ -1,5 +1,5 @@
-//! Images that a model makes, through a whole run on every database: the block names a blob, the next request has the
-//! response as it came, and no row and no event has the bytes.
+//! Images that a model generates, through a whole run on every database: the block names a blob, the next request
+//! contains the response unchanged, and no row and no event holds the bytes.
 
 use std::cell::RefCell;
 
@@ -15,7 +15,7 @@ use turnleaf_store::Db;
 use crate::repair::{endpoint, send_next};
 use crate::test_server::{TestServer, delta_step, streamed_answer, text_step};
 
-/// Large enough that nobody could overlook it in a row.
+/// Returns an image that is too large to be overlooked in a row.
 fn picture() -> Vec<u8> {
     let head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02";
     head.iter().copied().chain((0..200_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)).collect()
@@ -29,7 +29,7 @@ fn image_of(turn: &Turn) -> (String, String, String) {
     image.unwrap_or_else(|| panic!("no image: {turn:#?}"))
 }
 
-/// The texts of every row and of every event, in which nothing of the picture may stand.
+/// Returns the texts of every row and of every event, none of which may contain the image.
 async fn rows(house: &TestServer) -> Vec<String> {
     let mut all = Vec::new();
     for sql in ["SELECT CAST(content AS TEXT) FROM turn_blocks", "SELECT CAST(event AS TEXT) FROM turn_events"] {
@@ -102,7 +102,7 @@ async fn reply_image_is_stored_as_blob_and_resent_unchanged() {
             let found = (0..4).map(|at| &data[at * 1_000..at * 1_000 + 100]).any(|piece| row.contains(piece));
             assert!(!found, "base64 in a row of {} bytes", row.len());
         }
-        // The same request gives the same bytes: trying again sends what was sent.
+        // A retry of the same request sends the same bytes.
         let again = house
             .service
             .retry_turn(house.owner, second.assistant_turn.id, Default::default(), Default::default(), None)

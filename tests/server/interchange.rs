@@ -1,4 +1,5 @@
-//! Chats that are taken out and in again are the same chats; what other programs hand out comes in with its tree.
+//! Export and import: an exported chat is imported as the same chat, and exports of other programs are imported with
+//! their tree.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -54,8 +55,7 @@ pub async fn import_file(house: &TestServer, name: &str, bytes: &[u8], dry_run: 
     house.service.import(import, &mut |_| true).await.unwrap()
 }
 
-/// The calls of a chat as they were made, one by one, by what `docs/ARCHIVE.md` says of those that are written after
-/// another.
+/// Reconstructs the calls of a chat in full. An archive stores later calls as byte deltas (`docs/ARCHIVE.md`).
 pub fn complete_calls(generations: Value) -> impl Iterator<Item = Value> {
     fn between(base: &[u8], alike: &Value, own: &[u8]) -> Vec<u8> {
         let [head, tail] = ["head", "tail"].map(|end| usize::try_from(alike[end].as_u64().unwrap()).unwrap());
@@ -81,7 +81,7 @@ pub fn complete_calls(generations: Value) -> impl Iterator<Item = Value> {
     })
 }
 
-/// Names ids in the order in which they appear, so that what differs in nothing else is equal.
+/// Renames ids in the order in which they appear, so that values that differ only in their ids become equal.
 #[derive(Default)]
 pub struct IdNormalizer(HashMap<String, String>);
 
@@ -104,20 +104,20 @@ impl IdNormalizer {
     }
 }
 
-/// An archive with its ids named, and its calls whole.
+/// Parses an archive, normalizes its ids and reconstructs its calls.
 pub fn without_ids(archive: &[u8]) -> Value {
     let mut value: Value = serde_json::from_slice(archive).unwrap();
     for chat in value["chats"].as_array_mut().unwrap() {
         chat["generations"] = complete_calls(chat["generations"].take()).collect();
     }
     value["exported_at"] = Value::Null;
-    // They stand by their ids, which say nothing.
+    // Documents are ordered by their ids, which differ between the installations, so they are sorted here.
     let by_title = |document: &Value| (document["created_at"].to_string(), document["title"].to_string());
     value["documents"].as_array_mut().unwrap().sort_by_key(by_title);
     IdNormalizer::default().normalize(value)
 }
 
-/// A chat with versions, another model and a document-free past: its id.
+/// Creates a chat with versions and a second model, without documents. Returns its id.
 pub async fn varied_chat(house: &TestServer) -> ChatId {
     let first = house.send("Hello").await;
     house.wait_until_ended(first.assistant_turn.id).await;
@@ -165,7 +165,7 @@ async fn export_is_imported_as_equal_chat_on_either_database_only_once() {
             assert_ne!(again, archive, "with ids of its own");
             let twice = import_file(&target, "all.json", &archive, false).await;
             assert_eq!((twice.imported, twice.known), (0, 1));
-            // Where it comes from it is already.
+            // The source already has the chat.
             assert_eq!(import_file(&source, "all.json", &archive, false).await.known, 1);
             target.check_invariants().await;
             target.close().await;
@@ -244,7 +244,7 @@ async fn broken_files_are_reported_and_valid_ones_imported() {
     varied_chat(&house).await;
     let archive = export_archive(&house, ExportScope::Everything).await;
     let mut value: Value = serde_json::from_slice(&archive).unwrap();
-    // A second chat whose first turn hangs on itself.
+    // The second chat's first turn is its own parent.
     let mut broken = value["chats"][0].clone();
     broken["turns"][0]["prev_turn_id"] = broken["turns"][0]["id"].clone();
     let mut running = value["chats"][0].clone();
@@ -291,7 +291,8 @@ async fn chat_with_deleted_version_is_imported_and_shown_turn_may_be_missing() {
         house.service.delete_turn(house.owner, first.user_turn.id).await.unwrap();
         let archive = export_archive(&house, ExportScope::Everything).await;
         let mut value: Value = serde_json::from_slice(&archive).unwrap();
-        // As it was written before: the branch that it left is named, and so is what was shown.
+        // Archives of older versions name the branch that was left and the turn that was shown, although both are
+        // deleted.
         let gone = json!("018f0000-0000-7000-8000-000000000001");
         value["chats"][0]["branches"][0]["parent_branch_id"] = gone.clone();
         value["chats"][0]["chat"]["last_viewed_turn_id"] = gone.clone();
@@ -329,14 +330,14 @@ async fn branches_are_imported_in_any_order_despite_clock_set_back() {
         target.check_invariants().await;
         target.close().await;
     }
-    // Branches that leave each other are no tree.
+    // Two branches that fork from each other are no tree.
     let branches = value["chats"][0]["branches"].as_array_mut().unwrap();
     let (one, other) = (branches[0]["id"].clone(), branches[1]["id"].clone());
     (branches[0]["parent_branch_id"], branches[1]["parent_branch_id"]) = (other, one);
     let target = TestServer::new(replies(1)).await;
     let report = import_file(&target, "circle.json", &serde_json::to_vec(&value).unwrap(), false).await;
     assert_eq!((report.imported, report.left_out), (0, 1), "{report:?}");
-    assert!(report.findings[0].text.contains("not before it"), "{report:?}");
+    assert!(report.findings[0].text.contains("its parent branch does not come before it"), "{report:?}");
 }
 
 #[tokio::test]
@@ -357,12 +358,12 @@ async fn later_messages_are_reported_for_existing_chat() {
     let report = import_file(&target, "late.json", &late, false).await;
     assert_eq!((report.known, report.left_out, report.findings.len()), (1, 0, 1), "{report:?}");
     assert!(report.findings[0].text.contains("2 messages"), "{report:?}");
-    // Where they come from they are, also in Trash.
+    // The source has these messages already, also those in Trash.
     source.service.delete_turn(source.owner, started.user_turn.id).await.unwrap();
     assert_eq!(import_file(&source, "late.json", &late, false).await.findings, []);
 }
 
-/// An archive that is read slowly while its chat goes on.
+/// The chat is continued while its archive is read slowly.
 #[tokio::test]
 async fn chat_continued_during_export_is_consistent_in_archive() {
     let source = TestServer::new(replies(8)).await;
@@ -374,7 +375,7 @@ async fn chat_continued_during_export_is_consistent_in_archive() {
         drop(send);
     };
     let gather = async {
-        // The first turn is in the first piece: what comes now was not there when it was read.
+        // The first turn is in the first piece, so what is sent now did not exist when the turn was read.
         let mut all = receive.recv().await.unwrap().to_vec();
         let edited = source.service.edit_turn(source.owner, first.user_turn.id, message_to_send("Or")).await.unwrap();
         source.wait_until_ended(edited.assistant_turn.id).await;
@@ -406,7 +407,7 @@ async fn offered_tools_are_imported_as_far_as_available() {
         let written: Value = serde_json::from_slice(&archive).unwrap();
         assert_eq!(written["chats"][0]["tools"], json!(choice));
         for target in TestServer::on_every_database(|| replies(1)).await {
-            // There is a server of that name, though it is off, and another one in another house.
+            // The target has a tool server of this name, which is switched off.
             with_server(&target, "files", false).await;
             let looked = import_file(&target, "look.json", &archive, true).await;
             let report = import_file(&target, "all.json", &archive, false).await;
@@ -432,13 +433,14 @@ async fn offered_tools_are_imported_as_far_as_available() {
             let there = report.chats[0].id.unwrap();
             let kept = chat_tools::find(&target.db, target.owner, there).await.unwrap().unwrap();
             assert_eq!((kept.on, kept.client), (vec![on[0].to_owned(), on[3].into()], choice.client.clone()));
-            // It is a difference of the chat to where it comes from.
+            // The loss is stored with the chat as a difference from its source.
             let source = target.service.imported_from(target.owner, there).await.unwrap().unwrap();
             assert_eq!(source.differences, report.findings);
             target.check_invariants().await;
             target.close().await;
         }
-        // An archive from before has no choice, and one that is none costs no chat.
+        // An archive of an older version has no tool choice, and an invalid one does not prevent the import of the
+        // chat.
         let target = TestServer::new(replies(1)).await;
         for (tools, lost) in [(json!(7), 1), (json!({"on": ["a", "a"]}), 1), (Value::Null, 0)] {
             let mut value = written.clone();
@@ -476,8 +478,8 @@ async fn with_server(house: &TestServer, slug: &str, is_enabled: bool) {
     tx.commit().await.unwrap();
 }
 
-/// The blocks of a reply name its generations, which are stored behind it: a slow database ended a transaction in
-/// between.
+/// A reply's blocks name its generations, which are inserted after it: the smallest chunks put them into separate
+/// transactions, as on a slow database.
 #[tokio::test]
 async fn chat_with_smallest_chunks_is_imported_completely() {
     for mut target in TestServer::on_every_database(|| replies(0)).await {

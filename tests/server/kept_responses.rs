@@ -1,5 +1,6 @@
-//! Responses that the provider keeps: a branch goes on from its last whole reply by `previous_response_id`, every other
-//! request has the whole path, and a refusal is repaired once. The API's own adapter over scripted bytes.
+//! Responses that the provider stores: a branch continues from its last complete reply by `previous_response_id`,
+//! every other request sends the whole path, and a refusal is repaired once (docs/reference/providers.md 6.6). The
+//! tests run the real Responses adapter over scripted bytes.
 
 use serde_json::{Value, json};
 use turnleaf::domain::repair::KeptResponse;
@@ -17,7 +18,7 @@ use crate::test_server::{TestServer, message_to_send};
 
 const UNKNOWN: &str = "Previous response with id 'resp_1' not found.";
 
-/// A provider that keeps responses and says these things.
+/// Returns a provider that stores responses, with these scripted answers.
 fn response_keeping_provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvider {
     let endpoint = ProviderEndpoint { keeps_responses: true, ..endpoint(ProviderApi::OpenaiResponses) };
     ScriptedProvider::new("scripted", answers)
@@ -50,7 +51,7 @@ fn response(id: &str, output: &[Value]) -> ScriptedAnswer {
     ScriptedAnswer::Stream(vec![ending(id, "completed", output)])
 }
 
-/// What the `at`th request went on from, and its input.
+/// Returns the `previous_response_id` of the `at`th request, and its input.
 fn request_at(log: &RequestLog, at: usize) -> (Option<String>, Value) {
     let body: Value = serde_json::from_slice(&log.requests()[at]).unwrap();
     assert_eq!(body["store"], true);
@@ -61,7 +62,7 @@ fn continuation_request(id: &str, input: Value) -> (Option<String>, Value) {
     (Some(id.to_owned()), input)
 }
 
-/// What the branch keeps.
+/// Returns the response from which the branch would continue.
 async fn kept_response(house: &TestServer, started: &AcceptedExchange) -> Option<KeptResponse> {
     branches::provider_state(&house.db, started.branch.id).await.unwrap().previous_response
 }
@@ -76,7 +77,8 @@ async fn wait_until_complete(house: &TestServer, started: &AcceptedExchange) -> 
     turn
 }
 
-/// Mode and reason of each turn in the manifest of a turn's `at`th generation, and what that went on from.
+/// Returns the `previous_response_id` in the manifest of a turn's `at`th generation, and the mode and reason of each
+/// turn.
 async fn manifest(house: &TestServer, turn: &Turn, at: usize) -> (Value, Vec<(Value, Value)>) {
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
     let manifest = &made[at].request_manifest;
@@ -152,7 +154,7 @@ async fn new_branch_and_other_model_start_with_complete_path() {
     );
     let again = retry.await.unwrap();
     wait_until_complete(&house, &again).await;
-    assert_eq!(request_at(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])), "Try again");
+    assert_eq!(request_at(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])), "Retry");
     assert_eq!(kept_response(&house, &again).await, expected_response(again.assistant_turn.id, "resp_3"));
     assert_eq!(
         kept_response(&house, &second).await,
@@ -180,7 +182,7 @@ async fn new_branch_and_other_model_start_with_complete_path() {
     let expected = json!([user("U1"), reply("A1"), user("U2"), reply("A2"), user("U3")]);
     assert_eq!(request_at(&log, 4), (None, expected), "another model");
 
-    // Back on the first branch its own reply is the last one still.
+    // Back on the first branch, that branch's own reply is still its last one.
     let place = PlacementRequest { prev_turn_id: Some(second.assistant_turn.id), ..PlacementRequest::default() };
     let request = TurnRequest { chat_id: Some(first.chat.id), place, ..message_to_send("U3") };
     let back = house.service.start_turn(house.owner, request).await.unwrap();
@@ -246,7 +248,7 @@ async fn unknown_response_is_repaired_once_and_cleared() {
     let expected = words(&[("canonical", "from_blocks"), ("raw", "same_lock"), ("canonical", "from_blocks")]);
     assert_eq!(manifest(&house, &turn, 1).await, (Value::Null, expected));
 
-    // The next request has the whole path, and with the one after it the branch goes on.
+    // The next request sends the whole path, and the one after it continues from its response.
     let third = send_next(&house, &second, "U3").await;
     let turn = wait_until_complete(&house, &third).await;
     let whole = json!([user("U1"), said("A1"), user("U2"), said("A2"), user("U3")]);

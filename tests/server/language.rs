@@ -1,5 +1,5 @@
-//! Pages in the reader's language: by the cookie, else by what the browser prefers; on every thread and for what is
-//! remembered between requests.
+//! Pages in the reader's language, chosen by the cookie or else by the browser's preference, on every thread and in
+//! cached fragments.
 
 use axum::body::Body;
 use http::header::{CONTENT_LANGUAGE, LOCATION, SET_COOKIE};
@@ -15,7 +15,7 @@ async fn api() -> TestApi {
     TestApi::with_provider(ScriptedProvider::new("scripted", [streamed_answer([reply])])).await
 }
 
-/// A page with these headers: its status, the language that it says it has, and its text.
+/// Requests a page with these headers. Returns the status, the declared language and the text.
 async fn get(api: &TestApi, path: &str, headers: &[(&str, &str)]) -> (StatusCode, String, String) {
     let mut request = Request::builder().uri(path).header("host", "127.0.0.1:3000");
     for (name, value) in headers {

@@ -1,5 +1,5 @@
-//! Databases of the two schemas from before, taken in from either database into either: the exchanges with their modes,
-//! blocks in order, calls with their results, only once, all or nothing.
+//! Databases of the two predecessor schemas, imported from either database into either: exchanges with their thinking
+//! modes, blocks in order, calls with results, imported only once, and all or nothing.
 
 use std::path::PathBuf;
 
@@ -17,13 +17,13 @@ use crate::interchange::{export_archive, import_file, replies};
 use crate::legacy_samples::{POSTGRES, SQLITE, SqlTypes, action_statements, message_statements};
 use crate::test_server::TestServer;
 
-/// A database to take in.
+/// A predecessor database to import.
 struct LegacySample {
     source: LegacySource,
     fresh: TestDatabase,
 }
 
-/// The statements in a database of every kind there is here.
+/// Creates a database of every available kind from these statements.
 async fn samples(statements: impl Fn(&SqlTypes) -> Vec<String>) -> Vec<LegacySample> {
     let sqlite = databases::empty_sqlite().await;
     let file = sqlite.db.path().unwrap().to_owned();
@@ -56,7 +56,8 @@ async fn import_legacy(house: &TestServer, source: &LegacySource, schema: Legacy
     house.service.import_legacy(import(house.owner, source, schema, dry_run), &mut |_| true).await.unwrap()
 }
 
-/// All chats by title, their turns as lines: the role, whether the exchange thinks, how it ended, its blocks.
+/// Outlines all chats by title, with one line for each turn: role, whether the exchange thinks, how it ended, its
+/// blocks.
 async fn outline(house: &TestServer) -> Vec<String> {
     let archive: Value = serde_json::from_slice(&export_archive(house, ExportScope::Everything).await).unwrap();
     let mut chats: Vec<&Value> = archive["chats"].as_array().unwrap().iter().collect();
@@ -92,7 +93,7 @@ fn line(block: &Value, turn: &Value) -> String {
     }
 }
 
-/// Everything that a report says, but where the chats are.
+/// Returns the report without the ids of the chats.
 fn counts_only(report: &ImportReport) -> ImportReport {
     let mut report = report.clone();
     report.dry_run = false;
@@ -100,7 +101,7 @@ fn counts_only(report: &ImportReport) -> ImportReport {
     report
 }
 
-/// Looks, takes in, takes in again; what then is there.
+/// Runs a dry run, an import and a second import. Returns the report and the outline of the chats.
 async fn import_and_outline(
     house: &TestServer,
     source: &LegacySource,
@@ -135,10 +136,10 @@ fn issue_lines(report: &ImportReport) -> Vec<String> {
         .collect()
 }
 
-/// What the four tables become, with the modes of the first chat's exchanges.
+/// Returns the expected outline of the four tables, with the thinking modes of the first chat's exchanges.
 fn expected(modes: [bool; 3]) -> Vec<String> {
     let [first, second, third] = modes.map(|thinks| if thinks { " thinks" } else { "" });
-    let failed = "This reply had failed where it was imported from.";
+    let failed = "This reply had failed in the source.";
     vec![
         "# Greetings (\"Be brief.\")".to_owned(),
         "assistant complete: \"Welcome!\"".to_owned(),
@@ -152,7 +153,7 @@ fn expected(modes: [bool; 3]) -> Vec<String> {
             "assistant{first} complete: thinking \"I should look it up.\" | call \"search\" {{\"q\":\"tide\"}} \"done\" | \
              result {{\"at\":\"17:42\"}} true null | thinking \"Found it.\" | \"At 17:42.\" | \
              call \"clock\" {{}} \"cancelled\" | \
-             result {{\"error\":\"The result of this call did not come along when it was imported.\"}} false null"
+             result {{\"error\":\"The result of this tool call was not in the import.\"}} false null"
         ),
         format!("user{second} complete: \"And low tide?\""),
         format!("assistant{second} complete: thinking \"Again.\" | \"At six.\""),
@@ -183,15 +184,15 @@ async fn four_tables_with_turns_are_imported_with_stored_mode() {
                 );
                 let told = issue_lines(&report).join("\n");
                 for words in [
-                    "lost Conversations: what stands in UserName has no place here",
-                    "its conversation is not there",
-                    "nothing was said in the conversation",
-                    "the call of `clock` has no result: it is kept as a stopped one",
+                    "lost Conversations: content of UserName cannot be imported",
+                    "its conversation is missing",
+                    "the conversation has no messages",
+                    "the tool call `clock` has no result: imported as stopped",
                 ] {
                     assert!(told.contains(words), "{words}: {told}");
                 }
             } else {
-                // A conversation is the same one, whichever database it lies in.
+                // A conversation is recognized, whichever database it is read from.
                 let report = import_legacy(&house, source, LegacySchema::Messages, false).await;
                 assert_eq!((report.imported, report.known, report.stopped), (0, 3, None));
             }
@@ -243,7 +244,7 @@ async fn sessions_are_imported_with_tool_actions_by_time() {
                     "user complete: \"Mend it\"",
                     concat!(
                         "assistant complete: call \"write\" {\"path\":\"a.c\"} \"cancelled\" | ",
-                        "result {\"error\":\"The result of this call did not come along when it was imported.\"} false null"
+                        "result {\"error\":\"The result of this tool call was not in the import.\"} false null"
                     ),
                     "# Second (\"\")",
                     "user complete: \"Hello\"",
@@ -254,10 +255,10 @@ async fn sessions_are_imported_with_tool_actions_by_time() {
             assert_eq!(
                 issue_lines(&report),
                 [
-                    "lost chat_sessions: what stands in project_id has no place here",
-                    "left_out tool call a4: its conversation is not there",
-                    "left_out gone › message m8: its conversation is not there",
-                    "put_right s1 › m5: the call of `write` has no result: it is kept as a stopped one",
+                    "lost chat_sessions: content of project_id cannot be imported",
+                    "left_out tool call a4: its conversation is missing",
+                    "left_out gone › message m8: its conversation is missing",
+                    "put_right s1 › m5: the tool call `write` has no result: imported as stopped",
                 ]
             );
             house.close().await;
@@ -323,7 +324,7 @@ async fn source_database_is_only_read() {
     let report = import_legacy(&house, &LegacySource::File(file.clone()), LegacySchema::Messages, false).await;
     assert_eq!(report.imported, 3);
     assert!(before == seen(), "not a byte is another one, and no file was added");
-    // While its program runs, what that wrote last is in the log.
+    // While the predecessor runs, its latest changes are only in the write-ahead log.
     let mut program = SqliteConnection::connect(&format!("sqlite://{}", file.display())).await.unwrap();
     sqlx::query("UPDATE \"ChatMessages\" SET \"Content\" = 'in the log' WHERE \"Content\" = 'At six.'")
         .execute(&mut program)
@@ -347,9 +348,9 @@ async fn invalid_source_database_is_reported_and_stores_nothing() {
     let table = [
         (
             sample.source.clone(),
-            "there is no table Conversations; the tables are: agent_actions, chat_sessions, messages",
+            "table Conversations is missing; the tables are: agent_actions, chat_sessions, messages",
         ),
-        (LegacySource::File(text), "this is not a database of SQLite"),
+        (LegacySource::File(text), "this is not a SQLite database"),
         (LegacySource::File(cut), "not a database"),
         (LegacySource::File(house.dir.path().join("none.db")), "cannot be opened"),
         (LegacySource::Server(nowhere), "cannot be opened"),
@@ -360,7 +361,7 @@ async fn invalid_source_database_is_reported_and_stores_nothing() {
         assert!(stopped.contains(words) && !stopped.contains("a-secret"), "{stopped}");
         assert_eq!(report.conversations, 0);
     }
-    // As a file that somebody uploads it is refused, with the command that takes it in.
+    // An uploaded database file is refused; the message names the command that imports it.
     let LegacySource::File(file) = &sample.source else { panic!("a file") };
     let report = import_file(&house, "old.db", &std::fs::read(file).unwrap(), false).await;
     assert!(report.stopped.unwrap().contains("turnleaf import --from legacy-messages"));
@@ -372,7 +373,7 @@ async fn invalid_source_database_is_reported_and_stores_nothing() {
 async fn import_is_atomic_per_chat_and_refused_chat_is_skipped() {
     let sample = samples(|types| message_statements(types, true)).await.remove(0);
     for house in TestServer::on_every_database(|| replies(1)).await {
-        // Somebody stops it behind the second conversation.
+        // The user stops the import after the second conversation.
         let mut seen = 0;
         let mut stop = |report: &ImportReport| {
             seen = report.imported;
@@ -384,12 +385,12 @@ async fn import_is_atomic_per_chat_and_refused_chat_is_skipped() {
         assert_eq!(report.stopped.as_deref(), Some("it was stopped; nothing was stored"));
         assert!(report.chats.iter().all(|chat| chat.id.is_none() && chat.outcome == ImportOutcome::LeftOut));
         assert_eq!(outline(&house).await, [""; 0]);
-        // The database fails in the middle of the third.
+        // The database fails in the middle of the third conversation.
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_FAILS } else { POSTGRES_FAILS }).await;
         let wanted = import(house.owner, &sample.source, LegacySchema::Messages, false);
         house.service.import_legacy(wanted, &mut |_| true).await.unwrap_err();
         assert_eq!(outline(&house).await, [""; 0]);
-        // It refuses something of the third, and only of it.
+        // The database refuses a row of the third conversation only.
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_REFUSES } else { POSTGRES_REFUSES }).await;
         let report = import_legacy(&house, &sample.source, LegacySchema::Messages, false).await;
         assert_eq!((report.conversations, report.imported, report.left_out), (4, 2, 2));
@@ -402,7 +403,7 @@ async fn import_is_atomic_per_chat_and_refused_chat_is_skipped() {
     sample.fresh.close().await;
 }
 
-/// The chat that triggers are about.
+/// The chat to which the triggers apply.
 const PLAIN: [&str; 3] = [
     "# Plain (\"\")",
     "user complete: \"List\"",
@@ -427,7 +428,7 @@ async fn unusual_file_values_are_imported_or_reported() {
     let insert = |table: &str, values: &str| format!("INSERT INTO \"{table}\" VALUES ({values})");
     let bytes = "x'0e7c79bf571045308000000000000001'";
     statements.extend([
-        // A GUID as bytes, dates as numbers, words with NUL, words that are no UTF-8, nothing at all.
+        // The values: a GUID as bytes, dates as numbers, text with NUL, text that is no UTF-8, and `NULL`.
         insert("Conversations", &format!("{bytes}, NULL, CAST(x'5a65726f00' AS TEXT), 1771059600, 1771059600000")),
         insert("ChatMessage", &format!("x'01', {bytes}, 'User', CAST(x'6100622063' AS TEXT), '1771059601'")),
         insert(

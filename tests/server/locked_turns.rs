@@ -1,5 +1,5 @@
-//! Replies whose rows somebody else holds on PostgreSQL for longer than a reply waits: they hold up no other reply, and
-//! all of what was shown is stored once the rows are free.
+//! Replies whose rows another transaction locks on PostgreSQL for longer than a reply waits: they delay no other
+//! reply, and everything that was shown is stored once the rows are free.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use turnleaf_store::Db;
 
 use crate::test_server::{TestServer, streamed_answer, text_step};
 
-/// Far more than a reply takes, and far less than one attempt of the journal may.
+/// Far more time than a reply takes, and far less than one attempt of the journal may take.
 const SOON: Duration = Duration::from_secs(12);
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn locked_turn_blocks_no_other_and_is_stored_completely_once_unlocked() {
     let pace = RunTimeouts { database: Duration::from_secs(1), ..RunTimeouts::default() };
     for house in TestServer::on_every_database_with_pace(pace, provider).await {
         let Db::Postgres { writer, .. } = &house.db else {
-            // A file has no rows that can be held.
+            // SQLite has no row locks.
             house.close().await;
             continue;
         };
@@ -48,7 +48,7 @@ async fn locked_turn_blocks_no_other_and_is_stored_completely_once_unlocked() {
             let turn = timeout(SOON, house.wait_until_ended(*id)).await.expect("others are not held up");
             assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "first second"));
         }
-        // Its run gives up on the database, and is shown to have ended.
+        // The run gives up on the database, and followers see that it ended.
         let is_given_up = async {
             while !live.with_turn(|turn| turn.status.is_terminal()) {
                 tokio::task::yield_now().await;

@@ -1,6 +1,6 @@
-//! Chats that are larger than the memory that an import may have: with as many replies as make the manifests of their
-//! requests grow beyond what a stranger's file may hold, and with responses of many megabytes. And a chat that goes on
-//! while it is written.
+//! Chats that exceed the memory limits of an import: with so many replies that the manifests of their requests exceed
+//! the limit for an untrusted file, and with responses of many megabytes. Also a chat that is continued during its
+//! export, and imports in chunks.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -22,11 +22,11 @@ use crate::fake_file_reader::PNG;
 use crate::interchange::{IdNormalizer, complete_calls, export_archive, import_file, replies};
 use crate::test_server::TestServer;
 
-/// Each request names all turns before it: two million values stand in the manifests of 540 replies. 1,500 come back as
-/// well, and take this build more than two and a half minutes.
+/// Each request names all turns before it, so the manifests of 540 replies hold two million values. An archive of
+/// 1,500 replies can be imported too, but takes a debug build more than two and a half minutes.
 const REPLIES: usize = 560;
 
-/// A chat on one branch that is being planted.
+/// Inserts a chat with one branch directly into the database.
 struct PathPlanter {
     owner: UserId,
     tx: Tx,
@@ -73,7 +73,7 @@ impl PathPlanter {
         grown
     }
 
-    /// Adds a message and a reply that was made by one call, which was asked with all that stood before.
+    /// Adds a message and a reply of one call, whose manifest names all earlier turns.
     async fn add_exchange(&mut self, number: usize, raw: Vec<u8>) {
         self.add_turn(Role::User, Content::text(format!("Question {number}"))).await;
         let entry = |(at, turn): (usize, &Turn)| ManifestEntry {
@@ -133,7 +133,8 @@ fn sha256(bytes: &[u8]) -> String {
     sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Two archives of one chat tell of the same. All of the calls at once are too large to be made values of.
+/// Asserts that two archives hold the same chat. The calls are compared one by one, because all of them are too large
+/// to be parsed at once.
 fn assert_same(one: &[u8], other: &[u8]) {
     let read = |archive: &[u8]| {
         let mut chat = serde_json::from_slice::<Value>(archive).unwrap()["chats"][0].take();
@@ -147,7 +148,7 @@ fn assert_same(one: &[u8], other: &[u8]) {
     assert!(its_calls.eq(other_calls), "its calls are others");
 }
 
-/// Takes a chat out and in again, and out of there. Gives how long its archive is.
+/// Exports a chat, imports it into another server and exports it from there. Returns the length of the first archive.
 async fn assert_round_trip(house: TestServer, chat: ChatId, replies: u64) -> usize {
     let archive = export_archive(&house, ExportScope::Chat(chat)).await;
     house.close().await;
@@ -172,7 +173,7 @@ async fn chat_with_very_many_replies_round_trips_with_all_manifests() {
     let chat = path.branch.chat_id;
     path.tx.commit().await.unwrap();
     let length = assert_round_trip(house, chat, REPLIES as u64).await;
-    // Whole, each names 550 turns on average, in 170 bytes each.
+    // Without deltas, each manifest would name 550 turns on average, in 170 bytes each.
     assert!(length < 20_480 * REPLIES, "{} bytes for each reply", length / REPLIES);
 }
 
@@ -180,7 +181,7 @@ async fn chat_with_very_many_replies_round_trips_with_all_manifests() {
 async fn chat_with_very_long_responses_round_trips() {
     let house = TestServer::new(replies(1)).await;
     let mut path = PathPlanter::start_chat(&house).await;
-    // No text: JSON makes a third more of it.
+    // The response is no text: base64 in JSON makes it a third longer.
     let raw = [0xff, 0, 1, b'"'].repeat((50 << 20) / 4);
     for number in 0..2 {
         path.add_exchange(number, raw.clone()).await;
@@ -210,7 +211,7 @@ async fn chat_continued_during_export_is_exported_as_it_was() {
     for house in TestServer::on_every_database(|| replies(1)).await {
         let mut path = PathPlanter::start_chat(&house).await;
         for number in 0..3_u8 {
-            // Long enough that a writer whom nobody reads waits among them.
+            // The images are large enough to block a writer whose output is not read.
             let image = path.image(&vec![number; 600_000]).await;
             path.add_turn(Role::User, image).await;
             path.add_turn(Role::Assistant, Content::text("I see")).await;
@@ -238,14 +239,14 @@ async fn chat_continued_during_export_is_exported_as_it_was() {
         for block in turns.iter().flat_map(|turn| turn["blocks"].as_array().unwrap()) {
             assert!(block["type"] != "image" || names.contains(&block["blob"].as_str().unwrap()), "{block}");
         }
-        // Next time it is among them.
+        // The next export includes the new turn.
         let next: Value = serde_json::from_slice(&export_archive(&house, ExportScope::Chat(chat)).await).unwrap();
         assert_eq!(next["chats"][0]["turns"].as_array().map(Vec::len), Some(7));
         house.close().await;
     }
 }
 
-/// How many rows a table has.
+/// Returns the number of rows of a table.
 async fn count(house: &TestServer, table: &str) -> i64 {
     let sql = sqlx::AssertSqlSafe(format!("SELECT COUNT(*) FROM {table}"));
     match &house.db {
@@ -254,7 +255,7 @@ async fn count(house: &TestServer, table: &str) -> i64 {
     }
 }
 
-/// Nobody sees anything of a chat.
+/// Asserts that the incomplete chat is visible nowhere.
 async fn assert_empty(house: &TestServer) {
     let all: Value = serde_json::from_slice(&export_archive(house, ExportScope::Everything).await).unwrap();
     assert_eq!(all["chats"], json!([]));
@@ -270,7 +271,7 @@ const POSTGRES_REFUSES: &str = "CREATE FUNCTION refuses() RETURNS trigger LANGUA
     IF NEW.ord = 450 THEN INSERT INTO users SELECT * FROM users LIMIT 1; END IF; RETURN NEW; END $$; \
     CREATE TRIGGER refuses BEFORE INSERT ON turns FOR EACH ROW EXECUTE FUNCTION refuses()";
 const POSTGRES_TAKES: &str = "DROP TRIGGER refuses ON turns";
-/// As where the importer stalls behind what it said last.
+/// Simulates an importer that stalls for longer than its lease.
 const SQLITE_LAPSES: &str = "CREATE TRIGGER lapses BEFORE INSERT ON turns WHEN NEW.ord = 450 \
     BEGIN UPDATE deletions SET purging_since = created_at; END";
 const SQLITE_LASTS: &str = "DROP TRIGGER lapses";
@@ -293,7 +294,7 @@ async fn chunked_import_is_visible_completely_or_not_at_all() {
     source.close().await;
     for house in TestServer::on_every_database(|| replies(1)).await {
         let is_sqlite = matches!(house.db, Db::Sqlite { .. });
-        // It ends in the middle, as where the server is killed.
+        // The import ends in the middle, as if the server had been killed.
         let file = house.dir.path().join("killed.json");
         std::fs::write(&file, &archive).unwrap();
         let import =
@@ -311,23 +312,23 @@ async fn chunked_import_is_visible_completely_or_not_at_all() {
         }
         assert_eq!(count(&house, "chats").await, 1);
         assert_empty(&house).await;
-        // It may be another process that goes on with it.
+        // The lease still protects the incomplete chat, because another process may be importing it.
         let report = import_file(&house, "again.json", &archive, false).await;
         assert_eq!((report.conversations, report.imported, report.left_out), (1, 0, 1));
-        assert!(report.findings[0].text.contains("another import of it is under way"), "{report:#?}");
+        assert!(report.findings[0].text.contains("another import of it is running"), "{report:#?}");
         purge_scheduled(&house.db, SystemClock.now()).await.unwrap();
         assert!(count(&house, "turns").await >= 400, "it is spared for a while");
         purge_scheduled(&house.db, SystemClock.now() + TimeDelta::minutes(3)).await.unwrap();
         for table in ["chats", "turns", "turn_blocks", "branches", "exchanges", "generations", "deletions"] {
             assert_eq!(count(&house, table).await, 0, "{table}");
         }
-        // Something that comes in with a later piece is refused.
+        // A row of a later chunk is refused.
         house.sql(if is_sqlite { SQLITE_REFUSES } else { POSTGRES_REFUSES }).await;
         let report = import_file(&house, "refused.json", &archive, false).await;
         assert_eq!((report.imported, report.left_out, count(&house, "chats").await), (0, 1, 0), "{report:#?}");
         assert_eq!((count(&house, "turns").await, count(&house, "deletions").await), (0, 0));
         house.sql(if is_sqlite { SQLITE_TAKES } else { POSTGRES_TAKES }).await;
-        // It is not spared any more.
+        // The lease has lapsed, so the chat may be purged.
         house.sql(if is_sqlite { SQLITE_LAPSES } else { POSTGRES_LAPSES }).await;
         let report = import_file(&house, "stalled.json", &archive, false).await;
         assert_eq!((report.imported, report.left_out, report.stopped.as_ref()), (0, 1, None), "{report:#?}");
@@ -336,11 +337,11 @@ async fn chunked_import_is_visible_completely_or_not_at_all() {
             assert_eq!(count(&house, table).await, 0, "{table}");
         }
         house.sql(if is_sqlite { SQLITE_LASTS } else { POSTGRES_LASTS }).await;
-        // And whole.
+        // A complete import succeeds.
         let report = import_file(&house, "whole.json", &archive, false).await;
         assert_eq!((report.imported, report.turns, report.findings.as_slice()), (1, 2 * REPLIES as u64, [].as_slice()));
         let again = export_archive(&house, ExportScope::Chat(report.chats[0].id.unwrap())).await;
-        // As values: PostgreSQL has an order of its own in JSON.
+        // The archives are compared as values, because PostgreSQL reorders the keys of JSON.
         let values = crate::interchange::without_ids;
         assert!(values(&again) == values(&archive), "it is not the same chat");
         assert_eq!(count(&house, "deletions").await, 0);
@@ -365,7 +366,7 @@ async fn interrupted_long_chat_is_purged_despite_earlier_failure() {
         kept.add_turn(Role::User, Content::text("Words")).await;
         kept.tx.commit().await.unwrap();
         house.service.delete_chat(house.owner, kept.branch.chat_id).await.unwrap();
-        // Deeper than SQLite lets one deletion go on to the next.
+        // The chain of turns is deeper than SQLite lets one deletion cascade.
         let mut path = PathPlanter::start_chat(&house).await;
         for _ in 0..600 {
             path.add_turn(Role::User, Content::text("Question")).await;
@@ -385,7 +386,7 @@ async fn interrupted_long_chat_is_purged_despite_earlier_failure() {
         tx.commit().await.unwrap();
         let doomed = purge::list_due(&house.db, from).await.unwrap();
         assert_eq!(doomed.iter().map(|of| of.chat_id).collect::<Vec<_>>(), [kept.branch.chat_id, chat]);
-        // Once a purge has begun with it, not even by a clock that is behind.
+        // Once the purge has begun, the lease cannot be renewed, not even with a clock that is behind.
         let mut tx = house.db.begin().await.unwrap();
         purge::renew_lease(&mut tx, deletion, (begun, from)).await.unwrap();
         assert!(!purge::claim_purge(&mut tx, doomed[1], begun).await.unwrap());

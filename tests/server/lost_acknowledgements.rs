@@ -1,5 +1,5 @@
-//! A commit that PostgreSQL has stored, and whose acknowledgement is lost: nothing is done twice, nothing is left
-//! behind.
+//! Ambiguous commits: PostgreSQL stores a transaction, but its acknowledgement is lost. Nothing is done twice, and
+//! nothing is left unfinished.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::databases::{self, TestDatabase};
 use crate::postgres_proxy::PostgresProxy;
 use crate::test_server::{TestServer, streamed_answer, text_step, thinking_step};
 
-/// A migrated database of the cluster, reached through a proxy. `None` where no cluster is named.
+/// Opens a migrated database of the cluster through a proxy. Returns `None` where no cluster is named.
 pub async fn behind_proxy(limits: TimeLimits) -> Option<(TestDatabase, PostgresProxy, Db)> {
     let fresh = databases::migrated_postgres().await?;
     let (before, rest) = fresh.url.split_once('@').unwrap();
@@ -22,7 +22,7 @@ pub async fn behind_proxy(limits: TimeLimits) -> Option<(TestDatabase, PostgresP
     Some((fresh, proxy, db))
 }
 
-/// Which statement the transaction has whose acknowledgement is lost.
+/// These statements select the transaction whose acknowledgement is lost.
 const GROWTH: &str = "INSERT INTO turn_events";
 const BEGINNING: &str = "INSERT INTO generations";
 const ENDING: &str = "completed_at = $7";

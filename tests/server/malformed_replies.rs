@@ -1,5 +1,5 @@
-//! Providers that send what they should not, over real sockets and through the HTTP API: one test a fault, on all five
-//! APIs, each with the ending that promises.
+//! Providers that send malformed or hostile responses, over real sockets and through the HTTP API: one test per
+//! fault, on all five APIs, each with its expected ending (docs/reference/providers.md 2.4).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,10 +23,10 @@ use crate::wire_fixtures::{
 };
 
 const KEY: &str = "the-secret/key+of=this-test";
-/// Nothing here takes long unless it hangs.
+/// A timeout that only a test that hangs can reach.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A chat with one provider of a script, and the reply to one message in it.
+/// A chat with a provider that follows one script, and the reply to its only message.
 struct FaultyReply {
     api: ProviderApi,
     client: Arc<Client>,
@@ -51,7 +51,7 @@ fn endpoint(id: &str, api: ProviderApi, base_url: String) -> ProviderEndpoint {
     }
 }
 
-/// Answers with this status, these headers and what follows.
+/// Responds with this status and these headers, then continues with `then`.
 fn response_script(
     status: u16,
     headers: &[(&'static str, &str)],
@@ -61,7 +61,7 @@ fn response_script(
     [ServerStep::Status(status)].into_iter().chain(headers).chain(then).collect()
 }
 
-/// One server with a provider for each script, and a chat with each of them.
+/// Starts one server with a provider for each script, and one chat with each provider.
 async fn run_scripts(scripts: impl IntoIterator<Item = (ProviderApi, Vec<ServerStep>)>) -> Vec<FaultyReply> {
     let (mut providers, mut endpoints) = (Vec::new(), Vec::new());
     for (api, script) in scripts {
@@ -86,18 +86,18 @@ async fn run_scripts(scripts: impl IntoIterator<Item = (ProviderApi, Vec<ServerS
     all
 }
 
-/// What became of a reply in every API.
+/// Runs a script on every API and returns the replies.
 async fn run_on_every_api(script: impl Fn(ProviderApi) -> Vec<ServerStep>) -> Vec<FaultyReply> {
     run_scripts(ProviderApi::ALL.iter().map(|api| (*api, script(*api)))).await
 }
 
-/// A body under status 200, to its end.
+/// Sends a complete body under status 200.
 fn body_script(body: impl Into<Vec<u8>>) -> Vec<ServerStep> {
     response_script(200, &[], [ServerStep::Bytes(body.into()), ServerStep::Fin])
 }
 
 impl FaultyReply {
-    /// `complete` or the code of the failure, and the words of the model.
+    /// Returns `complete` or the code of the failure, and the text of the model.
     fn outcome(&self) -> (&str, String) {
         let ending = self.turn["error"]["kind"].as_str().or(self.turn["status"].as_str()).unwrap();
         let blocks = self.turn["blocks"].as_array().unwrap().iter();
@@ -112,14 +112,14 @@ impl FaultyReply {
         axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap().to_vec()
     }
 
-    /// The provider's bytes as they are served.
+    /// Returns the provider's bytes as the API serves them.
     async fn raw_response(&self) -> Vec<u8> {
         let path = format!("/api/turns/{}/generations", self.turn["id"].as_str().unwrap());
         let generations: Value = serde_json::from_slice(&self.get(&path).await).unwrap();
         self.get(&format!("/api/generations/{}/raw", generations[0]["id"].as_str().unwrap())).await
     }
 
-    /// The provider's bytes as they are stored.
+    /// Returns the provider's bytes as they are stored.
     async fn stored_response(&self) -> Vec<u8> {
         let (house, turn) = (&self.client.house, self.turn["id"].as_str().unwrap().parse().unwrap());
         let generations = generations::list(&house.db, house.owner, turn).await.unwrap();
@@ -154,7 +154,7 @@ async fn oversized_event_ends_reply_and_keeps_partial_text() {
     for heard in run_on_every_api(endless).await {
         assert_eq!(heard.outcome(), ("limit_event", "half".to_owned()), "{:?}", heard.api);
     }
-    // Blanks say nothing of what the body is, so they are no different between the APIs.
+    // Blank bytes do not depend on the API, so one API is enough.
     let blanks = body_script(vec![b' '; limits::PROVIDER_EVENT_BYTES + 1]);
     for heard in run_scripts([(ProviderApi::OpenaiChat, blanks)]).await {
         assert_eq!(heard.outcome(), ("limit_event", String::new()));
@@ -228,7 +228,7 @@ async fn json_array_of_events_is_read_like_stream() {
 #[tokio::test]
 async fn unrequested_compression_is_refused() {
     let packed = || [ServerStep::Bytes(b"\x1f\x8b\x08\x00\x01\x02".to_vec()), ServerStep::Fin];
-    // With the header that says so, and without it.
+    // The body is compressed, both with the header that declares it and without.
     for headers in [&[("content-encoding", "gzip")][..], &[]] {
         for heard in run_on_every_api(|_| response_script(200, headers, packed())).await {
             assert_eq!(heard.outcome(), ("provider_protocol", String::new()), "{:?}", heard.api);
@@ -265,8 +265,8 @@ async fn bytes_after_ending_are_ignored() {
         for heard in
             run_on_every_api(|api| body_script([complete_stream(api, "said"), garbage.to_vec()].concat())).await
         {
-            // Gemini has no last word: what comes behind a finish reason may be the reply's still, so a broken event
-            // there may be broken words.
+            // Gemini has no terminal event: bytes after a finish reason may still belong to the reply, so a broken
+            // event there may be broken content.
             let ending = match (heard.api, garbage[0]) {
                 (ProviderApi::Gemini, b'd') => "provider_protocol",
                 _ => "complete",
@@ -339,7 +339,7 @@ async fn key_repeated_by_provider_is_never_shown() {
 #[tokio::test]
 async fn split_key_is_never_shown_and_delays_no_text() {
     let said = format!("You sent {KEY} to me");
-    // Cut up by the network, and by the events of the stream.
+    // The key is cut between network packets, then between events of the stream.
     let cut_by_network = |api| {
         let body = complete_stream(api, &said);
         let at = body.windows(KEY.len()).position(|window| window == KEY.as_bytes()).unwrap();
@@ -427,14 +427,14 @@ async fn key_in_title_prompt_name_or_document_is_in_no_export() {
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
         let response = heard.client.send(request).await;
         let name = response.headers()["content-disposition"].to_str().unwrap().to_owned();
-        // What no name of a file has is another character in it.
+        // Characters that are not allowed in a file name are replaced.
         assert!(!name.contains("the-secret") && name.contains("removed"), "{form}: {name}");
         exports.push((form, letters, axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap().to_vec()));
     }
     for (form, letters, bytes) in exports {
         let shown = String::from_utf8_lossy(&bytes);
         assert!(!holds_key(&bytes) && !shown.contains("the-secret"), "{form}: {shown}");
-        // Markdown has backslashes before brackets.
+        // Markdown escapes brackets with backslashes.
         let shown = shown.replace('\\', "");
         for letter in letters.chars() {
             assert!(shown.contains(&format!("{letter} [removed]")), "{form} without {letter}: {shown}");
@@ -447,7 +447,7 @@ fn holds_key(text: &[u8]) -> bool {
     [KEY, &escaped].iter().any(|key| text.windows(key.len()).any(|window| window == key.as_bytes()))
 }
 
-/// Everything that is logged, down to the least.
+/// Collects the whole log, down to the lowest level.
 #[derive(Clone, Default)]
 struct Log(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
 

@@ -1,5 +1,5 @@
-//! The description of the HTTP API: everything in it leads somewhere, and its examples are such requests. That it
-//! names the routes and no other holds by construction: one table makes both (`http::router`).
+//! The OpenAPI document: all of its references resolve, and its examples are valid requests. The document lists
+//! exactly the routes by construction, because one table produces both (`http::router`).
 
 use std::collections::BTreeSet;
 
@@ -69,17 +69,17 @@ async fn every_reference_resolves() {
         }
         let is_creating = answers.contains_key("201");
         let named = taken.iter().any(|one| one["name"] == "Idempotency-Key");
-        // The same bytes are the same file by themselves.
+        // Uploads take no idempotency key, because identical bytes are the same file anyway.
         assert_eq!(is_creating && !is_file, named, "{what}: what makes something can be named");
     }
-    // Comments are written for those who read the code.
+    // The document must contain no citation or rustdoc link, which only readers of the code can follow.
     let text = document.to_string();
     for mark in [".md ", "[`", "crate::"] {
         assert!(!text.contains(mark), "{mark}");
     }
 }
 
-/// Whether the body of a request is a file.
+/// Returns whether the body of a request is a file.
 fn is_file(operation: &Value) -> bool {
     operation["requestBody"]["content"].get("application/octet-stream").is_some()
 }

@@ -1,4 +1,5 @@
-//! Parameters from the request to the bytes that go out: of a chat and of a turn, refused by name, left out and told.
+//! Model parameters from the request to the bytes that are sent: defaults of the chat, values of a turn, refusals by
+//! name, and parameters that are dropped and reported.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -13,7 +14,7 @@ use turnleaf_store::{Db, exchanges};
 use crate::http_api::TestApi;
 use crate::test_server::{streamed_answer, text_step};
 
-/// Thinks when asked, and takes no temperature meanwhile.
+/// The capabilities of a model that can think, and that takes no temperature while it does.
 fn model() -> Capabilities {
     Capabilities {
         temperature: ParamSupport::only_plain(ValueRange::new(0.0, 1.0)),
@@ -71,7 +72,7 @@ async fn chat_defaults_apply_where_turn_sets_nothing() {
     send_turn(&api, &chat, json!({})).await;
     assert_eq!((&last_request_body(&log)["top_p"], &last_request_body(&log)["max_tokens"]), (&json!(0.5), &json!(100)));
 
-    // Trying again asks the same, and what it is told to change.
+    // A retry repeats the parameters of the first reply, except those that it changes.
     let reply = started["assistant_turn"]["id"].as_str().unwrap();
     let body = json!({ "params": { "max_tokens": 70 } });
     let (status, again) = api.call("POST", &format!("/api/turns/{reply}/retry"), Some(body)).await;
@@ -176,7 +177,7 @@ async fn unsupported_turn_parameters_are_refused_by_name_and_store_nothing() {
     assert_eq!(turns["branches"].as_array().unwrap().len(), 1);
     assert!(turns["branches"][0]["head_turn_id"].is_null() && log.requests().is_empty());
 
-    // As defaults of the chat the same are kept, and stand in no turn's way.
+    // As defaults of the chat, the same values are stored, and they do not prevent a message.
     for (params, field, _) in &refused {
         let (status, _) = api.call("PATCH", &format!("/api/chats/{chat}"), Some(json!({ "params": params }))).await;
         assert_eq!(status, StatusCode::OK, "{field}");
@@ -186,7 +187,7 @@ async fn unsupported_turn_parameters_are_refused_by_name_and_store_nothing() {
     let told = json!([{ "param": "temperature", "reason": "must be between 0 and 1 for this model" }]);
     assert_eq!((&started["exchange"]["not_sent"], last_request_body(&log).get("temperature")), (&told, None));
 
-    // Neither does what the first reply had asked for, when it is tried again.
+    // A retry does not fail because of the first reply's parameters either.
     let reply = started["assistant_turn"]["id"].as_str().unwrap();
     let retry = format!("/api/turns/{reply}/retry");
     let (status, again) = api.call("POST", &retry, None).await;

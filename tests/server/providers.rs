@@ -1,5 +1,5 @@
-//! Providers of the settings, over the API and as pages without script: what is stored, what is shown, what counts at
-//! once, and that no key comes out anywhere.
+//! Providers in the settings, over the API and as pages without script: what is stored and shown, what takes effect
+//! at once, and that no API key ever leaves the server.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -23,13 +23,13 @@ use crate::test_server::{TestServer, message_to_send};
 const KEY: &str = "canary-key-0123456789abcdef4f2a";
 const HEADER: &str = "canary-header-0123456789";
 
-/// A server that lists two models to everybody, and repeats the key that it was shown.
+/// Starts a server that lists two models to everybody and repeats the API key of the request.
 async fn server_with_two_models() -> FakeProvider {
     let list = format!("{{\"data\": [{{\"id\": \"big\"}}, {{\"id\": \"small\"}}], \"seen\": \"{KEY}\"}}");
     FakeProvider::start(vec![vec![ServerStep::Status(200), ServerStep::Bytes(list.into()), ServerStep::Fin]]).await
 }
 
-/// A server that refuses every key, in words that repeat it.
+/// Starts a server that refuses every API key with a message that repeats it.
 async fn refusing_server() -> FakeProvider {
     let body = format!("{{\"error\": {{\"message\": \"wrong key {KEY}\"}}}}");
     FakeProvider::start(vec![vec![ServerStep::Status(401), ServerStep::Bytes(body.into()), ServerStep::Fin]]).await
@@ -55,7 +55,7 @@ async fn api() -> TestApi {
     )
 }
 
-/// A page runs no script, or the one of ours that makes it better.
+/// Asserts that a page runs no script, or only its own progressive enhancement.
 pub fn assert_scripts_are_own(policy: &str, html: &str) {
     if policy.contains("script-src 'none'") {
         return assert!(!html.contains("<script"), "{html}");
@@ -67,7 +67,7 @@ pub fn assert_scripts_are_own(policy: &str, html: &str) {
 }
 
 impl TestApi {
-    /// A page that the server draws alone.
+    /// Requests a page that the server renders completely.
     pub async fn get_page(&self, path: &str) -> String {
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
         let response = self.send(request).await;
@@ -78,7 +78,7 @@ impl TestApi {
         html
     }
 
-    /// Sends a form and gives where it leads, or the page that it comes back with.
+    /// Posts a form. Returns its status and the redirect target or the page.
     pub async fn post_form(&self, path: &str, fields: &[(&str, &str)]) -> (StatusCode, String) {
         let encode = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
         let body: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
@@ -103,14 +103,14 @@ impl TestApi {
         provider
     }
 
-    /// What open pages go by to see that other models can be chosen.
+    /// Returns the revision by which open pages notice that the available models changed.
     async fn models_rev(&self) -> u64 {
         let (status, glance) = self.call("POST", "/api/page/glance_at_all", Some(json!({}))).await;
         assert_eq!(status, StatusCode::OK, "{glance}");
         glance["models_rev"].as_u64().unwrap()
     }
 
-    /// `provider/model` of every model that the menus show, but for the demo's.
+    /// Returns `provider/model` for every model in the menus, except the demo.
     async fn models(&self, path: &str) -> Vec<String> {
         let (_, models) = self.call("GET", path, None).await;
         let own = models.as_array().unwrap().iter().filter(|model| model["is_demo"] == false);
@@ -180,7 +180,7 @@ async fn provider_is_available_from_adding_to_removing() {
 async fn changed_address_clears_key_and_reports_it() {
     let (api, server) = (api().await, server_with_two_models().await);
     api.add_provider(local_provider(&server)).await;
-    // Each change is followed by a look at the models, which is to be over before the next.
+    // Each change triggers a request for the models, which must be over before the next change.
     server.wait_for_requests(1).await;
     let moved = format!("{}/", server.base_url());
     let (_, same) = api.call("PATCH", "/api/providers/my-box", Some(json!({ "base_url": moved }))).await;
@@ -192,7 +192,7 @@ async fn changed_address_clears_key_and_reports_it() {
     assert_eq!(changed["key"], json!({ "set": false, "ends_in": null }));
     assert_eq!(changed["headers"], json!([]));
     assert!(
-        changed["notices"][0].as_str().unwrap().contains("the key and the extra headers were cleared"),
+        changed["notices"][0].as_str().unwrap().contains("the API key and the extra headers were deleted"),
         "{changed}"
     );
     let before = server.requests().len();
@@ -238,14 +238,14 @@ async fn found_local_server_is_offered_until_dismissed() {
         PlacementRequest { provider: Some("ollama".into()), model: Some("big".into()), ..PlacementRequest::default() };
     let refused = service.start_turn(owner, TurnRequest { place, ..message_to_send("Hello") }).await;
     assert!(refused.is_err(), "{refused:?}");
-    assert!(api.get_page("/settings/providers").await.contains("Found on this machine: use it?"));
+    assert!(api.get_page("/settings/providers").await.contains("Found on this machine. Use it?"));
 
     let say = async |how| api.post_form("/forms/found", &[("address", &address), ("how", how)]).await;
     assert_eq!(say("use").await, (StatusCode::SEE_OTHER, "/settings/providers?done=saved".to_owned()));
     assert!(api.models("/api/models").await.contains(&"ollama/big".to_owned()));
     let registry = service.supervisor().registry();
     assert_eq!(registry.default_lock().provider, "ollama");
-    // What was said is stored.
+    // The acceptance is stored: it survives a reload of the providers.
     registry.set_accepted_addresses([]);
     service.load_providers(owner).await.unwrap();
     assert_eq!(registry.default_lock().provider, "ollama");
@@ -256,7 +256,7 @@ async fn found_local_server_is_offered_until_dismissed() {
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
 }
 
-/// A server that lists a model and is overloaded whenever it is asked for a reply.
+/// Starts a server that lists a model, and answers every request for a reply with 503.
 async fn overloaded_server() -> FakeProvider {
     let list = b"{\"data\": [{\"id\": \"big\"}]}".to_vec();
     let busy = vec![ServerStep::Status(503), ServerStep::Bytes(b"{}".to_vec()), ServerStep::Fin];
@@ -271,7 +271,7 @@ async fn provider_retry_count_is_configurable() {
     (body["retries"], body["silence_seconds"]) = (json!(0), json!(45));
     let made = api.add_provider(body).await;
     assert_eq!((&made["retries"], &made["silence_seconds"]), (&json!(0), &json!(45)));
-    // Once for its models, once for the reply, and not again.
+    // One request is for the models and one for the reply; the reply is not retried.
     server.wait_for_requests(1).await;
     let place =
         PlacementRequest { provider: Some("my-box".into()), model: Some("big".into()), ..PlacementRequest::default() };
@@ -286,7 +286,8 @@ async fn provider_retry_count_is_configurable() {
         assert_eq!((status, &problem["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!(field)), "{problem}");
         assert!(problem["detail"].as_str().unwrap().contains("must be between"), "{problem}");
     }
-    // The form keeps what was typed, unfolds what it is in, and names the bounds; empty is as usual again.
+    // The form keeps the input, opens the section with the error and states the bounds; an empty field restores the
+    // default.
     let whole = |retries: &'static str| {
         [
             ("id", "my-box"),
@@ -305,8 +306,8 @@ async fn provider_retry_count_is_configurable() {
     }
     assert_eq!(api.post_form("/forms/providers/change", &whole("5")).await.0, StatusCode::SEE_OTHER);
     let page = api.get_page("/settings/providers").await;
-    assert!(page.contains("Tried again") && page.contains("5 times"), "{page}");
-    assert!(!page.contains("Silence that is waited for"), "an empty field is as usual again");
+    assert!(page.contains("Retries") && page.contains("5 times"), "{page}");
+    assert!(!page.contains("Response timeout"), "an empty field is as usual again");
     assert_eq!(api.post_form("/forms/providers/change", &whole("")).await.0, StatusCode::SEE_OTHER);
     let (_, all) = api.call("GET", "/api/providers", None).await;
     let own = all.as_array().unwrap().iter().find(|provider| provider["id"] == "my-box").unwrap();
@@ -323,13 +324,13 @@ async fn connection_may_keep_responses_where_api_supports_it() {
     let registry = api.house.service.supervisor().registry();
     let keeps = || registry.find("my-box").unwrap().keeps_responses();
     assert!(keeps());
-    assert!(api.get_page("/settings/providers").await.contains("The provider keeps the conversation"));
+    assert!(api.get_page("/settings/providers").await.contains("Provider stores the conversation"));
     let other = api.call("PATCH", "/api/providers/my-box", Some(json!({ "api": "openai_chat" }))).await;
     assert_eq!((other.0, &other.1["field"]), (StatusCode::UNPROCESSABLE_ENTITY, &json!("keeps_responses")));
     let rename = api.call("PATCH", "/api/providers/my-box", Some(json!({ "name": "Box" }))).await;
     assert_eq!((rename.0, &rename.1["keeps_responses"], keeps()), (StatusCode::OK, &json!(true), true));
 
-    // The form says both: a tick where there is one, and off where there is none.
+    // The form sends both values: a tick, and its absence.
     let whole = |api: &'static str| {
         [
             ("id", "my-box"),
@@ -344,7 +345,7 @@ async fn connection_may_keep_responses_where_api_supports_it() {
     let (status, again) =
         api.post_form("/forms/providers/change", &[&whole("openai_chat")[..], &[ticked]].concat()).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(again.contains("Is for the API openai_responses alone."), "{again}");
+    assert!(again.contains("Is only available for the openai_responses API."), "{again}");
     let (status, _) =
         api.post_form("/forms/providers/change", &[&whole("openai_responses")[..], &[ticked]].concat()).await;
     assert_eq!((status, keeps()), (StatusCode::SEE_OTHER, true));
@@ -468,7 +469,7 @@ async fn stored_provider_survives_restart_and_undecryptable_key_is_reported() {
     assert_eq!(provider[0]["status"]["state"], "key_unreadable");
     assert!(provider[0]["status"]["sentence"].as_str().unwrap().contains("TURNLEAF_SECRET_KEY"), "{provider}");
     assert!(lost.models("/api/models?all=1").await.is_empty());
-    // Renaming it loses nothing; a new key makes it work again.
+    // Renaming the provider loses nothing; a new API key makes it work again.
     let (_, renamed) = lost.call("PATCH", "/api/providers/my-box", Some(json!({ "name": "Mine" }))).await;
     assert_eq!((&renamed["key"]["set"], &renamed["status"]["state"]), (&json!(true), &json!("key_unreadable")));
     let (_, given) = lost.call("PATCH", "/api/providers/my-box", Some(json!({ "key": KEY }))).await;
@@ -518,7 +519,7 @@ async fn key_never_appears_in_responses_pages_logs_or_database() {
     let wrong = [("id", "my-box"), ("key", "canary-key-0123456789 with a space")];
     let (status, page) = api.post_form("/forms/providers/key", &wrong).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(page.contains("Must be letters, digits and signs"), "{page}");
+    assert!(page.contains("Must contain only ASCII letters, digits, and symbols"), "{page}");
     seen.push(page);
     for path in ["/settings/providers", "/settings/providers?edit=my-box", "/"] {
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
@@ -550,27 +551,28 @@ async fn providers_page_works_without_script() {
         [("name", "<b>Box"), ("api", "openai_chat"), ("base_url", address.as_str()), ("key", KEY), ("models", "")];
     let (status, again) = api.post_form("/forms/providers/add", &typed).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    for part in ["Must be switched on for an address", "value=\"&lt;b&gt;Box\"", &address, "Enter the key again"] {
+    for part in ["Must be on for an address", "value=\"&lt;b&gt;Box\"", &address, "Enter the API key again"] {
         assert!(again.contains(part), "{part}: {again}");
     }
     assert!(!again.contains("<b>Box"));
     let (status, to) = api.post_form("/forms/providers/add", &[&typed[..], &[("local_network", "1")]].concat()).await;
     assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/providers?done=saved&id=b-box"));
     let page = api.get_page(&to).await;
-    for part in ["Saved.", "Working · 2 models", "Key set · ends in 4f2a", "data-state=\"working\"", "value=\"small\""]
+    for part in
+        ["Saved.", "Working · 2 models", "API key set · ends in 4f2a", "data-state=\"working\"", "value=\"small\""]
     {
         assert!(page.contains(part), "{part}: {page}");
     }
     let (_, to) = api.post_form("/forms/providers/test", &[("id", "b-box")]).await;
     assert!(api.get_page(&to).await.contains("role=\"status\"><p class=\"said ok\">"));
 
-    // Of the two listed models one stays ticked, and becomes the default.
+    // One of the two listed models stays selected and becomes the default.
     let rows = [("id", "b-box"), ("listed", "big"), ("listed", "small"), ("shown", "small"), ("default", "small")];
     assert_eq!(api.post_form("/forms/providers/models", &rows).await.0, StatusCode::SEE_OTHER);
     assert_eq!(api.models("/api/models").await, ["openai/gpt", "b-box/small"]);
     let (_, models) = api.call("GET", "/api/models", None).await;
     assert!(models.as_array().unwrap().iter().any(|model| model["model"] == "small" && model["is_default"] == true));
-    // What a search did not list stays as it was.
+    // Models that the search did not list are unchanged.
     let rows = [("id", "b-box"), ("q", "sma"), ("listed", "small")];
     api.post_form("/forms/providers/models", &rows).await;
     assert_eq!(api.models("/api/models").await, ["openai/gpt"]);
@@ -599,7 +601,7 @@ async fn providers_page_works_without_script() {
     assert!(api.models("/api/models?all=1").await.iter().all(|model| !model.starts_with("b-box")));
     api.post_form("/forms/providers/change", &[("id", "b-box"), ("switch", "on")]).await;
     let (_, to) = api.post_form("/forms/providers/key", &[("id", "b-box"), ("remove", "1")]).await;
-    assert!(api.get_page(&to).await.contains("No key set"));
+    assert!(api.get_page(&to).await.contains("No API key"));
     let (_, to) = api.post_form("/forms/providers/remove", &[("id", "b-box")]).await;
     let gone = api.get_page(&to).await;
     assert!(gone.contains("Removed.") && !gone.contains("provider-b-box"), "{gone}");

@@ -1,5 +1,5 @@
-//! Entries of the journal that the database refuses for what they are: the turn that they are of ends with what is
-//! stored, and all others go on. The refusals are the database's own, by a trigger.
+//! Journal entries that the database refuses for their content: their turn ends with what is stored, and all others
+//! continue. A trigger makes the database refuse them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use turnleaf_store::Db;
 
 use crate::test_server::{TestServer, streamed_answer, text_step};
 
-/// Far less than the journal's own patience, far more than a reply takes.
+/// Far less than the journal's timeout, far more than a reply takes.
 const SOON: Duration = Duration::from_secs(20);
 const OTHERS: usize = 4;
 const WORDS: usize = 20;
@@ -24,7 +24,7 @@ fn reply_text() -> String {
     (0..WORDS).map(|n| format!("word {n} ")).collect()
 }
 
-/// Makes the database refuse every event with this word in it; `code` is what PostgreSQL says then.
+/// Makes the database refuse every event that contains "poison"; `code` is PostgreSQL's error code.
 async fn install_refusing_trigger(house: &TestServer, code: &str) {
     match &house.db {
         Db::Sqlite { .. } => {
@@ -47,12 +47,12 @@ async fn install_refusing_trigger(house: &TestServer, code: &str) {
     }
 }
 
-/// What the replies wait for, the refused one first.
+/// Returns the gates of the replies, the refused one's first.
 fn gates(others: usize) -> Vec<Arc<Notify>> {
     (0..=others).map(|_| Arc::default()).collect()
 }
 
-/// One reply that writes what is refused and others beside it, each of which waits at its gate.
+/// Returns a provider of one refused reply and of others, each of which waits at its gate.
 fn provider(gates: &[Arc<Notify>]) -> ScriptedProvider {
     let pause = || ScriptedStep::Wait(Duration::from_millis(10));
     let words = || (1..WORDS).flat_map(|n| [text_step(&format!("word {n} ")), pause()]);
@@ -72,14 +72,14 @@ fn provider(gates: &[Arc<Notify>]) -> ScriptedProvider {
     ScriptedProvider::new("scripted", answers.collect::<Vec<_>>())
 }
 
-/// Begins the replies, the one that is refused first.
+/// Starts the replies, the refused one first.
 async fn start_replies(house: &TestServer, replies: usize) -> Vec<TurnId> {
     let refused = house.send("?").await.assistant_turn.id;
     house.wait_until(refused, |turn| turn.content_text() == "first ").await;
     let mut begun = vec![refused];
     while begun.len() < replies {
         let id = house.send("?").await.assistant_turn.id;
-        // Its request is the next that the provider is asked.
+        // Waits so that the provider gets the requests in the order of the gates.
         house.wait_until(id, |turn| turn.content_text() == "word 0 ").await;
         begun.push(id);
     }
@@ -87,7 +87,7 @@ async fn start_replies(house: &TestServer, replies: usize) -> Vec<TurnId> {
 }
 
 async fn assert_ends_as_stored(house: &TestServer, id: TurnId) {
-    // It may be over already.
+    // The turn may have ended already.
     if let Some(live) = house.service.supervisor().live_turn(id) {
         timeout(SOON, live.wait_until_ended()).await.expect("the turn that is refused ends");
     }
@@ -101,13 +101,13 @@ async fn assert_ends_as_stored(house: &TestServer, id: TurnId) {
 
 #[tokio::test]
 async fn turn_with_refused_entry_ends_alone_and_others_complete() {
-    // program_limit_exceeded
+    // `54000` is `program_limit_exceeded`.
     assert_only_one_refused("54000", RunTimeouts::default()).await;
 }
 
 #[tokio::test]
 async fn turn_with_seemingly_busy_entry_blocks_no_other_and_ends_after_timeout() {
-    // out_of_memory: said of a server that has none, and of a single value that is too large.
+    // `53200` is `out_of_memory`, which PostgreSQL also reports for a single value that is too large.
     assert_only_one_refused("53200", RunTimeouts { database: Duration::from_secs(3), ..RunTimeouts::default() }).await;
 }
 
@@ -146,7 +146,7 @@ async fn turn_with_seemingly_busy_entry_ends_without_other_replies() {
     }
 }
 
-/// They were shown what is not stored.
+/// The followers were shown events that are not stored.
 #[tokio::test]
 async fn followers_of_turn_with_refused_entry_get_stored_turn() {
     let gates = gates(0);
@@ -171,7 +171,7 @@ async fn followers_of_turn_with_refused_entry_get_stored_turn() {
         assert_eq!((last.status, last.content_text()), (TurnStatus::Error, stored.content_text()));
         let is_line_of_end = |one: &FollowerItem| matches!(one, FollowerItem::Line(line) if line.name() == "turn_end");
         assert!(!told.iter().any(is_line_of_end), "it is told of one ending only: {told:?}");
-        // One who comes back with a number of what was shown cannot know what became of it.
+        // A follower that reconnects with the number of an unstored event gets a snapshot.
         let back: Vec<FollowerItem> = follow(shown).await.collect().await;
         assert!(matches!(back.as_slice(), [FollowerItem::Snapshot(_)]), "{back:?}");
         house.close().await;

@@ -1,5 +1,5 @@
-//! The same source once more: what it has changed of messages that are here is told and changes nothing here, and
-//! what is told of a chat that is here is kept with it, on either database.
+//! Importing the same source again: changes of messages that were imported before are reported but not applied, and
+//! the reports are stored with the chat, on either database.
 
 use serde_json::{Value, json};
 use turnleaf::domain::{ChatId, ImportDifference, ImportDifferenceKind};
@@ -12,7 +12,7 @@ use crate::interchange::{export_archive, import_file};
 use crate::samples::{assert_same, chat_lines, test_servers};
 use crate::test_server::TestServer;
 
-/// A question and the beginning of its answer.
+/// Returns a conversation of a question and the beginning of its answer.
 fn base_conversation(id: &str) -> Value {
     conversation(
         id,
@@ -24,7 +24,7 @@ fn export_bytes(all: &[Value]) -> Vec<u8> {
     serde_json::to_vec(all).unwrap()
 }
 
-/// Where something was changed.
+/// Returns the places of messages that changed at the source.
 fn changed_places(report: &ImportReport) -> Vec<&str> {
     report
         .findings
@@ -48,7 +48,7 @@ async fn reply_extended_at_source_is_reported_and_stays_unchanged() {
     ]);
     let mut longer = base_conversation("longer");
     longer["mapping"]["a"]["message"]["content"]["parts"][0] = json!("Once upon a time");
-    // A reply in more pieces, with a question behind it.
+    // The source continued this reply in a second message and has a question after it.
     let mut goes_on = base_conversation("goes on");
     goes_on["mapping"]["b"] = mapping_node("b", Some("a"), "assistant", "a time");
     goes_on["mapping"]["r"] = mapping_node("r", Some("b"), "user", "And then?");
@@ -75,7 +75,7 @@ async fn reply_extended_at_source_is_reported_and_stays_unchanged() {
         assert!(grown.len() == 3 && grown[2].contains("And then?"), "{grown:#?}");
         assert!(!grown.iter().any(|line| line.contains("a time")), "{grown:#?}");
 
-        // It is a difference of the chat, once, and in its exports.
+        // The report is stored with the chat, only once, and is part of its exports.
         import_file(&house, "c.json", &second, false).await;
         let difference = |place: &str| ImportDifference {
             kind: ImportDifferenceKind::Lost,
@@ -129,7 +129,7 @@ async fn losses_of_later_messages_are_stored_with_chat() {
             report.findings.iter().filter(|finding| finding.kind == ImportDifferenceKind::Lost).collect();
         let of_chat = stored_differences(&house, chat).await;
         assert!(!lost.is_empty() && lost.iter().all(|one| of_chat.contains(one)), "{lost:#?} {of_chat:#?}");
-        // Where something of it was deleted and it went on below that, what stays behind is a difference, too.
+        // A message below one that was deleted here is not imported, which is a difference, too.
         let last = house.service.path(house.owner, chat, None, 9).await.unwrap().turns[2].id;
         house.service.delete_turn(house.owner, last).await.unwrap();
         later["mapping"]["s"] = mapping_node("s", Some("r"), "assistant", "I see");
@@ -138,7 +138,9 @@ async fn losses_of_later_messages_are_stored_with_chat() {
             assert_eq!((report.known, report.turns), (1, 0));
         }
         let behind = |one: &&ImportDifference| {
-            one.kind == ImportDifferenceKind::LeftOut && one.text.contains("1 message that it has")
+            let text = &one.text;
+            one.kind == ImportDifferenceKind::LeftOut
+                && text.contains("1 message of the source could not be added to it")
         };
         assert_eq!(stored_differences(&house, chat).await.iter().filter(behind).count(), 1);
         house.check_invariants().await;

@@ -1,5 +1,6 @@
-//! Requests that are refused for the reasoning in them: sent once more in another form, kept as they were sent, said to
-//! the person, and not refused again. And interrupted replies as history. The APIs' own adapters over scripted bytes.
+//! Request repair: a request that is refused for its reasoning is sent once more in another form. Both forms are
+//! stored, the person is told, and later requests avoid the refusal. Also interrupted replies in later requests. The
+//! tests run the real adapters over scripted bytes (docs/reference/providers.md 2.8).
 
 use serde_json::{Value, json};
 use turnleaf::domain::tool::ToolSpec;
@@ -38,7 +39,7 @@ pub fn endpoint(api: ProviderApi) -> ProviderEndpoint {
     }
 }
 
-/// A provider that speaks Messages and says these things.
+/// Returns a provider that speaks the Messages API, with these scripted answers.
 pub fn anthropic_provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvider {
     ScriptedProvider::new("scripted", answers)
         .with_protocol_of(MessagesEndpoint::new(&endpoint(ProviderApi::Anthropic), HttpClient::default()))
@@ -62,7 +63,7 @@ fn message_start_step() -> ScriptedStep {
     event_step(json!({"type": "message_start", "message": {"id": "m", "model": "model-a", "content": []}}))
 }
 
-/// The blocks of a message, each with its end.
+/// Returns the events of these blocks, each with its end.
 fn block_steps(blocks: &[Value]) -> Vec<ScriptedStep> {
     let mut steps = Vec::new();
     for (index, block) in blocks.iter().enumerate() {
@@ -92,12 +93,12 @@ fn tool_call_block(id: &str) -> Value {
     json!({"type": "tool_use", "id": id, "name": "look", "input": {"n": 1}})
 }
 
-/// The messages of the `at`th request.
+/// Returns the messages of the `at`th request.
 pub fn request_messages(log: &RequestLog, at: usize) -> Vec<Value> {
     request_list(log, at, "messages")
 }
 
-/// The messages of the `at`th request, which stand under this key.
+/// Returns the list of the `at`th request under this key.
 fn request_list(log: &RequestLog, at: usize, key: &str) -> Vec<Value> {
     let body: Value = serde_json::from_slice(&log.requests()[at]).unwrap();
     body[key].as_array().unwrap().clone()
@@ -108,7 +109,7 @@ pub async fn send_next(house: &TestServer, after: &AcceptedExchange, text: &str)
     house.service.start_turn(house.owner, next).await.unwrap()
 }
 
-/// Where the notices of a turn are, and of which kind.
+/// Returns the index and the kind of each notice of a turn.
 pub fn notices(turn: &Turn) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (at, block) in turn.blocks.iter().enumerate() {
@@ -143,7 +144,7 @@ async fn refused_signature_is_dropped_once_reported_and_not_sent_again() {
     assert_eq!(request_messages(&log, 1)[1]["content"], json!([thinking_block("one"), text_block("A1")]));
     assert_eq!(request_messages(&log, 2)[1]["content"], json!([text_block("A1")]), "left out whole, never blanked");
 
-    // Both requests are kept as they were sent, and the second says what was done to it.
+    // Both requests are stored as they were sent, and the manifest of the second names the repair.
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
     let statuses: Vec<_> = made.iter().map(|made| (made.step, made.status)).collect();
     assert_eq!(statuses, [(0, GenerationStatus::Error), (1, GenerationStatus::Complete)]);
@@ -165,7 +166,7 @@ async fn refused_signature_is_dropped_once_reported_and_not_sent_again() {
     assert_eq!(repairs(0), [Value::Null, Value::Null, Value::Null]);
     assert_eq!(repairs(1), [Value::Null, json!("earlier_reasoning_left_out"), Value::Null]);
 
-    // The next request of the branch has that form from the start, and the newer reasoning in it.
+    // The branch's next request uses the repaired form from the start and includes the newer reasoning.
     let third = send_next(&house, &second, "U3").await;
     let turn = house.wait_until_ended(third.assistant_turn.id).await;
     assert_eq!((log.requests().len(), notices(&turn).len()), (4, 0));
@@ -175,7 +176,7 @@ async fn refused_signature_is_dropped_once_reported_and_not_sent_again() {
     let state = branches::provider_state(&house.db, third.branch.id).await.unwrap();
     assert_eq!(state.reasoning_left_out_until, Some(first.assistant_turn.id));
 
-    // A new branch begins with nothing learnt.
+    // A new branch starts without the repair.
     let again =
         house.service.retry_turn(house.owner, third.assistant_turn.id, Default::default(), Default::default(), None);
     let again = again.await.unwrap();
@@ -257,12 +258,12 @@ async fn refused_tool_loop_is_resent_as_text_and_continues() {
     let words = told[0]["content"][1]["text"].as_str().unwrap();
     assert!(words.contains("you wrote: I look.") && words.contains("you called look with {\"n\":1}"), "{words}");
     assert!(words.contains("look gave: found it") && !words.contains("why"), "{words}");
-    // The steps behind it come as they are, and the words before them stay what they were.
+    // Later steps are sent unchanged, and the text of the earlier ones stays the same.
     let after = request_messages(&log, 3);
     assert_eq!(after[0], told[0]);
     assert_eq!(after[1]["content"], json!([thinking_block("two"), tool_call_block("b")]));
     assert_eq!(after[2]["content"][0]["tool_use_id"], "b");
-    // Later the turn goes back with its calls and results, and without the reasoning in it.
+    // In later requests, the turn is sent with its calls and results, and without its reasoning.
     house.wait_until_ended(send_next(&house, &first, "U2").await.assistant_turn.id).await;
     let later = request_messages(&log, 4);
     assert!(!Value::from(later.clone()).to_string().contains("\"thinking\""), "{later:?}");
@@ -379,7 +380,7 @@ async fn encrypted_items_and_thought_signatures_are_dropped() {
 #[tokio::test]
 async fn unrepairable_refusal_is_sent_once() {
     for message in ["messages.0.content: Input should be a valid string", SIGNATURE] {
-        // There is no earlier reply, so there is nothing to leave out.
+        // There is no earlier reply whose reasoning could be left out.
         let provider = anthropic_provider([refused_answer(message)]);
         let log = provider.log();
         let house = TestServer::new(provider).await;

@@ -1,5 +1,5 @@
-//! Replies from the first byte to the ending, with a scripted provider: stored as shown, stopped, tried again, broken,
-//! resumed. Every test ends with the checker.
+//! Replies from the first byte to their end, with a scripted provider: stored as shown, stopped, retried, failed, and
+//! interrupted by restarts. Every test ends with the invariant checker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,7 +86,7 @@ async fn followers_get_every_sequence_number_once() {
     let id = house.send("count").await.assistant_turn.id;
     let early = house.follow_events(id, 0);
     let open = async {
-        // Opens the gate once somebody has seen the first word.
+        // Opens the gate once a follower has seen the first word.
         let mut first = std::pin::pin!(
             house.service.supervisor().follow(house.owner, id, EventCursor::After(0)).await.unwrap().unwrap()
         );
@@ -171,14 +171,14 @@ async fn stop_works_at_any_time_after_sending() {
     for (count, delay) in delays.into_iter().enumerate() {
         let id = house.send("talk").await.assistant_turn.id;
         tokio::time::sleep(delay).await;
-        // The later ones are stopped in the midst of their words, however busy the machine is.
+        // The later replies are stopped in the middle of their text, however busy the machine is.
         let is_midst = |turn: &Turn| delay < Duration::from_millis(50) || !turn.content_text().is_empty();
         let seen = house.wait_until(id, is_midst).await;
         let turn = house.service.stop_turn(house.owner, id).await.unwrap();
         assert_eq!(turn.status, TurnStatus::Cancelled, "after {delay:?}");
         assert!(turn.content_text().starts_with(&seen.content_text()), "after {delay:?}: {turn:?} of {seen:?}");
         assert_eq!(turn, house.service.turn(house.owner, id).await.unwrap(), "stored when Stop returns");
-        // A stop that came first never asked the provider at all.
+        // A stop that came early enough prevented the provider request.
         let asked = log.requests().len();
         tokio::time::timeout(Duration::from_secs(1), log.wait_for_released_bodies(asked)).await.unwrap();
         assert!(asked <= count + 1);
@@ -295,7 +295,7 @@ async fn silence_ends_turn() {
 
 #[tokio::test]
 async fn busy_database_does_not_count_as_provider_silence() {
-    // A block that ends is stored before more is listened to.
+    // The run stores the end of a block before it reads on.
     let wait = || ScriptedStep::Wait(Duration::from_millis(50));
     let piece = || [wait(), text_step("."), wait(), thinking_step("?")];
     let stream = (0..40).flat_map(|_| piece()).chain(finish_steps("stop")).collect();
@@ -474,7 +474,7 @@ async fn restart_ends_unfinished_replies_and_keeps_text() {
     }
     let stored = turn_events::last_seq(&house.db, id).await.unwrap();
     assert!(stored > 4);
-    // The old process does nothing more: its runs hang, and a new one takes the directory.
+    // The old process is abandoned: its runs hang, and a new one opens the directory.
     let TestServer { dir, .. } = house;
     let house = TestServer::open(dir, provider([])).await;
     assert_eq!(house.service.supervisor().sweep().await.unwrap(), 1);
@@ -486,7 +486,7 @@ async fn restart_ends_unfinished_replies_and_keeps_text() {
     house.service.supervisor().run_maintenance().await.unwrap();
     let generations = generations::list(&house.db, house.owner, id).await.unwrap();
     assert!(raw::find(&house.db, house.owner, generations[0].id).await.unwrap().unwrap().starts_with(b"data: "));
-    // Whoever saw growth that was never stored is given everything anew.
+    // A follower that saw a delta that was never stored gets a snapshot.
     let followed = house.service.supervisor().follow(house.owner, id, EventCursor::After(3)).await.unwrap().unwrap();
     let all: Vec<_> = followed.map(Result::unwrap).collect().await;
     assert!(matches!(&all[..], [FollowerItem::Snapshot(_)]));
@@ -541,7 +541,7 @@ async fn mutation_completes_or_is_absent_after_client_disconnect() {
         given_up += u64::from(tokio::time::timeout(Duration::from_micros(round * 20), sending).await.is_err());
     }
     assert!(given_up > 0, "nobody went away");
-    // What was stored runs to its end by itself; what was not has left nothing.
+    // A stored message is answered by itself; one that was not stored leaves nothing behind.
     tokio::time::timeout(Duration::from_secs(20), async {
         while house.service.supervisor().running_count() > 0
             || !turns::list_unfinished(&house.db).await.unwrap().is_empty()
@@ -580,7 +580,7 @@ async fn full_disk_loses_no_shown_text_and_recovers() {
     while !house.service.turn(house.owner, id).await.unwrap().content_text().contains("word") {
         tokio::task::yield_now().await;
     }
-    // Another message is refused in words while the disk is full.
+    // Another message is refused while the disk is full.
     let refused = house.service.start_turn(
         house.owner,
         TurnRequest { content: message_to_send(&long[..90_000]).content, ..message_to_send("") },

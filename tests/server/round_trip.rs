@@ -1,5 +1,5 @@
-//! Any chat that is taken out and in again is the same chat: trees of every shape with everything that a turn can hold,
-//! planted in a database, written as an archive, read into another database, and written again.
+//! Property test: any chat is exported and imported as the same chat. Trees of every shape, with every kind of
+//! content of a turn, are planted in a database, exported, imported into another database and exported again.
 
 use chrono::{DateTime, Utc};
 use proptest::prelude::*;
@@ -24,9 +24,9 @@ use crate::fake_file_reader::{FakeFileReader, PNG};
 use crate::interchange::{export_archive, import_file, without_ids};
 use crate::test_server::TestServer;
 
-/// Trees that are tried; each goes from every kind of database to every other.
+/// The number of trees; each is copied from every kind of database to every other.
 const TREES: u32 = 7;
-/// What both databases, JSON and Markdown have ever stumbled over.
+/// Texts that databases, JSON or Markdown have failed on.
 const ODD: [&str; 10] = [
     "",
     " \n\t ",
@@ -41,7 +41,7 @@ const ODD: [&str; 10] = [
 ];
 
 fn word_strategy() -> impl Strategy<Value = String> {
-    // A text has no NUL here: it is taken out where it comes in.
+    // The texts have no NUL, because imports remove it.
     prop_oneof!["[ -~]{0,30}", "\\PC{0,12}", any::<Index>().prop_map(|at| ODD[at.index(ODD.len())].to_owned()),]
 }
 
@@ -64,12 +64,12 @@ fn value_strategy() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What a block holds, as far as it can be said without its turn.
+/// The content of a block, as far as it does not depend on its turn.
 #[derive(Debug, Clone)]
 enum BlockSpec {
     Text(String, bool),
     Thinking(String, Option<String>, Option<String>, Option<u64>),
-    /// The signature of the block before it.
+    /// The signature of the previous block.
     Signature(String),
     Tool {
         arguments: Value,
@@ -79,9 +79,9 @@ enum BlockSpec {
         metadata: Value,
     },
     Picture(Vec<u8>, String),
-    /// Of the chat's documents, whole or a part; of none where it has none.
+    /// One of the chat's documents, whole or in part; without documents, the block is left out.
     Document(Index, Option<(u64, u64)>),
-    /// Something of which only the name is known.
+    /// A reference of which only the name is known.
     Named(String),
     Newer(Value),
 }
@@ -118,7 +118,7 @@ struct GenerationSpec {
 
 fn call_strategy() -> impl Strategy<Value = GenerationSpec> {
     let bytes = || prop::collection::vec(any::<u8>(), 0..60);
-    // Every other one sends what all of those send before its own: it is stored and written after another.
+    // Every other request begins with a long common prefix, so that it is stored and exported as a delta.
     let sent = (any::<bool>(), bytes()).prop_map(|(is_long, own)| match is_long {
         true => [&[b'x'; 2 * limits::REQUEST_SHORT_BYTES][..], &own].concat(),
         false => own,
@@ -141,19 +141,20 @@ fn call_strategy() -> impl Strategy<Value = GenerationSpec> {
     })
 }
 
-/// A turn to plant: a message where it hangs on a reply, a reply where it hangs on a message.
+/// A turn to plant: below a reply it is a message, below a message it is a reply.
 #[derive(Debug, Clone)]
 struct TurnSpec {
-    /// Among the turns before it.
+    /// An index into the turns before it.
     parent: Index,
-    /// 0: a root of its own. Up to 3: beside what is there. Others: at the end, if its parent is one.
+    /// 0: a root. Up to 7: below any turn. Others: below the last turn. Above 3, it continues its parent's branch if
+    /// possible.
     place: u8,
     model: usize,
     pieces: Vec<BlockSpec>,
     calls: Vec<GenerationSpec>,
     ending: usize,
     failure: String,
-    /// The client that declared the tool runs the last call.
+    /// The last call is handed over to the client that declared its tool.
     is_handed_over: bool,
     thinking: (bool, Option<Thinking>),
     said: String,
@@ -188,18 +189,18 @@ fn turn_strategy() -> impl Strategy<Value = TurnSpec> {
 struct TreeSpec {
     title: String,
     prompt: String,
-    /// The texts of each document's versions, and whether they were made from a file.
+    /// The texts of each document's versions, and whether the document was made from a file.
     documents: Vec<(Vec<String>, bool)>,
     nodes: Vec<TurnSpec>,
-    /// Turns that are deleted in the end, with what hangs on them.
+    /// Turns that are deleted at the end, with their descendants.
     deleted: Vec<Index>,
-    /// A branch without a turn leaves this one.
+    /// The turn at which a branch without turns forks.
     empty_branch: Option<Index>,
     default_branch: Index,
     viewed: Option<Index>,
-    /// Replies that are being written while the chat is taken out, below these turns.
+    /// The turns below which replies are still being written during the export.
     running: Vec<Index>,
-    /// The tools that it offers.
+    /// The chat's choice of tools.
     tools: Option<(bool, Value)>,
 }
 
@@ -233,19 +234,19 @@ fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A chat that is being planted.
+/// Writes a tree into the database of a server.
 struct TreePlanter<'t> {
     owner: UserId,
     tx: Tx,
     tree: &'t TreeSpec,
     chat: Chat,
-    /// Each with the times of its versions.
+    /// Each document with the times of its versions.
     documents: Vec<(DocumentId, Vec<DateTime<Utc>>)>,
     branches: Vec<Branch>,
     turns: Vec<Turn>,
 }
 
-/// Plants it as the product would have stored it, and deletes what is to be deleted.
+/// Plants the tree as the product would have stored it, then deletes its deleted turns. Returns the chat.
 async fn plant_tree(house: &TestServer, tree: &TreeSpec) -> ChatId {
     let tx = house.db.begin().await.unwrap();
     let params = ModelParams { top_p: Some(0.7), stop_sequences: vec![tree.prompt.clone()], ..ModelParams::default() };
@@ -262,7 +263,7 @@ async fn plant_tree(house: &TestServer, tree: &TreeSpec) -> ChatId {
     let TreePlanter { tx, turns, chat, .. } = planting;
     tx.commit().await.unwrap();
     for at in tree.deleted.iter().filter(|_| !turns.is_empty()) {
-        // It may be deleted with another one already.
+        // The turn may already be deleted with another one.
         let _ = house.service.delete_turn(owner, turns[at.index(turns.len())].id).await;
     }
     for at in &tree.running {
@@ -277,7 +278,7 @@ async fn plant_tree(house: &TestServer, tree: &TreeSpec) -> ChatId {
     chat.id
 }
 
-/// Asks a question below a reply, or as the first of a path, of which the answer is being written and is what is shown.
+/// Adds a question below a reply, or as a root, and a reply to it that is still being written and is the one shown.
 async fn run(house: &TestServer, chat: ChatId, below: Option<&Turn>, words: &str) {
     let first = branches::list(&house.db, house.owner, chat).await.unwrap().first().map(|branch| branch.id);
     let mut tx = house.db.begin().await.unwrap();
@@ -307,7 +308,7 @@ async fn run(house: &TestServer, chat: ChatId, below: Option<&Turn>, words: &str
     tx.commit().await.unwrap();
 }
 
-/// What a reply has said that is being written.
+/// The text of a reply that is still being written.
 const RUNNING: &str = "Half of an answ";
 
 impl TreePlanter<'_> {
@@ -359,13 +360,13 @@ impl TreePlanter<'_> {
         }
     }
 
-    /// The branch that a turn of this model gets behind this one, and whether it begins there.
+    /// Returns the index of the branch for a turn of this model: its parent's branch, or a new one.
     async fn branch_for(&mut self, node: &TurnSpec, parent: Option<&Turn>) -> usize {
         let lock = ModelLock::new("scripted", ["model-a", "model-b", "gone"][node.model]);
         if let Some(parent) = parent {
             let at = self.branches.iter().position(|branch| branch.id == parent.branch_id).unwrap();
             let goes_on = self.branches[at].head_turn_id == Some(parent.id) && node.place > 3;
-            // A question and its first reply lie on one branch mostly; a switch begins another.
+            // A question and its first reply are mostly on one branch; another model needs another branch.
             if goes_on && (self.branches[at].lock == lock || node.place > 5) {
                 return at;
             }
@@ -434,7 +435,7 @@ impl TreePlanter<'_> {
         self.turns.push(grown);
     }
 
-    /// The exchange of a message begins with it; a reply on its branch shares it, another one has its own.
+    /// A message starts an exchange. The first reply on the same branch shares it, any other reply has its own.
     async fn plant_exchange(&mut self, node: &TurnSpec, on: &Branch, of: &Turn, parent: Option<&Turn>) -> ExchangeId {
         if let Some(parent) = parent.filter(|_| of.role == Role::Assistant) {
             let is_answered =
@@ -450,7 +451,7 @@ impl TreePlanter<'_> {
         };
         let not_sent = vec![DroppedParam { param: "top_k".into(), reason: node.said.clone() }];
         let params = ModelParams { thinking: node.thinking.1, temperature: Some(0.1), ..ModelParams::default() };
-        // What a request was called is its client's matter and stays here.
+        // Idempotency keys belong to the installation and are not exported.
         let of = Exchange {
             kind,
             is_thinking_mode: node.thinking.0,
@@ -462,7 +463,7 @@ impl TreePlanter<'_> {
         of.id
     }
 
-    /// Ends the reply, and gives its calls.
+    /// Ends the reply and returns its calls.
     fn plant_reply(&self, node: &TurnSpec, on: &Branch, grown: &mut Turn) -> Vec<ArchivedGeneration> {
         let failure = |words: &str| Failure {
             kind: FailureKind::ALL[words.len() % FailureKind::ALL.len()],
@@ -538,7 +539,7 @@ impl TreePlanter<'_> {
             new.block_metadata = if blocks.len().is_multiple_of(2) { Value::Null } else { json!({"said": node.said}) };
             blocks.push(new);
         };
-        // What the client ran comes back with its next message.
+        // The result of a handed-over call is part of the client's next message.
         let handed = parent.and_then(|parent| parent.blocks.iter().find(|block| is_handed_over(block)));
         if let Some(handed) = handed.filter(|_| !is_reply) {
             add(&mut blocks, Author::Tool, result(&handed.content, json!({"text": node.said}), &Value::Null));
@@ -551,7 +552,7 @@ impl TreePlanter<'_> {
                 }
                 BlockSpec::Picture(bytes, alt) => {
                     let bytes = [PNG, b"clean", bytes].concat();
-                    // What a model drew nobody brought: it has no name.
+                    // An image of a model was not uploaded, so it has no file name.
                     let brought = (!is_reply).then_some((UploadKind::Image, "a picture.png"));
                     let blob = self.plant_blob(&bytes, "image/png", brought).await;
                     add(&mut blocks, author, Content::Image { blob, mime: "image/png".into(), alt: alt.clone() });
@@ -581,7 +582,7 @@ impl TreePlanter<'_> {
                 }
                 BlockSpec::Named(name) if !is_reply => {
                     let ref_type = if name.len() % 2 == 0 { DOCUMENT_REF_TYPE.to_owned() } else { "page".to_owned() };
-                    // A document that was deleted for ever, or something that is none.
+                    // The reference names a document that was deleted permanently, or something else.
                     let ref_id =
                         if ref_type == DOCUMENT_REF_TYPE { next_id::<DocumentId>().to_string() } else { name.clone() };
                     add(&mut blocks, author, Content::Reference { ref_id, ref_type, version_timestamp: None });
@@ -610,7 +611,7 @@ impl TreePlanter<'_> {
                         status: [Done, Failed, Cancelled, Denied, Interrupted][*how],
                         duration_ms: (*how > 1).then_some(4),
                     };
-                    // A result names the blobs that its tool brought.
+                    // A result names the blobs that its tool produced.
                     let metadata = match raw {
                         Some(words) => {
                             let bytes = [PNG, b"clean", words.as_bytes()].concat();
@@ -647,7 +648,7 @@ impl TreePlanter<'_> {
 
     async fn finish(&mut self) {
         if self.branches.is_empty() {
-            // A chat that nobody has written in yet.
+            // Nobody has written in this chat yet.
             let first = branch(self.chat.id);
             branches::insert(&mut self.tx, &first, &frozen_settings()).await.unwrap();
             self.branches.push(first);
@@ -660,7 +661,7 @@ impl TreePlanter<'_> {
             self.branches.push(empty);
         }
         if let Some(nodes) = self.tree.nodes.first().filter(|node| node.thinking.0) {
-            // Taken in from another program, before.
+            // The chat was imported from another program before.
             let differences = vec![ImportDifference {
                 kind: ImportDifferenceKind::Lost,
                 place: "a › b".into(),
@@ -674,7 +675,7 @@ impl TreePlanter<'_> {
             let spec = tool::ToolSpec {
                 name: "of_the_client".into(),
                 description: "Looks. 看".into(),
-                // No NUL may be in it.
+                // The database refuses NUL in the parameters.
                 parameters: json!({"type": "object", "z": 1, "default": parameters.to_string().replace('\\', "/")}),
             };
             let on = if *is_on { vec!["calculator".to_owned(), "provider/web_search".into()] } else { Vec::new() };
@@ -694,7 +695,7 @@ fn is_handed_over(block: &Block) -> bool {
     matches!(block.content, Content::ToolUse { status: ToolStatus::HandedOver, .. })
 }
 
-/// What a call brought.
+/// Returns the result block of a call.
 fn result(call: &Content, result: Value, metadata: &Value) -> Content {
     let Content::ToolUse { tool_use_id, tool_name, status, .. } = call else { panic!("{call:?}") };
     let (success, is_error) = (*status == ToolStatus::Done, *status == ToolStatus::Failed);
@@ -702,7 +703,7 @@ fn result(call: &Content, result: Value, metadata: &Value) -> Content {
     Content::ToolResult { tool_use_id, tool_name, result, success, is_error, metadata: metadata.clone() }
 }
 
-/// Plants the tree in each of the houses and takes it from each to each.
+/// Plants the tree in each source, and imports its export from each source into each target.
 async fn assert_round_trip(
     sources: &[TestServer],
     targets: &[TestServer],
@@ -747,7 +748,7 @@ fn every_tree_round_trips_between_all_databases() {
         panic!("{why}");
     }
     runtime.block_on(async {
-        // All of them at once, and every invariant holds on both sides.
+        // All chats are copied at once, and every invariant holds on both sides.
         let archive = export_archive(&sources[0], ExportScope::Everything).await;
         let empty = houses().await;
         let report = import_file(&empty[0], "all.json", &archive, false).await;

@@ -1,5 +1,5 @@
-//! The samples of what each product exports, through the service into every database: turns, branches, thinking modes,
-//! reasoning, tools, images, sources, model names. The same file taken in again adds nothing.
+//! Sample exports of each product, imported into every database: turns, branches, thinking modes, reasoning, tools,
+//! images, sources, model names. Importing the same file again adds nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::fake_file_reader::{FakeFileReader, PNG};
 use crate::interchange::import_file;
 use crate::test_server::TestServer;
 
-/// A picture in the place of the two bytes that samples have for one.
+/// Reads a sample, with a valid image in place of the two bytes that stand for one.
 fn sample(name: &str) -> Vec<u8> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/interchange/samples").join(name);
     let picture = base64::encode(&[PNG, b"a picture"].concat());
     std::fs::read_to_string(file).unwrap().replace("aGk=", &picture).into_bytes()
 }
 
-/// Houses whose service reads files.
+/// Returns servers whose service reads files.
 pub async fn test_servers() -> Vec<TestServer> {
     let houses = TestServer::on_every_database(|| ScriptedProvider::new("scripted", Vec::new())).await;
     let reading = |mut house: TestServer| {
@@ -34,15 +34,15 @@ pub async fn test_servers() -> Vec<TestServer> {
     houses.into_iter().map(reading).collect()
 }
 
-/// A chat as the database has it, a line a turn: `place<parent/branch role [provider model] thinking? (ending):
-/// blocks`, the shown one with a star.
+/// Outlines a stored chat with one line per turn: `ord<parent/branch role [provider model] thinking? (ending):
+/// blocks`. A star marks the turn that is shown.
 pub async fn chat_lines(house: &TestServer, chat: ChatId) -> Vec<String> {
     let row = house.service.chat(house.owner, chat).await.unwrap();
     let all = turns::list_of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
     let ids: Vec<_> = all.iter().map(|turn| turn.id).collect();
     let of = exchanges::list_by_turns(&house.db, house.owner, &ids).await.unwrap();
     let list = branches::list(&house.db, house.owner, chat).await.unwrap();
-    // By where they begin.
+    // The branches are numbered in the order of their first turns.
     let mut begun: Vec<_> = all.iter().map(|turn| turn.branch_id).collect();
     begun.dedup();
     let mut order = Vec::new();
@@ -122,7 +122,7 @@ async fn block_line(house: &TestServer, block: &Block) -> String {
     }
 }
 
-/// Who only looks is told all that an import tells, but where the chats are.
+/// Asserts that a dry run reports the same as an import, except for the ids of the chats.
 pub fn assert_same(looked: &ImportReport, report: &ImportReport) {
     let plain = |report: &ImportReport| {
         let mut value = serde_json::to_value(report).unwrap();
@@ -134,7 +134,7 @@ pub fn assert_same(looked: &ImportReport, report: &ImportReport) {
     assert_eq!(plain(looked), plain(report));
 }
 
-/// What was taken in, chat by chat with its title; then the same file again, and every invariant.
+/// Imports a file twice, after a dry run. Returns the report and the outline of each new chat, headed by its title.
 async fn import_outline(house: &TestServer, name: &str, bytes: &[u8]) -> (ImportReport, Vec<Vec<String>>) {
     let looked = import_file(house, name, bytes, true).await;
     let report = import_file(house, name, bytes, false).await;
@@ -155,7 +155,7 @@ async fn import_outline(house: &TestServer, name: &str, bytes: &[u8]) -> (Import
     (report, all)
 }
 
-/// The sample gives these chats on every database.
+/// Asserts that the imported chats have this outline.
 #[track_caller]
 fn assert_outline(told: &[Vec<String>], expected: &str) {
     let told: Vec<String> = told.iter().map(|chat| chat.join("\n")).collect();
@@ -164,7 +164,7 @@ fn assert_outline(told: &[Vec<String>], expected: &str) {
 }
 
 async fn assert_sample(format: &str, name: &str, bytes: &[u8], expected: &str) {
-    // Claude hands out a conversation that has no messages.
+    // The Claude sample has a conversation without messages.
     let left_out = u64::from(format == "claude");
     for house in test_servers().await {
         let (report, chats) = import_outline(&house, name, bytes).await;
@@ -186,7 +186,7 @@ async fn chatgpt_samples_are_imported() {
     .await;
 }
 
-/// The same in two files with the pictures and files that it names.
+/// The same conversations, in two files, with the images and files that they name.
 #[tokio::test]
 async fn chatgpt_export_in_many_files_is_imported() {
     let all: Vec<Value> = serde_json::from_slice(&sample("chatgpt/conversations.json")).unwrap();
@@ -264,7 +264,7 @@ async fn big_agi_samples_are_imported() {
     assert_sample("big-agi", "all.json", &sample("big_agi/all.json"), include_str!("samples/big_agi.txt")).await;
 }
 
-/// When the turns of the chat of this title were, in seconds since 1970.
+/// Returns the creation times of the turns of the chat with this title, in seconds since 1970.
 async fn times(house: &TestServer, report: &ImportReport, title: &str) -> Vec<i64> {
     let chat = report.chats.iter().find(|chat| chat.title == title).and_then(|chat| chat.id).unwrap();
     let all = turns::list_of_chat(&house.db, house.owner, chat, 0, 1_000).await.unwrap();
@@ -275,7 +275,7 @@ async fn times(house: &TestServer, report: &ImportReport, title: &str) -> Vec<i6
 async fn messages_keep_their_dates() {
     for house in test_servers().await {
         let chatgpt = import_file(&house, "conversations.json", &sample("chatgpt/conversations.json"), false).await;
-        // The conversation says that it began later than its messages.
+        // This conversation claims to have begun later than its messages.
         let told = times(&house, &chatgpt, "Another model than the usual one").await;
         assert_eq!(told, [1_749_990_001, 1_749_990_002, 1_749_990_005]);
         assert_eq!(
@@ -286,7 +286,7 @@ async fn messages_keep_their_dates() {
     }
 }
 
-/// A reply has pictures, but no documents: what else came with it is words.
+/// A reply may have images but no documents, so its other attachments become text.
 #[tokio::test]
 async fn reply_files_become_text() {
     let said = |id: &str, role: &str, parent: Value, extra: Value| {
@@ -309,7 +309,7 @@ async fn reply_files_become_text() {
             assert!(reply.contains(words), "{words}: {reply}");
         }
         assert!(
-            report.findings.iter().any(|finding| finding.text.contains("only a message of a person")),
+            report.findings.iter().any(|finding| finding.text.contains("only user messages can have files")),
             "{report:?}"
         );
         house.check_invariants().await;

@@ -1,4 +1,4 @@
-//! Searching everything over HTTP:, the page without script, and an index that follows what people do.
+//! Global search over HTTP, its page without script, and the search index, which follows changes.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -125,9 +125,9 @@ async fn page_without_script_shows_groups_with_highlights() {
     assert!(found.contains(&format!("href=\"/c/{chat}?at={reply}#turn-{reply}\"")), "{found}");
     assert!(found.contains("Leaves &amp; &lt;b&gt;<mark>trees</mark>&lt;/b&gt;"), "{found}");
     let (_, nothing) = page(&api, "/search?q=%3Cscript%3E").await;
-    assert!(nothing.contains("Nothing for “&lt;script&gt;”."), "{nothing}");
+    assert!(nothing.contains("No results for “&lt;script&gt;”."), "{nothing}");
     let (_, narrowed) = page(&api, &format!("/search?q=trees&chat={chat}&role=user")).await;
-    assert!(narrowed.contains("Only in the chat") && !narrowed.contains("<h2>Chats</h2>"), "{narrowed}");
+    assert!(narrowed.contains("Only in chat") && !narrowed.contains("<h2>Chats</h2>"), "{narrowed}");
     assert!(!narrowed.contains(&format!("#turn-{reply}")), "{narrowed}");
     let (status, wrong) = page(&api, &format!("/search?q={}", "a".repeat(257))).await;
     assert_eq!(status, StatusCode::BAD_REQUEST);

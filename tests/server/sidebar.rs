@@ -1,4 +1,4 @@
-//! What a page that is open asks again and again: in which of one's chats replies run, and which of them wait.
+//! The poll of an open page: in which chats of its user replies run, and which of them wait for the user.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ async fn branch_tool_count_matches_offered_tools() {
             assert_eq!(house.service.offered_tool_count(house.owner, branch).await.unwrap(), Some(expected));
             assert_eq!(house.service.offered_tool_count(ids::mint(), branch).await.unwrap(), None);
         }
-        // A branch of before there were tools says nothing.
+        // A branch from before tools existed reports no count.
         house.sql("UPDATE branches SET tools = NULL").await;
         let chat = house.service.list_chats(house.owner, 1).await.unwrap()[0].id;
         let branch = house.service.branches(house.owner, chat).await.unwrap()[0].id;
@@ -95,7 +95,7 @@ async fn pinned_chats_come_first_and_archived_chats_are_omitted() {
             vec![(one, ChatListHeading::Pinned), (two, ChatListHeading::Today), (three, ChatListHeading::Today)];
         expected.sort_unstable_by_key(|(chat, _)| *chat);
         assert_eq!(all, expected, "each stands once");
-        // Pinning again keeps its place; others cannot do it at all.
+        // Pinning again keeps the position; other users cannot pin it at all.
         let since = change(two, Some(true), None).await.pinned_at;
         assert_eq!(change(two, Some(true), None).await.pinned_at, since);
         let stranger = ChatChange { archived: Some(true), ..ChatChange::default() };
@@ -111,7 +111,7 @@ async fn pinned_chats_come_first_and_archived_chats_are_omitted() {
         expected.sort_unstable();
         assert_eq!(archived, expected);
         assert_eq!(house.service.list_chats(house.owner, 9).await.unwrap().len(), 1);
-        // A message brings a chat back, still pinned.
+        // A message unarchives a chat, which is still pinned.
         let turn = house.send_to(one, "and now?").await.assistant_turn.id;
         assert_eq!(listed().await, [(one, ChatListHeading::Pinned), (two, ChatListHeading::Today)]);
         assert_eq!(archive().await, [three]);

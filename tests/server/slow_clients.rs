@@ -1,5 +1,5 @@
-//! Clients that are slow, that ask for too much at once, or that keep too many streams, against the whole server over
-//! real sockets: they occupy nothing that others need.
+//! Backpressure and admission: clients that are slow, send too many requests or keep too many streams open, against
+//! the whole server over real sockets. They occupy nothing that others need.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -32,7 +32,7 @@ async fn serve_api(api: &TestApi) -> SocketAddr {
     address
 }
 
-/// A server behind a proxy on this machine.
+/// Returns a server behind a proxy on this machine.
 async fn behind_proxy(answers: Vec<ScriptedAnswer>) -> TestApi {
     let house = TestServer::new(turnleaf_providers::scripted::ScriptedProvider::new("scripted", answers)).await;
     let environment: Environment = [
@@ -53,7 +53,7 @@ async fn open_request(address: SocketAddr, head: &str) -> TcpStream {
     stream
 }
 
-/// What comes until this is in it, or until the connection ends.
+/// Reads until the text contains `what`, or until the connection ends.
 async fn read_until(stream: &mut TcpStream, what: &str) -> String {
     let mut all = Vec::new();
     let mut piece = [0; 16 << 10];
@@ -77,7 +77,7 @@ async fn trickling_uploads_block_no_other_upload() {
             "POST {path}\r\nContent-Type: multipart/form-data; boundary=X\r\nExpect: 100-continue\r\nContent-Length: 100000\r\n"
         );
         let mut stream = open_request(address, &head).await;
-        // The server says so when it reads the body.
+        // The server sends 100 when it starts to read the body.
         assert!(read_until(&mut stream, "\r\n\r\n").await.starts_with("HTTP/1.1 100"));
         stream.write_all(b"a").await.unwrap();
         slow.push(stream);
@@ -178,16 +178,16 @@ async fn streams_of_client_behind_proxy_are_bounded_and_oldest_closes() {
         stream
     };
     let mut streams = Vec::new();
-    // Eight tabs and some more are no matter, nor is another device.
+    // Up to the bound, streams of many tabs stay open, and another device has its own bound.
     for _ in 0..limits::STREAMS_PER_CLIENT {
         streams.push(follow("203.0.113.7").await);
     }
     let mut other = follow("203.0.113.8").await;
     let mut newest = follow("203.0.113.7").await;
-    // The oldest is told to come back later, and closed in order.
+    // The oldest stream is told to reconnect later, and closed properly.
     let last = read_until(&mut streams[0], "0\r\n\r\n").await;
     assert!(last.contains("retry: 30000") && last.ends_with("0\r\n\r\n"), "{last}");
-    // A WebSocket counts with them, and is the newest: the second oldest goes.
+    // A WebSocket counts as a stream, so the second oldest stream is closed.
     let chat = started.chat.id;
     let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
                    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
@@ -195,7 +195,7 @@ async fn streams_of_client_behind_proxy_are_bounded_and_oldest_closes() {
     let mut socket = open_request(address, &path).await;
     assert!(read_until(&mut socket, "\r\n\r\n").await.starts_with("HTTP/1.1 101"));
     assert!(read_until(&mut streams[1], "0\r\n\r\n").await.contains("retry: 30000"));
-    // The others go on to the end of the reply.
+    // The other streams continue to the end of the reply.
     api.house.service.stop_turn(api.house.owner, turn).await.unwrap();
     for stream in streams[2..].iter_mut().chain([&mut other, &mut newest]) {
         assert!(read_until(stream, "event: turn_end").await.contains("event: turn_end"));
@@ -220,7 +220,7 @@ async fn oldest_web_socket_of_client_is_closed_with_reason() {
     for _ in 0..=limits::STREAMS_PER_CLIENT {
         sockets.push(connect().await);
     }
-    let reason = read_until(&mut sockets[0], "this was the oldest").await;
+    let reason = read_until(&mut sockets[0], "the oldest was closed").await;
     assert!(reason.contains("too many streams"), "{reason}");
 }
 
@@ -246,7 +246,7 @@ async fn concurrent_requests_of_client_behind_proxy_are_bounded() {
     let refused = ask_whole("203.0.113.7").await;
     assert!(refused.starts_with("HTTP/1.1 429") && refused.contains("retry-after"), "{refused}");
     assert!(ask_whole("203.0.113.8").await.starts_with("HTTP/1.1 201"), "another client has its own");
-    // One that ends makes room.
+    // A request that ends makes room for another.
     waiting[0].write_all(b"{}").await.unwrap();
     assert!(read_until(&mut waiting[0], "\"id\"").await.starts_with("HTTP/1.1 201"));
     assert!(ask_whole("203.0.113.7").await.starts_with("HTTP/1.1 201"));
@@ -255,7 +255,7 @@ async fn concurrent_requests_of_client_behind_proxy_are_bounded() {
 #[tokio::test]
 async fn unread_downloads_hold_admission_and_unread_streams_do_not() {
     let api = behind_proxy(Vec::new()).await;
-    // More than the sockets of both sides take.
+    // The document exceeds the socket buffers of both sides.
     let text = "long ".repeat(limits::DOCUMENT_BYTES / 5);
     let new = NewDocumentRequest {
         title: Some("Long".into()),
@@ -276,7 +276,7 @@ async fn unread_downloads_hold_admission_and_unread_streams_do_not() {
     }
     let mut refused = open_request(address, &path).await;
     assert!(read_until(&mut refused, "too_many").await.starts_with("HTTP/1.1 429"));
-    // A form that is refused so comes back with its words.
+    // A form that is refused for this reason returns with its text.
     let form = "chat_id=x&text=typed-words";
     let head = format!(
         "POST /forms/send\r\n{PROXY}X-Forwarded-For: 203.0.113.7\r\nAccept: text/html\r\n\
@@ -287,7 +287,7 @@ async fn unread_downloads_hold_admission_and_unread_streams_do_not() {
     refused.write_all(form.as_bytes()).await.unwrap();
     let page = read_until(&mut refused, "</html>").await;
     assert!(page.starts_with("HTTP/1.1 429") && page.contains("typed-words"), "{page}");
-    // Also where files come with it, and whatever comes behind the words.
+    // The same holds for a form with files, whatever follows the text.
     let form = "--X\r\ncontent-disposition: form-data; name=\"turn_id\"\r\n\r\nx\r\n\
                 --X\r\ncontent-disposition: form-data; name=\"text\"\r\n\r\nedited-words\r\n\
                 --X\r\ncontent-disposition: form-data; name=\"files\"; filename=\"a.txt\"\r\n\r\nfile\r\n--X--\r\n";
@@ -300,7 +300,7 @@ async fn unread_downloads_hold_admission_and_unread_streams_do_not() {
     refused.write_all(form.as_bytes()).await.unwrap();
     let page = read_until(&mut refused, "</html>").await;
     assert!(page.starts_with("HTTP/1.1 429") && page.contains("edited-words"), "{page}");
-    // Given up, they make room.
+    // Abandoned downloads make room.
     drop(unread);
     loop {
         let mut stream = open_request(address, &path).await;

@@ -1,5 +1,5 @@
-//! The WebSocket over a real server and a real client, on both databases: the words of the block API, what a late
-//! client gets, and everything a client may do wrong.
+//! The WebSocket over a real server and a real client, on both databases: the events of the block API, late
+//! subscribers, and client errors (docs/reference/events.md 9).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ use crate::test_server::{TestServer, delta_step, finish_steps, streamed_answer, 
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// An API behind a port.
+/// An API that listens on a port.
 struct ServedApi {
     api: TestApi,
     address: std::net::SocketAddr,
@@ -88,7 +88,7 @@ impl SocketClient {
         self.0.send(message).await.unwrap();
     }
 
-    /// The next event; none when the server closed.
+    /// Returns the next event. Errors: the close code, if any, when the server closed the connection.
     async fn next_message(&mut self) -> Result<Value, Option<CloseCode>> {
         loop {
             match self.0.next().await {
@@ -104,7 +104,7 @@ impl SocketClient {
         self.next_message().await.unwrap()
     }
 
-    /// Events up to and with the first of this name.
+    /// Returns the events up to and including the first of this name.
     async fn events_until(&mut self, name: &str) -> Vec<Value> {
         let mut events = Vec::new();
         loop {
@@ -118,7 +118,7 @@ impl SocketClient {
 
 fn event_names(events: &[Value]) -> Vec<&str> {
     let mut names: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
-    // How growth is cut into pieces is a matter of time.
+    // The number of deltas depends on timing.
     names.dedup_by(|a, b| a == b && a.ends_with("chunk"));
     names
 }
@@ -127,7 +127,7 @@ fn joined_text(events: &[Value], name: &str) -> String {
     events.iter().filter(|event| event["type"] == name).map(|event| event["content"].as_str().unwrap()).collect()
 }
 
-/// It goes on after its first thought when the test says so.
+/// Returns a provider whose first reply continues after its first thought when the test signals.
 fn with_a_tool(goes_on: Arc<Notify>) -> ScriptedProvider {
     let call = |arguments: &str| json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": arguments } }] });
     let asks = vec![
@@ -161,7 +161,7 @@ async fn conversation_uses_block_api_events() {
         let chat = served.api.create_chat().await;
         let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
         client.send_json(json!({ "type": "message", "content": "hi" })).await;
-        // What was there before the connection follows is told whole; from here on it is told as it comes.
+        // Text from before the connection follows arrives as one event, later text as deltas.
         let mut events = client.events_until("thinking_chunk").await;
         goes_on.notify_one();
         events.extend(client.events_until("end").await);
@@ -209,7 +209,7 @@ async fn conversation_uses_block_api_events() {
         let numbers: Vec<i64> = events.iter().filter_map(|e| e["sequence_number"].as_i64()).collect();
         assert!(numbers.is_sorted() && numbers[0] > user["sequence_number"].as_i64().unwrap(), "{numbers:?}");
 
-        // Who comes later and has nothing gets the same things, and nothing twice.
+        // A late subscriber without a cursor gets the same events, each once.
         let mut late = served.connect(&format!("/api/chats/{chat}/ws?after=0")).await;
         let all = late.events_until("end").await;
         assert_eq!(joined_text(&all, "chunk"), "I look.Hello");
@@ -243,7 +243,7 @@ async fn replies_started_elsewhere_on_path_are_followed_and_siblings_are_not() {
     assert_eq!(events[0]["block"]["content"]["text"], "3", "{events:?}");
     assert_eq!(joined_text(&events, "chunk"), "c");
 
-    // The other path by its branch, and by a turn on it.
+    // The other path is selected by its branch, or by a turn on it.
     for query in [
         format!("branch_id={}", beside["branch"]["id"].as_str().unwrap()),
         format!("leaf={}", beside["user_turn"]["id"].as_str().unwrap()),
@@ -358,7 +358,7 @@ async fn flooding_client_is_disconnected() {
 
     let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
     let large = json!({ "type": "message", "content": "a".repeat(3 << 20) });
-    // The server may close before all of it was written.
+    // The server may close the connection before all of it was written.
     let _ = client.0.send(Message::text(large.to_string())).await;
     assert!(client.next_message().await.is_err());
     assert_eq!(served.api.call("GET", "/api/chats", None).await.0, StatusCode::OK);
@@ -369,11 +369,12 @@ async fn idle_connection_gets_heartbeats_and_unresponsive_client_is_closed() {
     let served = ServedApi::with_answers([]).await;
     let chat = served.api.create_chat().await;
     let mut client = served.connect(&format!("/api/chats/{chat}/ws")).await;
-    // An answer shows that the server has read the path: the clock must not jump in the middle of that.
+    // The response shows that the server has read the path; the clock must not jump before that.
     client.0.send(Message::Text("{".into())).await.unwrap();
     assert_eq!(client.next_event().await["type"], "error");
     tokio::time::pause();
-    // While something blocks, time moves only where the test says so: not while bytes are on their way.
+    // While a blocking task runs, tokio does not advance the paused clock by itself, for example while bytes are in
+    // transit.
     let (free, held) = std::sync::mpsc::channel::<()>();
     let holding = tokio::task::spawn_blocking(move || held.recv());
     // Timers are due at whole milliseconds, rounded up.
@@ -393,7 +394,7 @@ async fn idle_connection_gets_heartbeats_and_unresponsive_client_is_closed() {
     let mut dead = served.connect(&format!("/api/chats/{chat}/ws")).await;
     let MaybeTlsStream::Plain(wire) = dead.0.get_mut() else { panic!("plain") };
     tokio::time::pause();
-    // Pings arrive and nobody answers them, until the server closes.
+    // The client receives the pings but does not answer them, until the server closes.
     let mut bytes = [0; 4096];
     loop {
         match wire.read(&mut bytes).await {
@@ -472,7 +473,7 @@ async fn deletion_is_announced_and_connection_continues() {
         let second = served.send(&chat, json!({ "text": "2" })).await;
         client.events_until("end").await;
 
-        // It is found out when something is begun elsewhere in the chat: nothing is sent again.
+        // The connection notices the deletion when something starts elsewhere in the chat; no event is sent again.
         served.delete(&format!("/api/turns/{}", id(&second["user_turn"]))).await;
         let beside = json!({ "text": "beside" });
         let path = format!("/api/turns/{}/edit", id(&first["user_turn"]));
@@ -486,14 +487,14 @@ async fn deletion_is_announced_and_connection_continues() {
         let events = client.events_until("end").await;
         assert_eq!((events[0]["block"]["content"]["text"].as_str(), &*joined_text(&events, "chunk")), (Some("3"), "d"));
 
-        // It is found out when the client says something, which is not sent to where it was not meant for.
+        // The connection notices the deletion when the client sends a message, which is not sent to another path.
         let third = events.last().unwrap()["turn_id"].as_str().unwrap().to_owned();
         served.delete(&format!("/api/turns/{third}")).await;
         served.delete(&format!("/api/turns/{}", id(&first["user_turn"]))).await;
         client.send_json(json!({ "type": "message", "content": "4" })).await;
         let mut told = client.next_event().await;
         if told["code"] == "path_deleted" && told["branch_id"] != beside["branch"]["id"] {
-            // It looked between the two deletions.
+            // The connection looked between the two deletions.
             told = client.next_event().await;
         }
         assert_eq!((&told["code"], &told["branch_id"]), (&json!("path_deleted"), &beside["branch"]["id"]), "{told}");
@@ -513,7 +514,7 @@ async fn deletion_is_announced_and_connection_continues() {
 async fn slow_client_is_not_disconnected() {
     const SAID: usize = 10_000;
     let blocks = (0..200).flat_map(|_| [thinking_step(&"x".repeat(SAID)), text_step(&"y".repeat(SAID))]);
-    // Little waits in the system's own buffers; a connection has those of the listener.
+    // Small socket buffers make the backpressure visible; a connection inherits those of the listener.
     let listener = TcpSocket::new_v4().unwrap();
     listener.set_send_buffer_size(64 << 10).unwrap();
     listener.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -525,17 +526,18 @@ async fn slow_client_is_not_disconnected() {
     let request = format!("ws://{}/api/chats/{chat}/ws", served.address);
     let (mut slow, _) = tokio_tungstenite::client_async(request, wire).await.unwrap();
     slow.send(Message::text(json!({ "type": "message", "content": "talk" }).to_string())).await.unwrap();
-    // All of the reply waits for this client.
+    // The whole reply waits for this client.
     served.connect(&format!("/api/chats/{chat}/ws?after=0")).await.events_until("end").await;
     let MaybeTlsStream::Plain(wire) = slow.get_mut() else { panic!("plain") };
-    // More than all buffers between hold: nobody gets so much unless the server writes meanwhile.
+    // Each read is larger than all buffers between server and client, so it completes only if the server writes
+    // meanwhile.
     let mut bytes = vec![0; 640 << 10];
     tokio::time::pause();
     let (free, held) = std::sync::mpsc::channel::<()>();
     let holding = tokio::task::spawn_blocking(move || held.recv());
     let mut got = 0;
     for _ in 0..5 {
-        // Before the clock moves: what was written last has waited since the reply was over.
+        // The read precedes the jump of the clock, because the last bytes have waited since the end of the reply.
         got += wire.read_exact(&mut bytes).await.unwrap();
         tokio::time::advance(limits::HEARTBEAT + Duration::from_millis(1)).await;
     }

@@ -1,5 +1,5 @@
-//! Bounds on storage through the service and the API: free space that comes and goes, and a quota that counts
-//! everything that a person keeps.
+//! Storage bounds through the service and the API: free disk space that shrinks and grows, and a quota that counts
+//! everything that a user stores.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,7 +42,7 @@ impl FakeDisk {
     }
 }
 
-/// A probe that gives these bytes.
+/// Returns a probe that reports these free bytes.
 fn probe(bytes: impl Fn() -> u64 + Send + Sync + 'static) -> FreeSpaceProbe {
     Arc::new(move || {
         let free = FreeSpace { bytes: bytes(), directory: "data".into() };
@@ -56,7 +56,7 @@ fn scripted(answers: usize) -> ScriptedProvider {
     ScriptedProvider::new("scripted", answers)
 }
 
-/// Houses on every database with these bounds.
+/// Returns servers on every database with these limits.
 async fn servers_with_limits(answers: usize, limits: impl Fn() -> StorageLimits) -> Vec<TestServer> {
     let houses = TestServer::on_every_database(|| scripted(answers)).await;
     let bound = |mut house: TestServer| {
@@ -92,7 +92,7 @@ async fn low_disk_refuses_new_work_lets_replies_end_and_accepts_again() {
         assert!(low(service.upload_file(owner, "a.txt", Bytes::from_static(b"words")).await.map(drop)));
         let document = || document("Notes", "words");
         assert!(low(service.create_document(owner, document()).await.map(drop)));
-        // What runs already ends whole.
+        // A running reply still completes.
         let ended = house.wait_until_ended(started.assistant_turn.id).await;
         assert_eq!((ended.status, ended.content_text()), (TurnStatus::Complete, "a reply of some words".to_owned()));
         let retry =
@@ -104,7 +104,7 @@ async fn low_disk_refuses_new_work_lets_replies_end_and_accepts_again() {
         disk.set_free_space(256 * MIB + 5);
         service.upload_file(owner, "a.txt", Bytes::from_static(b"words")).await.unwrap();
         service.create_document(owner, document()).await.unwrap();
-        // A file that would take the disk below its bound has no room, though a smaller one has.
+        // A file that would take the free space below the bound is refused, although a smaller one is accepted.
         disk.set_free_space(256 * MIB + 2);
         assert!(low(service.upload_file(owner, "b.txt", Bytes::from_static(b"other words")).await.map(drop)));
         house.check_invariants().await;
@@ -136,10 +136,11 @@ async fn quota_counts_stored_bytes_and_purge_frees_them() {
         let started = house.send(&"w".repeat(10_000)).await;
         house.wait_until_ended(started.assistant_turn.id).await;
         let streamed = service.storage_use(owner).await.unwrap();
-        // The message in its block and in its turn's text, the request that was sent, and the reply.
+        // The chat's bytes are the message in its block and in its turn's text, the request that was sent, and the
+        // reply.
         assert!((30_000..60_000).contains(&streamed.chats_bytes), "{streamed:?}");
 
-        // Counting stores the same number that was summed up.
+        // The maintenance stores the count, which equals the sum that was computed before.
         service.supervisor().run_maintenance().await.unwrap();
         assert!(!storage::count_pending_turns(&house.db).await.unwrap(), "nothing is left to count");
         assert_eq!(service.storage_use(owner).await.unwrap(), streamed);
@@ -158,7 +159,7 @@ async fn quota_counts_stored_bytes_and_purge_frees_them() {
         let refused = service.upload_file(owner, "b.txt", Bytes::from_static(b"more")).await.unwrap_err();
         assert!(refused.to_string().contains("quota of"), "{refused}");
 
-        // In Trash it counts still; purged it does not.
+        // A chat in Trash still counts; a purged one does not.
         let deleted = service.delete_chat(owner, started.chat.id).await.unwrap();
         assert_eq!(refusal(&house, "one more").await, reached);
         service.purge_deletion(owner, deleted.deletion_id).await.unwrap();
@@ -169,7 +170,7 @@ async fn quota_counts_stored_bytes_and_purge_frees_them() {
     }
 }
 
-/// An export of ChatGPT's with a chat of so many characters for each number.
+/// Returns a ChatGPT export with one chat of each size, in characters.
 fn conversations(sizes: &[usize]) -> Vec<u8> {
     let conversation = |(n, size): (usize, &usize)| {
         json!({
@@ -195,7 +196,7 @@ async fn import_keeps_complete_chats_that_fit_and_counts_skipped_ones() {
         assert!(report.findings.iter().any(|one| one.text.contains("quota of 1 MiB")), "{report:?}");
         let used = house.service.storage_use(house.owner).await.unwrap();
         assert!((800_000..1 << 20).contains(&used.used_bytes), "{used:?}");
-        // With more room the same file adds the one that is missing.
+        // With a larger quota, the same file imports the chat that is missing.
         house.service.storage().set(0, 0);
         let report = import_file(&house, "all.json", &file, false).await;
         assert_eq!((report.imported, report.known, report.did_not_fit), (1, 3, 0), "{report:?}");
@@ -207,7 +208,7 @@ async fn import_keeps_complete_chats_that_fit_and_counts_skipped_ones() {
 #[tokio::test]
 async fn import_ends_when_disk_gets_low_and_keeps_imported_chats() {
     for mut house in TestServer::on_every_database(|| scripted(0)).await {
-        // Each look takes a part of the free space.
+        // Each measurement reports less free space.
         let free = Arc::new(AtomicU64::new(256 * MIB + 4));
         let measured = free.clone();
         let probe = probe(move || measured.fetch_sub(1, Ordering::SeqCst));
@@ -270,7 +271,7 @@ async fn refusal_names_scarce_resource_and_usage() {
         assert!(page.contains("typed-words") && page.contains(words), "{page}");
     }
     disk.set_free_space(1_000 * MIB);
-    // A file that arrives counts as it does, and is gone when it is refused.
+    // An arriving file counts while it arrives, and is removed when it is refused.
     let (status, refused) = import(20 << 20).await;
     assert_eq!((status, &refused["code"]), (StatusCode::INSUFFICIENT_STORAGE, &json!("quota_reached")), "{refused}");
     let owner = api.house.owner;
@@ -293,10 +294,10 @@ async fn refusal_names_scarce_resource_and_usage() {
     let request = Request::get("/settings/data").header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
     let page = axum::body::to_bytes(api.send(request).await.into_body(), usize::MAX).await.unwrap();
     let page = String::from_utf8(page.to_vec()).unwrap();
-    assert!(page.contains("Storage used") && page.contains("of 98 KB"), "{page}");
+    assert!(page.contains("Storage used") && page.contains("of 98 KiB"), "{page}");
 }
 
-/// An upload whose body comes piece by piece, counted, and then hangs or ends.
+/// Returns an upload whose body arrives in counted pieces, then ends or hangs.
 fn upload_of(pieces: usize, taken: &Arc<AtomicU64>, declared: Option<u64>, ends: bool) -> Request<Body> {
     let taken = taken.clone();
     let piece = move |_| {
@@ -330,7 +331,7 @@ async fn upload_is_refused_before_first_byte_and_during_transfer() {
         let refused = code_of(api.send(upload_of(10, &taken, Some(10 * MIB), false)).await).await;
         assert_eq!(refused, (StatusCode::INSUFFICIENT_STORAGE, json!(code)));
         assert_eq!(taken.load(Ordering::SeqCst), 0, "nothing of it is read");
-        // What others have declared counts before it comes.
+        // Declared lengths of other uploads are reserved before their bytes arrive.
         let (first, other) = (upload_of(1, &taken, Some(3 * MIB), false), api.clone());
         let arriving = tokio::spawn(async move { other.send(first).await });
         while taken.load(Ordering::SeqCst) == 0 {
@@ -338,13 +339,13 @@ async fn upload_is_refused_before_first_byte_and_during_transfer() {
         }
         let refused = code_of(api.send(upload_of(3, &taken, Some(3 * MIB), false)).await).await;
         assert_eq!(refused, (StatusCode::INSUFFICIENT_STORAGE, json!(code)));
-        // One that breaks off gives its room back.
+        // An upload that is aborted releases its reservation.
         arriving.abort();
         arriving.await.unwrap_err();
         let made = code_of(api.send(upload_of(3, &taken, Some(3 * MIB), true)).await).await;
         assert_eq!(made.0, StatusCode::CREATED);
         if quota > 0 {
-            // One that does not say its length is held against the bound as it comes.
+            // An upload without a declared length is checked while it arrives.
             let taken = Arc::new(AtomicU64::new(0));
             let refused = code_of(api.send(upload_of(32, &taken, None, false)).await).await;
             assert_eq!(refused, (StatusCode::INSUFFICIENT_STORAGE, json!(code)));

@@ -1,4 +1,5 @@
-//! A server without HTTP for tests: a database in a temporary file, a scripted provider, runs and service over them.
+//! A test server without HTTP: a database in a temporary file, a scripted provider, and the runs and the service over
+//! them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,11 +26,11 @@ use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 use turnleaf_store::{Db, fsck, users};
 use turnleaf_tools::toolbox::{NoTools, Toolbox};
 
-/// What a scripted provider offers.
+/// The models of a scripted provider.
 const MODELS: [&str; 2] = ["model-a", "model-b"];
-/// How long a scripted provider may be silent in the middle of a body.
+/// The time that a scripted provider may be silent in the middle of a body.
 pub const SILENCE: Duration = Duration::from_secs(2);
-/// The same, longer than any test takes.
+/// A silence timeout that exceeds the duration of any test.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 pub struct TestServer {
@@ -37,28 +38,28 @@ pub struct TestServer {
     pub db: Db,
     pub service: Service,
     pub owner: UserId,
-    /// Where its database is on the throwaway cluster, if there.
+    /// The URL of its database in the throwaway cluster, if it is there.
     postgres: Option<String>,
 }
 
 impl TestServer {
-    /// A fresh database, answered by this provider.
+    /// Returns a server with a fresh SQLite database and this provider.
     pub async fn new(provider: ScriptedProvider) -> Self {
         let dir = tempfile::tempdir().unwrap();
         Self::open(dir, provider).await
     }
 
-    /// A fresh database of every kind there is here (see `databases`), each answered by such a provider.
+    /// Returns servers with a fresh database of every available kind (see `databases`), each with such a provider.
     pub async fn on_every_database(provider: impl Fn() -> ScriptedProvider) -> Vec<Self> {
         Self::on_every_database_with_tools(provider, || Arc::new(NoTools)).await
     }
 
-    /// The same, where a provider may be silent for as long as a test takes.
+    /// Like [`Self::on_every_database`], with a provider that may be silent for as long as a test takes.
     pub async fn on_every_database_patient(provider: impl Fn() -> ScriptedProvider) -> Vec<Self> {
         Self::on_every_database_with_pace(Self::long_pace(), provider).await
     }
 
-    /// One on SQLite where a provider may be silent for as long as a test takes.
+    /// Like [`Self::new`], with a provider that may be silent for as long as a test takes.
     pub async fn new_patient(provider: ScriptedProvider) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let db = Self::open_database(&dir).await;
@@ -71,7 +72,7 @@ impl TestServer {
         RunTimeouts { idle_bytes: PATIENCE, thinking: PATIENCE, ..RunTimeouts::default() }
     }
 
-    /// The same with these clocks.
+    /// Like [`Self::on_every_database`], with these timeouts.
     pub async fn on_every_database_with_pace(pace: RunTimeouts, provider: impl Fn() -> ScriptedProvider) -> Vec<Self> {
         let mut houses = Vec::new();
         for fresh in databases::test_databases().await {
@@ -90,7 +91,7 @@ impl TestServer {
         houses
     }
 
-    /// The same with such tools.
+    /// Like [`Self::on_every_database`], with these tools.
     pub async fn on_every_database_with_tools(
         provider: impl Fn() -> ScriptedProvider,
         tools: impl Fn() -> Arc<dyn Toolbox>,
@@ -109,8 +110,8 @@ impl TestServer {
         houses
     }
 
-    /// The same database in a new process, after the old one was killed: its runs do nothing more, and the new one
-    /// sweeps and takes up what waits.
+    /// Simulates a crash: reopens the database in a new process, which runs the sweep and resumes waiting turns. The
+    /// runs of the old process do nothing more.
     pub async fn restart_after_kill(self, provider: ScriptedProvider, tools: Arc<dyn Toolbox>) -> Self {
         let Self { dir, db, postgres, .. } = self;
         let house =
@@ -124,7 +125,7 @@ impl TestServer {
         ProviderRegistry::from_providers(vec![(Arc::new(provider), MODELS.map(str::to_owned).into())])
     }
 
-    /// Closes it, and drops a PostgreSQL database.
+    /// Closes the database, and drops it if it is a PostgreSQL database.
     pub async fn close(self) {
         self.db.close().await;
         if let (Some(url), Ok(cluster)) = (self.postgres, std::env::var("TURNLEAF_TEST_PG")) {
@@ -132,7 +133,7 @@ impl TestServer {
         }
     }
 
-    /// Runs SQL that nothing of the product would.
+    /// Runs SQL that the product would never run.
     pub async fn sql(&self, text: &'static str) {
         match &self.db {
             Db::Sqlite { writer, .. } => drop(sqlx::raw_sql(text).execute(writer).await.unwrap()),
@@ -140,18 +141,18 @@ impl TestServer {
         }
     }
 
-    /// A fresh database, answered by these endpoints over real sockets.
+    /// Returns a server with a fresh database whose providers are these endpoints over real sockets.
     pub async fn with_endpoints(endpoints: Vec<ProviderEndpoint>) -> Self {
         let registry = ProviderRegistry::new(endpoints, None, Vec::new(), DemoProvider::new(0.0));
         Self::with_registry(tempfile::tempdir().unwrap(), registry).await
     }
 
-    /// The same data directory after the process has gone.
+    /// Opens a data directory, as after a restart of the process.
     pub async fn open(dir: tempfile::TempDir, provider: ScriptedProvider) -> Self {
         Self::with_prices(dir, provider, Vec::new()).await
     }
 
-    /// The same with what the configuration says of prices.
+    /// Opens a data directory with configured prices.
     pub async fn with_prices(dir: tempfile::TempDir, provider: ScriptedProvider, prices: Vec<ModelPrice>) -> Self {
         let models = MODELS.map(str::to_owned).into();
         Self::with_registry(
@@ -161,23 +162,23 @@ impl TestServer {
         .await
     }
 
-    /// A data directory, answered by these providers.
+    /// Opens a data directory with these providers.
     pub async fn with_registry(dir: tempfile::TempDir, registry: ProviderRegistry) -> Self {
         Self::with_registry_and_key(dir, registry, "a key for tests").await
     }
 
-    /// A data directory, answered by these providers and by those that are stored in it.
+    /// Opens a data directory with these providers and those that are stored in it.
     pub async fn with_registry_and_key(dir: tempfile::TempDir, registry: ProviderRegistry, sealing_key: &str) -> Self {
         Self::with_raw_storage(dir, registry, sealing_key, true).await
     }
 
-    /// A fresh database that keeps no bytes of the provider.
+    /// Returns a server with a fresh database that stores no raw response bytes.
     pub async fn without_raw(provider: ScriptedProvider) -> Self {
         let registry = ProviderRegistry::from_providers(vec![(Arc::new(provider), vec!["model-a".into()])]);
         Self::with_raw_storage(tempfile::tempdir().unwrap(), registry, "a key for tests", false).await
     }
 
-    /// A database that is migrated already, of whichever kind, answered by this provider.
+    /// Wraps a migrated database of any kind.
     pub async fn with_database(db: Db, provider: ScriptedProvider) -> Self {
         let registry = ProviderRegistry::from_providers(vec![(Arc::new(provider), MODELS.map(str::to_owned).into())]);
         Self::assemble(tempfile::tempdir().unwrap(), db, registry, "a key for tests", true).await
@@ -245,14 +246,14 @@ impl TestServer {
         Self { dir, db, service, owner, postgres: None }
     }
 
-    /// A data directory, answered by these providers, with these tools.
+    /// Returns a server with a fresh database, these providers and these tools.
     pub async fn with_tools(registry: ProviderRegistry, tools: Arc<dyn Toolbox>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let db = Self::open_database(&dir).await;
         Self::assemble_with_tools(dir, db, registry, tools, "a key for tests", true).await
     }
 
-    /// A data directory in a new process, which has not looked at it yet.
+    /// Opens a data directory in a new process, before the sweep.
     pub async fn reopen_with_tools(
         dir: tempfile::TempDir,
         registry: ProviderRegistry,
@@ -262,7 +263,7 @@ impl TestServer {
         Self::assemble_with_tools(dir, db, registry, tools, "a key for tests", true).await
     }
 
-    /// A new chat whose branch offers these tools.
+    /// Creates a chat whose branch offers these tools.
     pub async fn chat_with_tools(&self, tools: &[OfferedTool]) -> ChatId {
         let (chat, branch) = self.service.create_chat(self.owner, NewChat::default()).await.unwrap().value;
         let (text, id) = (serde_json::to_string(tools).unwrap(), branch.id.uuid());
@@ -280,7 +281,7 @@ impl TestServer {
         self.service.start_turn(self.owner, message).await.unwrap()
     }
 
-    /// The turn once this is so of it.
+    /// Waits until the condition holds. Returns the turn.
     pub async fn wait_until(&self, id: TurnId, is_so: impl Fn(&Turn) -> bool) -> Turn {
         loop {
             let turn = self.service.turn(self.owner, id).await.unwrap();
@@ -297,7 +298,7 @@ impl TestServer {
         self.service.start_turn(self.owner, message_to_send(text)).await.unwrap()
     }
 
-    /// Everything that a follower from this event on is given, until the turn ends.
+    /// Returns everything that a follower gets after this event, until the turn ends.
     pub async fn follow_events(&self, id: TurnId, after: u64) -> Vec<(u64, Event)> {
         let followed =
             self.service.supervisor().follow(self.owner, id, EventCursor::After(after)).await.unwrap().unwrap();
@@ -310,13 +311,13 @@ impl TestServer {
             .await
     }
 
-    /// The turn once it is over, as the database has it.
+    /// Waits until the turn has ended. Returns it as it is stored.
     pub async fn wait_until_ended(&self, id: TurnId) -> Turn {
         self.follow_events(id, 0).await;
         self.service.turn(self.owner, id).await.unwrap()
     }
 
-    /// Every invariant holds.
+    /// Asserts every invariant.
     pub async fn check_invariants(&self) {
         let findings = fsck::check(&self.db, fsck::CheckMode::Serving).await.unwrap();
         assert!(findings.is_empty(), "{findings:#?}");
@@ -349,7 +350,7 @@ pub fn finish_steps(reason: &str) -> Vec<ScriptedStep> {
     ]
 }
 
-/// A whole streamed answer of these steps.
+/// A complete streamed answer of these steps.
 pub fn streamed_answer(steps: impl IntoIterator<Item = ScriptedStep>) -> ScriptedAnswer {
     ScriptedAnswer::Stream(steps.into_iter().chain(finish_steps("stop")).collect())
 }

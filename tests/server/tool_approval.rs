@@ -1,5 +1,5 @@
-//! Calls that a person is asked about: allowed, declined, allowed for longer, asked about again, stopped. What is asked
-//! and what was said stand in the journal. Every test ends with the checker.
+//! Tool calls that need a person's approval: allowed once, in the chat or always, declined, asked again, stopped. The
+//! journal holds each request and decision. Every test ends with the invariant checker.
 
 use std::sync::Arc;
 
@@ -144,7 +144,7 @@ async fn tool_allowed_in_chat_is_not_asked_there_again() {
         let turn = house.wait_until_complete(id).await;
         assert_eq!(statuses(&turn), [ToolStatus::Done; 3]);
         assert_eq!(lab.run_count("write"), before + 3);
-        // Of another tool than it was nothing was said.
+        // A grant does not apply to a tool whose description changed.
         lab.change_tool("write");
         let id = house.send_to(chat, "again").await.assistant_turn.id;
         house.decide(id, ApprovalDecision::Always, None).await.unwrap();

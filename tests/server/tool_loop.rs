@@ -1,5 +1,5 @@
-//! Replies that use tools: steps in their order, calls side by side and each on its own, what the model is told of
-//! every end, and the bounds of it all. Every test ends with the checker.
+//! Tool loops: steps in their order, concurrent and separate calls, the result of every outcome for the model, and
+//! the limits. Every test ends with the invariant checker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvid
     ScriptedProvider::new("scripted", answers)
 }
 
-/// A house with these tools, answered by this.
+/// Returns a server with these tools and scripted answers.
 async fn server_with_tools(
     answers: impl IntoIterator<Item = ScriptedAnswer>,
     lab: &FakeToolbox,

@@ -1,5 +1,5 @@
-//! A server of tools over HTTP that repeats what it is reached with and gives pictures with more in them than is
-//! seen: what the real toolbox makes of it.
+//! An MCP server over HTTP that repeats the credentials of the request and returns images with hidden data: the real
+//! toolbox redacts the credentials and re-encodes the images.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

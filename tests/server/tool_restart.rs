@@ -1,5 +1,5 @@
-//! The server goes away in the middle of tools and comes back: what waits for a person still waits, what ran is
-//! interrupted and never run again, everything else ends honestly. Every test ends with the checker.
+//! Restarts in the middle of tool calls: a call that waits for a person still waits, a running call is interrupted
+//! and never run again, and everything else ends with an error. Every test ends with the invariant checker.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn provider(answers: impl IntoIterator<Item = ScriptedAnswer>) -> ScriptedProvid
     ScriptedProvider::new("scripted", answers)
 }
 
-/// A server whose only reply waits to be allowed to write.
+/// Returns a server whose only reply waits for the approval of a write.
 async fn reply_waiting_for_approval() -> (FakeToolbox, TestServer, TurnId) {
     let lab = FakeToolbox::default().with_asking_tool("write", ToolBehavior::Echo);
     let house = TestServer::with_tools(
@@ -43,7 +43,7 @@ fn single_registry(provider: ScriptedProvider) -> ProviderRegistry {
     ProviderRegistry::from_providers(vec![(Arc::new(provider), vec!["model-a".into()])])
 }
 
-/// Nobody is served: a turn that is not over has to wait for somebody.
+/// Checks the database as for a stopped server: a turn that has not ended must wait for a person.
 async fn check_at_rest(house: &TestServer) {
     let findings = fsck::check(&house.db, fsck::CheckMode::Stopped).await.unwrap();
     assert!(findings.is_empty(), "{findings:#?}");
@@ -80,7 +80,7 @@ async fn pending_approval_survives_restart_and_then_continues() {
         assert_eq!(pending_approvals(&turn)[0].1, pending_approvals(&before)[0].1, "the same question");
         check_at_rest(&house).await;
         assert_eq!(log.requests().len(), 0, "nothing was sent meanwhile");
-        // Whoever followed goes on where they were, and sees the end.
+        // A follower continues from its cursor and sees the end.
         let follow = house.service.supervisor().follow(house.owner, id, EventCursor::After(before.last_event_seq));
         let follow = follow.await.unwrap().unwrap();
         let follow = tokio::spawn(follow.map(Result::unwrap).collect::<Vec<FollowerItem>>());
@@ -178,7 +178,7 @@ async fn running_call_is_interrupted_by_restart_and_unstarted_call_is_not() {
 async fn results_stored_before_next_reply_are_kept() {
     let lab = FakeToolbox::default().with_tool("look", ToolBehavior::Echo);
     let first = provider([tool_call_answer([], &[("lab__look", r#"{"n":1}"#)]), ScriptedAnswer::Silence]);
-    // It is the same one on every database: the steps are said for each.
+    // All databases share one provider, so each of them adds its own steps.
     let logs = first.log();
     let of = || {
         first.push_answer(tool_call_answer([], &[("lab__look", r#"{"n":1}"#)]));
@@ -214,7 +214,7 @@ async fn shutdown_leaves_waiting_turn_immediately_and_unchanged() {
         let chat = house.chat_with_tools(&lab.offered_tools()).await;
         let id = house.send_to(chat, "go").await.assistant_turn.id;
         let asking = house.wait_until(id, is_waiting_for_approval).await;
-        // Within less than the time that runs get to finish by themselves.
+        // The bound is shorter than the time that runs get to finish by themselves.
         tokio::time::timeout(
             std::time::Duration::from_secs(10),
             house.service.supervisor().drain(turnleaf::domain::limits::DRAIN),

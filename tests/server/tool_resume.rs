@@ -1,5 +1,5 @@
-//! Where a reply that waited is taken up again although not everything is as it was left: its bytes are gone, its
-//! request had been repaired, one of its calls still ran or had just been allowed. Every test ends with the checker.
+//! Resuming a waiting reply after a restart when its state has changed: its bytes are gone, its request was repaired,
+//! or one of its calls was still running or had just been allowed. Every test ends with the invariant checker.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn tool_use_block(id: &str, name: &str) -> Value {
     json!({"type": "tool_use", "id": id, "name": name, "input": {"n": 1}})
 }
 
-/// Without the bytes of a step it cannot go back as it came.
+/// Without its raw bytes, a step cannot be resent unchanged.
 #[tokio::test]
 async fn step_without_stored_bytes_is_sent_as_text() {
     let lab =
@@ -100,7 +100,7 @@ async fn repaired_reply_continues_in_repaired_form() {
         assert_eq!(asked[4]["content"][0]["tool_use_id"], "a");
         let made = generations::list(&house.db, house.owner, id).await.unwrap();
         assert_eq!(made.iter().map(|made| made.step).collect::<Vec<_>>(), [0, 1, 2]);
-        // What was learnt before the kill is still known in the next turn.
+        // The repair that was learnt before the crash still applies to the next turn.
         house.wait_until_complete(house.send_to(chat, "U3").await.assistant_turn.id).await;
         assert_eq!(request_messages(&log, 1)[..5], asked[..]);
         assert_eq!((log.requests().len(), lab.run_count("write")), (2, before + 1));
@@ -109,8 +109,8 @@ async fn repaired_reply_continues_in_repaired_form() {
     }
 }
 
-/// Its earlier steps were told in words when the process died: they stay told, in the same words, and what came behind
-/// them goes back as it came.
+/// The earlier steps had been sent as text when the process died: they stay the same text, and later steps are resent
+/// unchanged.
 #[tokio::test]
 async fn steps_sent_as_text_stay_text() {
     let lab =
@@ -200,7 +200,7 @@ fn two_calls() -> ScriptedAnswer {
     tool_call_answer([text_step("Both.")], &[("lab__write", r#"{"a":1}"#), ("lab__send", r#"{"b":1}"#)])
 }
 
-/// The process dies between the yes and the begin of the call.
+/// The process dies between the approval and the start of the call.
 #[tokio::test]
 async fn allowed_but_unstarted_call_runs_once_or_is_reported_as_not_run() {
     let lab = FakeToolbox::default()
@@ -224,7 +224,7 @@ async fn allowed_but_unstarted_call_runs_once_or_is_reported_as_not_run() {
                 .restart_after_kill(provider([streamed_answer([text_step("Done.")])]), Arc::new(lab.clone()))
                 .await;
             if is_other_asking {
-                // The other is still asked; what was allowed needs no second yes.
+                // The other call still waits for approval; the allowed one needs no second approval.
                 let turn = house.wait_until(id, |turn| statuses(turn)[0] == ToolStatus::Done).await;
                 assert_eq!(statuses(&turn), [ToolStatus::Done, ToolStatus::AwaitingApproval]);
                 house.decide(id, ApprovalDecision::Allow, None).await.unwrap();

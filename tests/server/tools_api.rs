@@ -1,5 +1,5 @@
-//! Tools over HTTP and as pages without script: servers that people connect, what is said about tools, what chats
-//! offer, results that clients send, bytes of results; and the real gate over real rows.
+//! Tools over HTTP and as pages without script: connected MCP servers, policies, the tools that a chat offers, client
+//! tool results, files of results; and the real gate over real rows.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use crate::test_server::{TestServer, delta_step, finish_steps, streamed_answer, 
 const HEADER: &str = "canary-header-value-0123456789";
 const HOSTILE: &str = "</p><script>alert(1)</script> Reads files.\u{202e}";
 
-/// A program that is never there, so nothing begins.
+/// Returns the configuration of a program that does not exist, so no process starts.
 fn configured_server() -> ToolServerConfig {
     ToolServerConfig {
         id: "notes".into(),
@@ -47,7 +47,7 @@ fn configured_server() -> ToolServerConfig {
     }
 }
 
-/// The API over the real toolbox. Its servers are never begun: what they offer is what is stored.
+/// Returns the API over the real toolbox. Its MCP servers never start, so they offer what is stored.
 async fn api_with_tools(answers: impl IntoIterator<Item = ScriptedAnswer>) -> TestApi {
     api_with_server_tools(configured_server(), answers).await
 }
@@ -83,7 +83,7 @@ async fn store_offered_tools(api: &TestApi, server: &str, tools: &[ListedTool]) 
     tx.commit().await.unwrap();
 }
 
-/// A stored server that offers two tools.
+/// Stores an MCP server that offers two tools.
 async fn configure_files_server(api: &TestApi) {
     let body = json!({ "name": "Files", "url": "https://files.example/mcp", "headers": { "Authorization": HEADER } });
     let (status, server) = api.call("POST", "/api/tool-servers", Some(body)).await;
@@ -95,7 +95,7 @@ async fn put(api: &TestApi, path: &str, body: Value) -> (StatusCode, Value) {
     api.call("PUT", path, Some(body)).await
 }
 
-/// Names on the wire of what a branch offers.
+/// Returns the wire names of the tools that a branch offers.
 async fn branch_offers(api: &TestApi, branch: &str) -> Vec<String> {
     let (_, branch) = api.call("GET", &format!("/api/branches/{branch}"), None).await;
     let tools = branch["tools"].as_array().cloned().unwrap_or_default();
@@ -123,7 +123,7 @@ async fn server_is_connected_changed_and_removed_and_headers_are_never_exposed()
     let change = json!({ "url": "https://elsewhere.example/mcp" });
     let (status, changed) = api.call("PATCH", "/api/tool-servers/files", Some(change)).await;
     assert_eq!((status, &changed["headers"]), (StatusCode::OK, &json!([])), "{changed}");
-    assert!(changed["notices"][0].as_str().unwrap().contains("headers were cleared"), "{changed}");
+    assert!(changed["notices"][0].as_str().unwrap().contains("headers were deleted"), "{changed}");
     assert_eq!(changed["tools"], json!([]), "what it offered was another server's");
     assert_eq!(api.call("GET", "/api/tool-policies", None).await.1, json!([]), "and so was what was said of it");
 
@@ -152,7 +152,7 @@ async fn invalid_server_is_refused_by_field() {
         (json!({ "id": "notes", "name": "A", "url": "https://a.example/mcp" }), 422, "id"),
         (json!({ "name": "A", "url": "https://a.example/mcp", "headers": { "Host": "b" } }), 422, "headers"),
         (json!({ "name": "A", "url": "https://a.example/mcp", "headers": { "X": "a\r\nb" } }), 422, "headers"),
-        // A program would run with the rights of this server.
+        // A program is refused, because it would run with the rights of the server.
         (json!({ "name": "A", "command": ["sh", "-c", "id"] }), 403, "command"),
         (json!({ "name": "A", "url": "https://a.example/mcp", "env": {} }), 400, "env"),
     ];
@@ -218,7 +218,7 @@ async fn chat_offers_chosen_tools_and_branch_keeps_initial_ones() {
     let path = format!("/api/chats/{chat}/tools");
     assert_eq!(branch_offers(&api, branch).await, ["files__read"]);
 
-    // Nothing was said on it yet, so it gets what is chosen now.
+    // The branch has no messages yet, so it takes the new choice.
     let look_up = json!({ "name": "look_up", "description": "Looks up.", "parameters": { "type": "object" } });
     let (status, tools) = put(&api, &path, json!({ "on": ["files/*"], "client": [look_up] })).await;
     assert_eq!(status, StatusCode::OK, "{tools}");
@@ -243,7 +243,7 @@ async fn chat_offers_chosen_tools_and_branch_keeps_initial_ones() {
     assert_eq!((status, now["tools"].as_array().unwrap().len()), (StatusCode::OK, 1), "{now}");
     assert_eq!(branch_offers(&api, branch).await, ["files__read"]);
 
-    // A copy goes on with the same tools and the same choice.
+    // A copy has the same tools and the same choice.
     let (_, copy) = api.call("POST", &format!("/api/chats/{chat}/copies"), Some(json!({ "turn_id": reply }))).await;
     let copied = copy["chat"]["id"].as_str().unwrap();
     let (_, tools) = api.call("GET", &format!("/api/chats/{copied}/tools"), None).await;
@@ -273,7 +273,7 @@ async fn choice_of_missing_tool_is_refused() {
             assert_eq!(put(&api, "/api/tools/default", choice).await.0.as_u16(), 422);
         }
     }
-    // What was chosen while it was there stays chosen.
+    // A tool that was chosen while it existed stays chosen.
     put(&api, &path, json!({ "on": ["files/write"] })).await;
     store_offered_tools(&api, "files", &[tool("read", "Reads.")]).await;
     let (status, tools) = put(&api, &path, json!({ "on": ["files/read", "files/write"] })).await;
@@ -284,7 +284,7 @@ async fn choice_of_missing_tool_is_refused() {
     assert_eq!(tools["on"], json!(["files/*"]));
 }
 
-/// A call of a tool of `files` in the newest reply of a chat that offers `read`.
+/// Returns a call of a `files` tool in the newest reply of a chat that offers `read`.
 async fn call_of(api: &TestApi, tool: &str, arguments: Value) -> ToolCall {
     let (_, chat) = api.call("POST", "/api/chats", Some(json!({ "tools": { "on": ["files/read"] } }))).await;
     let chat = chat["id"].as_str().unwrap().to_owned();
@@ -303,7 +303,7 @@ async fn permitted_call_runs_and_changed_tool_asks() {
     configure_files_server(&api).await;
     let toolbox = api.house.service.supervisor().toolbox().clone();
     let refused = |gate: &GateDecision| matches!(gate, GateDecision::Refuse(why) if why.contains("not available"));
-    // It is there, and not on in this chat.
+    // The tool exists, but this chat does not offer it.
     let call = call_of(&api, "write", json!({})).await;
     assert!(refused(&toolbox.gate(&call, None).await));
     let call = call_of(&api, "read", json!({ "path": "/a" })).await;
@@ -323,11 +323,11 @@ async fn permitted_call_runs_and_changed_tool_asks() {
     tool_policies::put(&mut tx, owner, &said, now).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run);
-    // Its words changed between the answer and the call.
+    // The description changed between the approval and the call.
     store_offered_tools(&api, "files", &[tool("read", "Reads and sends.")]).await;
     let GateDecision::Ask(again) = toolbox.gate(&call, Some(&ask.hash)).await else { panic!("it asks again") };
     assert!(again.note.is_some_and(|note| note.contains("changed")));
-    // Gone, off, or another's: nothing runs.
+    // A tool that is gone, disabled or replaced never runs.
     store_offered_tools(&api, "files", &[tool("other", "")]).await;
     assert!(refused(&toolbox.gate(&call, Some(&ask.hash)).await));
     store_offered_tools(&api, "files", &[tool("read", HOSTILE)]).await;
@@ -348,9 +348,7 @@ async fn trusted_tool_runs_unasked_while_unchanged() {
     store_offered_tools(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
     let GateDecision::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it is another one") };
     assert!(ask.note.is_some_and(|note| note.contains("configuration file")));
-    assert!(
-        api.get_page("/settings/tools").await.contains("trusts it with another description than the one it has now")
-    );
+    assert!(api.get_page("/settings/tools").await.contains("trusts a different version of its description"));
     store_offered_tools(&api, "notes", &[tool("list", "Lists.")]).await;
     assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run, "as it was first seen");
     store_offered_tools(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
@@ -363,7 +361,7 @@ async fn trusted_tool_runs_unasked_while_unchanged() {
 
 #[tokio::test]
 async fn pinned_tool_runs_unasked_only_as_pinned_in_configuration() {
-    // What a self-hoster reads off the list of tools is what the file takes.
+    // The configuration file takes the hash that the list of tools shows.
     let api = api_with_tools([]).await;
     store_offered_tools(&api, "notes", &[tool("list", "Lists.")]).await;
     let (_, servers) = api.call("GET", "/api/tool-servers", None).await;
@@ -376,22 +374,20 @@ async fn pinned_tool_runs_unasked_only_as_pinned_in_configuration() {
         [streamed_answer([text_step("a")])],
     )
     .await;
-    // The first one that is seen is not the one that is pinned.
+    // The first description is not the pinned one.
     store_offered_tools(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
     let call = call_of_list(&api).await;
     let toolbox = api.house.service.supervisor().toolbox().clone();
     let GateDecision::Ask(ask) = toolbox.gate(&call, None).await else { panic!("it is another one") };
     assert!(ask.note.is_some_and(|note| note.contains("configuration file")));
-    assert!(
-        api.get_page("/settings/tools").await.contains("trusts it with another description than the one it has now")
-    );
+    assert!(api.get_page("/settings/tools").await.contains("trusts a different version of its description"));
     store_offered_tools(&api, "notes", &[tool("list", "Lists.")]).await;
     assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run, "as the file pins it");
     store_offered_tools(&api, "notes", &[tool("list", "Lists, and sends it elsewhere.")]).await;
     assert!(matches!(toolbox.gate(&call, None).await, GateDecision::Ask(_)));
 }
 
-/// A call of `notes/list` by a reply that has ended.
+/// Returns a call of `notes/list` by a reply that has ended.
 async fn call_of_list(api: &TestApi) -> ToolCall {
     let (_, chat) = api.call("POST", "/api/chats", Some(json!({ "tools": { "on": ["notes/list"] } }))).await;
     let chat = chat["id"].as_str().unwrap().to_owned();
@@ -404,7 +400,7 @@ async fn call_of_list(api: &TestApi) -> ToolCall {
     ToolCall { caller, origin, arguments: json!({}) }
 }
 
-/// A chat whose reply called a tool that its client runs.
+/// Returns a chat whose reply called a client tool.
 async fn call_waiting_for_client(api: &TestApi) -> (String, Value) {
     let chat = api.create_chat().await;
     let (_, started) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "hi" }))).await;
@@ -467,7 +463,7 @@ async fn client_answers_each_call_once_and_only_calls_of_reply_before() {
     api.read_events(next, &[]).await;
     let (status, refused) = api.call("POST", &path, Some(good)).await;
     assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("already_answered")), "{refused}");
-    // A reply further down has no such call.
+    // A later reply has no such call.
     let late = json!({ "content": [result("c1", json!("x"))], "prev_turn_id": next });
     assert_eq!(api.call("POST", &path, Some(late)).await.0, StatusCode::NOT_FOUND);
 }
@@ -507,7 +503,7 @@ async fn bytes_of_result_are_given_to_their_owner_and_never_as_document() {
     let picture = get("b".repeat(64), None).await;
     assert_eq!(picture.headers()["content-type"], "image/png");
     assert!(picture.headers().get("content-disposition").is_none());
-    // Only what was drawn again is stored as an image; the bytes of others may hold anything behind their beginning.
+    // Only re-encoded files are served as images, because the bytes of others may hold anything after their header.
     let other = get("e".repeat(64), None).await;
     assert_eq!(other.headers()["content-type"], "application/octet-stream");
     assert!(other.headers()["content-disposition"].to_str().unwrap().starts_with("attachment"));
@@ -562,7 +558,7 @@ async fn pages_show_untrusted_text_as_text() {
     for part in [
         "&lt;/p&gt;&lt;script&gt;alert(1)&lt;/script&gt; Reads files.",
         "1 hidden character",
-        "The configuration file sets this server",
+        "Set in the configuration file. Change it there.",
         "read only",
         "https://files.example/mcp",
         "<option value=\"ask\" selected",
@@ -582,7 +578,8 @@ async fn forms_match_api() {
     let typed = [("name", "Maps"), ("url", "http://127.0.0.1:9/mcp"), ("headers", "X-Key: canary-of-a-form")];
     let (status, page) = api.post_form("/forms/tools/add", &typed).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
-    for part in ["value=\"Maps\"", "value=\"http://127.0.0.1:9/mcp\"", "Must be switched on", "Enter the headers again"]
+    for part in
+        ["value=\"Maps\"", "value=\"http://127.0.0.1:9/mcp\"", "Must be on for an address", "Enter the headers again"]
     {
         assert!(page.contains(part), "{part}: {page}");
     }
@@ -596,7 +593,7 @@ async fn forms_match_api() {
     assert_eq!(api.post_form("/forms/tools/default", &[("on", "files/*")]).await, saved);
     let off = api.post_form("/forms/tools/change", &[("id", "files"), ("switch", "off")]).await;
     assert_eq!(off.1, "/settings/tools?done=saved&id=files");
-    assert!(api.get_page("/settings/tools").await.contains("It is switched off."));
+    assert!(api.get_page("/settings/tools").await.contains("Disabled."));
 
     api.post_form("/forms/tools/change", &[("id", "files"), ("switch", "on")]).await;
     let chat = api.create_chat().await;
@@ -608,7 +605,7 @@ async fn forms_match_api() {
     let back = (StatusCode::SEE_OTHER, format!("/c/{chat}"));
     assert_eq!(chose, back);
     assert_eq!(branch_offers(&api, branch).await, ["files__write"], "the branch was to keep what it has");
-    assert!(api.get_page(&format!("/c/{chat}/tools")).await.contains("from the next message on"));
+    assert!(api.get_page(&format!("/c/{chat}/tools")).await.contains("Use these tools from the next message"));
     assert_eq!(api.post_form(&format!("/c/{chat}/tools"), &[("now", branch)]).await, back);
     assert_eq!(branch_offers(&api, branch).await, Vec::<String>::new());
     assert_eq!(api.post_form("/forms/tools/remove", &[("id", "files")]).await.1, "/settings/tools?done=removed");

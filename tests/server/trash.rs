@@ -1,5 +1,5 @@
-//! Deleting and bringing back over the service and over HTTP: with replies that run, from two tabs at once, by forms,
-//! and with ids and fields that cannot be.
+//! Deleting and restoring through the service and over HTTP: with running replies, from two tabs at once, by forms,
+//! and with invalid ids and fields.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ async fn chat_is_deleted_with_running_reply_and_other_branch_continues() {
     house.wait_until_ended(first.assistant_turn.id).await;
     let retry = |id| house.service.retry_turn(house.owner, id, PlacementRequest::default(), Default::default(), None);
     let slow = retry(first.assistant_turn.id).await.unwrap();
-    // Deleting beside it does not touch it.
+    // Deleting a version does not affect the running one beside it.
     let deleted = house.service.delete_turn(house.owner, first.assistant_turn.id).await.unwrap();
     assert_eq!((deleted.turns, deleted.branches, deleted.running_stopped), (1, 0, 0));
     assert_eq!(deleted.leaf, Some(slow.assistant_turn.id), "the version beside it");
@@ -160,7 +160,7 @@ async fn message_with_deleted_reply_is_retried_and_chat_continues() {
         assert!(matches!(&refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "turn"), "{refused:?}");
         let deleted = house.service.delete_turn(house.owner, second.assistant_turn.id).await.unwrap();
         assert_eq!(deleted.leaf, Some(second.user_turn.id));
-        // Nothing follows the message; it is answered, once however often it is asked.
+        // The message has no reply now; concurrent retries with one idempotency key create one.
         let next = TurnRequest { chat_id: Some(first.chat.id), ..message_to_send("c") };
         let refused = house.service.start_turn(house.owner, next.clone()).await;
         assert!(matches!(&refused, Err(ServiceError::Invalid(invalid)) if invalid.field == "prev_turn_id"));
@@ -180,7 +180,7 @@ async fn message_with_deleted_reply_is_retried_and_chat_continues() {
         assert_eq!(versions, [second.assistant_turn.id, answered.assistant_turn.id]);
         house.check_invariants().await;
 
-        // Deleted for ever, it leaves the place at the end of its branch.
+        // A permanently deleted reply frees the end of its branch.
         let fourth = continue_chat(&house, &third, "d").await;
         let deleted = house.service.delete_turn(house.owner, fourth.assistant_turn.id).await.unwrap();
         house.service.purge_deletion(house.owner, deleted.deletion_id).await.unwrap();
@@ -248,7 +248,7 @@ async fn deleted_branch_takes_its_own_turns_and_pruning_takes_others() {
 }
 
 impl TestApi {
-    /// A page of the application, as the server draws it.
+    /// Requests an application page as the server renders it.
     async fn html(&self, path: &str) -> String {
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
         let response = self.send(request).await;
@@ -301,9 +301,9 @@ async fn deleted_turn_is_hidden_everywhere_until_restored() {
         let (status, said) = api.call(method, &path, body).await;
         assert_eq!((status, &said["code"]), (StatusCode::NOT_FOUND, &json!("not_found")), "{method} {path}");
     }
-    // A link to it leads to what is left near it, and says so; one to a turn that never was leads nowhere.
+    // A link to a deleted turn leads to what is left nearby, with a note; a link to an unknown turn finds nothing.
     let page = api.html(&format!("/c/{chat}?at={reply}")).await;
-    assert!(page.contains("The message at this address was deleted."), "{page}");
+    assert!(page.contains("This message was deleted."), "{page}");
     let is_drawn = |turn: &str| page.contains(&format!("data-turn-id=\"{turn}\""));
     assert!(is_drawn(&of(&first, "assistant_turn")) && !is_drawn(&reply), "{page}");
     let nowhere = api.html(&format!("/c/{chat}?at={chat}")).await;
@@ -321,7 +321,7 @@ async fn deleted_turn_is_hidden_everywhere_until_restored() {
         (&json!("b"), &json!(2), &json!(false))
     );
 
-    // Any turn of it names the deletion.
+    // Any turn of a deletion identifies it.
     let (status, restored) = api.call("POST", &format!("/api/turns/{reply}/restore"), None).await;
     assert_eq!((status, &restored["turns"], &restored["leaf"]), (StatusCode::OK, &json!(2), &json!(reply)));
     assert_eq!(api.call("GET", &format!("/api/turns/{reply}"), None).await.0, StatusCode::OK);
@@ -355,7 +355,7 @@ async fn later_deletion_is_restored_first_and_purge_is_permanent() {
     for (method, path) in [("DELETE", format!("/api/trash/{inner}")), ("POST", format!("/api/trash/{inner}/restore"))] {
         assert_eq!(api.call(method, &path, None).await.0, StatusCode::NOT_FOUND, "{method}");
     }
-    // The branch can go on where the purged turns stood.
+    // The branch can continue where the purged turns were.
     let third = post_message(&api, &chat, "c").await;
     assert_eq!(third["branch"]["id"], first["branch"]["id"]);
     delete(&first).await;
@@ -413,11 +413,11 @@ async fn forms_delete_and_restore_and_confirm_purge() {
     post_message(&api, &chat, "first <words>").await;
     let second = post_message(&api, &chat, "b").await;
     let question = second["user_turn"]["id"].as_str().unwrap();
-    // A form that could not say how much goes has it asked, and nothing is gone by asking.
+    // A form without a preview asks for confirmation first, which deletes nothing.
     let (status, page) = api.post_form("/forms/delete-turn", &[("turn_id", question), ("ask", "1")]).await;
     assert_eq!((status, page.contains("Delete 2 messages?")), (StatusCode::OK, true), "{page}");
-    assert!(page.contains("“b” goes with 1 message below it") && page.contains(question), "{page}");
-    assert!(api.get_page("/trash").await.contains("Nothing is here."));
+    assert!(page.contains("Moves “b” and 1 message below it to Trash") && page.contains(question), "{page}");
+    assert!(api.get_page("/trash").await.contains("Trash is empty. Deleted items are kept here"));
     let (status, to) = api.post_form("/forms/delete-turn", &[("turn_id", question)]).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
     assert!(to.starts_with(&format!("/c/{chat}?at=")), "{to}");
@@ -434,8 +434,8 @@ async fn forms_delete_and_restore_and_confirm_purge() {
 
     let (status, to) = api.post_form("/forms/restore", &[("deletion_id", &deletion)]).await;
     assert_eq!((status, to.starts_with(&format!("/c/{chat}?at="))), (StatusCode::SEE_OTHER, true));
-    assert!(api.get_page("/trash").await.contains("Nothing is here."));
-    // Back, or a reload: what came back is not offered again.
+    assert!(api.get_page("/trash").await.contains("Trash is empty. Deleted items are kept here"));
+    // After going back or reloading, Undo is no longer offered.
     assert!(!api.html(&after).await.contains("action=\"/forms/restore\""));
 
     let first = api.call("GET", &format!("/api/chats/{chat}"), None).await.1;
@@ -450,24 +450,24 @@ async fn forms_delete_and_restore_and_confirm_purge() {
     assert_eq!(status, StatusCode::SEE_OTHER);
     let deletion = deletion_in(&to);
     assert!(api.html(&to).await.contains("Deleted 1 message."));
-    // Of another chat it is nothing.
+    // In another chat, the deletion is not announced.
     let other = api.create_chat().await;
     post_message(&api, &other, "c").await;
     assert!(!api.html(&format!("/c/{other}?deleted={deletion}")).await.contains("Deleted 1 message."));
 
-    // Asked first, and nothing is gone by asking.
+    // Purging asks for confirmation first, which deletes nothing.
     let (status, page) = api.post_form("/forms/purge", &[("deletion_id", &deletion)]).await;
     assert_eq!((status, page.contains("name=\"sure\"")), (StatusCode::OK, true));
     let (_, page) = api.post_form("/forms/empty-trash", &[]).await;
     assert!(page.contains("Empty Trash?"), "{page}");
     assert!(api.get_page("/trash").await.contains(&deletion));
     let (_, to) = api.post_form("/forms/purge", &[("deletion_id", &deletion), ("sure", "1")]).await;
-    assert!(api.get_page(&to).await.contains("Deleted for ever."));
+    assert!(api.get_page(&to).await.contains("Deleted permanently."));
     let (_, to) = api.post_form("/forms/empty-trash", &[("sure", "1")]).await;
     assert!(api.get_page(&to).await.contains("Trash is empty."));
     let (status, page) = api.post_form("/forms/restore", &[("deletion_id", &deletion)]).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    assert!(page.contains("Not restored. It is not in Trash any more."), "{page}");
+    assert!(page.contains("Could not restore. It is no longer in Trash."), "{page}");
     assert_eq!(api.post_form("/forms/restore", &[]).await.0, StatusCode::BAD_REQUEST);
     api.house.check_invariants().await;
 }
@@ -485,9 +485,9 @@ async fn trash_page_explains_blocked_restore() {
     let (inner, _) = (delete(&second).await, delete(&first).await);
     let (status, page) = api.post_form("/forms/restore", &[("deletion_id", &inner)]).await;
     assert_eq!(status, StatusCode::CONFLICT);
-    assert!(page.contains("Not restored. It hangs on something that was deleted later (“a”); bring that back first."));
+    assert!(page.contains("Could not restore. Its parent was deleted later (“a”); restore that first."));
     api.call("DELETE", &format!("/api/chats/{chat}"), None).await;
-    assert!(api.get_page("/trash").await.contains("Its chat was deleted later: restore that first."));
+    assert!(api.get_page("/trash").await.contains("Its chat was deleted later. Restore the chat first."));
 }
 
 fn deletion_in(address: &str) -> String {

@@ -1,5 +1,5 @@
-//! A chat's tree over HTTP: its branches with what they took, their names, labels and pins, the pages without script,
-//! and what the tree map asks for.
+//! The tree of a chat over HTTP: its branches with their origin, names, labels and pins, the pages without script,
+//! and the data of the tree map.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -15,7 +15,8 @@ use crate::test_server::{TestServer, message_to_send, streamed_answer, text_step
 
 const NOBODY: &str = "01890000-0000-7000-8000-000000000001";
 
-/// A chat of two exchanges in which the first question was edited: "one" and "two" on `main`, "other" beside "one".
+/// A chat of three exchanges: "one" and "two" on `main`, and "other", which also follows the reply to "one", on a
+/// branch beside "two".
 struct ForkedChat {
     api: TestApi,
     chat: String,
@@ -93,7 +94,7 @@ async fn branches_are_listed_with_usage_and_pinned_first() {
     let (_, listed) = api.call("GET", &format!("/api/chats/{chat}/branches"), None).await;
     assert_eq!(names(&listed), [edit.clone(), main]);
 
-    // Only `null` takes a label away; what is not said stays.
+    // Only `null` removes a label; a missing field leaves it unchanged.
     let (_, kept) = api.call("PATCH", &format!("/api/branches/{edit}"), Some(json!({"pinned": false}))).await;
     assert_eq!((&kept["label"], &kept["pinned"]), (&json!("keep"), &json!(false)));
     let (_, bare) = api.call("PATCH", &format!("/api/branches/{edit}"), Some(json!({"label": null}))).await;
@@ -132,7 +133,7 @@ async fn list_of_branches_is_page_of_links_and_forms() {
     let (status, html) = page(&api, &format!("/c/{chat}/branches")).await;
     assert_eq!(status, StatusCode::OK);
     for part in [
-        // Where the edit left, and where it stands.
+        // The links lead to the turn at which the branch forks and to the ends of both branches.
         format!("href=\"/c/{chat}?at={}\"", one.assistant_turn.id),
         format!("href=\"/c/{chat}?at={}\"", other.assistant_turn.id),
         format!("href=\"/c/{chat}?at={}\"", two.assistant_turn.id),
@@ -183,10 +184,10 @@ async fn long_branch_list_is_paginated() {
     let (_, second) = page(&api, &format!("{path}?at={last}")).await;
     assert_eq!(cards(&second), 1);
     assert!(second.contains("31–31 of 31") && second.contains(&link(&one.branch.id.to_string())), "{second}");
-    // Alone on its part, but not in the chat.
+    // The branch is alone on its page of the list, but not in the chat.
     assert!(second.contains("Delete this branch") && !second.contains("No branches yet"), "{second}");
 
-    // A deed leads back to the part where its branch is then, and so does a refusal.
+    // A form returns to the page of the list that shows its branch, also when it is refused.
     let (_, to, _) = form(&api, "/forms/branch", &format!("branch_id={last}&name=late")).await;
     assert_eq!(to, format!("{path}?saved=1&at={last}#{last}"));
     let (_, _, refused) = form(&api, "/forms/branch", &format!("branch_id={last}&name=+")).await;
@@ -194,7 +195,7 @@ async fn long_branch_list_is_paginated() {
     form(&api, "/forms/branch", &format!("branch_id={last}&pinned=true")).await;
     let (_, pinned) = page(&api, &format!("{path}?at={last}")).await;
     assert!(pinned.contains("1–30 of 31"), "{pinned}");
-    // One that is nowhere is the first part.
+    // An unknown branch leads to the first page of the list.
     for at in [NOBODY.to_owned(), other.branch.id.to_string()] {
         let (status, html) = page(&api, &format!("{path}?at={at}")).await;
         assert!(status == StatusCode::OK && html.contains("1–30 of 31"), "{html}");
@@ -211,9 +212,9 @@ async fn drawing_links_every_run_and_marks_current_position() {
     }
     assert_eq!(html.matches("class=\"run").count(), 3, "{html}");
     assert_eq!(html.matches("id=\"here\"").count(), 1);
-    assert!(html.contains("6 messages with 2 ends, in 3 boxes"), "{html}");
+    assert!(html.contains("6 messages, 2 paths, 3 boxes"), "{html}");
     assert!(!html.contains("<script>"), "{html}");
-    // Larger is larger, and a size that there is not is the usual one.
+    // A larger zoom is wider, and an unknown one is the default.
     let width = |html: &str| -> u32 {
         let svg = &html[html.find("<svg xmlns").unwrap()..];
         svg.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
@@ -222,7 +223,7 @@ async fn drawing_links_every_run_and_marks_current_position() {
     assert_eq!(width(&large), 2 * width(&html));
     let (_, strange) = page(&api, &format!("/c/{chat}/drawing?zoom=7")).await;
     assert_eq!(width(&strange), width(&html));
-    // From a run on, with the way back.
+    // A drawing that starts at one run links back to the run above.
     let (_, part) = page(&api, &format!("/c/{chat}/drawing?top={}", other.user_turn.id)).await;
     assert_eq!(part.matches("class=\"run").count(), 1, "{part}");
     assert!(part.contains(&format!("top={}", one.user_turn.id)), "{part}");
@@ -240,14 +241,14 @@ async fn tree_map_without_script_is_rows_of_links() {
     assert_eq!(closed.matches("role=\"treeitem\"").count(), 1, "{closed}");
     assert!(closed.contains("+5") && closed.contains("aria-expanded=\"false\""), "{closed}");
     let (_, found) = page(&api, &format!("/c/{chat}/tree?q=THIRD")).await;
-    assert!(found.contains("Found 1 of 6 messages"), "{found}");
+    assert!(found.contains("1 match in 6 messages"), "{found}");
     let (_, found) = page(&api, &format!("/c/{chat}/tree?q=0%25")).await;
-    assert!(found.contains("Found 1 of 6 messages"), "a sign of patterns is a letter: {found}");
+    assert!(found.contains("1 match in 6 messages"), "a sign of patterns is a letter: {found}");
     let (_, card) = page(&api, &format!("/c/{chat}/tree?on={}", one.user_turn.id)).await;
-    assert!(card.contains("action=\"/forms/branch\"") && card.contains("5 messages below, with 2 ends."), "{card}");
+    assert!(card.contains("action=\"/forms/branch\"") && card.contains("5 messages below, on 2 paths."), "{card}");
     let (status, _) = page(&api, &format!("/c/{NOBODY}/tree")).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
-    // What nobody can mean is left.
+    // Invalid parameters are ignored.
     let (status, _) = page(&api, &format!("/c/{chat}/tree?open=x&from=-1&at=x&on={NOBODY}")).await;
     assert_eq!(status, StatusCode::OK);
 }

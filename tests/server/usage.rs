@@ -1,5 +1,5 @@
-//! What replies cost, from the first byte to the page: what the provider says, what the configuration says, and that
-//! nothing is made up.
+//! Usage and cost of replies, from the provider's counts and configured prices to the page; unknown values are not
+//! invented.
 
 use axum::body::Body;
 use http::{Request, StatusCode};
@@ -13,7 +13,7 @@ use turnleaf_run::{EventCursor, FollowerItem};
 use crate::http_api::TestApi;
 use crate::test_server::{TestServer, streamed_answer, text_step};
 
-/// A whole answer that says this of its usage, by this model.
+/// Returns a complete answer of this model with this usage.
 fn answer_with_usage(model: &str, usage: Value) -> ScriptedAnswer {
     let chunk = |delta: Value, reason: Value| {
         json!({"id": "c", "model": model,
@@ -28,7 +28,7 @@ fn answer_with_usage(model: &str, usage: Value) -> ScriptedAnswer {
     ])
 }
 
-/// 2 dollars a million tokens in, 8 out.
+/// Returns a price of 2 dollars per million input tokens and 8 per million output tokens.
 fn price(model: &str) -> ModelPrice {
     ModelPrice {
         provider: "scripted".into(),

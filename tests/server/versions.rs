@@ -1,5 +1,5 @@
-//! Versions: their lists, the end that each leads to, names, and a reply in a person's own words. Over the HTTP API and
-//! on both databases where two at once could meet.
+//! Versions of a turn: their lists, the leaf that each leads to, names, and replies edited by a person. Over the HTTP
+//! API, and on both databases where requests race.
 
 use std::time::Duration;
 
@@ -183,7 +183,7 @@ async fn branches_are_named_after_their_first_message() {
 #[tokio::test]
 async fn fifty_concurrent_edits_give_fifty_siblings_and_running_reply_continues() {
     for fresh in test_databases().await {
-        // Longer than this test, and never silent for long.
+        // The reply outlasts this test, and is never silent for long.
         let piece = || [text_step("."), ScriptedStep::Wait(Duration::from_millis(100))];
         let slow = ScriptedAnswer::Stream((0..600).flat_map(|_| piece()).collect());
         let answers = std::iter::once(slow).chain((0..50).map(|_| streamed_answer([text_step("x")])));
@@ -227,7 +227,7 @@ async fn retry_ids_are_unique() {
     let again = retry(&house, first.assistant_turn.id).await;
     let after = name().await;
     assert_ne!(after, before);
-    // Hidden as deleting hides it.
+    // Hides the turn as a deletion does.
     sqlx::query("UPDATE turns SET deleted_at = '2026-01-01T00:00:00Z', deletion_id = zeroblob(16) WHERE id = $1")
         .bind(again.assistant_turn.id.uuid())
         .execute(sqlite(&house))
@@ -253,7 +253,7 @@ async fn reading_position_can_be_set() {
     let seen = json!({ "turn_id": second.assistant_turn.id });
     assert_eq!(api.call("PUT", &path, Some(seen)).await.0, StatusCode::NO_CONTENT);
     assert_eq!(leaf(&api.house, &first, None).await, second.assistant_turn.id);
-    // A turn in the middle keeps the way below it.
+    // A turn in the middle keeps the path below it.
     let middle = json!({ "turn_id": first.user_turn.id });
     assert_eq!(api.call("PUT", &path, Some(middle)).await.0, StatusCode::NO_CONTENT);
     assert_eq!(leaf(&api.house, &first, None).await, second.assistant_turn.id);
@@ -278,7 +278,7 @@ async fn reply_edit_without_text_is_refused() {
     assert!(matches!(refused, Err(ServiceError::Invalid(_))));
 }
 
-/// A form as a browser without script posts it; gives the status and where it leads.
+/// Posts a form as a browser without script does. Returns the status and the redirect target.
 async fn post_form(api: &TestApi, path: &str, body: &str) -> (StatusCode, String) {
     let request = http::Request::builder()
         .method("POST")

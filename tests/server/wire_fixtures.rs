@@ -1,10 +1,9 @@
-//! The smallest replies of all five APIs, as bytes: for tests that break them. What real ones look like is in the
-//! recordings.
+//! Minimal replies of all five APIs as bytes, for tests that damage them. The recordings show real ones.
 
 use serde_json::{Value, json};
 use turnleaf_platform::endpoint::ProviderApi;
 
-/// An event as the API frames it: a line of JSON, or `data:` with the event's name where the API has names.
+/// Encodes an event as the API frames it: a line of JSON, or `data:`, with the event's name where the API has names.
 pub fn encode_event(api: ProviderApi, data: &[u8]) -> Vec<u8> {
     let name = serde_json::from_slice::<Value>(data).ok().and_then(|value| Some(value["type"].as_str()?.to_owned()));
     let before = match (api, name) {
@@ -16,7 +15,7 @@ pub fn encode_event(api: ProviderApi, data: &[u8]) -> Vec<u8> {
     [before.as_bytes(), data, after].concat()
 }
 
-/// The values of a reply before its first word.
+/// Returns the events of a reply before its first text.
 pub fn opening_events(api: ProviderApi) -> Vec<Value> {
     match api {
         ProviderApi::OpenaiChat | ProviderApi::Gemini | ProviderApi::Ollama => Vec::new(),
@@ -31,8 +30,7 @@ pub fn opening_events(api: ProviderApi) -> Vec<Value> {
     }
 }
 
-/// A value that says something. The text is what stands between the quotes of the JSON, so it may be what no string of
-/// ours can be.
+/// Encodes an event with text. The text stands verbatim between the quotes of the JSON, so it may be no valid string.
 pub fn text_event(api: ProviderApi, text: &[u8]) -> Vec<u8> {
     const PLACE: &str = "TEXT";
     let value = match api {
@@ -51,7 +49,7 @@ pub fn text_event(api: ProviderApi, text: &[u8]) -> Vec<u8> {
     [before.as_bytes(), text, after.as_bytes()].concat()
 }
 
-/// The values that end a reply.
+/// Returns the events that end a reply.
 pub fn ending_events(api: ProviderApi) -> Vec<Value> {
     match api {
         ProviderApi::OpenaiChat => vec![json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})],
@@ -70,7 +68,7 @@ pub fn ending_events(api: ProviderApi) -> Vec<Value> {
     }
 }
 
-/// An error in the place of an event.
+/// Returns an error event.
 pub fn error_event(api: ProviderApi, message: &str) -> Value {
     match api {
         ProviderApi::OpenaiChat => json!({"error": {"message": message, "type": "server_error", "code": null}}),
@@ -81,23 +79,23 @@ pub fn error_event(api: ProviderApi, message: &str) -> Value {
     }
 }
 
-/// Values as the API frames them; chat completions get their `[DONE]` behind the ending.
+/// Encodes events as the API frames them.
 pub fn encode_events(api: ProviderApi, values: &[Value]) -> Vec<u8> {
     values.iter().flat_map(|value| encode_event(api, value.to_string().as_bytes())).collect()
 }
 
-/// The end of a whole reply.
+/// Encodes the end of a complete reply; for chat completions, this includes `[DONE]`.
 pub fn stream_end(api: ProviderApi) -> Vec<u8> {
     let done: &[u8] = if api == ProviderApi::OpenaiChat { b"data: [DONE]\n\n" } else { b"" };
     [&encode_events(api, &ending_events(api)), done].concat()
 }
 
-/// A reply up to and with these words.
+/// Encodes a reply up to and including this text.
 pub fn interrupted_stream(api: ProviderApi, text: &str) -> Vec<u8> {
     [encode_events(api, &opening_events(api)), encode_event(api, &text_event(api, text.as_bytes()))].concat()
 }
 
-/// A whole reply of these words.
+/// Encodes a complete reply with this text.
 pub fn complete_stream(api: ProviderApi, text: &str) -> Vec<u8> {
     [interrupted_stream(api, text), stream_end(api)].concat()
 }

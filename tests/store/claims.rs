@@ -1,5 +1,5 @@
-//! The claim of a database: it keeps others out, it is taken again when its connection is lost, and it is given up when
-//! another process had the database in between.
+//! The claim of a database: it keeps other processes out, is acquired again when its connection is lost, and is given
+//! up when another process held the database in between.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ async fn wait_for_claim(db: &Db, is_so: impl Fn(ClaimState) -> bool) {
     timeout(SOON, waiting).await.unwrap_or_else(|_| panic!("it stays {:?}", db.claim_state()));
 }
 
-/// Ends the session that holds the claim, and gives the number of them.
+/// Ends the session that holds the claim and returns the number of ended sessions.
 async fn terminate_claim(admin: &mut PgConnection) {
     const END: &str = "SELECT count(pg_terminate_backend(l.pid)) FROM pg_locks l \
         JOIN pg_stat_activity a ON a.pid = l.pid AND a.datname = current_database() \
@@ -47,7 +47,7 @@ async fn terminate_claim(admin: &mut PgConnection) {
     assert_eq!(ended, 1);
 }
 
-/// A server that has much to do notices late that a client is gone.
+/// A busy PostgreSQL server notices late that a client is gone, so a start waits for the old session.
 #[tokio::test]
 async fn start_waits_for_session_of_killed_process() {
     const HAS_TRIED: &str = "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() \
@@ -77,7 +77,7 @@ async fn only_one_process_drives_replies_of_database() {
     let claim = Claim::acquire(&file.db, ids::mint()).await.unwrap();
     assert_eq!(file.db.claim_state(), ClaimState::Unclaimed, "a lock file says it");
     claim.release().await;
-    // Before there is any table.
+    // The claim works before any table exists.
     let Some(server) = empty_postgres().await else { return };
     let mut held = Claim::acquire(&server.db, ids::mint()).await.unwrap();
     let second = Db::open(&server.url).await.unwrap();
@@ -94,7 +94,7 @@ async fn only_one_process_drives_replies_of_database() {
     server.close().await;
 }
 
-/// A database that this process has claimed and watches, and a connection of nobody's.
+/// A database that this process has claimed and watches, and an independent connection.
 async fn watched_claim() -> Option<(TestDatabase, Db, tokio::task::JoinHandle<()>, PgConnection)> {
     let fresh = migrated_postgres().await?;
     let db = Db::open_with_limits(&fresh.url, SHORT).await.unwrap();
@@ -108,7 +108,7 @@ async fn watched_claim() -> Option<(TestDatabase, Db, tokio::task::JoinHandle<()
 async fn claim_is_retaken_when_its_connection_ends() {
     let Some((fresh, db, watching, mut admin)) = watched_claim().await else { return };
     let held = db.claim_state();
-    // As long as somebody takes the table, the lost claim cannot be compared, and so not be taken again.
+    // While the table is locked, the lost claim cannot be compared with its row, so it is not acquired again.
     let mut tx = admin.begin().await.unwrap();
     sqlx::query("LOCK TABLE serving_claim").execute(&mut *tx).await.unwrap();
     terminate_claim(&mut tx).await;
@@ -136,7 +136,7 @@ async fn claim_is_lost_when_another_process_held_it_in_between() {
         let mut open = db.begin().await.unwrap();
         db.fence(&mut open).await.unwrap();
         open.rollback().await.unwrap();
-        // The other process waits for the lock, and has it before anybody can try.
+        // The other process waits for the lock, so it acquires it first.
         let mut other = PgConnection::connect(&fresh.url).await.unwrap();
         let wait = sqlx::query("SELECT pg_advisory_lock($1)").bind(LOCK).execute(&mut other);
         let (locked, ()) = tokio::join!(wait, terminate_claim(&mut admin));
@@ -198,7 +198,7 @@ async fn claim_is_retaken_from_own_stale_session() {
 async fn pool_reconnects_when_server_becomes_read_only() {
     let Some(fresh) = migrated_postgres().await else { return };
     let Db::Postgres { writer, .. } = &fresh.db else { unreachable!() };
-    // As after a failover, when the connections that are open lead to what is a standby now.
+    // After a failover, open connections may lead to a server that is now a standby.
     let mut tx = fresh.db.begin().await.unwrap();
     let turnleaf_store::Tx::Postgres(conn) = &mut tx else { unreachable!() };
     let read_only = "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY";

@@ -1,5 +1,5 @@
-//! Damaged rows: whatever stands in one row of any table, the server starts, the other chats are listed, read and
-//! exported, and the checker names what cannot be read.
+//! Damaged rows: whatever value is damaged in one row of any table, the server starts, the other chats are listed,
+//! read and exported, and `fsck` names what it cannot read.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -40,7 +40,7 @@ use crate::{seeded_rows, walkthrough};
 
 const WORDS: &str = "a message of the chat beside the damaged one";
 
-/// A server as `turnleaf serve` starts it.
+/// Starts a service as `turnleaf serve` does.
 pub async fn start_service(db: &Db, dir: &Path) -> Result<(Service, UserId), String> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let text = |step: &'static str| move |error: StoreError| format!("{step}: {error}");
@@ -75,7 +75,7 @@ pub async fn wait_until_ended(service: &Service, owner: UserId, reply: TurnId) {
     followed.for_each(|next| async { drop(next.unwrap()) }).await;
 }
 
-/// A database with one of everything, and a chat beside it all.
+/// Seeds a database with rows in every table, and a second chat that no test damages.
 async fn seed_chats(db: &Db, dir: &Path) -> ChatId {
     walkthrough::start_walkthrough(db).await;
     let (service, owner) = start_service(db, dir).await.unwrap();
@@ -112,7 +112,7 @@ async fn seed_chats(db: &Db, dir: &Path) -> ChatId {
     beside
 }
 
-/// The same with a value for nearly every column.
+/// Seeds a database as [`seed_chats`] does, with a value for nearly every column.
 async fn seed_all_tables(db: &Db, dir: &Path) -> ChatId {
     let beside = seed_chats(db, dir).await;
     let (service, owner) = start_service(db, dir).await.unwrap();
@@ -121,7 +121,7 @@ async fn seed_all_tables(db: &Db, dir: &Path) -> ChatId {
     beside
 }
 
-/// The texts of an archive, each with its turn.
+/// Returns the texts of an archive, each with its turn.
 fn texts(archive: &Value) -> BTreeSet<(String, String)> {
     let turns = archive["chats"].as_array().into_iter().flatten().flat_map(|chat| chat["turns"].as_array()).flatten();
     let texts = turns.flat_map(|turn| {
@@ -131,8 +131,8 @@ fn texts(archive: &Value) -> BTreeSet<(String, String)> {
     texts.collect()
 }
 
-/// Holds an archive to the rules of an import, and to what it had before one row was damaged: at most that row is lost,
-/// where it is none of a whole chat.
+/// Checks that an archive passes the validation of an import, and that at most one text is lost because of one
+/// damaged row, unless the row is that of a whole chat.
 fn check_kept_texts(archive: &Value, sound: &BTreeSet<(String, String)>, table: &str) -> Result<(), String> {
     for chat in archive["chats"].as_array().into_iter().flatten() {
         let mut chat = chat.clone();
@@ -147,13 +147,13 @@ fn check_kept_texts(archive: &Value, sound: &BTreeSet<(String, String)>, table: 
     }
     let now = texts(archive);
     let lost: Vec<_> = sound.difference(&now).collect();
-    // A damage in the journal of a reply that runs may cost all of that reply.
+    // A damaged journal may cost all of a running reply.
     let turns: BTreeSet<_> = lost.iter().map(|(turn, _)| turn).collect();
     let is_one = lost.len() <= 1 || (table == "turn_events" && turns.len() <= 1);
     if !is_one && table != "chats" { Err(format!("export: it lost {lost:?}")) } else { Ok(()) }
 }
 
-/// What a person sees of the server, after it was started; gives an archive of everything.
+/// Starts the server, reads everything that a person can see, and returns an archive of everything.
 async fn inspect(db: &Db, dir: &Path, beside: ChatId) -> Result<Value, String> {
     let (service, owner) = start_service(db, dir).await?;
     let text = |step: &'static str| move |error| format!("{step}: {error}");
@@ -203,8 +203,8 @@ async fn inspect(db: &Db, dir: &Path, beside: ChatId) -> Result<Value, String> {
     Ok(archive)
 }
 
-/// Looks, repairs what cannot be read, and holds the checker to it: what is still said to be unreadable is what the
-/// repair refused, or the body of a call.
+/// Inspects and repairs the database, then checks `fsck`: only rows that the repair refused, and bodies of
+/// generations, may still be reported as unreadable.
 async fn inspect_and_repair(
     db: &Db,
     dir: &Path,
@@ -239,7 +239,7 @@ async fn inspect_and_repair(
     Ok(())
 }
 
-/// Columns in which nothing stands, so that no damage of them is tried.
+/// Columns without a value, so that no damage of them is tried.
 const WITHOUT_VALUE: &[&str] = &["blobs.path", "deletions.purging_since", "generation_requests.base_id"];
 
 #[tokio::test]
@@ -264,7 +264,7 @@ async fn nearly_every_column_has_value_to_damage() {
     assert_eq!(without, WITHOUT_VALUE);
 }
 
-/// Those of [`damages`] that only a column of JSON tells from another text.
+/// Returns whether [`damage_values`] tries this damage only because the column holds JSON.
 fn is_of_json(damage: &str) -> bool {
     ["'{", "'["].iter().any(|start| damage.starts_with(start))
 }
@@ -310,9 +310,9 @@ async fn every_damage_of(part: usize, parts: usize) {
             let done = sqlx::query(AssertSqlSafe(damage_statement(table, column, &damage))).execute(&pool).await;
             pool.close().await;
             match done {
-                // One of [`WITHOUT_VALUE`].
+                // The column is one of [`WITHOUT_VALUE`].
                 Ok(done) if done.rows_affected() == 0 => {}
-                // A generated column, or a row that is unique by it.
+                // The column is generated, or unique.
                 Err(_) => {}
                 Ok(_) => {
                     tried += 1;
@@ -349,7 +349,7 @@ async fn damaged_row_affects_nothing_else_part_4() {
     every_damage_of(3, 4).await;
 }
 
-/// The columns of a PostgreSQL database in which something else than its type can stand: words and JSON.
+/// Returns the columns of a PostgreSQL database whose values the type does not fully constrain: text and JSON.
 async fn checked_columns(pool: &PgPool) -> Vec<(String, String, String)> {
     const COLUMNS: &str = "SELECT CAST(c.relname AS TEXT), CAST(a.attname AS TEXT), CAST(t.typname AS TEXT) \
         FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid \
@@ -359,7 +359,7 @@ async fn checked_columns(pool: &PgPool) -> Vec<(String, String, String)> {
     sqlx::query_as(COLUMNS).fetch_all(pool).await.unwrap()
 }
 
-/// Without its conditions a table takes what a damaged disk would leave in it.
+/// Drops all CHECK constraints, so that a table accepts what a damaged disk would leave in it.
 pub async fn drop_checks(pool: &PgPool) {
     const CHECKS: &str = "SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) \
         FROM pg_constraint WHERE contype = 'c' AND connamespace = 'public'::regnamespace";
@@ -377,7 +377,7 @@ async fn damaged_row_affects_nothing_else_on_postgresql() {
     let pool = PgPool::connect(&whole.url).await.unwrap();
     let columns = checked_columns(&pool).await;
     drop_checks(&pool).await;
-    // A database is copied that nobody is connected to.
+    // PostgreSQL copies a database only while nobody is connected to it.
     pool.close().await;
     whole.db.close().await;
     let template = whole.url.rsplit('/').next().unwrap().split('?').next().unwrap();
@@ -395,7 +395,7 @@ async fn damaged_row_affects_nothing_else_on_postgresql() {
                 "SET session_replication_role = replica; UPDATE \"{table}\" SET \"{column}\" = '{text}' WHERE ctid = \
                  (SELECT ctid FROM \"{table}\" WHERE \"{column}\" IS NOT NULL LIMIT 1); RESET session_replication_role"
             );
-            // A row that is unique by it, or from which another column is computed.
+            // An error means that the column is unique or that another column is computed from it.
             if sqlx::raw_sql(AssertSqlSafe(update)).execute(writer).await.is_ok() {
                 tried += 1;
                 if let Err(failure) = inspect_and_repair(&copy.db, copy.dir.path(), beside, &sound, &table).await {
@@ -421,7 +421,7 @@ pub async fn reply_of(service: &Service, owner: UserId, chat: ChatId) -> Turn {
     service.path(owner, chat, None, 100).await.unwrap().turns.pop().unwrap()
 }
 
-/// The turn that was stored so deep, by an earlier version, that nothing could read it.
+/// The first block is nested as deeply as an earlier version could store it, too deeply for any reader.
 #[tokio::test]
 async fn too_deeply_nested_block_is_shown_and_invalid_json_block_is_damaged() {
     for fresh in test_databases().await {
@@ -461,7 +461,7 @@ async fn too_deeply_nested_block_is_shown_and_invalid_json_block_is_damaged() {
     }
 }
 
-/// A journal of a running reply with a line that cannot be read: the sweep ends the turn with what can be.
+/// The journal of a running reply has an unreadable line: the sweep ends the turn with the readable events.
 #[tokio::test]
 async fn running_reply_with_damaged_journal_ends_with_readable_text() {
     for fresh in test_databases().await {
@@ -470,7 +470,7 @@ async fn running_reply_with_damaged_journal_ends_with_readable_text() {
         let before = reply_of(&service, owner, beside).await;
         let is_file = fresh.db.path().is_some();
         let turn = if is_file { format!("X'{}'", before.id.uuid().simple()) } else { format!("'{}'", before.id) };
-        // As a kill leaves it: the end is missing, and a line in the middle is damaged.
+        // After a kill the end is missing; here a line in the middle is damaged, too.
         for text in [
             format!("DELETE FROM turn_events WHERE turn_id = {turn} AND event LIKE '{{\"type\":\"turn_end\"%'"),
             format!(
@@ -487,7 +487,7 @@ async fn running_reply_with_damaged_journal_ends_with_readable_text() {
         assert_eq!(ended.status, TurnStatus::Error);
         assert_eq!(ended.content_text(), before.content_text(), "the rows have what the journal lost");
         assert!(ended.blocks.iter().any(|block: &Block| is_placeholder(&block.content)), "it says that it is damaged");
-        // And its chat goes on.
+        // The chat continues.
         let message = TurnRequest {
             chat_id: Some(beside),
             content: vec![MessageBlock::Text { text: "and now?".into() }],
@@ -502,7 +502,8 @@ async fn running_reply_with_damaged_journal_ends_with_readable_text() {
     }
 }
 
-/// What a repair puts in the place of damaged parts of a reply, and what becomes of what hangs on them.
+/// Repair replaces damaged parts of a reply with placeholders and quarantines the old bytes; rows that depend on them
+/// stay.
 #[tokio::test]
 async fn repaired_reply_reads_as_before_except_damage_and_keeps_bytes() {
     for fresh in test_databases().await {
@@ -522,7 +523,8 @@ async fn repaired_reply_reads_as_before_except_damage_and_keeps_bytes() {
         for text in [
             format!("UPDATE turn_blocks SET content = '{damaged}' WHERE id = {whole}"),
             format!("UPDATE turns SET status = 'complere' WHERE id = {of_reply}"),
-            // Its own beginning: from damaged lines of others it would be rebuilt.
+            // This line is the start of the damaged block itself: if only lines of other blocks were damaged, the
+            // block would be rebuilt from the journal.
             format!(
                 "UPDATE turn_events SET event = '{}' WHERE turn_id = {of_reply} \
                  AND CAST(event AS TEXT) LIKE '{{\"type\":\"block_start\"%' AND CAST(event AS TEXT) LIKE '%{}%'",
@@ -536,7 +538,7 @@ async fn repaired_reply_reads_as_before_except_damage_and_keeps_bytes() {
             sql(&fresh.db, "PRAGMA ignore_check_constraints = OFF".into()).await;
         }
         let repairs = repair::repair(&fresh.db, next_time()).await.unwrap();
-        // The three, and the rest of the journal, which does not give the reply without that line.
+        // The three damaged values, and the rest of the journal, which cannot be folded without that line.
         assert_eq!(repairs.len(), 4, "{repairs:#?}");
         assert!(repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
         let kept = repair::list_quarantined(&fresh.db).await.unwrap();
@@ -561,7 +563,7 @@ async fn repaired_reply_reads_as_before_except_damage_and_keeps_bytes() {
                 false => assert_eq!(after, before),
             }
         }
-        // For ever is for ever: with the chat goes what was kept of it.
+        // Permanent deletion of a chat also deletes its quarantined values.
         service.delete_chat(owner, beside).await.unwrap();
         service.empty_trash(owner).await.unwrap();
         service.supervisor().run_maintenance().await.unwrap();
@@ -571,7 +573,8 @@ async fn repaired_reply_reads_as_before_except_damage_and_keeps_bytes() {
     }
 }
 
-/// A follower behind a damaged line of a journal: the turn as it is stands for the lines up to there.
+/// A follower whose cursor is behind a damaged journal line gets a snapshot of the turn in place of the earlier
+/// lines.
 #[tokio::test]
 async fn follower_gets_snapshot_instead_of_damaged_entry() {
     for fresh in test_databases().await {

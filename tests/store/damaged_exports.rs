@@ -1,5 +1,5 @@
-//! Exports of damaged chats: whatever row of the tree cannot be read, everything else is exported, the export says
-//! what is missing, and an import takes it.
+//! Exports of damaged chats: whatever row of the tree is unreadable, everything else is exported, the export names
+//! what is missing, and an import accepts it.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -24,10 +24,10 @@ use crate::domain_fixtures::next_time;
 
 const WORDS: [&str; 4] = ["the first message", "the second message", "the third message", "the message of a fork"];
 
-/// A chat of three exchanges and a fork that leaves the first reply.
+/// A chat of three exchanges, and a fork below the first reply.
 struct ForkedTree {
     chat: ChatId,
-    /// Messages and replies of the first path, from the root.
+    /// Messages and replies of the first path, root first.
     path: Vec<TurnId>,
     fork: Vec<TurnId>,
 }
@@ -84,8 +84,8 @@ async fn repository_of(service: &Service, owner: UserId, chat: ChatId) -> Vec<u8
     bytes
 }
 
-/// Every way in which a row of the tree is damaged, with statements that do it. Those that PostgreSQL's own types
-/// refuse are for a file.
+/// Returns every kind of damage of a row of the tree, with the statements for it. Damages that PostgreSQL's types
+/// refuse are only for SQLite.
 fn damages(db: &Db, tree: &ForkedTree) -> Vec<(&'static str, String)> {
     let is_file = db.path().is_some();
     let literal = |id: TurnId| literal(db, id.uuid());
@@ -177,8 +177,8 @@ async fn children_of_damaged_rows_are_exported_named_and_imported() {
             if let Err(why) = check_exports(&service, owner, tree.chat).await {
                 failures.push(format!("{name}: {why}"));
             }
-            // The page that offers exports says it without planning one; what an exchange's own row says is not of
-            // the tree.
+            // The export page reports the damage without planning an export; damage of an exchange's own row is not
+            // part of the tree.
             if name != "exchange of the root" && !name.starts_with("status") {
                 let is_damaged = service.is_chat_damaged(owner, tree.chat).await.unwrap();
                 if !is_damaged {
@@ -192,7 +192,7 @@ async fn children_of_damaged_rows_are_exported_named_and_imported() {
     }
 }
 
-/// Whether all that was said in a chat is in all of its exports, and comes in elsewhere.
+/// Checks that all readable text of a chat is in each of its exports, and that the archive can be imported elsewhere.
 async fn check_exports(service: &Service, owner: UserId, chat: ChatId) -> Result<(), String> {
     let (damaged, bytes) = archive_of(service, owner, ExportScope::Chat(chat)).await;
     let archive: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
@@ -213,12 +213,12 @@ async fn check_exports(service: &Service, owner: UserId, chat: ChatId) -> Result
         service.export_markdown(owner, chat, None, all).await.map_err(|error| format!("Markdown: {error}"))?;
     let page = standalone_page(service, String::new(), owner, chat, None, all).await;
     let page = page.map_err(|error| format!("HTML: {}", error.detail()))?;
-    let is_named = String::from_utf8_lossy(&markdown).contains("could not be exported as they were");
-    if is_named != page.contains("could not be read when it was exported") {
+    let is_named = String::from_utf8_lossy(&markdown).contains("could not be exported unchanged");
+    if is_named != page.contains("could not be read during export") {
         return Err(format!("Markdown names it: {is_named}, and HTML otherwise: {page}"));
     }
     for (name, text) in [("Markdown", String::from_utf8_lossy(&markdown).into_owned()), ("HTML", page)] {
-        // The path that is shown ends in the fork or on the first branch.
+        // The exported path ends in the fork or on the first branch.
         if !text.contains(WORDS[0]) || !(text.contains(WORDS[2]) || text.contains(WORDS[3])) {
             return Err(format!("{name} lost words: {text}"));
         }
@@ -242,7 +242,7 @@ async fn check_import(elsewhere: &TestDatabase, bytes: &[u8]) -> Result<(), Stri
     if report.imported != 1 {
         return Err(format!("it was not imported: {:?}", report.findings));
     }
-    let is_told = |text: &str| text.starts_with("it was damaged when it was exported");
+    let is_told = |text: &str| text.starts_with("it was already damaged when exported");
     if !report.findings.iter().any(|one| one.kind != ImportDifferenceKind::LeftOut && is_told(&one.text)) {
         return Err(format!("the import does not say it: {:?}", report.findings));
     }
@@ -261,15 +261,15 @@ async fn check_import(elsewhere: &TestDatabase, bytes: &[u8]) -> Result<(), Stri
     if findings.is_empty() { Ok(()) } else { Err(format!("{findings:#?}")) }
 }
 
-/// What stands beside the tree of a chat.
+/// Resources of a chat outside its tree.
 struct ChatResources {
     documents: Vec<DocumentId>,
     image: String,
-    /// A blob that a document was read from.
+    /// The blob that a document was extracted from.
     file: String,
 }
 
-/// Texts of the versions of each document, the oldest first.
+/// Text of one version of a document, oldest version first.
 fn text_of(document: usize, version: usize) -> String {
     format!("version {version} of document {document}: naïve")
 }
@@ -311,7 +311,7 @@ async fn plant_resources(db: &Db, service: &Service, owner: UserId, tree: &Forke
     };
     chat_sources::put(&mut tx, owner, tree.chat, &source).await.unwrap();
     tx.commit().await.unwrap();
-    // A second block of the message is the image.
+    // The second block of the message is an image.
     let (turn, chat) = (literal(db, tree.path[0].uuid()), literal(db, tree.chat.uuid()));
     let block = json!({ "type": "image", "blob": image, "mime": "image/png", "alt": "a picture" });
     let id = literal(db, Uuid::from_u128(0x1a6e));
@@ -329,14 +329,14 @@ async fn plant_resources(db: &Db, service: &Service, owner: UserId, tree: &Forke
     ChatResources { documents, image, file: upload.sha256 }
 }
 
-/// A value that is damaged, and how an archive names it.
+/// A damaged value, and the place that an archive reports for it.
 struct DamagedValue {
     statement: String,
     place: String,
     text: &'static str,
 }
 
-/// Values beside the tree that an export reads, each damaged by itself.
+/// Values outside the tree that an export reads, each damaged by itself.
 fn damaged_values(db: &Db, tree: &ForkedTree, beside: &ChatResources) -> Vec<DamagedValue> {
     let is_file = db.path().is_some();
     let chat = literal(db, tree.chat.uuid());
@@ -531,7 +531,7 @@ async fn unreadable_value_outside_tree_is_named_and_rest_of_row_is_exported() {
         }
         assert_rest_exported(&sound, &archive, db.path().is_some());
 
-        // What people read says it, too.
+        // The Markdown export reports it as well.
         let markdown = service.export_markdown(owner, tree.chat, None, ExportOptions::default()).await.unwrap();
         assert!(String::from_utf8_lossy(&markdown).contains("its settings cannot be read"));
         let folder = fresh.dir.path().join("repository");
@@ -551,7 +551,7 @@ async fn unreadable_value_outside_tree_is_named_and_rest_of_row_is_exported() {
         elsewhere.db.migrate(None, noon()).await.unwrap();
         let done = check_import(&elsewhere, &bytes).await;
         elsewhere.close().await;
-        // An image that is missing is missing there, too.
+        // A missing image is reported there, too.
         let is_missing = |why: &String| why.matches("invariant").count() == 1 && why.contains("is not stored");
         assert!(done.is_ok() || done.as_ref().is_err_and(is_missing), "{done:?}");
         service.supervisor().toolbox().shut_down().await;
@@ -559,7 +559,7 @@ async fn unreadable_value_outside_tree_is_named_and_rest_of_row_is_exported() {
     }
 }
 
-/// Whether an archive has what the sound one had, but for the values that were damaged.
+/// Asserts that an archive equals that of the sound chat, except for the damaged values.
 fn assert_rest_exported(sound: &Value, archive: &Value, is_file: bool) {
     let (before, chat) = (&sound["chats"][0], &archive["chats"][0]);
     for list in ["turns", "generations", "exchanges", "branches"] {

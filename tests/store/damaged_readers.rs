@@ -1,5 +1,5 @@
-//! Readers and housekeeping beside a damaged row: searches, drafts, sums of usage, trusted tools and files leave it
-//! out, and each step of the housekeeping does what it can.
+//! Readers and housekeeping with a damaged row in the database: searches, drafts, usage, trusted tools and files skip
+//! it, and each housekeeping step does what it can.
 
 use turnleaf::domain::*;
 use turnleaf_service::Service;
@@ -17,12 +17,12 @@ use crate::databases::test_databases;
 use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 use crate::walkthrough;
 
-/// The sha256 of the file that [`furnish`] stores: its form is what counts.
+/// The sha256 of the file that [`seed_reader_rows`] stores; only its form matters.
 const SHA256: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
-/// Text that SQLite stores as text and that is no UTF-8.
+/// A SQLite TEXT value that is not UTF-8.
 const NO_TEXT: &str = "CAST(X'ff00fe' AS TEXT)";
 
-/// Adds a row to the tables that [`read_all`] reads and that have none.
+/// Adds a row to those tables that [`read_all`] reads and that have none.
 pub async fn seed_reader_rows(db: &Db, owner: UserId) {
     let mut tx = db.begin().await.unwrap();
     let tool = |server: &str| TrustedTool { server: server.into(), tool: "read".into(), schema_hash: "00".into() };
@@ -41,7 +41,7 @@ pub async fn seed_reader_rows(db: &Db, owner: UserId) {
     tx.commit().await.unwrap();
 }
 
-/// Reads with every reader of lists and sums, and finds what the chat beside the damaged row says.
+/// Calls every reader of lists and sums, and checks that the undamaged chat is found.
 pub async fn read_all(
     db: &Db,
     service: &Service,
@@ -90,12 +90,12 @@ async fn search(db: &Db, owner: UserId, words: &str) -> Result<MatchPage, StoreE
     Ok(found.expect("the cursor is none"))
 }
 
-/// An id as a literal of this database.
+/// Formats an id as a literal of this database.
 fn literal(db: &Db, id: Uuid) -> String {
     if db.path().is_some() { format!("X'{}'", id.simple()) } else { format!("'{id}'") }
 }
 
-/// Writes damaged values: without the conditions of the schema.
+/// Writes damaged values without the CHECK constraints of the schema.
 async fn damage(db: &Db, statements: &[String]) {
     match db {
         Db::Sqlite { .. } => sql(db, "PRAGMA ignore_check_constraints = ON".into()).await,
@@ -109,7 +109,7 @@ async fn damage(db: &Db, statements: &[String]) {
     }
 }
 
-/// Keeps the database from storing anything in this table for this row.
+/// Makes the database refuse writes to this column of this row.
 async fn refuse_writes(db: &Db, table: &str, (key, id): (&str, Uuid), column: &str) {
     let id = literal(db, id);
     let text = match db {
@@ -126,7 +126,7 @@ async fn refuse_writes(db: &Db, table: &str, (key, id): (&str, Uuid), column: &s
     sql(db, text).await;
 }
 
-/// A chat of this title with one message.
+/// Creates a chat with this title and one message.
 async fn create_chat(db: &Db, owner: UserId, title: &str, words: &str) -> (ChatId, BranchId, TurnId) {
     let chat = Chat { title: title.into(), ..chat(owner) };
     let branch = branch(chat.id);
@@ -180,7 +180,7 @@ async fn search_index_skips_rows_that_cannot_be_indexed_and_is_done() {
     }
 }
 
-/// Ended generations whose bodies are in pieces, as a crash leaves them.
+/// Moves the bodies of ended generations back into chunks, as a crash leaves them.
 async fn unpack_all(db: &Db) -> Vec<GenerationId> {
     sql(db, "UPDATE generations SET raw_response = NULL, raw_sha256 = NULL, raw_bytes = NULL".into()).await;
     sql(db, "DELETE FROM generation_chunks".into()).await;
@@ -299,7 +299,7 @@ async fn drafts_sums_pins_and_files_are_read_beside_damaged_values() {
     let read = drafts::find(db, owner, Some(chat)).await.unwrap().unwrap();
     assert_eq!((read.text.as_str(), read.lock, read.rev), ("half a sentence", None, 1));
 
-    // What was spent is counted, under no name.
+    // The usage is counted without a name.
     let after = spending::sums(db, owner, all_times(), SpendingGrouping::Chat).await.unwrap();
     let spent = |sums: &[spending::SpendingSum]| spending::SpendingSum::total(sums);
     assert_eq!(spent(&after), spent(&before));
@@ -307,7 +307,7 @@ async fn drafts_sums_pins_and_files_are_read_beside_damaged_values() {
     let by_provider = spending::sums(db, owner, all_times(), SpendingGrouping::Provider).await.unwrap();
     assert_eq!(spent(&by_provider), spent(&before));
 
-    // A pin that cannot be read stands for a tool that is another one by now.
+    // An unreadable pin counts as a changed tool.
     let pins = trusted_tools::list(db, owner).await.unwrap();
     let hash = |server: &str| pins.iter().find(|pin| pin.server == server).map(|pin| pin.schema_hash.as_str());
     assert_eq!((hash("files"), hash("web")), (Some(""), Some("00")));

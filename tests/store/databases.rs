@@ -9,33 +9,33 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tempfile::TempDir;
 use turnleaf_store::Db;
 
-/// A database of its own for one test.
+/// A database for one test.
 pub struct TestDatabase {
     pub db: Db,
     pub url: String,
-    /// Where the SQLite file is; kept so that it lives as long as the test.
+    /// The folder of the SQLite file; kept so that it lives as long as the test.
     pub dir: TempDir,
 }
 
-/// The moment at which tests begin.
+/// The time at which tests start.
 pub fn noon() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2026, 3, 1, 12, 0, 0).unwrap()
 }
 
-/// A new SQLite file without a schema.
+/// Creates an SQLite file without a schema.
 pub async fn empty_sqlite() -> TestDatabase {
     let dir = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}", dir.path().join("turnleaf.db").display());
     TestDatabase { db: Db::open(&url).await.unwrap(), url, dir }
 }
 
-/// A new PostgreSQL database with the schema, or `None` when no cluster is named.
+/// Creates a PostgreSQL database with the schema; returns `None` when no cluster is named.
 pub async fn migrated_postgres() -> Option<TestDatabase> {
     let template = template(&cluster()?).await;
     postgres(&format!("TEMPLATE {template}")).await
 }
 
-/// A new PostgreSQL database, made as these words of `CREATE DATABASE` say, or `None` when no cluster is named.
+/// Creates a PostgreSQL database with these options of `CREATE DATABASE`; returns `None` when no cluster is named.
 pub async fn postgres(how: &str) -> Option<TestDatabase> {
     let cluster = cluster()?;
     let name = format!("t{}", turnleaf_platform::ids::mint::<uuid::Uuid>().simple());
@@ -52,8 +52,8 @@ fn cluster() -> Option<String> {
     named
 }
 
-/// A migrated database of the cluster, to be copied: a copy takes a fraction of the time of the migrations. Made by the
-/// test that needs it first, under a name that other migrations do not have.
+/// Returns a migrated template database of the cluster: a copy takes a fraction of the time of the migrations. The
+/// first test that needs it creates it, under a name derived from the migrations.
 async fn template(cluster: &str) -> String {
     const IS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)";
     static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
@@ -63,7 +63,7 @@ async fn template(cluster: &str) -> String {
     let mut admin = PgConnection::connect(cluster).await.unwrap();
     let is_there: bool = sqlx::query_scalar(IS_THERE).bind(&name).fetch_one(&mut admin).await.unwrap();
     if !is_there {
-        // One of the tests that need it makes it; the lock ends with the connection.
+        // The advisory lock lets one test create it, and ends with the connection.
         sqlx::query("SELECT pg_advisory_lock(1)").execute(&mut admin).await.unwrap();
         let is_there: bool = sqlx::query_scalar(IS_THERE).bind(&name).fetch_one(&mut admin).await.unwrap();
         if !is_there {
@@ -99,7 +99,7 @@ impl TestDatabase {
         matches!(self.db, Db::Postgres { .. }).then_some(cluster)
     }
 
-    /// Closes it, and drops a PostgreSQL database, whose pages would pile up.
+    /// Closes the database, and drops a PostgreSQL database so that they do not pile up.
     pub async fn close(self) {
         self.db.close().await;
         if let Ok(Some(cluster)) = std::env::var("TURNLEAF_TEST_PG").map(|cluster| self.cluster(cluster)) {
@@ -114,7 +114,7 @@ pub async fn drop_postgres(cluster: &str, url: &str) {
     run_on_cluster(cluster, format!("DROP DATABASE {name}")).await;
 }
 
-/// Migrated databases of every kind there is here.
+/// Creates migrated databases of every available kind.
 pub async fn test_databases() -> Vec<TestDatabase> {
     let sqlite = empty_sqlite().await;
     sqlite.db.migrate(None, noon()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Documents and uploads in the store: versions that rise, whose they are, what messages name, and what goes in time.
+//! Documents and uploads in the store: increasing versions, ownership, references in messages, and expiry.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use sha2::{Digest, Sha256};
@@ -71,7 +71,7 @@ async fn create_upload(db: &Db, owner_id: UserId, name: &str, bytes: &[u8], at: 
     sha256
 }
 
-/// A message of a chat of its own with these blocks.
+/// Creates a chat with one message of these blocks.
 async fn create_message(db: &Db, owner: UserId, contents: Vec<Content>) -> Turn {
     let mut tx = db.begin().await.unwrap();
     let chat = chat(owner);
@@ -125,7 +125,8 @@ async fn versions_rise_strictly_and_belong_to_their_owner() {
         assert_eq!(documents::version(db, other, plan, at).await.unwrap(), None);
         assert_eq!(documents::versions(db, other, plan, 9).await.unwrap(), []);
 
-        // The same moment, and a clock that went back: each version has a time of its own, later than the one before.
+        // With an equal clock, and with a clock that went back, each version still gets a time later than the one
+        // before.
         for (content, clock) in [("two", at), ("three", at - TimeDelta::hours(1))] {
             let mut tx = db.begin().await.unwrap();
             assert!(write::lock_for_update(&mut tx, other, plan, None, clock).await.unwrap().is_none());
@@ -158,7 +159,7 @@ async fn list_pagination_continues_where_it_ended() {
     for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let (owner, other) = two_owners(db).await;
-        // Whole seconds, parts of one, and two at one moment.
+        // Whole seconds, fractions of one, and two versions at the same time.
         let start: DateTime<Utc> = "2026-05-01T00:00:00Z".parse().unwrap();
         let steps = [0, 0, 500_000, 999_999, 1_000_000];
         let mut made = Vec::new();
@@ -189,7 +190,8 @@ async fn titles_are_found_despite_many_newer_candidates() {
             made.push(create_titled_document(db, owner, "ПЛАН", "x", next_time() + TimeDelta::seconds(second)).await);
         }
         create_titled_document(db, other, "ПЛАН", "x", next_time()).await;
-        // To a database that knows ASCII's case alone these are all the same.
+        // A LIKE pattern matches all of these titles, because letters whose case a database may not fold are
+        // wildcards in it.
         for second in 3..=i64::from(limits::PAGE_MAX) + 3 {
             create_titled_document(db, owner, "ДРУГ", "x", next_time() + TimeDelta::seconds(second)).await;
         }
@@ -247,7 +249,7 @@ async fn references_are_counted_and_deleted_with_document() {
         let stored = turns::find(db, owner, message.id).await.unwrap().unwrap();
         assert_eq!(stored.blocks, message.blocks, "the message says what it said");
         assert_fsck_clean(db).await;
-        // It can be said again all the same: nothing names what is not there.
+        // The same reference can still be sent: no row is stored that would reference the missing document.
         create_message(db, owner, vec![reference(plan, at), Content::text("again")]).await;
         assert_fsck_clean(db).await;
         fresh.close().await;
@@ -278,7 +280,7 @@ async fn uploads_are_kept_while_referenced_and_for_one_day() {
         let attachments = Some(vec![Attachment { content: image(&drafted), card }]);
         let draft = Draft { text: "see".into(), attachments: attachments.clone(), ..Draft::default() };
         drafts::put(&mut tx, owner, None, &draft, at).await.unwrap().unwrap();
-        // Words alone change nothing of what is attached.
+        // A change of the text keeps the attachments.
         let words_alone = Draft { text: "look".into(), rev: 1, ..Draft::default() };
         drafts::put(&mut tx, owner, None, &words_alone, at).await.unwrap().unwrap();
         tx.commit().await.unwrap();
@@ -291,11 +293,11 @@ async fn uploads_are_kept_while_referenced_and_for_one_day() {
         assert_eq!((found.name.as_str(), found.kind, found.size), ("b.png", UploadKind::Image, Some((3, 2))));
         assert_eq!(uploads::find(db, other, &sent).await.unwrap(), None);
         assert_eq!(documents::find(db, owner, document.id).await.unwrap().unwrap().version.notes, notes);
-        // Each blob once, and the text of the document.
+        // Each blob counts once, and so does the text of the document.
         let all = b"forgotten".len() + b"sent".len() + b"small".len() + b"drafted".len() + b"original".len() + 1;
         assert_eq!(uploads::used_bytes(db, owner).await.unwrap(), all as u64);
         assert_eq!(uploads::used_bytes(db, other).await.unwrap(), 0);
-        // By its upload, by the document made of it, and as a form of what is one's own.
+        // The owner has access by the upload, by the document made from it, and to a thumbnail of an owned image.
         for (sha256, bytes) in [(&sent, &b"sent"[..]), (&original, b"original"), (&small, b"small")] {
             assert_eq!(blobs::find(db, owner, sha256).await.unwrap().unwrap().bytes, bytes);
             assert_eq!(blobs::find(db, other, sha256).await.unwrap(), None);
@@ -316,7 +318,7 @@ async fn uploads_are_kept_while_referenced_and_for_one_day() {
         for sha256 in [&sent, &small, &drafted, &original] {
             assert!(blobs::find(db, owner, sha256).await.unwrap().is_some(), "{sha256}");
         }
-        // The draft is sent without it, the document goes for ever: so do their bytes.
+        // The draft is sent without the upload and the document is deleted permanently: their bytes are deleted, too.
         let mut tx = db.begin().await.unwrap();
         drafts::clear(&mut tx, owner, None, next_time()).await.unwrap();
         write::move_to_trash(&mut tx, owner, document.id, next_id(), next_time()).await.unwrap();
@@ -325,7 +327,7 @@ async fn uploads_are_kept_while_referenced_and_for_one_day() {
         purge_scheduled(db, day + TimeDelta::seconds(1)).await.unwrap();
         assert_eq!(blobs::find(db, owner, &drafted).await.unwrap(), None);
         assert_eq!(blobs::find(db, owner, &original).await.unwrap(), None);
-        // An image goes with its chat, and its small form with it.
+        // An image is deleted with its chat, and its thumbnail with it.
         match db {
             Db::Sqlite { writer, .. } => drop(sqlx::raw_sql("DELETE FROM chats").execute(writer).await.unwrap()),
             Db::Postgres { writer, .. } => drop(sqlx::raw_sql("DELETE FROM chats").execute(writer).await.unwrap()),
@@ -338,7 +340,7 @@ async fn uploads_are_kept_while_referenced_and_for_one_day() {
     }
 }
 
-/// The same upload again is one upload, which begins its day anew.
+/// A repeated upload of the same bytes is one upload, whose retention of one day starts again.
 #[tokio::test]
 async fn same_file_is_stored_once() {
     for fresh in databases::test_databases().await {
@@ -378,7 +380,7 @@ async fn forgotten_uploads_free_their_disk_space() {
     fresh.close().await;
 }
 
-/// What the checker says of rows that nothing of the product writes.
+/// `fsck` reports rows that the product never writes.
 #[tokio::test]
 async fn fsck_finds_broken_documents() {
     const PLANTED: &[(&str, &str, &str)] = &[
@@ -425,7 +427,7 @@ async fn count(db: &Db, text: &'static str) -> i64 {
     }
 }
 
-/// The attempt to store a message of one block, undone again.
+/// Tries to store a message of one block, then rolls back.
 async fn turns_of_one(db: &Db, owner: UserId, content: Content) -> Result<(), StoreError> {
     let mut tx = db.begin().await.unwrap();
     let chat = chat(owner);

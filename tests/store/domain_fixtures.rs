@@ -1,4 +1,4 @@
-//! The things a story is told with: ids in order, a clock that ticks, chats, turns and blocks of plain shape.
+//! Fixtures of the domain: ids in order, a ticking clock, and plain chats, turns and blocks.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,13 +14,13 @@ use crate::databases::noon;
 
 static TICKS: AtomicU64 = AtomicU64::new(1);
 
-/// A new id, larger than all before.
+/// Returns a new id, larger than all before.
 pub fn next_id<T: From<Uuid>>() -> T {
     let tick = TICKS.fetch_add(1, Ordering::Relaxed);
     Uuid::from_u128((0x0190_0000_0000_7000_8000_u128 << 48) | u128::from(tick)).into()
 }
 
-/// A moment later than all before, to the microsecond.
+/// Returns a time later than all before, with microsecond precision.
 pub fn next_time() -> DateTime<Utc> {
     let tick = TICKS.fetch_add(1, Ordering::Relaxed);
     noon() + TimeDelta::microseconds(i64::try_from(tick).unwrap() * 1001)
@@ -85,7 +85,7 @@ pub fn exchange(branch: &Branch, user_turn: TurnId, request: Option<&str>) -> Ex
     }
 }
 
-/// A turn of this role without blocks: a user's is complete, a reply is pending.
+/// Builds a turn of this role without blocks: a user turn is complete, a reply is pending.
 pub fn turn(branch: &Branch, exchange: ExchangeId, prev: Option<&Turn>, ord: i64, role: Role) -> Turn {
     let over = role == Role::User;
     let created_at = next_time();
@@ -129,7 +129,7 @@ pub fn block(turn: &Turn, seq: u32, author: Author, state: BlockState, content: 
     }
 }
 
-/// A tool call with arguments that a JSONB column would reorder and rewrite.
+/// Builds a tool call with arguments that a JSONB column would reorder and rewrite.
 pub fn tool_use(call: &str, status: block::ToolStatus) -> Content {
     Content::ToolUse {
         tool_use_id: call.into(),

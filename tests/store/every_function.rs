@@ -1,5 +1,5 @@
-//! One story through every public function of the store, on both databases: what is written is what is read, by its
-//! owner and by nobody else.
+//! One walkthrough through every public function of the store, on both databases: the owner reads back what was
+//! written, and nobody else can.
 
 use crate::databases::{empty_sqlite, migrated_postgres, noon};
 use crate::walkthrough;

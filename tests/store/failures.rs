@@ -1,4 +1,4 @@
-//! What the store says when its database cannot do its work, and that it works again by itself afterwards.
+//! Errors of the store when its database fails, and its recovery without a restart.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub async fn create_owner(db: &Db) -> UserId {
     owner
 }
 
-/// A chat whose turns form one line of this length.
+/// Creates a chat whose turns form one path of this length.
 pub async fn create_linear_chat(db: &Db, owner: UserId, length: i64) -> (ChatId, Vec<Turn>) {
     let chat = chat(owner);
     let branch = branch(chat.id);
@@ -70,7 +70,7 @@ async fn locked_file_is_busy_and_not_damaged() {
     fresh.db.migrate(None, noon()).await.unwrap();
     let owner = create_owner(&fresh.db).await;
     let Db::Sqlite { writer, .. } = &fresh.db else { unreachable!() };
-    // The real five seconds would only make the test slow.
+    // The production timeout of five seconds would only slow the test down.
     sqlx::query("PRAGMA busy_timeout = 20").execute(writer).await.unwrap();
     let mut other = sqlx::SqliteConnection::connect(&fresh.url).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
@@ -81,7 +81,7 @@ async fn locked_file_is_busy_and_not_damaged() {
     fresh.db.begin().await.unwrap().commit().await.unwrap();
 }
 
-/// A server that is going down answers a new client with anything.
+/// A PostgreSQL server that shuts down may answer a new client with anything.
 #[tokio::test]
 async fn server_with_nonsense_response_is_busy() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,5 +1,5 @@
-//! The checker finds every corruption that is planted here, says which invariant it breaks, and finds nothing in a
-//! database that the store itself has written.
+//! `fsck` finds every corruption that is planted here, names the broken invariant, and finds nothing in a database
+//! that the store itself has written.
 
 use crate::walkthrough;
 use std::str::FromStr;
@@ -12,8 +12,8 @@ use turnleaf_store::claim::ClaimGate;
 use turnleaf_store::fsck::{self, CheckMode, FsckFinding};
 use turnleaf_store::{Db, TimeLimits};
 
-/// (the invariant it breaks, the table where that shows, how it is planted). `$reply` is the finished reply, `$first`
-/// the question that it answers.
+/// (broken invariant, table of the finding, statement that plants it). `$reply` is the finished reply, `$first` the
+/// message that it answers.
 const PLANTED: &[(&str, &str, &str)] = &[
     ("I1", "turns", "UPDATE turns SET prev_turn_id = chat_id WHERE id = $reply"),
     ("I1", "turns", "UPDATE turns SET depth = depth + 5 WHERE id = $reply"),
@@ -185,8 +185,8 @@ const PLANTED: &[(&str, &str, &str)] = &[
 const REPLY: &str = "(SELECT id FROM turns WHERE ord = 2)";
 const FIRST: &str = "(SELECT id FROM turns WHERE ord = 1)";
 
-/// The database through one connection that respects no reference, so that what is planted in its transaction is seen
-/// by the checker and can be taken back.
+/// Opens the database through one connection without foreign keys, so that a corruption is visible to the checker in
+/// its transaction and can be rolled back.
 async fn open_unchecked(fresh: &TestDatabase) -> Db {
     if fresh.db.path().is_some() {
         let options = SqliteConnectOptions::from_str(&fresh.url).unwrap().foreign_keys(false);

@@ -1,4 +1,4 @@
-//! Grafts and what paths are measured by, on both databases: a chapter of the story.
+//! Reruns and the fingerprints of paths, on both databases: one chapter of the walkthrough.
 
 use turnleaf::domain::rerun::{RerunPauseReason, RerunStatus};
 use turnleaf::domain::*;
@@ -7,7 +7,7 @@ use turnleaf_store::{Db, StoreError, exchanges, reruns, turns};
 
 use crate::domain_fixtures::{next_id, next_time};
 
-/// What the story has by now.
+/// The rows that the walkthrough has created so far.
 pub struct StoryState<'a> {
     pub owner: UserId,
     pub chat: ChatId,
@@ -51,7 +51,7 @@ pub async fn check_graft(db: &Db, told: &StoryState<'_>) {
     assert_eq!(reruns::list(db, stranger, told.chat, 9).await.unwrap(), []);
     assert_eq!(reruns::list_running(db).await.unwrap(), [(owner, graft.clone())]);
 
-    // A step counts once, from where it was seen.
+    // A step counts once: advancing is a compare-and-set on the observed position.
     let to = RerunAdvance { asked: 1, exchange_id: told.exchange, branch_id: told.branch };
     let at = next_time();
     let mut tx = db.begin().await.unwrap();
@@ -79,7 +79,7 @@ pub async fn check_graft(db: &Db, told: &StoryState<'_>) {
     assert_eq!((found.status, found.reason), (RerunStatus::Paused, Some(RerunPauseReason::ReplyFailed)));
     assert_eq!(found.detail.as_deref(), Some("It said\u{2400}no."));
     assert_eq!(reruns::list_running(db).await.unwrap(), []);
-    // A step of a paused graft lets it run, and forgets why it waited.
+    // A step of a paused rerun sets it running and clears the reason of the pause.
     let mut tx = db.begin().await.unwrap();
     assert!(!reruns::advance(&mut tx, &graft, to, next_time()).await.unwrap(), "seen while it ran");
     assert!(reruns::advance(&mut tx, &found, RerunAdvance { asked: 2, ..to }, next_time()).await.unwrap());

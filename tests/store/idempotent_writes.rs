@@ -1,4 +1,4 @@
-//! What the journal writes is idempotent: the acknowledgement of a commit may be lost, and then it writes the same
+//! Journal writes are idempotent: when the acknowledgement of a commit is lost, the journal writes the same batch
 //! again.
 
 use turnleaf::domain::*;
@@ -101,7 +101,7 @@ async fn bytes_stored_again_are_stored_once_however_split() {
         let refused = append_raw(&fresh.db, new.id, &[(4, b"2 ")]).await.unwrap_err();
         assert!(matches!(refused, StoreError::NotUnique), "{refused:?}");
 
-        // The whole of the last batch again, when its body is packed already.
+        // The whole last batch is written again after its body was packed.
         let end = GenerationEnd {
             id: new.id,
             status: GenerationStatus::Complete,

@@ -1,5 +1,5 @@
-//! Both databases get the same schema, existing data is backed up before it changes, and a database that a newer
-//! version has written is left alone.
+//! Both databases get the same schema, existing data is backed up before a migration, and a database that a newer
+//! version has written stays untouched.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ use turnleaf::domain::branch::PromptPrefix;
 use turnleaf_store::{Db, StoreError, branches, dialect, turns};
 use uuid::Uuid;
 
-/// (table, column, whether it may be null), but for the words of the search, which each database keeps in its own way.
+/// (table, column, whether it is nullable), without the search words, which each database stores differently.
 pub type SchemaColumns = BTreeSet<(String, String, bool)>;
 
 pub async fn columns(db: &Db) -> SchemaColumns {
@@ -41,7 +41,7 @@ pub fn names(dir: &str) -> BTreeSet<String> {
     std::fs::read_dir(dir).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// The version of this binary.
+/// The schema version of this binary.
 pub fn newest() -> i64 {
     names("sqlite").iter().map(|name| name.split('_').next().unwrap().parse().unwrap()).max().unwrap()
 }
@@ -64,7 +64,7 @@ fn both_databases_have_migrations_of_same_names() {
     assert_eq!(names("sqlite"), names("postgres"));
 }
 
-/// A new PostgreSQL database without a schema, or `None` when no cluster is named.
+/// Creates a PostgreSQL database without a schema; returns `None` when no cluster is named.
 pub async fn empty_postgres() -> Option<TestDatabase> {
     postgres("").await
 }
@@ -122,7 +122,7 @@ async fn new_database_is_migrated_without_backup() {
     assert_eq!(backups(fresh.dir.path()), Vec::<String>::new());
 }
 
-/// Makes a migrated database look as an older binary left it: with data, and behind this binary's schema.
+/// Makes a migrated database look as if an older binary had left it: with data, and behind this binary's schema.
 async fn downgrade_schema(db: &Db) {
     run(
         db,
@@ -137,7 +137,7 @@ async fn existing_file_is_copied_before_it_is_migrated() {
     let fresh = empty_sqlite().await;
     fresh.db.migrate(None, noon()).await.unwrap();
     downgrade_schema(&fresh.db).await;
-    // The applied versions are none that this binary has, so the migration fails after the backup and changes nothing.
+    // This binary does not know the applied versions, so the migration fails after the backup and changes nothing.
     let said = fresh.db.migrate(None, noon()).await.unwrap_err();
     assert!(matches!(said, StoreError::Migration(_)), "{said}");
 
@@ -149,12 +149,12 @@ async fn existing_file_is_copied_before_it_is_migrated() {
     let kept: String = sqlx::query_scalar("SELECT what FROM keepsake").fetch_one(writer).await.unwrap();
     assert_eq!(kept, "a chat");
     dialect::quick_check(&copy).await.unwrap();
-    // Nothing is ever written over an earlier backup.
+    // An earlier backup is never overwritten.
     let said = fresh.db.migrate(None, noon()).await.unwrap_err();
     assert!(matches!(said, StoreError::Backup { .. }), "{said}");
 }
 
-/// The database as the binary that had the migrations up to this one left it.
+/// Migrates a database up to this version, as an older binary left it.
 pub async fn migrated_up_to(db: &Db, dir: &str, version: i64) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(dir);
     let some = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Words are found on a path as they were written, on both databases alike.
+//! Find in chat: the words of a query are found on a path as they were written, equally on both databases.
 
 use turnleaf::domain::*;
 use turnleaf_store::turns::text_search::{TurnMatches, find_on_path};
@@ -7,7 +7,7 @@ use turnleaf_store::{Db, branches, chats, exchanges, turns, users};
 use crate::databases;
 use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 
-/// A path of messages with these texts. Gives its owner and its turns, root first.
+/// Creates a path of messages with these texts. Returns its owner and its turns, root first.
 async fn path_of(db: &Db, texts: &[&str]) -> (UserId, Vec<TurnId>) {
     let mut tx = db.begin().await.unwrap();
     let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();

@@ -1,5 +1,4 @@
-//! Paths are read in parts by the places of their turns: the same turns as whoever walks from a turn to its root finds,
-//! on any tree.
+//! Reads of path ranges: on any tree they return the same turns as a walk from the leaf to the root.
 
 use crate::databases::{noon, test_databases};
 use crate::domain_fixtures::next_id;
@@ -102,7 +101,7 @@ async fn tree_shape_has_all_turns_and_one_revision() {
 async fn descending_takes_newest_child_and_bounded_steps() {
     for fresh in test_databases().await {
         let db = &fresh.db;
-        // 0 - 1 - 2 - 3, and 4 - 5 beside 2.
+        // 0 - 1 - 2 - 3, and the branch 4 - 5 below 1.
         let hangs_on = [None, Some(0), Some(1), Some(2), Some(1), Some(4)];
         let bush = plant_tree(db, 6, |n| hangs_on[n]).await;
         let id_of = |n: usize| Some(bush.turns[n].id);
@@ -126,7 +125,7 @@ async fn hundreds_of_forks_on_one_path_are_read_completely() {
 }
 
 pub async fn check_many_forks(db: &Db) {
-    // Each other turn has a sibling before it, so that the path changes its branch all the time.
+    // Every other turn has an earlier sibling, so the path changes its branch all the time.
     let bush = plant_tree(db, 451, |n| n.checked_sub(if n % 3 == 2 { 2 } else { 1 })).await;
     let leaf = bush.turns.last().unwrap();
     let walked = bush.walk_to_root(leaf);
@@ -215,7 +214,7 @@ async fn sent_path_is_reread_only_where_it_changed() {
         assert!(path.is_empty() && responses.is_empty(), "a stranger's");
         assert_eq!(asked(next_id(), 10, |_| true).await.0, [], "a stranger's short one");
 
-        // Responses come with the path, whether it is known or read.
+        // Responses come with the path, both from the cache and from the database.
         for (what, paths) in [("read", &PathCache::default()), ("known", &paths)] {
             for (wants, count) in [((|turn| turn.depth == 20) as fn(&Turn) -> bool, 1), (|turn| turn.depth < 20, 0)] {
                 let begun = paths.read_newest(db, bush.owner, bush.chat, leaf(89)).await.unwrap();
@@ -228,7 +227,8 @@ async fn sent_path_is_reread_only_where_it_changed() {
             }
         }
 
-        // Nor is a response read again, unless its turn has changed: here one that is known, and one of the newest.
+        // A response is read again only when its turn has changed: tried with a cached turn and with one of the
+        // newest.
         let said = async |paths: &PathCache, at: usize| {
             let begun = paths.read_newest(db, bush.owner, bush.chat, leaf(89)).await.unwrap();
             let (_, responses) = paths.read_rest(db, bush.owner, begun, |_| true).await.unwrap();
@@ -246,7 +246,7 @@ async fn sent_path_is_reread_only_where_it_changed() {
         assert_eq!([said(&paths, 20).await, said(&paths, 88).await], ["data: {}", "!!"]);
         assert_eq!(said(&PathCache::default(), 20).await, "!!");
 
-        // What nothing here does to a turn that has ended shows that it was kept.
+        // A direct edit, which no operation makes on an ended turn, shows that the cached turn was used.
         run(db, "UPDATE turn_blocks SET content = REPLACE(content, '20.0', 'other')").await;
         let (kept, changed) = (read(89).await, stored(89).await);
         assert_ne!(kept[20], changed[20]);
@@ -259,7 +259,7 @@ async fn sent_path_is_reread_only_where_it_changed() {
     }
 }
 
-/// Stores a call of this turn, and what came of it.
+/// Stores a generation of this turn and its response.
 async fn store_finished_call(db: &Db, turn: TurnId) {
     let id: GenerationId = next_id();
     let new = NewGeneration {

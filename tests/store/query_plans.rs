@@ -1,6 +1,6 @@
-//! How SQLite goes about the statements of the store: none that a request waits for may read a whole table that grows
-//! with use, or all rows of an owner where it is about a few. Looked at are the statements by name, and, as they were
-//! put together, those of the story of a chat and of a path with many forks.
+//! Query plans of SQLite: no statement that a request waits for may scan a whole growing table, or all rows of an
+//! owner when it is about a few. Covers the statements by name and, as they are composed at run time, those of the
+//! walkthrough and of a path with many forks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -14,7 +14,7 @@ use turnleaf_store::Db;
 use crate::databases::{empty_sqlite, noon};
 use crate::{paths, walkthrough};
 
-/// What grows with every message, response or file.
+/// Tables that grow with every message, response or file.
 const GROWING: [&str; 16] = [
     "block_blobs",
     "block_documents",
@@ -34,10 +34,10 @@ const GROWING: [&str; 16] = [
     "uploads",
 ];
 
-/// Indexes of rows that are few whatever there is: those that are at work, or on their way out.
+/// Partial indexes of few rows: unfinished work and pending deletions.
 const OF_FEW: [&str; 4] = ["turns_unfinished", "turns_uncounted", "grafts_running", "deletions_purging"];
 
-/// Statements by name that may look through a table or an owner's rows, and why.
+/// Named statements that may scan a table or an owner's rows, with the reason.
 const MAY_LOOK_THROUGH: [(&str, &str, &str); 23] = [
     ("archive", "ALL_DOCUMENTS", "everything is exported"),
     ("archive", "CHATS", "everything is exported"),
@@ -64,12 +64,12 @@ const MAY_LOOK_THROUGH: [(&str, &str, &str); 23] = [
     ("uploads", "USED", "all that an owner keeps is counted"),
 ];
 
-/// How the statements begin with which the checker reads all values of a table.
+/// The prefix of the statements with which `fsck` reads all values of a table.
 const SCAN_OF_THE_CHECKER: &str = "SELECT /* all values */ ";
-/// What the checker asks at the end of the story; it reads everything.
+/// A statement of `fsck` at the end of the walkthrough; it reads everything.
 const OF_THE_CHECKER: &str = "SELECT id, depth FROM turns WHERE depth >= $1";
 
-/// What a statement does that it should not: by alias, the lines of its plan.
+/// Returns the full scans in the plan of a statement: per alias, the lines of the plan.
 async fn full_scans(db: &SqlitePool, text: &str) -> Vec<String> {
     let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {text}"));
     let plan: Vec<(i64, i64, i64, String)> = sqlx::query_as(explain).fetch_all(db).await.unwrap();
@@ -85,7 +85,7 @@ async fn full_scans(db: &SqlitePool, text: &str) -> Vec<String> {
     plan.into_iter().map(|(.., line)| line).filter(|line| looks(line)).collect()
 }
 
-/// The same with each list as long as for a page of turns: with short ones SQLite goes about it otherwise.
+/// Returns the statement with each list as long as for a page of turns, because SQLite plans short lists differently.
 fn with_long_lists(text: &str) -> String {
     const BEFORE: &str = " IN (";
     let mut parts = text.split(BEFORE);
@@ -100,12 +100,12 @@ fn with_long_lists(text: &str) -> String {
     long
 }
 
-/// Whether it goes on with a list or a condition, and is looked at in the story.
+/// Returns whether the text is a prefix that is completed at run time; its full form is checked in the walkthrough.
 fn is_beginning(text: &str) -> bool {
     text.ends_with(' ')
 }
 
-/// The tables of a statement by the names that it gives them.
+/// Returns the tables of a statement by alias.
 fn aliases(text: &str) -> BTreeMap<&str, &str> {
     let words: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || "(),".contains(c)).filter(|w| !w.is_empty()).collect();
@@ -122,7 +122,7 @@ fn aliases(text: &str) -> BTreeMap<&str, &str> {
     found
 }
 
-/// The statements as sqlx tells them in its log.
+/// Collects the statements from the log of sqlx.
 #[derive(Clone, Default)]
 struct StatementLog(Arc<Mutex<Vec<u8>>>);
 
@@ -138,12 +138,12 @@ impl io::Write for StatementLog {
 }
 
 impl StatementLog {
-    /// Each statement once.
+    /// Returns each statement once.
     fn statements(&self) -> BTreeSet<String> {
         let log = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         let statement = |line: &str| {
             let line: serde_json::Value = serde_json::from_str(line).unwrap();
-            // Other tests run beside this one, also on PostgreSQL.
+            // Other tests run at the same time, also on PostgreSQL.
             line["threadName"].as_str().filter(|name| name.starts_with("sqlx-sqlite"))?;
             let fields = &line["fields"];
             let whole = fields["db.statement"].as_str().filter(|text| !text.is_empty());
@@ -197,7 +197,7 @@ async fn no_statement_of_chat_walkthrough_scans_full_table() {
         .with_max_level(LevelFilter::DEBUG)
         .with_writer(move || writer.clone())
         .finish();
-    // Statements are told by the threads that run them.
+    // Statements are selected by the threads that run them, so a global subscriber is enough.
     tracing::subscriber::set_global_default(subscriber).unwrap();
     let fresh = empty_sqlite().await;
     fresh.db.migrate(None, noon()).await.unwrap();

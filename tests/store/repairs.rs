@@ -1,5 +1,6 @@
-//! Repairs: rows are rebuilt from a journal that can be read, a journal goes into quarantine only where it is damaged
-//! itself, a repair that is broken off is finished by the next, and what is in quarantine goes with what it is of.
+//! Repairs: rows are rebuilt from a readable journal, a journal goes into quarantine only where it is damaged itself,
+//! an interrupted repair is finished by the next, and quarantined values are deleted with the row that they belong
+//! to.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use crate::damage_values::{nested_json, open_unchecked, sqlite_columns};
 use crate::databases::{empty_sqlite, noon, test_databases};
 use crate::domain_fixtures::next_time;
 
-/// Damages rows as a disk would: neither conditions nor references are looked at.
+/// Damages rows as a disk would: constraints and foreign keys are off.
 async fn damage(db: &Db, text: String) {
     let whole = match db {
         Db::Sqlite { .. } => format!(
@@ -44,7 +45,7 @@ async fn count(db: &Db, text: String) -> i64 {
     }
 }
 
-/// The lines of a turn's journal.
+/// Returns the lines of a turn's journal.
 async fn lines(db: &Db, turn: TurnId) -> Vec<(i64, String)> {
     let text = format!("SELECT seq, event FROM turn_events WHERE turn_id = {} ORDER BY seq", literal(db, turn.uuid()));
     match db {
@@ -53,7 +54,7 @@ async fn lines(db: &Db, turn: TurnId) -> Vec<(i64, String)> {
     }
 }
 
-/// A chat with a finished reply, and the service that made it.
+/// Creates a chat with a finished reply, and the service that ran it.
 async fn create_reply(db: &Db, dir: &std::path::Path) -> (Service, UserId, ChatId, Turn) {
     if let Db::Postgres { writer, .. } = db {
         drop_checks(writer).await;
@@ -97,7 +98,7 @@ async fn damaged_row_with_sound_journal_is_rebuilt_and_journal_stays() {
     }
 }
 
-/// The first block that has ended does not depend on lines behind it.
+/// The first ended block does not depend on later lines.
 #[tokio::test]
 async fn damaged_block_is_rebuilt_from_its_own_lines_where_lines_of_others_are_damaged() {
     for fresh in test_databases().await {
@@ -158,7 +159,7 @@ async fn damaged_turn_text_is_rebuilt_from_remaining_blocks() {
         damage(db, format!("DELETE FROM turn_events WHERE turn_id = {reply}")).await;
         let is_thinking = "block_type = 'thinking'";
         damage(db, format!("UPDATE turn_blocks SET content = '{{' WHERE turn_id = {reply} AND {is_thinking}")).await;
-        // A text of PostgreSQL is always one that can be read.
+        // A TEXT value of PostgreSQL is always readable.
         let is_file = db.path().is_some();
         if is_file {
             let no_text = "CAST(X'61ff62' AS TEXT)";
@@ -197,7 +198,7 @@ async fn turn_whose_block_contains_nul_is_repaired_and_its_text_is_in_line() {
         let says = format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text LIKE '%a\u{2400}b%'");
         assert_eq!(count(db, says).await, 1);
         let findings = fsck::check(db, CheckMode::Stopped).await.unwrap();
-        // That the block has it is said as itself.
+        // The replacement character in the block is reported as a finding of its own.
         let is_said = |finding: &fsck::FsckFinding| finding.invariant == "R8";
         assert!(findings.iter().all(is_said), "{findings:#?}");
         assert_eq!(repair::repair(db, next_time()).await.unwrap(), []);
@@ -277,7 +278,7 @@ async fn entries_without_turn_or_after_ending_are_quarantined() {
     }
 }
 
-/// All rows of a file as SQL literals, but for the ids of the quarantine.
+/// Returns all rows of a file as SQL literals, without the ids of the quarantine.
 async fn rows(pool: &SqlitePool) -> BTreeMap<String, Vec<String>> {
     let mut all = BTreeMap::new();
     for (table, columns) in sqlite_columns(pool).await {
@@ -332,7 +333,7 @@ async fn repair_interrupted_anywhere_is_finished_by_next_one() {
         let Db::Sqlite { writer, .. } = &db else { unreachable!() };
         let rows = rows(writer).await;
         match &finished {
-            // Another order of the steps would move a value twice, or not at all.
+            // A different order of the steps would move a value twice, or not at all.
             Some(finished) => assert_eq!(&rows, finished, "after {steps} steps"),
             None => finished = Some(rows),
         }
@@ -394,7 +395,7 @@ async fn quarantined_rows_are_deleted_with_their_owner() {
         let unowned = "SELECT COUNT(*) FROM quarantine WHERE owner_id IS NULL";
         assert_eq!(count(db, unowned.to_owned()).await, 0);
 
-        // In Trash it stays; for ever it goes.
+        // The quarantined values stay while the turn is in Trash and are deleted with it permanently.
         service.delete_turn(owner, more.user_turn.id).await.unwrap();
         assert_eq!(left().await, all);
         service.empty_trash(owner).await.unwrap();

@@ -1,5 +1,4 @@
-//! Searching finds what its one rule says, on both databases alike, and the index follows what is written, deleted,
-//! brought back and purged.
+//! Search: results follow one rule on both databases, and the index follows every write, deletion, restore and purge.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +14,7 @@ use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
 use crate::databases;
 use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 
-/// A chat with a branch, to which turns are added.
+/// A chat with a branch to which turns are added.
 struct WrittenChat {
     owner: UserId,
     chat: Chat,
@@ -195,7 +194,7 @@ async fn every_query_is_matched_literally() {
     }
 }
 
-/// Numbers that look like chance and are the same every time.
+/// A pseudo-random generator with a fixed seed.
 struct TextRng(u64);
 
 impl TextRng {
@@ -211,7 +210,8 @@ impl TextRng {
     }
 }
 
-/// The rule of the search in other words: every word of the query is in the text, not within a longer word.
+/// A second implementation of the search rule: every word of the query is in the text and starts at a word boundary;
+/// only the last word may be a prefix of a longer one.
 fn contains_query(text: &str, query: &str) -> bool {
     let letters: Vec<char> = text.to_lowercase().chars().collect();
     let is_word = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(char::is_ascii_alphanumeric);
@@ -239,7 +239,7 @@ async fn search_finds_exactly_turns_with_query_words() {
         let said = written.add_turns(db, &texts).await;
         let mut hits = 0;
         for _ in 0..200 {
-            // Half of the queries are pieces of texts.
+            // Half of the queries are substrings of texts.
             let text: Vec<char> = texts[chance.next_below(texts.len())].chars().collect();
             let from = chance.next_below(text.len());
             let piece: String = text[from..(from + 1 + chance.next_below(6)).min(text.len())].iter().collect();
@@ -272,7 +272,7 @@ async fn long_text_is_found_by_every_word_of_it() {
             assert!(hit.contains(&long), "w{n}x on {}", fresh.url);
         }
         assert_eq!(found_turns(db, written.owner, "w7000x").await, BTreeSet::from([other, long]));
-        // Where the parts meet, no word begins in the middle of another.
+        // Where the indexed parts meet, no false word boundary appears.
         for n in (0..12_000).step_by(211) {
             assert_eq!(
                 found_turns(db, written.owner, &format!("{n}x")).await,
@@ -296,7 +296,7 @@ async fn pages_show_every_hit_once_despite_concurrent_changes() {
     for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let mut written = WrittenChat::create_chat(db, "").await;
-        // More than one look at the index takes.
+        // There are more texts than one read of the index takes.
         let texts: Vec<String> = (0..620).map(|n| format!("tree {} {n}", "green ".repeat(n % 3))).collect();
         let said = written.add_turns(db, &texts).await;
         let mut gone = WrittenChat::create_chat(db, "").await;
@@ -380,7 +380,7 @@ async fn deleted_turns_are_not_found_until_restored_and_purged_turns_leave_index
         assert_eq!((count(db, entries).await, count(db, rows).await), (5, 5));
         for of in purge::list_due(db, next_time()).await.unwrap() {
             let ids = purge::turns_to_delete(db, of).await.unwrap();
-            // Not when it is undone.
+            // A rolled back deletion does not count.
             let mut tx = db.begin().await.unwrap();
             purge::delete_turns(&mut tx, of, &ids).await.unwrap();
             tx.rollback().await.unwrap();
@@ -408,7 +408,7 @@ async fn text_and_index_are_written_together_or_not_at_all() {
         tx.rollback().await.unwrap();
         written.last = None;
         assert_eq!(found_turns(db, owner, "elm").await, BTreeSet::new());
-        // A reply is found when it is over, by what it says then.
+        // A reply is indexed when it has ended, with its final text.
         let mut tx = db.begin().await.unwrap();
         let ord = chats::allocate_ord(&mut tx, owner, written.chat.id, next_time()).await.unwrap().unwrap();
         let mut reply = turn(&written.branch, next_id(), None, ord, Role::Assistant);
@@ -429,7 +429,7 @@ async fn text_and_index_are_written_together_or_not_at_all() {
         assert!(turns::finish(&mut tx, &reply).await.unwrap());
         tx.commit().await.unwrap();
         assert_eq!(found_turns(db, owner, "elm").await, BTreeSet::from([reply.id]));
-        // A new title is found, the old one is not.
+        // The new title is found, the old one is not.
         let mut tx = db.begin().await.unwrap();
         assert!(chats::rename(&mut tx, owner, written.chat.id, "Elms and oaks", true).await.unwrap());
         tx.commit().await.unwrap();
@@ -453,7 +453,7 @@ async fn turns_older_than_index_are_indexed_in_steps() {
         let before = page(db, owner, "oak", &[SearchKind::Turn], None, 20).await;
         assert_eq!((before.hits.len(), before.is_indexed), (0, false));
         assert!(backfill::index_batch(db).await.unwrap());
-        // Meanwhile something new is said: it is the newest when all is done.
+        // A turn that is added meanwhile is the newest result when the backfill is done.
         let new = written.add_turn(db, "oak 450").await;
         let mut steps = 0;
         while backfill::index_batch(db).await.unwrap() {
@@ -466,7 +466,7 @@ async fn turns_older_than_index_are_indexed_in_steps() {
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries WHERE id <= 4294967296").await, 411);
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries WHERE id > 4294967296").await, 1);
         assert_index_matches(db).await;
-        // Other rules: all of it once more.
+        // A change of the index rules indexes everything again.
         run(db, "UPDATE search_progress SET rules = 0").await;
         assert!(!page(db, owner, "oak", &[SearchKind::Turn], None, 20).await.is_indexed);
         while backfill::index_batch(db).await.unwrap() {}
@@ -512,7 +512,7 @@ async fn search_is_narrowed_and_others_are_not_searched() {
         let all = page(db, owner, "pine", &SearchKind::ALL, None, 20).await;
         assert!(matches!(all.hits.first(), Some(MatchedItem::Chat { .. })), "{all:?}");
         assert_eq!(all.hits.len(), 4);
-        // A cursor of another search leads nowhere.
+        // A cursor of another search is refused.
         let first = page(db, owner, "pine", &[SearchKind::Turn], None, 1).await;
         let other = TextQuery::new("oak").unwrap();
         let refused = find_items(db, owner, (&other, &f(), &[SearchKind::Turn]), first.next, 1).await.unwrap();

@@ -1,4 +1,4 @@
-//! Rows for the tests of damage that no story tells: a value for nearly every column.
+//! Seed rows for the tests of damage: a value for nearly every column, beyond what the walkthrough creates.
 
 use bytes::Bytes;
 use turnleaf::domain::{ModelLock, Thinking, UserId};
@@ -25,10 +25,10 @@ fn document(title: &str, source: DocumentTextSource) -> NewDocumentRequest {
     }
 }
 
-/// A pin, an upload, a draft, documents, a provider, a trusted tool, a reply that failed, one that runs, and values in
-/// columns that are seldom used.
+/// Adds a pinned chat, an upload, a draft, documents, a provider, a trusted tool, a failed reply, a running reply,
+/// and values in rarely used columns.
 pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
-    // Two exchanges: the request of the second is stored after that of the first.
+    // Two exchanges: the request of the second is stored as a delta of the first.
     let pinned = send_and_wait(service, owner, "a chat that is pinned").await;
     for model in ["tour", "error"] {
         let content = vec![MessageBlock::Text { text: "and then?".into() }];
@@ -119,7 +119,7 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
              d.id, c.created_at FROM turns t JOIN chats c ON c.id = t.chat_id, documents d WHERE t.{of_pinned} \
              ORDER BY t.id LIMIT 1"
         ),
-        // As a kill leaves a reply.
+        // The running reply looks as a kill leaves it.
         format!(
             "DELETE FROM turn_events WHERE turn_id IN (SELECT id FROM turns WHERE {of_running}) \
              AND event LIKE '{{\"type\":\"turn_end\"%'"

@@ -1,4 +1,5 @@
-//! What was sent is read as it was, however it is stored: on any tree, after deletions, and not as long as its square.
+//! Stored requests: each is read back byte for byte however it is stored, on any tree and after deletions, and the
+//! stored size of a path grows linearly.
 
 use std::collections::HashMap;
 
@@ -16,7 +17,7 @@ use crate::databases::{noon, test_databases};
 use crate::domain_fixtures::{next_id, next_time};
 use crate::tree_fixtures::{TreeFixture, plant_tree, pseudo_random_parent};
 
-/// A body that holds every message of a path, and its manifest.
+/// Builds a request body with every message of a path, and its manifest.
 fn request_and_list(path: &[Turn]) -> (Bytes, Bytes) {
     let said = |turn: &Turn| json!({ "role": turn.role, "content": format!("{} {}", turn.id, "word ".repeat(400)) });
     let body = json!({ "messages": path.iter().map(said).collect::<Vec<_>>(), "model": "m", "stream": true });
@@ -25,7 +26,7 @@ fn request_and_list(path: &[Turn]) -> (Bytes, Bytes) {
     (body.to_string().into(), manifest.to_string().into())
 }
 
-/// Stores the calls of a reply as a run does: each after what the database names, if it is long enough.
+/// Stores the requests of a reply as a run does: as a delta of the base that the cache names, if it is long enough.
 async fn store_request(
     db: &Db,
     bases: &RequestBaseCache,
@@ -73,7 +74,7 @@ async fn stored_bytes(db: &Db) -> usize {
     number(db, "SELECT CAST(SUM(LENGTH(body) + LENGTH(manifest)) AS BIGINT) FROM generation_requests").await
 }
 
-/// How many requests are stored after others.
+/// Returns how many requests are stored as deltas.
 async fn after_others(db: &Db) -> usize {
     number(db, "SELECT COUNT(*) FROM generation_requests WHERE base_id IS NOT NULL").await
 }
@@ -85,7 +86,7 @@ async fn run(db: &Db, sql: &'static str) {
     }
 }
 
-/// The calls are over, so that the checker has nothing to say of them.
+/// Ends all generations, so that `fsck` has no finding.
 async fn end_all_turns(db: &Db) {
     run(db, "UPDATE generations SET status = 'complete', ended_at = started_at").await;
 }
@@ -119,7 +120,7 @@ async fn every_request_of_any_tree_is_read_as_it_was_sent() {
         read_as_sent(&calls).await;
         assert!(after_others(db).await > 5, "not all of them are whole");
         assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), Vec::new());
-        // A reply that goes for ever takes what was sent below it, and leaves all else.
+        // Permanent deletion of a reply deletes the requests below it and keeps all others.
         let gone = &bush.turns.iter().filter(|turn| turn.role == Role::Assistant).nth(4).unwrap();
         let new = deletions::NewDeletion {
             id: next_id(),
@@ -192,7 +193,7 @@ async fn request_is_not_based_on_stale_base_of_changed_chat() {
             store_request(db, &bases, &bush, reply, 0).await;
         }
         let whole = before.len() - after_others(db).await;
-        // As it is where the chat was deleted for ever and came in again from an archive that somebody had edited.
+        // The state after a chat was deleted permanently and imported again from an edited archive.
         run(db, "UPDATE generation_requests SET body = manifest WHERE base_id IS NULL; UPDATE chats SET epoch = id")
             .await;
         let (id, body, _) = store_request(db, &bases, &bush, last, 0).await;

@@ -1,5 +1,5 @@
-//! What was spent, summed up on both databases: by everything it is told apart by, with what is unknown counted beside,
-//! for its owner alone, and still there when a chat is deleted.
+//! Usage sums on both databases: by each grouping, with unknown counts and costs counted separately, for the owner
+//! only, and unchanged when a chat is deleted.
 
 use chrono::{DateTime, Utc};
 use turnleaf::domain::*;
@@ -16,7 +16,7 @@ fn parse_time(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// A chat with its first branch.
+/// Creates a chat with its first branch.
 async fn create_chat(db: &Db, owner: UserId, title: &str) -> (Chat, Branch) {
     let chat = Chat { title: title.into(), ..chat(owner) };
     let branch = branch(chat.id);
@@ -27,7 +27,7 @@ async fn create_chat(db: &Db, owner: UserId, title: &str) -> (Chat, Branch) {
     (chat, branch)
 }
 
-/// A reply on this branch.
+/// Creates a reply on this branch.
 async fn create_reply(db: &Db, owner: UserId, branch: &Branch) -> TurnId {
     let mut tx = db.begin().await.unwrap();
     let ord = chats::allocate_ord(&mut tx, owner, branch.chat_id, next_time()).await.unwrap().unwrap();
@@ -44,7 +44,7 @@ async fn create_reply(db: &Db, owner: UserId, branch: &Branch) -> TurnId {
     reply.id
 }
 
-/// One call of a provider that is over; of which model answered, when, what it used and cost.
+/// A finished generation: its step, model, time, tokens and cost.
 struct FinishedCall {
     step: u32,
     model: (&'static str, &'static str, Option<&'static str>),
@@ -89,7 +89,8 @@ fn november() -> (DateTime<Utc>, DateTime<Utc>) {
     (parse_time("2026-11-01T00:00:00Z"), parse_time("2026-12-01T00:00:00Z"))
 }
 
-/// Generations, tokens in and out, what lacks counts, cost, what lacks a cost, what is estimated.
+/// Generations, input tokens, output tokens, generations without counts, cost, generations without a cost,
+/// generations with an estimated cost.
 type SpendingTotals = (u64, Option<u64>, Option<u64>, u64, Option<u64>, u64, u64);
 
 fn totals_of(sum: &SpendingSum) -> SpendingTotals {
@@ -151,11 +152,11 @@ async fn spending_adds_up_by_every_dimension() {
             },
         )
         .await;
-        // Not in November.
+        // Both are outside November.
         for (step, at) in [(1, "2026-10-31T23:59:59.9Z"), (2, "2026-12-01T00:00:00Z")] {
             store_call(db, on_birds, FinishedCall { step, model: gpt, at, tokens, cost }).await;
         }
-        // Not over.
+        // This generation has not ended.
         let mut tx = db.begin().await.unwrap();
         let running = NewGeneration {
             id: next_id(),
@@ -202,7 +203,7 @@ async fn spending_adds_up_by_every_dimension() {
         assert_eq!((of_trees.len(), totals_of(of("main")), totals_of(of("side"))), (2, first, second));
         assert_eq!(of("side").branch_id, Some(side.id));
 
-        // A stranger has spent nothing.
+        // Another owner has no usage.
         for by in [
             SpendingGrouping::Day,
             SpendingGrouping::Model,
@@ -213,7 +214,7 @@ async fn spending_adds_up_by_every_dimension() {
             assert_eq!(spending::sums(db, next_id(), november(), by).await.unwrap(), [], "{by:?}");
         }
 
-        // Deleted: without a name, but paid.
+        // The usage of a deleted chat stays, without its title.
         let mut tx = db.begin().await.unwrap();
         let new = NewDeletion {
             id: next_id(),
@@ -296,7 +297,7 @@ async fn sums_ignore_impossible_counts() {
             Db::Sqlite { writer, .. } => drop(sqlx::query(HUGE).execute(writer).await.unwrap()),
             Db::Postgres { writer, .. } => drop(sqlx::query(HUGE).execute(writer).await.unwrap()),
         }
-        // A cost that nothing can have is unknown.
+        // An impossible cost counts as unknown.
         check(Some(5)).await;
         fresh.close().await;
     }

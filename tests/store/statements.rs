@@ -1,5 +1,5 @@
-//! Every statement of the store is prepared on a migrated database of each kind: an unknown table or column or a slip
-//! of syntax is found by name, without running anything.
+//! Prepares every statement of the store on a migrated database of each kind: an unknown table or column or a syntax
+//! error is reported by name without running anything.
 
 use crate::databases;
 use sqlx::{AssertSqlSafe, Executor, SqlSafeStr};

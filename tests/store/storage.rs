@@ -1,5 +1,5 @@
-//! Stored bytes: a turn is counted after its end, a number that is wrong is found, and what changes the rows of an
-//! ended turn has it counted anew.
+//! Stored bytes: a turn is counted after its end, a wrong number is found, and a change to the rows of an ended turn
+//! has it counted again.
 
 use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::generations::raw;
@@ -38,7 +38,7 @@ async fn counted_bytes_match_measured_bytes_and_wrong_count_is_found() {
         assert_eq!(storage::measure(db, owner).await.unwrap(), before, "counted or summed up, it is the same");
         assert_eq!(fsck::check(db, CheckMode::Serving).await.unwrap(), Vec::new());
 
-        // A large body is packed after its turn has ended, and its turn is counted again.
+        // A large body is packed after its turn has ended, so the turn is counted again.
         run(db, "UPDATE generations SET raw_response = NULL, raw_sha256 = NULL, raw_bytes = NULL").await;
         run(db, "UPDATE turns SET stored_bytes = NULL").await;
         while storage::count_pending_turns(db).await.unwrap() {}
@@ -69,8 +69,8 @@ async fn counted_bytes_match_measured_bytes_and_wrong_count_is_found() {
     }
 }
 
-/// A count that waited for a row while it holds others could deadlock with a transaction that takes the same rows in
-/// another order. PostgreSQL alone locks rows.
+/// A count that waited for a row while it holds others could deadlock with a transaction that locks the same rows in
+/// another order. Only PostgreSQL locks rows.
 #[tokio::test]
 async fn count_of_bytes_waits_for_no_row_that_another_transaction_holds() {
     let Some(fresh) = databases::migrated_postgres().await else { return };
@@ -90,7 +90,7 @@ async fn count_of_bytes_waits_for_no_row_that_another_transaction_holds() {
         let counted = tokio::time::timeout(std::time::Duration::from_secs(5), counting).await;
         assert!(counted.is_ok(), "the count waits for the other transaction");
         assert_eq!(number(db, uncounted).await, 1, "the others are counted");
-        // The other one takes the rest of the rows behind its first.
+        // The other transaction locks the remaining rows after its first.
         sqlx::query("UPDATE turns SET stored_bytes = stored_bytes").execute(&mut *other).await.unwrap();
         other.commit().await.unwrap();
         while storage::count_pending_turns(db).await.unwrap() {}

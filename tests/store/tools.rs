@@ -1,5 +1,5 @@
-//! Tools in the store: servers, what they offered, what was said about tools, what a chat chose, and the bytes of
-//! results: written and read by their owner, and by nobody else.
+//! Tools in the store: servers, offered tools, approval policies, the tool choice of a chat, and the bytes of
+//! results. The owner reads back what was written, and nobody else can.
 
 use serde_json::json;
 use turnleaf::domain::approval::ToolApprovalPolicy;
@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::databases;
 use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, next_id, next_time, turn};
 
-/// The local owner, and another account.
+/// Creates the local owner and another account.
 async fn two_owners(db: &Db) -> (UserId, UserId) {
     let mut tx = db.begin().await.unwrap();
     let owner = users::ensure_local_owner(&mut tx, next_id(), next_time()).await.unwrap();
@@ -108,7 +108,7 @@ async fn offered_tools_are_stored_verbatim() {
     }
 }
 
-/// A chat with its first branch.
+/// Creates a chat with its first branch.
 async fn create_chat(db: &Db, owner: UserId) -> (Chat, Branch) {
     let (chat, mut tx) = (chat(owner), db.begin().await.unwrap());
     let branch = branch(chat.id);
@@ -205,7 +205,7 @@ async fn chat_keeps_its_choice_and_branch_gets_other_tools() {
     }
 }
 
-/// A message of this text, and a tool result in it.
+/// Creates a message with this text, and optionally a tool result.
 async fn create_message(db: &Db, (chat, branch): (&Chat, &Branch), text: &str, call: Option<BlockId>) -> Turn {
     let mut turn = turn(branch, next_id(), None, 1, Role::User);
     turn.blocks = vec![block(&turn, 0, Author::User, BlockState::Done, Content::text(text))];
@@ -259,7 +259,7 @@ async fn bytes_are_readable_by_readers_of_referencing_block() {
     }
 }
 
-/// Stores a blob that a block names.
+/// Stores a blob with a reference from a block.
 async fn put_blob(db: &Db, block: Uuid, sha256: &str) {
     const BLOB: &str =
         "INSERT INTO blobs (sha256, mime, byte_count, bytes, created_at) VALUES ($1, 'image/png', 5, $2, $3)";

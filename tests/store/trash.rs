@@ -1,5 +1,5 @@
-//! Deleting, bringing back and purging: by example, and for any sequence of deeds. After each of them the checker finds
-//! nothing, what was deleted is what should have been, and what comes back is what went.
+//! Soft deletion, restore and purge: by example, and as a property test over sequences of actions. After each action
+//! `fsck` finds nothing, exactly the expected rows are deleted, and a restore undoes its deletion.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::{Db, StoreError, branches, chats, exchanges, turns, users};
 use uuid::Uuid;
 
-/// A turn's row, as far as the tree goes.
+/// The columns of a turn that describe the tree.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 struct TurnRow {
     id: Uuid,
@@ -24,7 +24,7 @@ struct TurnRow {
     deletion_id: Option<Uuid>,
 }
 
-/// A branch's row, likewise.
+/// The columns of a branch that describe the tree.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 struct BranchRow {
     id: Uuid,
@@ -33,7 +33,7 @@ struct BranchRow {
     deletion_id: Option<Uuid>,
 }
 
-/// Everything that a deletion may change.
+/// All state that a deletion may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TreeSnapshot {
     turns: BTreeMap<Uuid, TurnRow>,
@@ -51,7 +51,7 @@ macro_rules! query_rows {
     };
 }
 
-/// One chat of one owner, with what is done to it.
+/// One chat of one owner, with the actions on it.
 struct TrashTree<'a> {
     db: &'a Db,
     owner: UserId,
@@ -85,8 +85,8 @@ impl<'a> TrashTree<'a> {
         }
     }
 
-    /// An exchange under this reply, or at the root: on the reply's branch where it may go on, else on a new one, as
-    /// the service does it.
+    /// Adds an exchange below this reply, or at the root: on the reply's branch where that may continue, else on a
+    /// new one, as the service does.
     async fn append_exchange(&self, under: Option<Uuid>) -> TurnId {
         let parent = match under {
             Some(id) => Some(turns::find(self.db, self.owner, id.into()).await.unwrap().unwrap()),
@@ -186,14 +186,14 @@ impl TreeSnapshot {
         self.turns.values().filter(|turn| turn.deletion_id.is_none()).map(|turn| turn.id).collect()
     }
 
-    /// The replies that are not deleted: what a message can follow.
+    /// Returns the replies that are not deleted; a message can follow them.
     fn replies(&self) -> Vec<Uuid> {
         let answers = |turn: &&TurnRow| turn.prev_turn_id.is_some_and(|prev| self.is_question(prev));
         let live = self.turns.values().filter(|turn| turn.deletion_id.is_none());
         live.filter(answers).map(|turn| turn.id).collect()
     }
 
-    /// Turns alternate from the root on.
+    /// Returns whether a turn is a user's message, by its depth: roles alternate from the root on.
     fn is_question(&self, turn: Uuid) -> bool {
         let mut above = 0;
         let mut at = self.turns[&turn].prev_turn_id;
@@ -204,7 +204,7 @@ impl TreeSnapshot {
         above % 2 == 0
     }
 
-    /// The turn and everything below it, deleted or not.
+    /// Returns the turn and all its descendants, deleted or not.
     fn turns_below(&self, root: Uuid) -> BTreeSet<Uuid> {
         let mut found = BTreeSet::from([root]);
         loop {
@@ -227,7 +227,7 @@ impl TreeSnapshot {
         found
     }
 
-    /// What a deletion from this root takes.
+    /// Returns the turns that a deletion with this root covers.
     fn turns_taken_by(&self, root: DeletionRoot) -> BTreeSet<Uuid> {
         let of = match root {
             DeletionRoot::Chat => self.turns.keys().copied().collect(),
@@ -254,7 +254,7 @@ fn pick_by<T: Copy>(from: &[T], by: u16) -> Option<T> {
     (!from.is_empty()).then(|| from[usize::from(by) % from.len()])
 }
 
-/// Deletes and looks whether exactly that went which should.
+/// Deletes and asserts that exactly the expected turns are deleted.
 async fn delete_and_compare(tree: &TrashTree<'_>, root: DeletionRoot) -> Option<DeletionId> {
     let before = tree.snapshot().await;
     let expected = before.turns_taken_by(root);
@@ -275,7 +275,7 @@ async fn delete_and_compare(tree: &TrashTree<'_>, root: DeletionRoot) -> Option<
     Some(deletion)
 }
 
-/// One deed of a sequence.
+/// Applies one action of a sequence.
 async fn apply_action(tree: &TrashTree<'_>, deed: u8, by: u16) {
     let before = tree.snapshot().await;
     let live = before.live();
@@ -287,7 +287,7 @@ async fn apply_action(tree: &TrashTree<'_>, deed: u8, by: u16) {
         _ => pick_by(&live, by).map(|turn| DeletionRoot::AllBut(turn.into())),
     };
     match deed {
-        // Growing: below any reply, a fork of its own, a first message.
+        // Additions: below a reply, a new root, an empty branch.
         0..=4 => drop(tree.append_exchange(pick_by(&before.replies(), by)).await),
         5 => drop(tree.append_exchange(None).await),
         6 => drop(tree.empty_branch(pick_by(&before.replies(), by)).await),
@@ -296,7 +296,7 @@ async fn apply_action(tree: &TrashTree<'_>, deed: u8, by: u16) {
                 delete_and_compare(tree, root).await;
             }
         }
-        // At once brought back, everything is as it was.
+        // An immediate restore gives back the same state.
         11..=14 => {
             let root = if deed == 14 { Some(DeletionRoot::Chat) } else { root };
             if let Some(deletion) = delete_and_compare(tree, root.unwrap_or(DeletionRoot::Chat)).await {
@@ -343,7 +343,7 @@ async fn apply_action(tree: &TrashTree<'_>, deed: u8, by: u16) {
     }
 }
 
-/// All of a sequence, and then everything back, the newest first.
+/// Applies a sequence, then restores everything, newest deletion first.
 async fn run_actions(fresh: &TestDatabase, deeds: &[(u8, u16)]) {
     let tree = TrashTree::plant_chat(&fresh.db).await;
     for (deed, by) in deeds {
@@ -375,7 +375,7 @@ async fn run_actions(fresh: &TestDatabase, deeds: &[(u8, u16)]) {
 #[test]
 fn any_action_sequence_leaves_sound_tree_and_restores_what_was_deleted() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    // After each of up to 36 deeds all of a tree is checked, on two databases: ten seconds and more a case.
+    // The whole tree is checked after each of up to 36 actions, on two databases: a case takes ten seconds and more.
     let config = ProptestConfig { cases: 4, failure_persistence: None, max_shrink_iters: 60, ..Default::default() };
     proptest!(config, |(deeds in prop::collection::vec((0u8..19, any::<u16>()), 10..36))| {
         runtime.block_on(async {
@@ -426,7 +426,7 @@ async fn dependent_deletion_is_restored_after_later_one() {
         tree.restore(inner).await;
         assert_eq!(tree.snapshot().await.live().len(), 4);
         tree.check().await;
-        // Purged with what it hangs on.
+        // The inner deletion is purged with its parent.
         let inner = tree.delete(DeletionRoot::Turn(second)).await;
         let outer = tree.delete(DeletionRoot::Turn(first)).await;
         tree.purge(outer).await;
@@ -456,7 +456,7 @@ async fn chat_without_turns_can_continue() {
         assert_eq!(now.branches[&main].head_turn_id, None);
         let other = tree.append_exchange(None).await;
         tree.check().await;
-        // The first branch, empty now, can go by itself: then its turns come back after it.
+        // The first branch, empty now, can be deleted by itself; then it must be restored before its turns.
         let alone = tree.delete(DeletionRoot::Branch(main.into())).await;
         assert_eq!(tree.unmark(deletion).await, RestoreOutcome::BlockedBy(alone));
         tree.purge(alone).await;
@@ -489,7 +489,7 @@ async fn last_read_position_moves_to_nearest_ancestor_and_back() {
 #[tokio::test]
 async fn reading_position_is_not_stored_on_turn_being_deleted() {
     for fresh in test_databases().await {
-        // SQLite has one writer: the deletion is over before the reader comes.
+        // SQLite has one writer: the deletion is over before the reader starts.
         let Db::Postgres { readers, .. } = &fresh.db else { continue };
         let tree = TrashTree::plant_chat(&fresh.db).await;
         let first = tree.append_exchange(None).await;
@@ -558,7 +558,7 @@ async fn nothing_new_is_attached_to_deleted_turn() {
         let parent = turns::find(tree.db, tree.owner, first).await.unwrap().unwrap();
         let on = branches::list(tree.db, tree.owner, tree.chat).await.unwrap().remove(0);
         tree.delete(DeletionRoot::Turn(first)).await;
-        // Somebody who looked before it was deleted.
+        // A writer that read the branch before it was deleted.
         let mut tx = tree.db.begin().await.unwrap();
         let ord = chats::allocate_ord(&mut tx, tree.owner, tree.chat, next_time()).await.unwrap().unwrap();
         let late = turn(&on, parent.exchange_id, Some(&parent), ord, Role::User);
@@ -628,7 +628,7 @@ async fn foreign_users_can_neither_delete_see_nor_restore() {
 #[tokio::test]
 async fn trash_is_purged_after_thirty_days() {
     for fresh in test_databases().await {
-        // A chat with blocks, calls, a journal, raw bytes, drafts.
+        // A chat with blocks, generations, a journal, raw bytes and drafts.
         walkthrough::start_walkthrough(&fresh.db).await;
         let db = &fresh.db;
         let mut tx = db.begin().await.unwrap();
@@ -673,7 +673,7 @@ async fn version_that_is_purged_takes_its_exchange_and_leaves_message() {
         let tree = TrashTree::plant_chat(&fresh.db).await;
         let first = tree.append_exchange(None).await;
         let parent = tree.snapshot().await.turns[&first.uuid()].prev_turn_id.unwrap();
-        // Another reply to the same message, as Try again makes it.
+        // A second reply to the same message, as Try again creates it.
         let question = turns::find(tree.db, tree.owner, parent.into()).await.unwrap().unwrap();
         let mut tx = tree.db.begin().await.unwrap();
         let on = Branch { fork_turn_id: Some(question.id), ..branch(tree.chat) };

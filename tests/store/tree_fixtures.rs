@@ -1,4 +1,4 @@
-//! Chats of any shape, planted in a database at once: as the product would have stored them, without asking a model.
+//! Chats of any shape, inserted at once as the product would have stored them, without a model.
 
 use std::collections::HashMap;
 
@@ -6,15 +6,15 @@ use crate::domain_fixtures::{block, branch, chat, exchange, frozen_settings, nex
 use turnleaf::domain::*;
 use turnleaf_store::{Db, branches, chats, exchanges, turns, users};
 
-/// A chat with its turns by creation, and its owner.
+/// A chat with its turns in order of creation, and its owner.
 pub struct TreeFixture {
     pub owner: UserId,
     pub chat: ChatId,
     pub turns: Vec<Turn>,
 }
 
-/// Messages and finished replies, by turns on every path. Turn `n` hangs on turn `hangs_on(n)`: at the end of a
-/// branch it goes on there, anywhere else it begins one.
+/// Inserts alternating messages and finished replies. Turn `n` is a child of turn `hangs_on(n)`: at the end of a
+/// branch it continues that branch, elsewhere it starts a new one.
 pub async fn plant_tree(
     db: &Db,
     lock: ModelLock,
@@ -68,7 +68,7 @@ pub async fn plant_tree(
     TreeFixture { owner, chat: chat.id, turns: grown }
 }
 
-/// Mostly straight on, now and then from somewhere else, sometimes another root.
+/// Returns a pseudo-random parent: mostly the previous turn, sometimes an earlier one, sometimes none.
 pub fn pseudo_random_parent(n: usize) -> Option<usize> {
     let dice = n.wrapping_mul(2_654_435_761) >> 7;
     match (n, dice % 11) {
@@ -79,7 +79,7 @@ pub fn pseudo_random_parent(n: usize) -> Option<usize> {
 }
 
 impl TreeFixture {
-    /// The path to a turn, found by walking from it to the root.
+    /// Returns the path to a turn by walking from it to the root.
     pub fn walk_to_root(&self, leaf: &Turn) -> Vec<Turn> {
         let mut path = vec![leaf.clone()];
         while let Some(up) = path.last().unwrap().prev_turn_id {

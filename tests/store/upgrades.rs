@@ -1,5 +1,5 @@
-//! Every released state of the schema comes up to the newest with what stands in it. An upgrade that is broken off, at
-//! whatever moment, leaves the database as it was, and the next start does it.
+//! Upgrades: every released schema version migrates to the newest with its data. An upgrade that is interrupted at
+//! any moment leaves the database unchanged, and the next start completes it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,18 +16,19 @@ use uuid::Uuid;
 use crate::databases::{TestDatabase, empty_sqlite, noon};
 use crate::migrations::{backups, columns, empty_postgres, migrated_up_to, names, newest};
 
-/// The released states, the oldest first.
+/// Returns the released schema versions, oldest first.
 fn versions() -> Vec<i64> {
     names("sqlite").iter().map(|name| name.split('_').next().unwrap().parse().unwrap()).collect()
 }
 
 const AT: &str = "'2026-03-01T12:00:00+00:00'";
 
-/// What a request was made of.
+/// The manifest of a request.
 const MANIFEST: &str = "{\"turns\":[]}";
 
-/// Rows as the binary of this version stored them: a chat with a message and two replies on branches of their own, one
-/// with its raw bytes and one that failed; a chat in Trash; what came with later versions, as they came.
+/// Returns rows as the binary of this version stored them: a chat with a message and two replies on separate
+/// branches, one with its raw bytes and one that failed; a chat in Trash; and rows of later versions' features from
+/// their version on.
 fn schema_rows(dir: &str, version: i64) -> String {
     let is_sqlite = dir == "sqlite";
     let id = |n: u8| if is_sqlite { format!("X'{n:032x}'") } else { format!("'{n:032x}'") };
@@ -101,7 +102,7 @@ fn schema_rows(dir: &str, version: i64) -> String {
             chat_seq = ord << 20,
         );
     }
-    // Its bytes are still in pieces, as behind a server that was killed.
+    // Its bytes are still in chunks, as after a killed server.
     let (columns, values) = since(5, ", api", ", 'openai_chat'".into());
     let (copy, is_copy) = since(7, ", is_copy", format!(", {}", bool(false)));
     let (sent, what) = match version >= 19 {
@@ -166,7 +167,8 @@ fn schema_rows(dir: &str, version: i64) -> String {
             document = id(32),
         );
     }
-    // From 16 on the index is written with the rows.
+    // From version 16 on the product indexes rows as it writes them; these rows were written without, so the backfill
+    // must run.
     if version >= 16 {
         all += "UPDATE search_progress SET is_done = ";
         all += &format!("{}; ", bool(false));
@@ -188,7 +190,7 @@ async fn number(db: &Db, text: &'static str) -> i64 {
     }
 }
 
-/// What was planted is all there, reads as this binary reads, and breaks no invariant.
+/// Asserts that all seeded rows are there, can be read by this binary, and break no invariant.
 async fn assert_sound(db: &Db, of: &str) {
     let id = |n: u128| Uuid::from_u128(n);
     let owner: UserId = id(1).into();
@@ -217,7 +219,7 @@ async fn assert_sound(db: &Db, of: &str) {
     assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), Vec::new(), "{of}");
 }
 
-/// From every state with its rows.
+/// Upgrades from every released version with its rows.
 async fn upgrade_every_version(dir: &str) {
     let newest_columns = {
         let fresh = empty_sqlite().await;
@@ -229,12 +231,12 @@ async fn upgrade_every_version(dir: &str) {
         let of = format!("{dir} {version}");
         let done = fresh.db.migrate(None, noon()).await.unwrap_or_else(|why| panic!("{of}: {why}"));
         assert_eq!((done.from, done.to, done.is_pending()), (Some(version), newest(), version < newest()), "{of}");
-        // PostgreSQL is copied with its own tools.
+        // No backup is made of PostgreSQL, which has tools of its own.
         let copies = usize::from(version < newest() && dir == "sqlite");
         assert_eq!(backups(fresh.dir.path()).len(), copies, "{of}");
         assert_eq!(columns(&fresh.db).await, newest_columns, "{of}");
         assert_sound(&fresh.db, &of).await;
-        // A yes to every host is dropped when grants get hosts; other answers stay.
+        // Permission for all hosts is dropped when grants get hosts; other permissions stay.
         let allowed = tool_policies::list(&fresh.db, Uuid::from_u128(1).into()).await.unwrap();
         let allowed: Vec<(&str, &Option<String>)> =
             allowed.iter().map(|said| (said.tool.as_str(), &said.host)).collect();
@@ -258,7 +260,7 @@ async fn every_released_schema_upgrades_with_its_rows_on_postgres() {
     upgrade_every_version("postgres").await;
 }
 
-/// Everything that a migration could leave behind: the schema, and which files were applied.
+/// Returns everything that a migration could leave behind: the schema, and the number of applied files.
 async fn schema(db: &Db) -> (Vec<String>, i64) {
     const SQLITE: &str =
         "SELECT type || ' ' || name || ' ' || COALESCE(sql, '') FROM sqlite_schema ORDER BY type, name";
@@ -273,8 +275,8 @@ async fn schema(db: &Db) -> (Vec<String>, i64) {
     (all, number(db, "SELECT COUNT(*) FROM _sqlx_migrations").await)
 }
 
-/// SQLite asks after so many of its own steps whether it may go on. One answer is no: the statement that runs then ends
-/// as it does when the process is told to stop, wherever it is.
+/// An SQLite progress handler that interrupts one statement. SQLite calls it every few virtual machine steps; when it
+/// refuses, the statement ends as if the process were told to stop.
 struct ProgressInterrupter(Arc<AtomicI64>);
 
 impl ProgressInterrupter {
@@ -292,7 +294,7 @@ impl ProgressInterrupter {
         Self(left)
     }
 
-    /// Says no after so many questions.
+    /// Interrupts after this many calls.
     fn interrupt_after(&self, questions: i64) {
         self.0.store(questions, Ordering::Relaxed);
     }
@@ -302,12 +304,12 @@ impl ProgressInterrupter {
     }
 }
 
-/// How many moments of an upgrade of SQLite are tried.
+/// The number of interruption points of an SQLite upgrade that are tried.
 const MOMENTS: i64 = 60;
 
 #[tokio::test]
 async fn interrupted_sqlite_upgrade_leaves_database_unchanged() {
-    // How long it takes, in questions.
+    // The length of the upgrade, in handler calls.
     let measured = database_at_version("sqlite", 1).await.unwrap();
     let clock = ProgressInterrupter::install_on(&measured.db).await;
     measured.db.migrate(None, noon()).await.unwrap();
@@ -328,11 +330,11 @@ async fn interrupted_sqlite_upgrade_leaves_database_unchanged() {
         let said = db.migrate(None, noon()).await;
         assert!(breaker.has_interrupted(), "{moment}");
         breaker.interrupt_after(i64::MAX);
-        // SQLite tries some things again by itself; then all of it was done.
+        // SQLite retries some steps by itself; then the whole upgrade succeeded.
         if said.is_err() {
             broken += 1;
             assert_eq!(schema(&db).await, before, "moment {moment}");
-            // A copy that was begun is whole or gone.
+            // A backup that was begun is either complete or absent.
             for copy in backups(dir.path()) {
                 assert_copy_is_whole(&dir.path().join(copy)).await;
             }
@@ -361,7 +363,7 @@ async fn sqlite_upgrade_on_full_disk_leaves_database_unchanged() {
     let before = schema(&fresh.db).await;
     let pages = number(&fresh.db, "PRAGMA page_count").await;
     let mut failed = 0;
-    // A page more each time, until there is room.
+    // Allows one page more each time, until there is room.
     for more in 0.. {
         run(&fresh.db, format!("PRAGMA max_page_count = {}", pages + more)).await;
         match fresh.db.migrate(Some(fresh.dir.path()), noon() + chrono::TimeDelta::seconds(more)).await {
@@ -375,7 +377,8 @@ async fn sqlite_upgrade_on_full_disk_leaves_database_unchanged() {
     assert_sound(&fresh.db, "with room").await;
 }
 
-/// A released state with its rows; none where there is no such database here.
+/// Creates a database at a released version with its rows; returns `None` where this kind of database is not
+/// available.
 async fn database_at_version(dir: &str, version: i64) -> Option<TestDatabase> {
     let fresh = if dir == "sqlite" { empty_sqlite().await } else { empty_postgres().await? };
     migrated_up_to(&fresh.db, dir, version).await;
@@ -383,8 +386,8 @@ async fn database_at_version(dir: &str, version: i64) -> Option<TestDatabase> {
     Some(fresh)
 }
 
-/// Counts statements, which a rollback does not undo, and breaks off the one whose number was set: every other time
-/// with an error, else by ending the connection, as a server that is killed does.
+/// Counts statements in a sequence, which a rollback does not undo, and breaks off the one with the chosen number:
+/// alternately with an error and by ending the connection, as a killed server does.
 const BREAKER: &str = "CREATE SCHEMA breaker; CREATE SEQUENCE breaker.count; CREATE TABLE breaker.off (at BIGINT); \
     INSERT INTO breaker.off VALUES (0); \
     CREATE FUNCTION breaker.tick() RETURNS void LANGUAGE plpgsql AS $$ \
@@ -416,7 +419,7 @@ async fn interrupted_postgres_upgrade_leaves_database_unchanged() {
         }
         assert_eq!(schema(&fresh.db).await, before, "statement {statements}");
     }
-    // Each of the files is one at least.
+    // Each migration file has at least one statement.
     assert!(statements > names("postgres").len() * 3, "{statements}");
     run(&fresh.db, "DROP EVENT TRIGGER breaker; DROP SCHEMA breaker CASCADE".to_owned()).await;
     assert_sound(&fresh.db, "after all that").await;

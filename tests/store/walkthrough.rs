@@ -1,4 +1,4 @@
-//! The story, chapter by chapter.
+//! A walkthrough of the store, chapter by chapter.
 
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ use crate::domain_fixtures::{
 };
 use crate::grafts::{self, StoryState};
 
-/// A chat with one question and its pending reply.
+/// A chat with one message and its pending reply.
 pub struct Story {
     owner: UserId,
     chat: Chat,
@@ -54,7 +54,7 @@ pub async fn run_walkthrough(db: &Db) {
     assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), Vec::new());
 }
 
-/// The story until there is one of everything: a finished reply with a journal, forks, raw bytes, drafts.
+/// Runs the walkthrough until every table has rows: a finished reply with a journal, forks, raw bytes, drafts.
 pub async fn start_walkthrough(db: &Db) -> Story {
     let owner = create_owner(db).await;
     let mut story = check_send(db, owner).await;
@@ -103,7 +103,7 @@ async fn check_chat_origin(db: &Db, story: &Story) {
     tx.commit().await.unwrap();
     assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), Some(source.clone()));
     assert_eq!(chat_sources::find(db, stranger, chat).await.unwrap(), None);
-    // What is told later comes beside it; where it came from stays.
+    // A later import merges its differences; the origin stays.
     let more = ImportDifference { kind: ImportDifferenceKind::LeftOut, place: "a".into(), text: "more".into() };
     let later = ImportOrigin { differences: vec![source.differences[0].clone(), more], ..source };
     let mut tx = db.begin().await.unwrap();
@@ -133,7 +133,7 @@ async fn check_idempotency_keys(db: &Db, story: &Story) {
     };
     forget(then).await;
     assert_eq!(claim(story.owner, "third", then).await, Some(request("first")), "not older than that");
-    // A name that is rolled back was never taken.
+    // A rolled back idempotency key was never claimed.
     let mut tx = db.begin().await.unwrap();
     let other = IdempotencyRecord { client_request_id: "other".into(), ..request("never") };
     assert_eq!(idempotency_keys::claim(&mut tx, story.owner, &other, then).await.unwrap(), None);
@@ -141,7 +141,7 @@ async fn check_idempotency_keys(db: &Db, story: &Story) {
     let mut tx = db.begin().await.unwrap();
     assert_eq!(idempotency_keys::claim(&mut tx, story.owner, &other, then).await.unwrap(), None);
     tx.rollback().await.unwrap();
-    // The same name of another owner is another one.
+    // The same key of another owner is a different key.
     let stranger: UserId = next_id();
     another_account(db, stranger).await;
     assert_eq!(claim(stranger, "theirs", then).await, None);
@@ -221,7 +221,7 @@ async fn check_send(db: &Db, owner: UserId) -> Story {
     Story { owner, chat, branch, question, reply, exchange }
 }
 
-/// The prompt and the tools of a branch stay as they were with its first turn; the policy may change.
+/// The prompt and the tools of a branch are frozen with its first turn; the approval policy may change.
 async fn check_branch_settings(db: &Db, owner: UserId, with_turns: &Branch) {
     assert_eq!(branches::frozen(db, with_turns.id).await.unwrap(), Some(frozen_settings()));
     assert_eq!(branches::frozen(db, next_id()).await.unwrap(), None);
@@ -302,8 +302,8 @@ async fn check_ownership(db: &Db, story: &Story) {
     tx.commit().await.unwrap();
 }
 
-/// Streams a reply with thinking, a tool call and text, in several commits. After each, what a reader gets equals the
-/// fold of what is committed. Gives the live turn just before its end.
+/// Streams a reply with reasoning, a tool call and text, in several commits. After each commit, a reader gets the
+/// fold of the committed events. Returns the live turn just before its end.
 async fn check_streaming_reads(db: &Db, story: &Story) -> Turn {
     let mut live = story.reply.clone();
     let generation: GenerationId = next_id();
@@ -506,7 +506,7 @@ async fn check_raw_bytes(db: &Db, story: &Story) {
     assert_eq!(step.api.as_deref(), Some("openai_chat"));
     assert_eq!(raw::list_unpacked(db, 9).await.unwrap(), []);
 
-    // A large body is left for `pack`, and can be read before it and after it.
+    // A large body is left for `pack`, and can be read before and after it.
     let large: Vec<u8> = (0..3_000_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let new = NewGeneration {
         id: next_id(),
@@ -557,7 +557,7 @@ fn sha2(bytes: &[u8]) -> Vec<u8> {
     sha2::Sha256::digest(bytes).to_vec()
 }
 
-/// Adds a finished exchange under `prev` on a branch of its own: Edit makes another question, Try again another reply.
+/// Adds a finished exchange under `prev` on a new branch, as Edit (another message) and Try again (another reply) do.
 async fn fork(db: &Db, story: &Story, prev: Option<&Turn>) -> (Turn, Turn) {
     let owner = story.owner;
     let mut tx = db.begin().await.unwrap();
@@ -659,7 +659,7 @@ async fn check_versions(db: &Db, story: &Story, [first, second, newest]: [&Turn;
     assert!(turns::versions(db, next_id(), &ids).await.unwrap().is_empty());
     assert!(turns::versions(db, owner, &[]).await.unwrap().is_empty());
     let newest_of = turns::newest_versions(db, owner, &ids).await.unwrap();
-    // Of a message it is the reply to it.
+    // For a message it is the newest reply to it.
     assert_eq!(newest_of, [(first.id, first.ord + 1), (second.id, second.ord + 1)].into());
     assert!(turns::newest_versions(db, next_id(), &ids).await.unwrap().is_empty());
     assert!(turns::newest_versions(db, owner, &[]).await.unwrap().is_empty());
@@ -670,7 +670,7 @@ async fn check_versions(db: &Db, story: &Story, [first, second, newest]: [&Turn;
     assert_eq!(turns::newest_after(db, next_id(), chat, 0).await.unwrap(), None);
 }
 
-/// The bare path of the reply, copied into a chat of its own, says the same in the same blocks.
+/// The path of the reply, copied into a new chat, has the same text in the same blocks.
 async fn check_path_copy(db: &Db, story: &Story) {
     let owner = story.owner;
     let path = copies::path_skeleton(db, owner, story.reply.id).await.unwrap();
@@ -747,7 +747,7 @@ async fn check_path_copy(db: &Db, story: &Story) {
     tx.rollback().await.unwrap();
 }
 
-/// All that an owner has is counted and looked up, to be deleted.
+/// Everything that an owner has is counted and listed for deletion.
 async fn check_counts(db: &Db, story: &Story) {
     let owner = story.owner;
     let counts = inventory::count(db, owner).await.unwrap();
@@ -911,7 +911,7 @@ async fn check_chat_lifecycle(db: &Db, story: &Story) {
     assert_eq!(branches::list(db, owner, chat).await.unwrap().len(), 5);
 }
 
-/// Prints the rate; what it must be is the bench's business.
+/// Prints the rate; the benchmark checks it.
 async fn check_large_journal(db: &Db, story: &Story) {
     let mut tx = db.begin().await.unwrap();
     let events: Vec<String> = (0..20_000)

@@ -1,5 +1,5 @@
-//! Citations that point anywhere, through each API that has offsets: characters in OpenAI's words, bytes in Google's.
-//! The text stays what it was, every mark stands between two of its characters, and the page shows all of it.
+//! Property tests of citation offsets, through each API that has them: OpenAI counts characters, Google counts bytes.
+//! The text stays unchanged, every citation mark stands on a character boundary, and the page shows all of the text.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::decoding::decode;
 const PAGE: &str = "https://leaves.example/a";
 const APIS: [ProviderApi; 3] = [ProviderApi::OpenaiResponses, ProviderApi::OpenaiChat, ProviderApi::Gemini];
 
-/// A whole reply that says this and cites a page from here to there.
+/// Builds a whole response body with `text` and one citation of [`PAGE`] for each (start, end) of `places`.
 fn body(api: ProviderApi, text: &str, places: &[(Value, Value)]) -> Vec<u8> {
     let all = |one: &dyn Fn(&Value, &Value) -> Value| -> Vec<Value> {
         places.iter().map(|(start, end)| one(start, end)).collect()
@@ -51,7 +51,7 @@ fn body(api: ProviderApi, text: &str, places: &[(Value, Value)]) -> Vec<u8> {
     format!("data: {document}\n\n{end}").into_bytes()
 }
 
-/// The blocks that a body becomes, as far as they are text and sources.
+/// Decodes a body and keeps only its text and source blocks.
 fn blocks(api: ProviderApi, body: &[u8]) -> Vec<Block> {
     let dialect = turnleaf_providers::openai_chat::dialect::Dialect::from_name("openai").unwrap();
     let (items, outcome) = decode(replay::decoder_for_api(api, dialect), [body]);
@@ -85,7 +85,7 @@ fn block(seq: u32, content: Content) -> Block {
     }
 }
 
-/// The only text, with the marks that stand in it.
+/// Renders the only text block with the citation marks in it.
 fn draw_with_citations(blocks: &[Block]) -> (String, ReplySources, Vec<InlineCitation>) {
     let texts: Vec<(&Block, &str)> = blocks
         .iter()
@@ -100,7 +100,7 @@ fn draw_with_citations(blocks: &[Block]) -> (String, ReplySources, Vec<InlineCit
     (text.to_owned(), sources, cites)
 }
 
-/// What is drawn, without the marks.
+/// Returns the rendered HTML without the citation marks.
 fn without_marks(html: &str) -> String {
     let mut rest = html;
     let mut all = String::new();
@@ -146,7 +146,8 @@ proptest! {
     }
 }
 
-/// Where a citation ends that covers the first words, with letters of one to four bytes before its end.
+/// A citation of the first words, with characters of one to four bytes before its end, has a different end offset in
+/// each API.
 #[test]
 fn offsets_count_in_each_providers_own_unit() {
     const WORDS: &str = "Grüße 😀 你好";
@@ -161,7 +162,7 @@ fn offsets_count_in_each_providers_own_unit() {
         let ends: Vec<&str> = cites.iter().map(|cite| &text[..cite.at]).collect();
         assert_eq!((ends, sources.list.len()), (vec![WORDS], 1), "{api:?}");
     }
-    // In the middle of a letter it ends before that letter.
+    // An offset in the middle of a character is moved back to its start.
     let (_, _, cites) =
         draw_with_citations(&blocks(ProviderApi::Gemini, &body(ProviderApi::Gemini, "a😀b", &[(json!(0), json!(3))])));
     assert_eq!(cites.iter().map(|cite| cite.at).collect::<Vec<_>>(), [1]);

@@ -1,5 +1,5 @@
-//! What a row may be damaged with: the values, the columns of a SQLite file, and the statement. For the tests of the
-//! store, which try them all, and for `cargo xtask chaos`, which tries a part on the running program.
+//! Damages for database rows: the values, the columns of a SQLite file, and the SQL statement. The tests of the store
+//! try all of them; `cargo xtask chaos` tries some on the running program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,19 +8,19 @@ use std::str::FromStr;
 use sqlx::SqlitePool;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 
-/// Tables without rows of their own: those of the search's index, which is built anew, and the list of migrations,
-/// which says whether the database may be touched at all.
+/// Tables that are not damaged: the search index is derived data and can be rebuilt, and the migrations table decides
+/// whether the database may be opened at all.
 const NOT_DAMAGED: &[&str] = &["_sqlx_migrations", "search_words", "sqlite_sequence"];
 
-/// Tables whose rows have no number of their own.
+/// Tables without a `rowid`.
 const WITHOUT_ROWID: &[&str] = &["settings", "turn_events"];
 
-/// Nested so deep that no reader follows, as an earlier version could write it.
+/// Builds JSON nested more deeply than any reader follows, as an earlier version could write it.
 pub fn nested_json(levels: usize) -> String {
     format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels))
 }
 
-/// What is written over a column of this type, as SQL.
+/// Returns SQL expressions that damage a column of this type.
 pub fn damage_values(kind: &str) -> Vec<String> {
     match kind {
         "TEXT" => vec![
@@ -39,7 +39,7 @@ pub fn damage_values(kind: &str) -> Vec<String> {
     }
 }
 
-/// The columns of every table of a SQLite file, with their types.
+/// Returns the columns of every table of a SQLite file, with their types.
 pub async fn sqlite_columns(pool: &SqlitePool) -> BTreeMap<String, Vec<(String, String)>> {
     const COLUMNS: &str = "SELECT m.name, c.name, c.type FROM sqlite_schema m JOIN pragma_table_info(m.name) c \
         WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%'";
@@ -47,7 +47,7 @@ pub async fn sqlite_columns(pool: &SqlitePool) -> BTreeMap<String, Vec<(String, 
     let mut tables: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
     for (table, column, kind) in rows {
         let is_left_out = NOT_DAMAGED.iter().any(|name| table.starts_with(name));
-        // The row of the account says whose everything is.
+        // The users table is left out: its row determines the owner of everything.
         if !is_left_out && table != "users" {
             tables.entry(table).or_default().push((column, kind));
         }
@@ -63,7 +63,8 @@ pub async fn open_unchecked(file: &Path) -> SqlitePool {
     SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap()
 }
 
-/// Damages the first row that has a value; a table without row numbers has no two rows alike in its first column.
+/// Builds a statement that damages the first row that has a value. Tables without a `rowid` are addressed by their
+/// first column, which is unique in them.
 pub fn damage_statement(table: &str, column: &str, damage: &str) -> String {
     let row = if WITHOUT_ROWID.contains(&table) { column } else { "rowid" };
     format!(

@@ -1,5 +1,5 @@
-//! What every decoder must keep on every recording: any split gives the same items, and any beginning ends as an
-//! interruption whose text is a beginning of the whole.
+//! Invariants of every decoder on every recording: the split of the bytes does not change the items, and a truncated
+//! body ends as an interruption whose text is a prefix of the whole text.
 
 use turnleaf_providers::provider::{DecodedItem, Decoder};
 
@@ -19,8 +19,9 @@ fn text(items: &[DecodedItem]) -> String {
         .collect()
 }
 
-/// Byte by byte and in 200 random splits (fewer for large bodies: decoding is the slow part): the same items, with
-/// neighbouring pieces of one text or one call's arguments joined, and the same outcome.
+/// Decodes each recording byte by byte and in 200 random splits (fewer for large bodies, because decoding is slow)
+/// and asserts that the outcome and the items are the same, with adjacent pieces of one text or of one call's
+/// arguments joined.
 pub fn assert_same_in_every_split(
     recordings: &[FixtureRecording],
     decoder: impl Fn(&FixtureRecording) -> Box<dyn Decoder>,
@@ -40,8 +41,8 @@ pub fn assert_same_in_every_split(
     }
 }
 
-/// Every beginning (of a long body: twenty of them) ends, complete or with a failure, and its text is a beginning of
-/// the whole text.
+/// Asserts that every prefix of a body (twenty of a long one) ends, complete or with a failure, and that its text is
+/// a prefix of the whole text.
 pub fn assert_every_prefix_ends(
     recordings: &[FixtureRecording],
     decoder: impl Fn(&FixtureRecording) -> Box<dyn Decoder>,

@@ -1,6 +1,6 @@
-//! A provider made of a socket: every connection follows a script byte by byte, and what was asked and when the client
-//! closed is kept. Below HTTP libraries on purpose, so that it can do what they forbid. A test crate that uses only a
-//! part says `#[expect(dead_code, reason = "…")]` where it includes this.
+//! A scripted provider on a raw socket: every connection follows a script byte by byte, and the requests and the
+//! times of client closes are recorded. It works below HTTP libraries so that it can break the protocol. A test crate
+//! that uses only a part of it writes `#[expect(dead_code, reason = "…")]` where it includes the file.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -10,12 +10,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// What the server does next on a connection.
+/// The next step of the server on a connection.
 #[derive(Debug, Clone)]
 pub enum ServerStep {
-    /// Status line and the usual headers of a stream, without a length.
+    /// Sends the status line and the usual headers of a stream, without a length.
     Status(u16),
-    /// One header more; before any byte of the body.
+    /// Sends one more header; must come before any byte of the body.
     Header(&'static str, String),
     /// Ends the headers if they are still open and sends bytes.
     Bytes(Vec<u8>),
@@ -25,16 +25,16 @@ pub enum ServerStep {
     Stall,
     /// Closes with a reset.
     Rst,
-    /// Closes in the proper way.
+    /// Closes gracefully.
     Fin,
 }
 
-/// One request as it came.
+/// One received request.
 #[derive(Debug, Clone)]
 pub struct ReceivedRequest {
     pub method: String,
     pub path: String,
-    /// Names in lower case.
+    /// Names are in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
     pub at: Instant,
@@ -43,11 +43,11 @@ pub struct ReceivedRequest {
 #[derive(Debug, Clone, Default)]
 struct ServerLog {
     requests: Vec<ReceivedRequest>,
-    /// When the client was seen to have closed, one entry a connection.
+    /// The times at which clients were seen to close, one entry per connection.
     closed: Vec<Instant>,
 }
 
-/// The server. It stops with its last clone.
+/// The server; it stops when its last clone is dropped.
 #[derive(Clone)]
 pub struct FakeProvider {
     address: SocketAddr,
@@ -64,7 +64,7 @@ impl Drop for ServerTask {
 }
 
 impl FakeProvider {
-    /// Answers connection n with script n; the last script answers all that follow.
+    /// Answers connection n with script n; the last script answers all later connections.
     pub async fn start(scripts: Vec<Vec<ServerStep>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -85,7 +85,7 @@ impl FakeProvider {
         Self { address, seen, _server: Arc::new(ServerTask(server)) }
     }
 
-    /// What a client is configured with.
+    /// Returns the base URL to configure a client with.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -94,13 +94,13 @@ impl FakeProvider {
         self.seen.borrow().requests.clone()
     }
 
-    /// Waits until this many requests came and gives them.
+    /// Waits until this many requests have arrived and returns them.
     pub async fn wait_for_requests(&self, count: usize) -> Vec<ReceivedRequest> {
         let mut seen = self.seen.clone();
         seen.wait_for(|seen| seen.requests.len() >= count).await.unwrap().requests.clone()
     }
 
-    /// Waits until this many connections were closed by the client and gives the times.
+    /// Waits until the client has closed this many connections and returns the times.
     pub async fn wait_for_closes(&self, count: usize) -> Vec<Instant> {
         let mut seen = self.seen.clone();
         seen.wait_for(|seen| seen.closed.len() >= count).await.unwrap().closed.clone()
@@ -155,7 +155,7 @@ async fn serve(mut socket: TcpStream, script: Vec<ServerStep>, seen: Arc<watch::
             break;
         }
     }
-    // What is left is to see when the other side goes.
+    // The script is done; the connection only waits for the client to close it.
     let mut rest = [0; 1024];
     while socket.read(&mut rest).await.is_ok_and(|count| count > 0) {}
     seen.send_modify(|seen| seen.closed.push(Instant::now()));

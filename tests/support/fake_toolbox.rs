@@ -1,5 +1,5 @@
-//! Tools of which everything is decided beforehand: what each gives and when, whether it asks. It counts what was run
-//! and what was let go, and lives on when a server of it goes.
+//! A toolbox with scripted tools: the test fixes the result, the moment and the approval of each. It counts runs and
+//! cancellations, and it survives a restart of the server under test.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,26 +18,26 @@ use turnleaf_tools::toolbox::{
     CallOutcome, CallResult, GateDecision, NewBlob, RunningCall, ToolCall, ToolDescription, Toolbox,
 };
 
-/// The server that all of them are on.
+/// The name of the tool server that all tools belong to.
 pub const SERVER: &str = "lab";
 
-/// What a tool does.
+/// The scripted behaviour of a tool.
 #[derive(Debug, Clone)]
 pub enum ToolBehavior {
-    /// Gives its arguments back.
+    /// Returns its arguments.
     Echo,
     Returns(Value),
     Fails,
-    /// Gives this once the test says so.
+    /// Returns the value once the test notifies it.
     ReturnsOnNotify(Arc<Notify>, Value),
     Hangs,
-    /// Says how far it is, then waits for the test.
+    /// Reports this progress, then waits for the test.
     Progress(&'static str, Arc<Notify>),
-    /// Was offered, and is no longer available.
+    /// The tool was offered and is no longer available.
     Missing,
-    /// Gives bytes that stand in no row.
+    /// Returns bytes as a new blob that has no row yet.
     ReturnsBlob(&'static [u8]),
-    /// Gives these words and these images.
+    /// Returns this text and these images.
     ReturnsImages(&'static str, &'static [&'static [u8]]),
 }
 
@@ -55,21 +55,21 @@ struct Inner {
     let_go: Mutex<usize>,
     changed: Notify,
     db: Mutex<Option<Db>>,
-    /// Nothing that a person allowed gets any further.
+    /// When set, the gate never answers for calls that a person has allowed.
     holds: Mutex<bool>,
 }
 
-/// The tools.
+/// A toolbox of scripted tools.
 #[derive(Clone, Default)]
 pub struct FakeToolbox(Arc<Inner>);
 
 impl FakeToolbox {
-    /// A tool that runs without asking.
+    /// Adds a tool that runs without approval.
     pub fn with_tool(self, name: &str, does: ToolBehavior) -> Self {
         self.add_tool(name, does, false)
     }
 
-    /// A tool that asks.
+    /// Adds a tool that needs approval.
     pub fn with_asking_tool(self, name: &str, does: ToolBehavior) -> Self {
         self.add_tool(name, does, true)
     }
@@ -79,39 +79,39 @@ impl FakeToolbox {
         self
     }
 
-    /// Lasting answers are read from here.
+    /// Reads lasting grants from this database.
     pub fn use_grants_of(&self, db: &Db) {
         *lock(&self.0.db) = Some(db.clone());
     }
 
-    /// Whether the gate never comes back to what a person allowed.
+    /// Sets whether the gate never answers for calls that a person has allowed.
     pub fn hold_allowed_calls(&self, holds: bool) {
         *lock(&self.0.holds) = holds;
     }
 
-    /// The tool is another one from now on.
+    /// Changes the description of a tool, so that existing grants no longer match it.
     pub fn change_tool(&self, name: &str) {
         for (_, known) in lock(&self.0.tools).iter_mut().filter(|(known, _)| known == name) {
             known.description.push_str(" Otherwise.");
         }
     }
 
-    /// How often a tool was touched.
+    /// Returns how often a tool was run.
     pub fn run_count(&self, name: &str) -> usize {
         lock(&self.0.runs).get(name).copied().unwrap_or_default()
     }
 
-    /// How many ran at once at most.
+    /// Returns the largest number of concurrent runs so far.
     pub fn max_concurrent_runs(&self) -> usize {
         lock(&self.0.at_once).1
     }
 
-    /// How many were let go before they were over.
+    /// Returns how many runs were dropped before they finished.
     pub fn cancelled_count(&self) -> usize {
         *lock(&self.0.let_go)
     }
 
-    /// Waits until a tool was touched so often.
+    /// Waits until a tool was run this often.
     pub async fn wait_for_runs(&self, name: &str, count: usize) {
         self.wait_until(|lab| lab.run_count(name) >= count).await;
     }
@@ -132,7 +132,8 @@ impl FakeToolbox {
         }
     }
 
-    /// What a model is told that there is: the tools as `lab__name`, and `client_tool`, which the client runs.
+    /// Returns the tools offered to a model: those of this toolbox as `lab__name`, and `client_tool`, which the
+    /// client runs.
     pub fn offered_tools(&self) -> Vec<OfferedTool> {
         let of_ours = lock(&self.0.tools)
             .iter()
@@ -166,7 +167,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counts a call that runs, and that it was let go before it was over.
+/// Counts a running call, and on drop whether it was cancelled before it finished.
 struct CallGuard {
     lab: FakeToolbox,
     is_over: bool,

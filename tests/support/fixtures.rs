@@ -1,25 +1,25 @@
-//! The recorded provider responses, where they are: beside the repository, or where TURNLEAF_FIXTURES points.
+//! The recorded provider responses: beside the repository, or where TURNLEAF_FIXTURES points.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// One recording.
+/// One recorded response.
 pub struct FixtureRecording {
-    /// `folder/name`, for messages.
+    /// `folder/name`, for messages of failed assertions.
     pub name: String,
     pub body: Vec<u8>,
-    /// What is known of it: provider, model, request, events.
+    /// Metadata of the recording: provider, model, request, events.
     pub about: Value,
 }
 
-/// Where they are.
+/// Returns the folder of the recordings.
 pub fn fixtures_root() -> PathBuf {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
     std::env::var_os("TURNLEAF_FIXTURES").map_or(beside, PathBuf::from)
 }
 
-/// The recordings of a folder, by name; `None`, said visibly, when there are no fixtures.
+/// Reads the recordings of a folder, by name. Returns `None`, with a visible message, when there are no fixtures.
 pub fn recordings(folder: &str, ending: &str) -> Option<Vec<FixtureRecording>> {
     let root = fixtures_root();
     let Ok(files) = std::fs::read_dir(root.join(folder)) else {

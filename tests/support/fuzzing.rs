@@ -1,5 +1,5 @@
-//! The fuzz targets: each reads bytes as something that strangers send and asserts what must hold of any bytes at all.
-//! One list for libFuzzer (`fuzz/src/main.rs`) and for the test that runs the corpus (`tests/fuzz_corpus.rs`).
+//! Fuzz targets: each reads untrusted bytes and asserts invariants that hold for all input. libFuzzer
+//! (`fuzz/src/main.rs`) and the test that runs the corpus (`tests/fuzz_corpus.rs`) share this list.
 
 use turnleaf_platform::endpoint::ProviderApi;
 
@@ -23,10 +23,10 @@ mod ranges;
 
 use invariants::assert_framer_invariants;
 
-/// A reader of bytes with what must hold of it. The name is that of its folder in `fuzz/corpus`.
+/// A reader of bytes with its invariants. The name is that of its folder in `fuzz/corpus`.
 pub struct FuzzTarget {
     pub name: &'static str,
-    /// Panics where something does not hold.
+    /// Panics when an invariant is broken.
     pub check: fn(&[u8]),
 }
 

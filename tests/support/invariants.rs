@@ -1,6 +1,6 @@
-//! What holds of the framer and of every decoder whatever bytes they get, even those that no provider would send: no
-//! panic, the same result however the bytes are cut, an ending in every case, and no more memory than the bytes are
-//! worth. The fuzz targets and the test of damaged recordings check nothing else.
+//! Invariants of the framer and of every decoder for arbitrary bytes, also those that no provider would send: no
+//! panic, the same result for every split, an outcome in every case, and memory bounded by the input. The fuzz
+//! targets and the test of damaged recordings check these.
 
 use serde_json::{Value, json};
 use turnleaf_platform::endpoint::ProviderApi;
@@ -9,11 +9,11 @@ use turnleaf_providers::provider::{DecodeOutcome, DecodedItem, Decoder};
 use turnleaf_providers::replay::{ReplayOptions, decoder_for_api, replay};
 use turnleaf_providers::sse::{SseEvent, SseParser};
 
-/// A small generator with a fixed seed: failures can be had again.
+/// A small random generator with a fixed seed, so that failures can be reproduced.
 pub struct DamageRng(pub u64);
 
 impl DamageRng {
-    /// Thrown the same way for the same bytes.
+    /// Derives the seed from the bytes: the same bytes give the same sequence.
     pub fn from_bytes(body: &[u8]) -> Self {
         Self(
             body.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
@@ -28,7 +28,7 @@ impl DamageRng {
         usize::try_from(self.0 % bound as u64).unwrap()
     }
 
-    /// The body in pieces: many tiny ones, some large.
+    /// Splits the body into pieces: many tiny ones, some large.
     pub fn random_pieces<'a>(&mut self, body: &'a [u8]) -> Vec<&'a [u8]> {
         let mut pieces = Vec::new();
         let mut rest = body;
@@ -42,7 +42,7 @@ impl DamageRng {
     }
 }
 
-/// The items of a body in these pieces, and how it ended.
+/// Decodes a body in these pieces and returns its items and the outcome.
 pub fn decode<'a>(
     mut decoder: Box<dyn Decoder>,
     pieces: impl IntoIterator<Item = &'a [u8]>,
@@ -55,7 +55,8 @@ pub fn decode<'a>(
     (items, outcome)
 }
 
-/// Where one text ends and the next begins may depend on the split (docs/reference/providers.md P2).
+/// Joins adjacent items, because the split may decide where one text ends and the next begins
+/// (docs/reference/providers.md P2).
 pub fn merge_items(items: Vec<DecodedItem>) -> Vec<DecodedItem> {
     let mut all: Vec<DecodedItem> = Vec::new();
     for item in items {
@@ -80,13 +81,13 @@ pub fn merge_items(items: Vec<DecodedItem>) -> Vec<DecodedItem> {
     all
 }
 
-/// How much more text the items of a body may be than the body: what a provider says once is kept in at most a few
-/// places (a call's arguments in pieces and whole, a source with its text).
+/// The factor by which the text of the items may exceed the body: each value is kept in only a few places (a call's
+/// arguments in pieces and whole, a source with its text).
 const GROWTH: usize = 8;
-/// Names, sentences about failures and the like, which do not depend on the body.
+/// Allowance for names, failure sentences and the like, which do not depend on the body.
 const BESIDE: usize = 4096;
 
-/// Checks the framer alone.
+/// Checks the invariants of the framer alone.
 pub fn assert_framer_invariants(body: &[u8]) {
     let frame = |pieces: &[&[u8]]| {
         let mut events: Vec<SseEvent> = Vec::new();
@@ -98,13 +99,13 @@ pub fn assert_framer_invariants(body: &[u8]) {
     let whole = frame(&[body]);
     assert_eq!(frame(&body.chunks(1).collect::<Vec<_>>()), whole, "byte by byte");
     assert_eq!(frame(&DamageRng::from_bytes(body).random_pieces(body)), whole, "in pieces");
-    // An invalid byte becomes the three of U+FFFD.
+    // An invalid byte becomes the three bytes of U+FFFD.
     let kept: usize = whole.0.iter().map(|event| event.name.len() + event.data.len()).sum();
     assert!(kept <= 3 * body.len(), "{kept} bytes of events from {}", body.len());
 }
 
-/// Checks an API's decoder, what its items become, and what would go back in the next request. `dialect` is the name
-/// of a row, for chat completions.
+/// Checks the decoder of an API, the blocks that its items become, and the history that the next request would send.
+/// `dialect` names a dialect of chat completions.
 pub fn assert_decoder_invariants(api: ProviderApi, dialect: &str, body: &[u8]) {
     let row = Dialect::from_name(dialect).unwrap();
     let read = |pieces: Vec<&[u8]>| {
@@ -152,8 +153,8 @@ fn size(item: &DecodedItem) -> usize {
     }
 }
 
-/// A recording with a few damages: bytes, beginnings and ends, events that are doubled, lost, exchanged or borrowed
-/// from another recording, and values that are of another kind.
+/// Damages a recording in a few places: changed bytes, cut starts and ends, events that are duplicated, lost, swapped
+/// or taken from another recording, and values of another type.
 pub fn damage_body(dice: &mut DamageRng, body: &[u8], other: &[u8]) -> Vec<u8> {
     let mut events: Vec<Vec<u8>> = split_events(body);
     let others = self::split_events(other);
@@ -178,7 +179,7 @@ pub fn damage_body(dice: &mut DamageRng, body: &[u8], other: &[u8]) -> Vec<u8> {
     events.concat()
 }
 
-/// The events of a stream, or the lines of a body that has none.
+/// Splits a stream into events, or a body without events into lines.
 fn split_events(body: &[u8]) -> Vec<Vec<u8>> {
     let mut events = vec![Vec::new()];
     let is_stream = body.windows(5).any(|window| window == b"data:");
@@ -192,7 +193,7 @@ fn split_events(body: &[u8]) -> Vec<Vec<u8>> {
     events
 }
 
-/// The event with one of its values replaced by one that is not expected there.
+/// Returns the event with one of its values replaced by an unexpected one.
 fn replace_value(dice: &mut DamageRng, event: &[u8]) -> Vec<u8> {
     let Some(start) = event.iter().position(|byte| *byte == b'{') else { return event.to_vec() };
     let Ok(mut value) = serde_json::from_slice::<Value>(event[start..].trim_ascii_end()) else { return event.to_vec() };

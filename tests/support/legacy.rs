@@ -1,8 +1,7 @@
-//! Sample databases of the two schemas from before, as statements: the same conversations for SQLite and PostgreSQL,
-//! with the columns that those schemas define. There are no foreign keys, because rows that lead nowhere are among
-//! them.
+//! Sample databases of the two legacy schemas, as SQL statements: the same conversations for SQLite and PostgreSQL,
+//! with the columns of those schemas. There are no foreign keys, because the samples contain dangling rows.
 
-/// How a database calls its types, and writes yes and no.
+/// The names of types and the boolean literals of a database.
 pub struct SqlTypes {
     id: &'static str,
     time: &'static str,
@@ -10,23 +9,23 @@ pub struct SqlTypes {
     json: &'static str,
     yes: &'static str,
     no: &'static str,
-    /// What a date is written with.
+    /// The time zone suffix of a date.
     zone: &'static str,
 }
 
-/// As Entity Framework and SQLAlchemy keep them in SQLite.
+/// Types as Entity Framework and SQLAlchemy use them in SQLite.
 pub const SQLITE: SqlTypes =
     SqlTypes { id: "TEXT", time: "TEXT", flag: "INTEGER", json: "JSON", yes: "1", no: "0", zone: "" };
-/// The same in PostgreSQL.
+/// Types as Entity Framework and SQLAlchemy use them in PostgreSQL.
 pub const POSTGRES: SqlTypes =
     SqlTypes { id: "uuid", time: "timestamptz", flag: "boolean", json: "json", yes: "true", no: "false", zone: "Z" };
 
-/// A GUID as .NET writes it.
+/// Formats a GUID as .NET writes it.
 fn guid(kind: &str, number: u32) -> String {
     format!("{kind}{number:07X}-02AB-4CDE-8F00-0000000000FF")
 }
 
-/// A moment of the sample's morning.
+/// Formats a time of the sample's morning.
 fn at(types: &SqlTypes, second: u32) -> String {
     format!("'2026-02-14 09:{:02}:{:02}.2500000{}'", second / 60, second % 60, types.zone)
 }
@@ -35,7 +34,7 @@ fn text(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Statements that fill tables.
+/// Collects INSERT statements.
 struct StatementBuilder<'t> {
     types: &'t SqlTypes,
     has_turns: bool,
@@ -63,7 +62,7 @@ impl StatementBuilder<'_> {
         }
     }
 
-    /// A row of one of the three other tables: its conversation, its turn, what it says, its second.
+    /// Adds a row to one of the three other tables: its conversation and turn, its content, its second.
     fn add(&mut self, table: &str, place: (u32, Option<u32>), said: &[String], second: u32) {
         let number = u32::try_from(self.statements.len()).expect("a sample is small");
         let mut values = vec![text(&guid("C", number)), text(&guid("A", place.0))];
@@ -89,7 +88,8 @@ impl StatementBuilder<'_> {
     }
 }
 
-/// Conversations, ChatMessage, ToolCall and ThinkBlock, with ConversationTurn and TurnId or from before these.
+/// Builds the schema with Conversations, ChatMessage, ToolCall and ThinkBlock; `has_turns` adds ConversationTurn and
+/// TurnId, which older databases lack.
 pub fn message_statements(types: &SqlTypes, has_turns: bool) -> Vec<String> {
     let SqlTypes { id, time, flag, .. } = types;
     let (s, turn, needed) = if has_turns {
@@ -126,7 +126,7 @@ pub fn message_statements(types: &SqlTypes, has_turns: bool) -> Vec<String> {
     let turn = (1, Some(1));
     sheet.turn(1, 1, true, 10);
     sheet.message(turn, "user", "When is high tide?", 10);
-    // Not in the order of their making: only the dates say it.
+    // Rows are not inserted in chronological order: only the dates define it.
     sheet.message(turn, "assistant", "At 17:42.", 15);
     sheet.think(turn, "I should look it up.", 11);
     sheet.think(turn, "Found it.", 13);
@@ -157,7 +157,7 @@ pub fn message_statements(types: &SqlTypes, has_turns: bool) -> Vec<String> {
     sheet.statements
 }
 
-/// `chat_sessions`, `messages` and `agent_actions`.
+/// Builds the schema with `chat_sessions`, `messages` and `agent_actions`.
 pub fn action_statements(types: &SqlTypes) -> Vec<String> {
     let SqlTypes { time, json, .. } = types;
     let mut statements = vec![

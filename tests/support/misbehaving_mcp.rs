@@ -1,5 +1,5 @@
-//! A server of tools that does what no server should: how it starts is its first argument, what goes wrong in a call is
-//! the name of the tool. It is a program of its own, and knows nothing of Turnleaf.
+//! A misbehaving MCP server: its first argument selects how it starts, and the name of the called tool selects what
+//! goes wrong. It is a program of its own and uses no code of Turnleaf.
 
 use std::collections::HashSet;
 use std::io::{BufRead, Write};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// The smallest picture there is.
+/// The smallest valid PNG.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const NAMES: [&str; 32] = [
     "echo",
@@ -58,7 +58,7 @@ static CANCELLED: Mutex<Option<HashSet<String>>> = Mutex::new(None);
 fn raw(bytes: &[u8]) {
     let _order = OUT.lock().unwrap_or_else(PoisonError::into_inner);
     let mut out = std::io::stdout().lock();
-    // Nobody may be reading any more.
+    // Errors are ignored: the client may have closed the pipe.
     let _ = out.write_all(bytes).and_then(|()| out.flush());
 }
 
@@ -87,7 +87,7 @@ fn main() {
             exit(4);
         }
         "banner" => raw("Welcome!\n\n{\"not\":\"a message\"}\n[1,2,3]\n\u{fffd}\n".as_bytes()),
-        // Ends only when it is killed: what is asked of it politely does not reach it.
+        // Only SIGKILL ends this process: it ignores polite signals.
         "stubborn" => {
             let mut shell = Command::new("sh");
             let mut own = std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default();
@@ -115,7 +115,7 @@ fn hang() -> ! {
     }
 }
 
-/// `pending` is the call that asked the client something.
+/// Handles a message; `pending` is the id of the call during which the server asked the client something.
 fn handle(mode: &str, message: &Value, pending: &mut i64) {
     let id = &message["id"];
     let params = &message["params"];
@@ -149,7 +149,7 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
             cancelled.get_or_insert_default().insert(params["requestId"].to_string());
         }
         Some(_) => {}
-        // The answer to what was asked of the client.
+        // This is the client's answer to a request of the server.
         None => send_text_result(&json!(*pending), &message.to_string()),
     }
 }
@@ -191,7 +191,7 @@ fn list(mode: &str) -> Vec<Value> {
     tools
 }
 
-/// The key that it is reached with, within the last bytes of a text of so many.
+/// Returns a text that ends with the API key and is two bytes longer than `at_most`, so that the limit cuts the key.
 fn cut_key(at_most: usize) -> String {
     let key = std::env::var("API_KEY").unwrap_or_default();
     format!("{}{key}", "x".repeat(at_most.saturating_sub(key.len() - 2)))
@@ -258,14 +258,14 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
                 .as_bytes());
         }
         "grandchild" => {
-            // It leaves the group and the session, and holds on to every pipe.
+            // The child leaves the process group and the session, and keeps every pipe open.
             let child = Command::new("setsid").args(["sleep", "3600"]).spawn();
             send_text_result(id, &child.map(|child| child.id().to_string()).unwrap_or_default());
         }
         "pid" => send_text_result(id, &std::process::id().to_string()),
         "change_list" => {
             let own = std::env::current_exe().unwrap_or_default();
-            // The same conversation goes on with another list.
+            // The same connection continues with another tool list.
             send_text_result(id, "changing");
             send(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
             let error = Command::new(own).arg("changed").exec();
@@ -330,7 +330,7 @@ fn run_slow_call(id: &Value, token: &Value, arguments: &Value) {
     send_text_result(id, "done");
 }
 
-/// Leaves a line in the file that the second argument of the program names: what it did outlives it.
+/// Appends a line to the file that the second program argument names, so that the effect outlives the process.
 fn append(id: &Value, arguments: &Value) {
     let path = std::env::args().nth(2).unwrap_or_default();
     let line = format!("{}\n", arguments["word"].as_str().unwrap_or_default());
@@ -341,7 +341,7 @@ fn append(id: &Value, arguments: &Value) {
     send_text_result(id, if written.is_ok() { "written" } else { "not written" });
 }
 
-/// Runs until there is a file of this name, and says how many ran at once at most.
+/// Runs until a file of this name exists, and reports the largest number of concurrent calls.
 fn hold_call(id: &Value, token: &Value, arguments: &Value) {
     let now = RUNNING.fetch_add(1, Ordering::SeqCst) + 1;
     MOST.fetch_max(now, Ordering::SeqCst);
@@ -364,7 +364,7 @@ fn wait_for_cancellation(id: &Value) {
     send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32800, "message": "cancelled" } }));
 }
 
-/// 200 MB in one line.
+/// Sends 200 MB in one line.
 fn long_line(id: &Value) {
     raw(b"{\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"");
     let piece = [b'x'; 1 << 20];

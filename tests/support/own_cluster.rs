@@ -1,4 +1,5 @@
-//! A PostgreSQL cluster of one test, which may be restarted: the one that `TURNLEAF_TEST_PG` names is everybody's.
+//! A PostgreSQL cluster that belongs to one test and may be restarted, unlike the shared one that `TURNLEAF_TEST_PG`
+//! names.
 
 use std::fs;
 use std::net::TcpListener;
@@ -10,19 +11,19 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// A cluster that runs until it is dropped.
+/// A running cluster; it is stopped on drop.
 pub struct OwnCluster {
     server: Child,
     programs: PathBuf,
     port: u16,
-    /// User and group, where the tests run as root, which PostgreSQL refuses.
+    /// User and group for the server where the tests run as root, which PostgreSQL refuses.
     account: Option<(u32, u32)>,
-    // Removed after the server has ended: fields are dropped in order.
+    // The folder is removed after the server has ended: fields are dropped in order.
     dir: TempDir,
 }
 
 impl OwnCluster {
-    /// Makes and starts a cluster; `None` where the tests are not run on PostgreSQL.
+    /// Creates and starts a cluster. Returns `None` where the tests do not run on PostgreSQL.
     pub fn start() -> Option<Self> {
         if std::env::var_os("TURNLEAF_TEST_PG").is_none() {
             eprintln!("TURNLEAF_TEST_PG is not set: not run on PostgreSQL");
@@ -31,7 +32,7 @@ impl OwnCluster {
         Some(Self::try_start().expect("the programs of a PostgreSQL server"))
     }
 
-    /// The same wherever PostgreSQL is installed; `None` where it is not.
+    /// Creates and starts a cluster wherever PostgreSQL is installed; returns `None` where it is not.
     pub fn try_start() -> Option<Self> {
         let programs = programs()?;
         let account = account();
@@ -53,14 +54,14 @@ impl OwnCluster {
         format!("postgres://turnleaf@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// Stops it as a crash would (`pg_ctl restart -m immediate`) and starts it again.
+    /// Stops the cluster as a crash would (`pg_ctl restart -m immediate`) and starts it again.
     pub fn restart_immediately(&mut self) {
         self.stop();
         self.server = serve(&self.programs, self.account, self.dir.path(), self.port);
         self.wait();
     }
 
-    /// Writes a database of it as SQL.
+    /// Dumps one of its databases as SQL.
     pub fn dump_database(&self, name: &str, to: &Path) {
         let mut dump = Command::new(self.programs.join("pg_dump"));
         dump.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "turnleaf", "-d", name, "-f"]);
@@ -70,7 +71,7 @@ impl OwnCluster {
     }
 
     fn stop(&mut self) {
-        // SIGQUIT, the immediate shutdown: PostgreSQL ends its own processes and keeps nothing.
+        // SIGQUIT is the immediate shutdown: PostgreSQL kills its own processes and writes no checkpoint.
         let asked = Command::new("kill").args(["-QUIT", &self.server.id().to_string()]).status();
         if !asked.is_ok_and(|status| status.success()) {
             let _ = self.server.kill();
@@ -100,12 +101,12 @@ fn serve(programs: &Path, account: Option<(u32, u32)>, dir: &Path, port: u16) ->
     let log = fs::File::create(dir.join("postgres.log")).unwrap();
     let mut serve = run_as(&programs.join("postgres"), account, dir);
     serve.arg("-D").arg(dir.join("cluster")).arg("-k").arg(dir).args(["-p", &port.to_string()]);
-    // What a process has written survives its crash without reaching the disk.
+    // fsync is off: data written by a process survives the crash of that process without reaching the disk.
     serve.args(["-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "max_connections=200"]);
     serve.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap()
 }
 
-/// The newest server of the machine; Debian keeps its programs off the `PATH`.
+/// Finds the newest server of the machine; Debian keeps its programs off the `PATH`.
 fn programs() -> Option<PathBuf> {
     let folders = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let found = folders.map(|folder| folder.path().join("bin")).filter(|bin| bin.join("initdb").is_file()).max();

@@ -1,17 +1,16 @@
-//! A proxy in front of PostgreSQL that loses what networks lose. It reads enough of the wire protocol to lose exactly
-//! the acknowledgement of a commit. With `std` alone, so that the project's own commands can include it by its path
-//! as the tests do; connections must not be encrypted. Its verbs:
+//! A PostgreSQL proxy for fault injection. It reads enough of the wire protocol to drop exactly the acknowledgement
+//! of a commit. It uses only `std`, so that the project's own commands can include it by its path as the tests do;
+//! connections must not be encrypted. Faults:
 //!
-//! * [`PostgresProxy::drop_commit_acknowledgement`]: the next COMMIT of a transaction with such a statement reaches
-//!   the server,
-//!   its answer does not reach the client, and the connection is cut.
+//! * [`PostgresProxy::drop_commit_acknowledgement`]: the next COMMIT of a transaction with a matching statement
+//!   reaches the server, its answer does not reach the client, and the connection is cut.
 //! * [`PostgresProxy::black_hole_after_commit`]: the answer to the next such COMMIT is the last that passes before a
 //!   black hole.
-//! * [`PostgresProxy::black_hole`]: nothing passes in either direction, and nobody is told. New connections are
-//!   taken, too.
-//! * [`PostgresProxy::silence`]: the same for the connections that are open now; new ones work.
+//! * [`PostgresProxy::black_hole`]: nothing passes in either direction, and neither side is notified. New connections
+//!   are accepted and fall silent, too.
+//! * [`PostgresProxy::silence`]: the connections that are open now become black holes; new ones work.
 //! * [`PostgresProxy::cut`]: all open connections end.
-//! * [`PostgresProxy::heal`]: what the black hole kept arrives, silent connections end, new ones work.
+//! * [`PostgresProxy::heal`]: data that the black hole held back arrives, silent connections end, new ones work.
 
 use std::collections::HashMap;
 use std::io::{Read, Result, Write};
@@ -19,7 +18,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// The proxy. It ends when it is dropped.
+/// The proxy; it stops when it is dropped.
 pub struct PostgresProxy {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -29,28 +28,28 @@ pub struct PostgresProxy {
 struct ProxyState {
     is_black_hole: bool,
     is_over: bool,
-    /// A part of a statement of the transaction after whose commit something is done next.
+    /// A part of a statement that selects the transaction, and the fault after its commit.
     armed: Option<(String, AfterCommit)>,
     dropped: usize,
     links: HashMap<u64, Link>,
     opened: u64,
 }
 
-/// What is done when the server has answered a commit.
+/// The fault after the server has answered a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AfterCommit {
     DropAnswer,
     BlackHole,
 }
 
-/// A connection of a client and its connection to the server.
+/// A client connection and its connection to the server.
 struct Link {
     client: TcpStream,
     server: TcpStream,
     is_silent: bool,
-    /// Of the commit under way.
+    /// The fault after the commit in progress.
     after_commit: Option<AfterCommit>,
-    /// The next byte of the server answers whether it encrypts.
+    /// The next byte of the server answers the client's encryption request.
     asked_for_encryption: bool,
 }
 
@@ -64,7 +63,7 @@ impl PostgresProxy {
     /// Listens on a free port of loopback.
     ///
     /// # Errors
-    /// There is no free port.
+    /// Fails when no port is free.
     pub fn start(upstream: SocketAddr) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -75,7 +74,7 @@ impl PostgresProxy {
                 if accepting.state().is_over {
                     return;
                 }
-                // A server that is down refuses by way of us, too.
+                // When the server is down, the proxy closes the connection as well.
                 let _ = accepting.clone().open(client);
             }
         });
@@ -86,22 +85,22 @@ impl PostgresProxy {
         self.address
     }
 
-    /// Arms the proxy for one commit of a transaction that has a statement with `part` in it.
+    /// Drops the acknowledgement of the next commit of a transaction that has a statement with `part` in it.
     pub fn drop_commit_acknowledgement(&self, part: &str) {
         self.shared.state().armed = Some((part.to_owned(), AfterCommit::DropAnswer));
     }
 
-    /// Arms the proxy for one commit of a transaction that has a statement with `part` in it.
+    /// Starts a black hole after the next commit of a transaction that has a statement with `part` in it.
     pub fn black_hole_after_commit(&self, part: &str) {
         self.shared.state().armed = Some((part.to_owned(), AfterCommit::BlackHole));
     }
 
-    /// Whether nothing passes.
+    /// Returns whether nothing passes.
     pub fn is_black_hole(&self) -> bool {
         self.shared.state().is_black_hole
     }
 
-    /// How many acknowledgements were dropped so far.
+    /// Returns how many acknowledgements were dropped so far.
     pub fn dropped_count(&self) -> usize {
         self.shared.state().dropped
     }
@@ -129,7 +128,7 @@ impl Drop for PostgresProxy {
     fn drop(&mut self) {
         self.shared.state().is_over = true;
         self.cut_links();
-        // Wakes the thread that accepts.
+        // This connection wakes the accepting thread.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -190,7 +189,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Waits until bytes of this connection may pass; false when it was cut.
+    /// Waits until bytes of this connection may pass; returns false when it was cut.
     fn may_pass(&self, id: u64) -> bool {
         let mut state = self.state();
         loop {
@@ -254,7 +253,7 @@ impl Shared {
                 }
                 if after == Some(AfterCommit::BlackHole) {
                     self.state().is_black_hole = true;
-                    // With what belongs to it, so that the client has all of the answer.
+                    // The messages of one answer are sent together, so that the client has all of it.
                     to.write_all(&waiting)?;
                     waiting.clear();
                     break;
@@ -267,32 +266,32 @@ impl Shared {
 }
 
 fn shut_down_link(link: &Link) {
-    // A side that is closed already is as good.
+    // An error means that the side is already closed.
     let _ = link.client.shutdown(Shutdown::Both);
     let _ = link.server.shutdown(Shutdown::Both);
 }
 
-/// Where the message ends that begins the bytes, if it is whole: `kind` bytes, then a length that counts itself.
+/// Returns the end of the first message if it is complete: `kind` bytes, then a length that counts itself.
 fn message_end(bytes: &[u8], kind: usize) -> Option<usize> {
     let length: [u8; 4] = bytes.get(kind..kind + 4)?.try_into().ok()?;
     let end = kind + u32::from_be_bytes(length) as usize;
     (bytes.len() >= end).then_some(end)
 }
 
-/// What is of interest in the messages of a client.
+/// The client messages that matter to the proxy.
 enum ClientMessage {
     EncryptionRequest,
-    /// With the statements of the transaction.
+    /// Carries the statements of the transaction.
     Commit(Vec<String>),
 }
 
-/// The messages of one client.
+/// A parser of the messages of one client.
 #[derive(Default)]
 struct ClientMessages {
     waiting: Vec<u8>,
     has_begun: bool,
     prepared: HashMap<Vec<u8>, String>,
-    /// The statements of the transaction under way.
+    /// The statements of the open transaction.
     statements: Vec<String>,
 }
 
@@ -320,18 +319,18 @@ impl ClientMessages {
         let mut words = body.split(|byte| *byte == 0);
         let mut word = || words.next().unwrap_or_default();
         match kind {
-            // Parse: a name and the statement.
+            // Parse: a statement name and its text.
             b'P' => {
                 let (name, text) = (word().to_vec(), String::from_utf8_lossy(word()).into_owned());
                 self.prepared.insert(name, text);
             }
-            // Bind: a portal and the name.
+            // Bind: a portal and a statement name.
             b'B' => {
                 let _portal = word();
                 let text = self.prepared.get(word()).cloned().unwrap_or_default();
                 self.statements.push(text);
             }
-            // A simple query.
+            // Simple query.
             b'Q' => {
                 let text = String::from_utf8_lossy(word()).trim().to_uppercase();
                 if text.starts_with("BEGIN") {

@@ -1,6 +1,5 @@
-//! Tries to reach what is outside the sandbox of the process that reads files, as something that took that process over
-//! would, and says what happened. `free` tries without entering it, so that a test sees that it is the sandbox that
-//! refuses.
+//! A probe that tries to escape the sandbox of the document converter, as an exploit in that process would, and
+//! reports each result. `free` tries without the sandbox, so that a test can see that it is the sandbox that refuses.
 
 use std::env;
 use std::fs::{self, File};
@@ -15,8 +14,8 @@ use std::thread;
 
 use turnleaf_convert::sandbox;
 
-/// Arguments: `free`, `bound` or `unfiltered` (without the filter of system calls), the address of a listener, the
-/// path of a socket, and a folder in which `secret` can be read.
+/// Arguments: `free`, `bound` or `unfiltered` (without the system call filter), the address of a listener, the path
+/// of a socket, and a folder in which `secret` can be read.
 fn main() -> io::Result<()> {
     let arguments: Vec<String> = env::args().collect();
     let [_, mode, address, socket, folder] = arguments.as_slice() else {
@@ -30,7 +29,7 @@ fn main() -> io::Result<()> {
         "unfiltered" => writeln!(output, "{:?}", sandbox::enter_without_filter())?,
         _ => writeln!(output, "free")?,
     }
-    // The test looks at this process from outside before it goes on.
+    // The test inspects this process from outside before it continues.
     io::stdin().read_line(&mut String::new())?;
     let touch =
         |name: &str| Command::new("/bin/sh").args(["-c", "echo reached > \"$0\""]).arg(folder.join(name)).status();
@@ -52,7 +51,7 @@ fn main() -> io::Result<()> {
     for (name, attempt) in attempts {
         report(name, attempt())?;
     }
-    // It only comes back where it is refused.
+    // `exec` returns only when it fails.
     let refused = Command::new("/bin/sh").args(["-c", "echo exec: done"]).exec();
     report("exec", Err(refused))
 }

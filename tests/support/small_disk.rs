@@ -1,13 +1,13 @@
-//! A file system of its own, so that a test can fill it.
+//! A small file system of its own, so that a test can fill it.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Unmounted at the end.
+/// The mount point; unmounted on drop.
 pub struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    /// Nothing where this account may not mount any, which is said.
+    /// Returns `None`, with a visible message, where this account may not mount.
     pub fn mount(size: &str) -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", size, "tmpfs"]).arg(dir.path()).output().ok()?;

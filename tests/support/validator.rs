@@ -1,8 +1,9 @@
-//! A provider that remembers. It answers all five APIs in their own framing, keeps what it sent and was asked, and
-//! judges every further request by the provider's rules (docs/reference/providers.md 3.5-3.8, 5, 6.5-6.6, 7.4-7.5, 8,
-//! 9): what the provider would refuse is refused in its own words, and what it would silently make worse is noted. A
-//! test ends with [`Validator::accepted`]. Nothing of it uses the product's code: the rules are written a second time
-//! on purpose.
+//! A fake provider that validates requests. It serves all five APIs in their own framing, records every request and
+//! reply, and judges each further request by the provider's rules (docs/reference/providers.md 3.5-3.8, 5, 6.5-6.6,
+//! 7.4-7.5, 8, 9): a request that the provider would refuse is refused with the provider's message, and one that
+//! would silently degrade the conversation is recorded as a violation. A test ends with
+//! [`ProviderValidator::accepted_count`]. It uses no code of the product: the rules are written a second time on
+//! purpose.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,13 +52,13 @@ pub mod script;
 use memory::{ProviderMemory, SentReply};
 use script::{EncodedReply, ReplyEnd, ScriptRng, ScriptedReply};
 
-/// What every key must be.
+/// The only valid API key.
 pub const KEY: &str = "sk-test-0123456789";
 
-/// A request as a provider sees it.
+/// A request as a provider receives it.
 #[derive(Debug, Clone)]
 pub struct ProviderRequest {
-    /// The account that is asked: the first segment of the path.
+    /// The account of the request: the first segment of the path.
     pub provider: String,
     pub path: String,
     pub headers: Vec<(String, String)>,
@@ -69,7 +70,7 @@ impl ProviderRequest {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The text under a key of the body, or nothing.
+    /// Returns the string under a key of the body, or an empty string.
     pub fn text(&self, key: &str) -> &str {
         self.body.get(key).and_then(Value::as_str).unwrap_or_default()
     }
@@ -79,7 +80,7 @@ impl ProviderRequest {
     }
 }
 
-/// A refusal in the provider's words.
+/// A refusal with the provider's message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderRefusal {
     pub status: u16,
@@ -91,67 +92,68 @@ impl ProviderRefusal {
         Self { status, message: message.into() }
     }
 
-    /// The usual one.
+    /// Builds the usual refusal, status 400.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, message)
     }
 }
 
-/// Leaves with a 400 in these words.
+/// Returns from the function with a 400 and this message.
 macro_rules! refuse {
     ($($words:tt)*) => { return Err($crate::validator::ProviderRefusal::bad_request(format!($($words)*))) };
 }
 pub(crate) use refuse;
 
-/// One API: its rules and its way of speaking.
+/// One API: its rules and its encoding of replies.
 pub trait ApiProtocol: Send + Sync {
-    /// The model that is asked.
+    /// Returns the requested model.
     fn model<'a>(&self, asked: &'a ProviderRequest) -> &'a str {
         asked.text("model")
     }
-    /// The request with everything in it that the provider keeps and the request goes on from; as it is where it does
-    /// not, or where that is not kept.
+    /// Returns the request with the stored response that it continues expanded in place. Returns it unchanged where
+    /// it continues none, or where that response is not stored.
     fn expand_request(&self, asked: &ProviderRequest, _memory: &ProviderMemory) -> ProviderRequest {
         asked.clone()
     }
-    /// What the provider refuses of a whole request. `memory` is what it sent on this account.
+    /// Judges a whole request. `memory` holds the replies that were sent on this account.
     fn judge(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal>;
-    /// The error document that carries a refusal.
+    /// Builds the error document of a refusal.
     fn error_document(&self, refusal: &ProviderRefusal) -> Value;
-    /// The conversation, oldest first.
+    /// Returns the conversation, oldest message first.
     fn messages<'a>(&self, asked: &'a ProviderRequest) -> &'a [Value] {
         asked.list("messages")
     }
-    /// What has to stay the same beside the messages.
+    /// Returns the fields beside the messages that must not change.
     fn fixed_fields(&self, asked: &ProviderRequest) -> Value;
-    /// Whether the model said this.
+    /// Returns whether the model wrote this message.
     fn is_model_message(&self, message: &Value) -> bool {
         message["role"] == "assistant"
     }
-    /// Whether these answer calls of the model, and so belong to its turn.
+    /// Returns whether a message holds tool results, and so belongs to the model's turn.
     fn is_tool_result(&self, message: &Value) -> bool;
-    /// The plain text of a message of the model.
+    /// Returns the plain text of a model message.
     fn plain_text(&self, message: &Value) -> String;
-    /// Whether the request sends back a reply that was paused, and asks for the rest of it.
+    /// Returns whether the request sends back a paused reply and asks for the rest of it.
     fn resumes_pause(&self, _asked: &ProviderRequest, _memory: &ProviderMemory) -> bool {
         false
     }
-    /// What a message of the model says, piece by piece.
+    /// Splits a model message into its content parts.
     fn content(&self, message: Option<Value>) -> Vec<Value> {
         message.into_iter().collect()
     }
-    /// Whether what came back is what was said, apart from what the provider lets a client leave out.
+    /// Returns whether a reply came back unchanged, apart from the parts that the provider lets a client omit.
     fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
         said == back
     }
-    /// What the model says, on the wire and as it has to come back. `number` makes its ids and signatures unique.
+    /// Encodes a scripted reply, as sent on the wire and as it must come back. `number` makes its ids and signatures
+    /// unique.
     fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply;
     fn content_type(&self) -> &'static str {
         "text/event-stream; charset=utf-8"
     }
 }
 
-/// The protocol of an account, told from how the request looks.
+/// Detects the protocol of a request from its path and its account.
 pub fn protocol_of(asked: &ProviderRequest) -> Option<&'static dyn ApiProtocol> {
     let tail = asked.path.trim_start_matches('/').split_once('/').map_or("", |(_, tail)| tail);
     match tail.split('?').next().unwrap_or(tail) {
@@ -164,12 +166,12 @@ pub fn protocol_of(asked: &ProviderRequest) -> Option<&'static dyn ApiProtocol> 
     }
 }
 
-/// Whether an account is one whose endpoint keeps responses, told from its name.
+/// Returns whether an account's endpoint stores responses, by the suffix of its name.
 pub fn keeps_responses(provider: &str) -> bool {
     provider.ends_with("-kept")
 }
 
-/// What was wrong with a request.
+/// A rule that a request broke.
 #[derive(Debug, Clone)]
 pub struct RequestViolation {
     pub provider: String,
@@ -186,7 +188,7 @@ struct Inner {
     dice: ScriptRng,
 }
 
-/// The server. It stops with its last clone.
+/// The server; it stops when its last clone is dropped.
 #[derive(Clone)]
 pub struct ProviderValidator {
     address: SocketAddr,
@@ -203,7 +205,7 @@ impl Drop for ValidatorTask {
 }
 
 impl ProviderValidator {
-    /// Starts it; `seed` decides where the bytes of its streams are split.
+    /// Starts the server; `seed` determines where the bytes of its streams are split.
     pub async fn start(seed: u64) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -213,7 +215,8 @@ impl ProviderValidator {
         Self { address, inner, _server: Arc::new(ValidatorTask(server)) }
     }
 
-    /// An account of this server as the configuration would name it. For chat completions the name is the dialect.
+    /// Returns the endpoint of an account of this server as the configuration would name it. For chat completions the
+    /// account's name is the dialect.
     pub fn endpoint(&self, provider: &str, api: ProviderApi) -> ProviderEndpoint {
         let root = format!("http://{}/{provider}", self.address);
         let is_chat = api == ProviderApi::OpenaiChat;
@@ -236,19 +239,20 @@ impl ProviderValidator {
         }
     }
 
-    /// What the model says to the next requests, in order. Without a script it thinks and says one sentence.
+    /// Queues the replies to the next requests, in order. Without a script the model thinks and writes one sentence.
     pub fn push_script(&self, script: impl IntoIterator<Item = ScriptedReply>) {
         let mut inner = self.lock();
         assert!(inner.script.is_empty(), "the last script was not used up: {:?}", inner.script);
         inner.script.extend(script);
     }
 
-    /// Everything that was wrong so far.
+    /// Returns all violations so far.
     pub fn violations(&self) -> Vec<RequestViolation> {
         self.lock().violations.clone()
     }
 
-    /// How many requests were accepted, if every request was.
+    /// Returns the number of accepted requests. Panics when a request broke a rule or a queued reply was never
+    /// requested.
     pub fn accepted_count(&self) -> usize {
         let inner = self.lock();
         assert!(inner.violations.is_empty(), "{:#?}", inner.violations);
@@ -256,7 +260,7 @@ impl ProviderValidator {
         inner.memory.sent.len()
     }
 
-    /// What it sent, oldest first.
+    /// Returns the sent replies, oldest first.
     pub fn sent_replies(&self) -> Vec<SentReply> {
         self.lock().memory.sent.clone()
     }
@@ -288,7 +292,7 @@ impl Inner {
     fn answer(&mut self, asked: &ProviderRequest, bytes: &[u8]) -> Response {
         let Some(protocol) = protocol_of(asked) else {
             self.record_violation(asked, "", bytes, "nothing is served here".into());
-            return refused(404, &serde_json::json!({"error": {"message": "Not found"}}));
+            return refused(404, &serde_json::json!({"error": {"message": "No matches"}}));
         };
         let model = protocol.model(asked).to_owned();
         let whole = protocol.expand_request(asked, &self.memory);

@@ -1,4 +1,4 @@
-//! Calls: what comes back, what goes wrong in them, and how they are left (F72 to F76, F80).
+//! Tool calls: results, failures, and cancellation.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn results_of_every_kind_are_returned() {
     let outcome = call_tool(&servers, "image", json!({})).await;
     assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "a pixel"));
     let outcome = call_tool(&servers, "nonsense", json!({})).await;
-    assert!(outcome_text(&outcome).contains("content of the kind “hologram” was left out"), "{outcome:?}");
+    assert!(outcome_text(&outcome).contains("content of type “hologram” was omitted"), "{outcome:?}");
     servers.shut_down().await;
 }
 
@@ -34,7 +34,7 @@ async fn tool_and_protocol_errors_fail_only_their_call() {
         ("refuse", "no such file"),
         ("rpc_error", "bad arguments"),
         ("there_is_none", "there is no such tool"),
-        ("deep", "the answer could not be read: it is no valid message"),
+        ("deep", "the response could not be read: it is not a valid message"),
     ] {
         let outcome = call_tool(&servers, tool, json!({})).await;
         assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Failed, words), "{tool}");
@@ -60,7 +60,7 @@ async fn line_of_200_mb_fails_its_call_with_little_memory() {
     let before = peak_memory();
     let outcome = call_tool(&servers, "long_line", json!({})).await;
     assert_eq!(outcome.outcome, CallOutcome::Failed);
-    assert_eq!(outcome_text(&outcome), "the answer is larger than 16 MiB and was left out");
+    assert_eq!(outcome_text(&outcome), "the response is larger than 16 MiB and was dropped");
     let grown = peak_memory().saturating_sub(before);
     assert!(grown < 64 << 20, "it grew by {} MiB", grown >> 20);
     assert_eq!(outcome_text(&call_tool(&servers, "echo", json!({ "text": "still there" })).await), "still there");
@@ -68,7 +68,7 @@ async fn line_of_200_mb_fails_its_call_with_little_memory() {
     servers.shut_down().await;
 }
 
-/// The most memory that this process ever used; 0 where the system does not say.
+/// Returns the peak memory of this process; 0 where the system does not report it.
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
@@ -120,7 +120,7 @@ async fn silence_ends_call_and_stuck_program() {
     for tool in ["hang", "ignore_cancel", "only_wrong_id"] {
         let outcome = call_tool(&servers, tool, json!({})).await;
         assert_eq!(outcome.outcome, CallOutcome::TimedOut, "{tool}: {outcome:?}");
-        assert_eq!(outcome_text(&outcome), "the tool gave no sign of life for 0.4 s");
+        assert_eq!(outcome_text(&outcome), "the tool sent nothing for 0.4 s");
         wait_for_status(&servers, |status| status.state != McpServerState::Ready).await;
         wait_for_state(&servers, McpServerState::Ready).await;
         let after = outcome_text(&call_tool(&servers, "pid", json!({})).await);
@@ -133,7 +133,7 @@ async fn silence_ends_call_and_stuck_program() {
 #[tokio::test]
 async fn progress_is_shown_and_keeps_call_alive() {
     let servers = impatient_servers("good", Duration::from_millis(1500), LONG);
-    // Longer in all than silence may be.
+    // The call takes longer in total than the idle timeout allows for silence.
     let mut running = start_call(&servers, "slow", json!({ "steps": 8, "ms": 400 }));
     let mut seen = Vec::new();
     let outcome = loop {
@@ -192,7 +192,7 @@ async fn abandoned_call_is_cancelled_and_cooperative_server_lives_on() {
     let before = outcome_text(&call_tool(&servers, "pid", json!({})).await);
     drop(start_call(&servers, "heed_cancel", json!({})));
     let running = start_call(&servers, "heed_cancel", json!({}));
-    // It is there when another is answered: one program reads one call after the other.
+    // The call has arrived once a later one is answered, because the program reads one call after the other.
     call_tool(&servers, "echo", json!({})).await;
     drop(running);
     let mut cancelled = String::new();
@@ -213,7 +213,7 @@ async fn server_that_ignores_cancellation_is_killed() {
     let other = start_call(&servers, "echo", json!({}));
     drop(running);
     wait_for_status(&servers, |status| status.state != McpServerState::Ready).await;
-    // The other call waited in the program that was killed.
+    // The other call ran in the same program, which was killed.
     assert_eq!(timeout(LONG, other.result).await.unwrap().outcome, CallOutcome::Crashed);
     let after = outcome_text(&call_tool(&servers, "pid", json!({})).await);
     assert_ne!(before, after);
@@ -231,7 +231,8 @@ async fn call_ignoring_cancellation_does_not_end_others() {
     let left = start_call(&servers, "ignore_cancel", json!({}));
     call_tool(&servers, "echo", json!({})).await;
     drop(left);
-    // It was told, and time to let go has passed: the call of the other is still there.
+    // The cancellation was received and the time to stop has passed, but the program is kept because of the other
+    // call.
     let mut cancelled = String::new();
     while cancelled != "1" {
         cancelled = outcome_text(&call_tool(&servers, "cancelled", json!({})).await);
@@ -307,7 +308,7 @@ async fn call_to_missing_server_is_unavailable() {
     let outcome = call_tool(&servers, "echo", json!({})).await;
     assert_eq!(
         (outcome.outcome, outcome_text(&outcome).as_str()),
-        (CallOutcome::Unavailable, "this server is not there")
+        (CallOutcome::Unavailable, "this server is not connected")
     );
     servers.shut_down().await;
 }
@@ -323,7 +324,7 @@ async fn running_calls_end_before_server_is_replaced_or_removed() {
         running.progress.wait_for(Option::is_some).await.unwrap();
         if is_replaced {
             servers.replace(server_key("bad"), program_config(&[&misbehaving_program(), "good"]));
-            // The new one answers beside the old one.
+            // The new process answers while the old one still runs.
             assert_ne!(outcome_text(&call_tool(&servers, "pid", json!({})).await), before);
         } else {
             servers.retire(&server_key("bad"));

@@ -1,5 +1,5 @@
-//! Servers that repeat the key they are reached with, at the place at which their words are cut: neither a call nor a
-//! status shows a part of it.
+//! Servers that echo their API key at the place where their output is truncated: neither a call nor a status shows a
+//! part of it.
 
 use serde_json::json;
 use turnleaf::domain::tool::ToolProgress;
@@ -12,7 +12,7 @@ use crate::mcp_fixtures::{
 };
 
 const KEY: &str = "9f8e7d6c5b4a3f2e";
-/// Enough of it to be known by.
+/// A part of the key that is long enough to identify it.
 const PART: &str = "9f8e7";
 
 fn reached_with_the_key(mode: &str) -> McpServers {
@@ -28,7 +28,7 @@ fn reached_with_the_key(mode: &str) -> McpServers {
 #[tokio::test]
 async fn progress_that_is_cut_within_key_shows_no_part_of_it() {
     let servers = reached_with_the_key("good");
-    // The count stands before the words in one line, and the words stand alone in another.
+    // The progress line starts with a count; the tail has the text alone, so it is truncated at another place.
     for padding in [274, 286] {
         let words = format!("{}{KEY}", "x".repeat(padding));
         let mut running = start_call(&servers, "slow", json!({ "steps": 50, "ms": 20, "says": words }));
@@ -64,6 +64,6 @@ async fn name_titles_descriptions_and_schemas_of_server_do_not_repeat_its_key() 
     assert!(tool.description.starts_with("xx") && !tool.description.contains(PART), "{}", tool.description);
     assert_eq!(tool.schema["properties"]["key"]["default"], "[removed]");
     assert!(status.tools.iter().all(|tool| !tool.tool.contains(PART)), "a name without its key would name no tool");
-    assert!(status.log.contains("a tool is left out: its name contains a credential"), "{}", status.log);
+    assert!(status.log.contains("a tool is not used: its name contains a credential"), "{}", status.log);
     servers.shut_down().await;
 }

@@ -1,5 +1,5 @@
-//! Pages that are made to take their reader down, each through the real tool: it is read in another process, this one
-//! lives and stays small, and the model gets a text or a reason within a bounded time.
+//! Hostile web pages, each through the real tool: another process parses the page, this process survives and stays
+//! small, and the model gets a text or a reason within a bounded time.
 
 use std::fs;
 use std::io;
@@ -23,8 +23,8 @@ use turnleaf_tools::toolbox::{CallOutcome, CallResult, ToolCaller};
 
 use crate::mcp_fixtures::test_caller;
 
-const REFUSED: &str = "The page came, but it is too large or too deeply nested to be read.";
-/// The time that a page has, and what a slow machine needs beside it.
+const REFUSED: &str = "The page was fetched but is too large or too deeply nested to read.";
+/// The time limit of a page, plus a margin for a slow machine.
 const BOUND: Duration = Duration::from_secs(limits::CONVERT_TIME.as_secs() + 30);
 
 struct NoChats;
@@ -39,7 +39,7 @@ impl ToolLibrary for NoChats {
     }
 }
 
-/// Every name is public, and leads to one server of this machine.
+/// A resolver that gives every name a public address, and routes it to one server of this machine.
 struct LocalResolver(SocketAddr);
 
 impl NameResolver for LocalResolver {
@@ -52,7 +52,7 @@ impl NameResolver for LocalResolver {
     }
 }
 
-/// The tools over an internet of these pages: `http://pages.test/0` is the first.
+/// Returns tools that browse an internet of these pages: `http://pages.test/0` is the first.
 async fn tools(pages: Vec<String>) -> BuiltInTools {
     let pages = Arc::new(pages);
     let page = move |Path(number): Path<usize>| {
@@ -78,19 +78,19 @@ fn text(outcome: &CallResult) -> &str {
     outcome.result.as_str().unwrap()
 }
 
-/// The most memory that this process has had, in bytes.
+/// Returns the peak memory of this process, in bytes.
 fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or_default() << 10
 }
 
-/// What a page's reader makes of it.
+/// The expected result of reading a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Expected {
-    /// All of it is read: `here` is in the text.
+    /// The whole page is read: `here` is in the text.
     Read,
-    /// It is within its bounds on one machine and outside on another.
+    /// The page is within the limits on one machine and outside them on another.
     Either,
     Refused,
 }

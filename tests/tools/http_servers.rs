@@ -1,4 +1,5 @@
-//! Servers that are reached by HTTP: what is sent to them, what may come back, and where nothing is ever sent.
+//! MCP servers over HTTP: the requests that they get, the responses that are accepted, and the addresses that are
+//! never contacted.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -24,7 +25,7 @@ use crate::mcp_fixtures::{
 
 const KEY: &str = "Bearer a-key-that-nobody-may-see";
 
-/// What a server saw.
+/// The requests that a server received.
 #[derive(Default)]
 struct WebServerLog {
     requests: Vec<Value>,
@@ -131,7 +132,7 @@ async fn answer(With(shared): With<Shared>, headers: HeaderMap, body: String) ->
         ("tools/call", "streamed") => {
             let progress = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params":
                 { "progressToken": params["_meta"]["progressToken"], "progress": 1, "total": 2, "message": "half" } });
-            // The rest comes when the progress has been seen.
+            // The rest is sent after the progress has been seen.
             let (first, rest) = (format!(": hello\n\n{}", event(&progress)), event(&say("streamed")));
             let mut seen = shared.1.subscribe();
             let rest = async move {
@@ -181,7 +182,7 @@ async fn responses_as_json_or_events_are_read_and_every_request_has_key() {
 async fn local_network_is_reached_only_where_that_is_allowed() {
     let web = WebServer::start().await;
     let port = web.address.port();
-    let public_only = "is not on the open internet";
+    let public_only = "is not a public internet address";
     for (host, local_network, why) in [
         ("127.0.0.1", false, public_only),
         ("localhost", false, public_only),
@@ -206,10 +207,10 @@ async fn local_network_is_reached_only_where_that_is_allowed() {
 async fn redirect_is_not_followed_and_key_is_not_sent() {
     let web = WebServer::start().await;
     for (path, why) in [
-        ("/moved", "it answered with HTTP 302 Found"),
-        ("/locked", "it wants another key (HTTP 401)"),
-        ("/page", "it answered with something that is not MCP"),
-        ("/nothing", "it answered with HTTP 404 Not Found"),
+        ("/moved", "it responded with HTTP 302 Found"),
+        ("/locked", "it rejected the credentials (HTTP 401)"),
+        ("/page", "its response is not MCP"),
+        ("/nothing", "it responded with HTTP 404 Not Found"),
     ] {
         let servers = web.servers(path);
         let status = wait_for_status(&servers, |status| status.problem.is_some()).await;
@@ -253,11 +254,11 @@ async fn oversized_responses_are_omitted() {
     servers.put(server_key("bad"), config);
     let outcome = call_tool(&servers, "large", json!({})).await;
     assert_eq!(outcome.outcome, CallOutcome::Failed);
-    assert_eq!(outcome_text(&outcome), "the answer is larger than 16 MiB and was left out");
+    assert_eq!(outcome_text(&outcome), "the response is larger than 16 MiB and was dropped");
     let outcome = call_tool(&servers, "large_event", json!({})).await;
     assert_eq!(outcome.outcome, CallOutcome::Crashed);
     assert!(
-        outcome_text(&outcome).starts_with("the answer broke off, or was larger than 16 MiB"),
+        outcome_text(&outcome).starts_with("the response was cut off, or was larger than 16 MiB"),
         "{}",
         outcome_text(&outcome)
     );
@@ -298,9 +299,9 @@ async fn missing_server_is_unavailable_until_reachable() {
     let url = format!("http://{address}/mcp").parse().unwrap();
     servers.put(server_key("bad"), server_config(McpTransport::Http { url, headers: Vec::new(), local_network: true }));
     let status = wait_for_state(&servers, McpServerState::Failed).await;
-    assert!(status.problem.unwrap().starts_with("nothing listens there"));
+    assert!(status.problem.unwrap().starts_with("no server is listening there"));
     let outcome = call_tool(&servers, "echo", json!({})).await;
     assert_eq!(outcome.outcome, CallOutcome::Unavailable);
-    assert!(outcome_text(&outcome).contains("nothing listens there"), "{outcome:?}");
+    assert!(outcome_text(&outcome).contains("no server is listening there"), "{outcome:?}");
     servers.shut_down().await;
 }

@@ -1,6 +1,6 @@
-//! The program is killed (`kill -9`) in the middle of replies with tools, at one event after the other: while calls
-//! come in, are asked about, run side by side, have their results, while the model goes on. After each start nothing
-//! that was shown is lost, no call ran twice, no reply hangs, and the checker finds nothing.
+//! Kills the program (`kill -9`) during replies with tools, at one event after the other: while calls arrive, wait
+//! for approval, run in parallel, have results, and while the model continues. After each restart nothing that was
+//! shown is lost, no call ran twice, no reply hangs, and `fsck` finds nothing.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,14 +16,15 @@ use serde_json::{Value, json};
 
 use crate::mcp_fixtures::misbehaving_program;
 
-/// Every how many events a reply is killed.
+/// The distance between two kills, in events.
 const STEP: usize = 2;
-/// More than any reply here has.
+/// More events than any reply here has.
 const EVENTS: usize = 200;
-/// Only what hangs takes so long.
+/// A timeout that only a hang exceeds.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// A provider that calls three tools at once, then one more, then is content. It refuses a call without a result.
+/// A fake provider whose model calls three tools at once, then one more, then ends. It refuses a request with a call
+/// that has no result.
 struct FakeModel {
     port: u16,
     refused: Arc<Mutex<Vec<String>>>,
@@ -38,7 +39,7 @@ impl FakeModel {
         thread::spawn(move || {
             for socket in listener.incoming().map_while(Result::ok) {
                 let (noted, said) = (noted.clone(), said.clone());
-                // A client that was killed in the middle is no failure of the model's.
+                // A connection that a killed client left is no failure of the model.
                 thread::spawn(move || answer(socket, &noted, said.fetch_add(1, Ordering::SeqCst)));
             }
         });
@@ -104,7 +105,7 @@ fn answer(mut socket: TcpStream, noted: &Mutex<Vec<String>>, number: usize) -> O
     write(&mut socket, &format!("data: {end}\n\ndata: [DONE]\n\n"))
 }
 
-/// The first call without a result.
+/// Returns the first call without a result.
 fn unanswered(messages: &[Value]) -> Option<String> {
     let calls = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
     let is_answered = |id: &Value| messages.iter().any(|message| message["tool_call_id"] == *id);
@@ -156,7 +157,7 @@ impl Server {
         turn
     }
 
-    /// Allows a call. What is not asked any more was answered before the kill.
+    /// Allows a call. A call that no longer asks was answered before the kill.
     fn allow_call(&self, turn: &str, block: &Value, ask: &Value) {
         let said = json!({ "decision": "allow", "hash": ask["hash"] });
         let path = format!("/api/turns/{turn}/calls/{}", block.as_str().unwrap());
@@ -164,8 +165,8 @@ impl Server {
         assert!(matches!(status, 200 | 409), "{status} {answer}");
     }
 
-    /// The events of a turn as they come, by their numbers, until it ends or there were `most` of them. What is asked
-    /// meanwhile is allowed, or is the last that is looked at.
+    /// Collects the events of a turn by number, until it ends or there are `most` of them. A request for approval is
+    /// allowed, or ends the collection.
     fn follow_turn(&self, turn: &str, most: usize, allows: bool) -> BTreeMap<u64, Value> {
         let mut events = BTreeMap::new();
         let mut number = 0;
@@ -215,9 +216,9 @@ fn is_growth(event: &Value) -> bool {
     event["type"] == "block_delta"
 }
 
-/// What holds of a reply after the start that followed the kill.
+/// Asserts the invariants of a reply after the restart that followed the kill.
 fn assert_turn_sound(server: &Server, dir: &Path, id: &str, shown: &BTreeMap<u64, Value>) {
-    // What still asks is allowed now, and the reply goes on to its end.
+    // Calls that still wait for approval are allowed now, and the reply continues to its end.
     let turn = server.turn(id);
     for call in blocks(&turn, "tool_use").into_iter().filter(|call| call["content"]["status"] == "awaiting_approval") {
         server.allow_call(id, &call["id"], &call["block_metadata"]["approval"]);
@@ -232,7 +233,7 @@ fn assert_turn_sound(server: &Server, dir: &Path, id: &str, shown: &BTreeMap<u64
     let file = std::fs::read_to_string(dir.join("words")).unwrap_or_default();
     for call in blocks(&turn, "tool_use") {
         let Some(word) = call["content"]["arguments"]["word"].as_str() else {
-            // The kill came in the middle of its arguments.
+            // The kill came while the arguments were streamed.
             assert_ne!(call["content"]["status"], "done", "{turn}");
             continue;
         };
@@ -268,7 +269,8 @@ fn kill_at_any_event_loses_nothing_and_runs_nothing_twice() {
     let mut server = Server::start(dir.path());
     let tools = json!({ "on": ["lab/append", "lab/append_too"] });
     let new = json!({ "provider": "mock", "model": "mock", "tools": tools });
-    // The program that offers them starts beside the server, and nothing tells when it has said what it has.
+    // The tool program starts in parallel with the server, and no event reports when its tools are known, so the
+    // request is retried.
     let since = Instant::now();
     let chat = loop {
         let (status, chat) = server.send_json("POST", "/api/chats", Some(&new));
@@ -285,7 +287,7 @@ fn kill_at_any_event_loses_nothing_and_runs_nothing_twice() {
             server.send_json("POST", &format!("/api/chats/{chat}/turns"), Some(&json!({ "text": "Go" })));
         assert_eq!(status, 201, "{started}");
         let id = started["assistant_turn"]["id"].as_str().unwrap().to_owned();
-        // Now and then while somebody is asked, wherever that is.
+        // Some kills happen while a call waits for approval, at whichever event that is.
         let shown = server.follow_turn(&id, most, kills % 5 != 4);
         server.kill();
         server = Server::start(dir.path());
@@ -303,7 +305,7 @@ fn kill_at_any_event_loses_nothing_and_runs_nothing_twice() {
     assert_eq!(server.send_json("GET", &format!("/api/chats/{chat}"), None).0, 200);
 }
 
-/// How a tool of the server stands, once it is as it should be.
+/// Polls a tool of the server until its state matches, and returns it.
 fn wait_for_tool(server: &Server, name: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let since = Instant::now();
     loop {
@@ -329,7 +331,7 @@ fn trusted_tool_changed_by_server_asks_until_allowed() {
     let mut server = Server::start(dir.path());
     let is_allowed = |tool: &Value| tool["policy"] == "allow" && tool["policy_set_by"] == "configuration";
     wait_for_tool(&server, "lab/environment", is_allowed);
-    // What was shown as trusted was seen.
+    // The trusted tool was listed once, which pins its description across the restart.
     server.kill();
 
     configure("changed");

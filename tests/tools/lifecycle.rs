@@ -1,4 +1,4 @@
-//! How servers begin, fail, are begun anew, given up and ended (F71, F73, F74).
+//! Lifecycle of tool servers: start, failure, restart, giving up and shutdown.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -35,7 +35,7 @@ async fn server_hanging_at_start_is_ended_and_reported() {
     let servers = servers_with_patience(McpTimeouts { start: Duration::from_millis(300), ..short_patience() });
     servers.put(server_key("bad"), program_config(&[&misbehaving_program(), "hang_at_start"]));
     let status = wait_for_state(&servers, McpServerState::GivenUp).await;
-    assert_eq!(status.problem.as_deref(), Some("it did not answer within 0.3 s"));
+    assert_eq!(status.problem.as_deref(), Some("it did not respond within 0.3 s"));
     assert_eq!(servers.tools(&server_key("bad")).await.unwrap(), []);
     servers.shut_down().await;
 }
@@ -51,7 +51,7 @@ async fn dying_server_is_given_up_after_limit_and_restarted_by_person() {
     let outcome = call_tool(&servers, "echo", json!({})).await;
     assert_eq!(outcome.outcome, CallOutcome::Unavailable);
     assert!(
-        outcome_text(&outcome).contains("“Test” is not there") && outcome_text(&outcome).contains("exit code 3"),
+        outcome_text(&outcome).contains("“Test” is not connected") && outcome_text(&outcome).contains("exit code 3"),
         "{outcome:?}"
     );
     servers.restart(&server_key("bad"));
@@ -75,7 +75,7 @@ async fn given_up_server_is_retried_after_delay() {
 #[tokio::test]
 async fn unstartable_server_reports_reason() {
     for (argv, why) in [
-        (vec!["/no/such/program"], "the program is not there or cannot be started"),
+        (vec!["/no/such/program"], "the program was not found or cannot be started"),
         (vec!["sh", "-c", "exit 9"], "exit code 9"),
         (vec!["sh", "-c", "kill -9 $$"], "signal 9"),
         (vec!["cat", "/dev/null"], "exit code 0"),
@@ -98,8 +98,8 @@ async fn unstartable_server_reports_reason() {
 #[tokio::test]
 async fn invalid_responses_at_start_are_failure() {
     for (mode, why) in [
-        ("wrong_id_at_start", "its answer could not be read"),
-        ("refuse_at_start", "it refused to begin: not today"),
+        ("wrong_id_at_start", "its response could not be read"),
+        ("refuse_at_start", "it refused to initialize: not today"),
         ("crash_in_mid_line", "exit code 4"),
     ] {
         let servers = misbehaving_servers(mode);
@@ -117,7 +117,7 @@ async fn non_message_lines_are_noted_once() {
     let outcome = call_tool(&servers, "noise", json!({})).await;
     assert_eq!(outcome_text(&outcome), "after the noise");
     let log = servers.status(&server_key("bad")).unwrap().log;
-    assert_eq!(log.matches("no messages").count(), 1, "{log}");
+    assert_eq!(log.matches("lines that are not messages").count(), 1, "{log}");
     servers.shut_down().await;
 }
 
@@ -185,7 +185,7 @@ async fn stderr_tail_is_kept_redacted() {
     let servers = misbehaving_servers("good");
     assert_eq!(outcome_text(&call_tool(&servers, "shout", json!({})).await), "shouted");
     let mut log = String::new();
-    // Both streams are read side by side.
+    // stdout and stderr are read concurrently.
     for _ in 0..1000 {
         log = servers.status(&server_key("bad")).unwrap().log;
         if log.ends_with("line 4999\n") {

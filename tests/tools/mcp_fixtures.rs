@@ -1,4 +1,4 @@
-//! What the tests of servers stand on: the misbehaving server as a program, and servers with little patience.
+//! Fixtures of the tool server tests: the misbehaving server program, and servers with short timeouts.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ use turnleaf_tools::mcp::{
 };
 use turnleaf_tools::toolbox::{CallResult, RunningCall, ToolCaller};
 
-/// Longer than anything takes on a slow machine: only what hangs is caught by it.
+/// A timeout longer than anything takes on a slow machine; only a hang exceeds it.
 pub const LONG: Duration = Duration::from_secs(60);
 
-/// Servers that wait as long as a slow machine needs, and are begun anew at once.
+/// Returns timeouts with enough time for a slow machine and immediate restarts.
 pub fn short_patience() -> McpTimeouts {
     McpTimeouts {
         start: LONG,
@@ -32,7 +32,7 @@ pub fn servers_with_patience(patience: McpTimeouts) -> McpServers {
     McpServers::with_guard(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")), patience, Arc::new(SystemClock))
 }
 
-/// The example beside the program; cargo builds it for a run of all tests.
+/// Returns the path of the example program; cargo builds it for a run of all tests.
 pub fn misbehaving_program() -> String {
     let place = PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")).with_file_name("examples").join("misbehaving_mcp");
     assert!(place.exists(), "build it: cargo build --example misbehaving_mcp --features ssr");
@@ -52,14 +52,14 @@ pub fn program_config(argv: &[&str]) -> McpServerConfig {
     server_config(McpTransport::Program { argv, env: BTreeMap::new(), folder: None })
 }
 
-/// One misbehaving server under the name `bad`.
+/// Starts one misbehaving server under the name `bad`.
 pub fn misbehaving_servers(mode: &str) -> McpServers {
     let servers = servers_with_patience(short_patience());
     servers.put(server_key("bad"), program_config(&[&misbehaving_program(), mode]));
     servers
 }
 
-/// With limits for its calls.
+/// Starts one misbehaving server with these limits for its calls.
 pub fn impatient_servers(mode: &str, idle: Duration, total: Duration) -> McpServers {
     let servers = servers_with_patience(short_patience());
     let config =
@@ -90,7 +90,7 @@ pub fn outcome_text(outcome: &CallResult) -> String {
     outcome.result.as_str().map_or_else(|| outcome.result.to_string(), str::to_owned)
 }
 
-/// Waits until a server is such as it should be.
+/// Waits until the status of a server matches.
 pub async fn wait_for_status(servers: &McpServers, what: impl Fn(&McpServerStatus) -> bool) -> McpServerStatus {
     let mut changed = servers.subscribe_changes();
     let seen = timeout(LONG, async {

@@ -1,5 +1,5 @@
-//! Nothing of a program is left: when it is ended, when it ends, and when Turnleaf is killed (F82). Looks into `/proc`,
-//! so it tells something on Linux alone; elsewhere nothing is alive to it.
+//! No orphaned processes remain: when a server is stopped, when it exits, and when Turnleaf is killed. The tests read
+//! `/proc`, so they check something only on Linux; elsewhere no process counts as alive.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,8 @@ use crate::mcp_fixtures::{
     servers_with_patience, short_patience, start_call, wait_for_status,
 };
 
-/// F82 promises five seconds; a slow machine gets more, because the promise is that they end.
+/// The documented bound is five seconds; a slow machine gets more time, because the property is that the processes
+/// end.
 const PROMISED: Duration = Duration::from_secs(30);
 
 fn is_alive(pid: &str) -> bool {
@@ -32,7 +33,7 @@ fn wait_until_gone(pid: &str) {
     }
 }
 
-/// While what ends it goes on.
+/// Waits on a blocking thread, so that the shutdown can continue.
 async fn wait_until_gone_in_background(pid: String) {
     tokio::task::spawn_blocking(move || wait_until_gone(&pid)).await.unwrap();
 }
@@ -99,7 +100,8 @@ async fn dropping_last_clone_ends_everything() {
     wait_until_gone_in_background(pid).await;
 }
 
-/// A process that starts a guard and waits, as Turnleaf does, and the two processes below the guard.
+/// Starts a process that runs a guard and waits, as Turnleaf does. Returns it with the ids of the guard and of the
+/// two processes below the guard.
 fn guarded_process() -> (Child, String, Vec<String>) {
     let script = r#""$0" guard $$ -- sh -c 'setsid sleep 3600 & echo $$ $!; trap "" TERM; while :; do sleep 1; done' & echo $!; wait"#;
     let mut child = Command::new("sh")
@@ -113,7 +115,7 @@ fn guarded_process() -> (Child, String, Vec<String>) {
     while words.lines().count() < 2 {
         assert_ne!(said.read_line(&mut words).unwrap(), 0, "{words}");
     }
-    // The lines come in either order.
+    // The lines arrive in either order.
     let (pair, guard): (Vec<&str>, Vec<&str>) = words.lines().partition(|line| line.contains(' '));
     (child, guard[0].to_owned(), pair[0].split(' ').map(str::to_owned).collect())
 }
@@ -136,7 +138,7 @@ fn killed_guard_kills_its_program() {
     assert!(Command::new("kill").args(["-KILL", &guard]).status().unwrap().success());
     wait_until_gone(&below[0]);
     parent.wait().unwrap();
-    // What left the session of a guard that was killed is nobody's; the test cleans up.
+    // A process that left the session of a killed guard has no owner, so the test kills it.
     assert!(Command::new("kill").args(["-KILL", &below[1]]).status().unwrap().success());
 }
 

@@ -1,5 +1,5 @@
-//! Servers that others wrote, from npm. `cargo xtask test peers` installs them and names the place in
-//! `TURNLEAF_TEST_MCP`; without it these tests say that they are skipped.
+//! Third-party MCP servers from npm. `cargo xtask test peers` installs them and passes their folder in
+//! `TURNLEAF_TEST_MCP`; without it these tests print that they are skipped.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::mcp_fixtures::{
     start_call, wait_for_state,
 };
 
-/// The programs of a package, in a `node_modules`.
+/// Returns the path of a package's program; `None` where `TURNLEAF_TEST_MCP` is not set.
 fn package_path(package: &str) -> Option<String> {
     let Some(folder) = std::env::var_os("TURNLEAF_TEST_MCP").map(PathBuf::from) else {
         eprintln!("skipped: TURNLEAF_TEST_MCP does not say where {package} is");
@@ -31,7 +31,7 @@ fn start_servers(config: McpServerConfig) -> McpServers {
     servers
 }
 
-/// Everything that this server shows, whichever way it is reached.
+/// Calls every tool of the reference server, over either transport.
 async fn call_every_tool(servers: &McpServers) {
     let tools = servers.tools(&server_key("bad")).await.unwrap();
     let status = servers.status(&server_key("bad")).unwrap();
@@ -68,7 +68,7 @@ async fn call_every_tool(servers: &McpServers) {
     };
     assert!(outcome_text(&outcome).contains("completed"), "{outcome:?}");
     assert!(seen.iter().any(|told| told.line == "2 of 4" && told.percent == Some(50)), "{seen:?}");
-    // What it would ask of the client is not offered to it.
+    // The client does not declare the capabilities that these tools would need.
     assert!(tools.iter().all(|tool| !tool.tool.contains("sampling") && !tool.tool.contains("roots")), "{tools:?}");
 }
 
@@ -80,7 +80,7 @@ async fn reference_server_works_over_stdio() {
     servers.shut_down().await;
 }
 
-/// A process that ends with the test.
+/// A process that is killed when the test ends.
 struct KillOnDrop(Child);
 
 impl Drop for KillOnDrop {

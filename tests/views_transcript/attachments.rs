@@ -1,4 +1,4 @@
-//! What a message has beside its words, as the server draws it.
+//! Attachments of a message, rendered by the server.
 
 use turnleaf::domain::attachment::{Attachment, AttachmentCard, CARD_KEY, DOCUMENT_REF_TYPE, ReferenceStatus};
 
@@ -7,7 +7,7 @@ use super::*;
 const SHA: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 const SMALL: &str = "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210";
 
-/// A user's turn with a selection and a picture.
+/// Builds a user turn with a document selection and an image.
 fn message() -> Turn {
     let selection = Content::PartialReference {
         ref_id: "00000000-0000-0000-0000-0000000000d1".into(),
@@ -45,7 +45,7 @@ fn chip_names_its_lines_and_links_to_them_in_their_version() {
     let chip = html.split("attached-block").nth(1).unwrap().split("</a>").next().unwrap();
     let address = "href=\"/documents/00000000-0000-0000-0000-0000000000d1?version=2026-11-22T07:00:00.500000Z&amp;lines=10-42#L10-L42\"";
     assert!(chip.contains(address), "{chip}");
-    assert!(chip.contains("spec &lt;b&gt;.md") && chip.contains(" · lines 10-42 · 1.2k tokens<"), "{chip}");
+    assert!(chip.contains("spec &lt;b&gt;.md") && chip.contains(" · lines 10–42 · 1.2k tokens<"), "{chip}");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn image_reserves_its_space_and_links_to_full_size() {
 fn changed_or_missing_reference_is_marked() {
     let html = render_references(&[ReferenceStatus::Older, ReferenceStatus::Deleted]);
     assert!(html.contains(" · older version<") && html.contains("href=\"/documents/"), "{html}");
-    assert!(html.contains("A leaf · not there any more") && !html.contains("<img"), "{html}");
+    assert!(html.contains("A leaf · no longer available") && !html.contains("<img"), "{html}");
     let html = render_references(&[ReferenceStatus::Deleted]);
     assert!(html.contains(" · deleted<") && !html.contains("href=\"/documents/"), "{html}");
     assert!(html.contains("<img"), "the picture is there");

@@ -1,4 +1,4 @@
-//! A chat as a page that stands alone: the application's own transcript, and nothing that needs a server or a script.
+//! Standalone HTML export: the application's own transcript, without anything that needs a server or a script.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use super::*;
 const SHA: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 const DATA: &str = "data:image/png;base64,aGk=";
 
-/// Turns with every kind of block that there is.
+/// Builds turns with every kind of block.
 fn turns() -> Vec<TurnView> {
     let mut asked = user_turn(1, "Look at <b>this</b>\n  and that");
     let chip = Content::PartialReference {
@@ -68,7 +68,7 @@ fn turns() -> Vec<TurnView> {
     }
     let mut views = vec![turn_view(asked), turn_view(long), turn_view(user_turn(3, "And?")), turn_view(broken)];
     views[1].siblings = vec![turn_id(9), views[1].turn.id];
-    // As the server sends them: drawn already, with the buttons of the application's page.
+    // The server sends this markup already rendered, with the buttons of the application's page.
     let text = views[1].turn.blocks.iter().find(|block| matches!(block.content, Content::Text { is_error: false, .. }));
     let text = text.unwrap();
     let parts = vec![
@@ -101,7 +101,7 @@ fn parts(reasoning: ExportDetail, tools: ExportDetail) -> ExportOptions {
     ExportOptions { reasoning, tools }
 }
 
-/// Ids and types of the blocks that are drawn.
+/// Returns ids and types of the rendered blocks.
 fn blocks(html: &str) -> BTreeSet<(String, String)> {
     let value = |tag: &str, name: &str| {
         let rest = tag.split_once(&format!("{name}=\"")).map(|(_, rest)| rest)?;
@@ -136,7 +136,7 @@ fn page_has_application_blocks_and_requests_nothing() {
     ] {
         assert!(!html.contains(never), "{never}: {html}");
     }
-    // Ways lead into the page, or to what a reply names.
+    // Links lead into the page, or to addresses that a reply names.
     let leads = html.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
     let strange: Vec<&str> =
         leads.filter(|to| !to.starts_with('#') && !to.starts_with("https://example.org/")).collect();
@@ -146,7 +146,7 @@ fn page_has_application_blocks_and_requests_nothing() {
     let (at_policy, at_style) = (html.find(policy), html.find("<style>.turn{color:red}</style>"));
     assert!(at_policy.is_some() && at_policy < at_style, "{html}");
     assert_eq!(html.matches(&format!("src=\"{DATA}\"")).count(), 3, "{html}");
-    assert_says(&html, "A picture that is not in this file");
+    assert_says(&html, "Image not included in this export");
     assert!(html.contains("width=\"480\" height=\"192\""), "{html}");
 }
 
@@ -155,12 +155,12 @@ fn page_uses_application_texts_and_names_missing_parts() {
     let html = page(ExportOptions::default()).draw();
     assert!(html.contains("<title>A &lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; chat</title>"), "{html}");
     for words in [
-        "Begun on 2026-01-01 · 4 messages and replies",
+        "Started on 2026-01-01 · 4 messages",
         "System prompt Be &lt;/div&gt;brief.",
-        "Exported from Turnleaf on 2026-01-02: the path that was shown.",
-        "A reply that was still being written is not in it.",
-        "1 other version of what is here is not in it.",
-        "1 picture was left out.",
+        "Exported from Turnleaf on 2026-01-02. Only the displayed path is included.",
+        "A reply that was still being generated is not included.",
+        "1 other version is not included.",
+        "1 image is not included.",
         "Version 2 of 2",
         "1 source",
         "spec.md",
@@ -180,7 +180,7 @@ fn page_uses_application_texts_and_names_missing_parts() {
         ..page(ExportOptions::default())
     };
     let plain = plain.draw();
-    for never in ["System prompt", "still being written", "other version", "left out", "Where it came from"] {
+    for never in ["System prompt", "still being generated", "other version", "not included", "Source"] {
         assert_silent(&plain, never);
     }
 }
@@ -193,10 +193,10 @@ fn reasoning_and_tools_are_folded_open_or_omitted() {
     let silent = page(parts(ExportDetail::LeftOut, ExportDetail::Folded)).draw();
     assert!(!silent.contains("data-block-type=\"thinking\"") && !silent.contains("data-segment=\"reasoning\""));
     assert_eq!(silent.matches("data-segment=\"tool\"").count(), 3, "tools in reasoning stand by themselves");
-    assert_says(&silent, "Reasoning was left out.");
+    assert_says(&silent, "Reasoning is not included.");
     let idle = page(parts(ExportDetail::Folded, ExportDetail::LeftOut)).draw();
     assert!(!idle.contains("data-segment=\"tool\"") && idle.contains("data-block-type=\"thinking\""));
-    assert_says(&idle, "Tools were left out.");
+    assert_says(&idle, "Tool calls are not included.");
     assert_silent(&idle, "1 tool");
     let neither = page(parts(ExportDetail::LeftOut, ExportDetail::LeftOut)).draw();
     assert!(!neither.contains("data-segment"), "{neither}");
@@ -222,9 +222,9 @@ fn origin_is_shown_with_import_losses() {
     };
     let html = with(&source).draw();
     assert_says(&html, "Imported from ChatGPT on 2026-01-01 (conversations.json).");
-    assert_says(&html, "not kept conv-1 › m&lt;2&gt; : a canvas is not kept");
+    assert_says(&html, "not preserved conv-1 › m&lt;2&gt; : a canvas is not kept");
     let whole = ImportOrigin { differences: Vec::new(), ..source };
-    assert_says(&with(&whole).draw(), "Everything of it came along.");
+    assert_says(&with(&whole).draw(), "Everything was imported.");
     let chinese = with_locale(Locale::Chinese, || with(&whole).draw());
-    assert!(chinese.contains("<html lang=\"zh") && chinese.contains("其全部内容均已导入。"), "{chinese}");
+    assert!(chinese.contains("<html lang=\"zh") && chinese.contains("全部内容均已导入。"), "{chinese}");
 }

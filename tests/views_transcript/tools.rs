@@ -1,4 +1,4 @@
-//! Tool cards in every state of docs/reference/ux.md 7, what a person is asked, groups, results and sources.
+//! Tool cards in every state of docs/reference/ux.md 7, approval prompts, groups, results and sources.
 
 use serde_json::{Value, json};
 use turnleaf::domain::approval::ApprovalRequest;
@@ -13,7 +13,7 @@ use super::{
 
 const SHA: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
-/// A reply that waits with its blocks as they are.
+/// Builds a reply that waits, with unchanged blocks.
 fn waiting_turn(contents: Vec<Content>) -> Turn {
     let mut turn = reply(2, contents);
     turn.status = TurnStatus::WaitingSubagents;
@@ -43,7 +43,7 @@ fn asking_turn(arguments: Value) -> Turn {
     turn
 }
 
-/// The call with its result, of which this is the metadata.
+/// Builds a reply with the call and its result, which has this metadata.
 fn turn_with_result(status: ToolStatus, result: Value, metadata: Value) -> Turn {
     let mut turn = reply(2, [call(status), tool_result("c1", "files__search", result)]);
     if let Content::ToolUse { duration_ms, .. } = &mut turn.blocks[0].content {
@@ -60,7 +60,7 @@ fn with_metadata(mut turn: Turn, metadata: Value) -> Turn {
     turn
 }
 
-/// The text of the card's header, and the picture in it.
+/// Returns the text of the card's header and its icon.
 fn header(html: &str) -> String {
     let at = html.find("<header class=\"tool-header\"").unwrap();
     let header = &html[at..at + html[at..].find("</header>").unwrap()];
@@ -110,7 +110,7 @@ fn card_in_reasoning_is_compact_row_with_same_text() {
     let html = render_turn(reply(2, [thought("a", None, None), call(ToolStatus::Denied), thought("b", None, None)]));
     let card = tag(&html, "data-segment=\"tool\"");
     assert!(card.contains("compact") && card.contains("data-tool-status=\"denied\""), "{card}");
-    assert_says(&html, "you declined");
+    assert_says(&html, "denied by you");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn approval_prompt_shows_server_tool_and_every_argument_and_is_form() {
         assert!(button.contains("type=\"submit\"") && button.contains("name=\"decision\""), "{button}");
     }
     assert_says(&html, "Delete a file wants to run · files/delete");
-    assert_says(&html, "Allow once Allow in this chat Always allow Reason (goes to the model) Deny");
+    assert_says(&html, "Allow once Allow in this chat Always allow Reason (sent to the model) Deny");
     assert_says(&html, "1 hidden character");
     assert_says(&html, "U+202E gnp.exe");
     let said = text(&html);
@@ -153,9 +153,9 @@ fn approval_prompt_shows_server_tool_and_every_argument_and_is_form() {
         .into();
     assert!(order.is_sorted(), "in the order that the answer is bound to: {said}");
     assert!(!html.contains("autofocus"));
-    // No Enter in it presses a button.
+    // Enter in a textarea submits nothing.
     assert!(html.contains("<textarea id=\"ask-") && !html.contains("<input type=\"text\""));
-    assert_says(&html, "Waiting for your answer.");
+    assert_says(&html, "Waiting for your response.");
     let article = tag(&html, "data-role=\"assistant\"");
     assert!(!article.contains("aria-busy"), "a question is found by those who listen: {article}");
 }
@@ -179,7 +179,7 @@ fn answered_approval_shows_decision_and_no_form() {
     });
     let html = render_turn(with_metadata(waiting_turn(vec![call(ToolStatus::Denied)]), denied));
     assert!(!html.contains("/forms/call"));
-    assert_says(&html, "you declined");
+    assert_says(&html, "denied by you");
     assert_says(&html, "not &lt;b&gt;that&lt;/b&gt; one");
     let mut over = asking_turn(json!({}));
     over.status = TurnStatus::Cancelled;
@@ -192,11 +192,11 @@ fn pause_is_card_with_two_actions() {
         waiting_turn(vec![call(ToolStatus::Done), ReplyPauseReason::Rounds.content("Paused after 25 tool rounds.")]);
     turn.blocks[1].state = BlockState::Open;
     let html = render_turn(turn.clone());
-    assert_says(&html, "Paused after 25 tool rounds. Continue (25 more) Stop here");
+    assert_says(&html, "Paused after 25 tool rounds. Continue (25 more rounds) Stop here");
     assert!(tag(&html, "action=\"/forms/continue\"").contains("method=\"post\""));
     assert!(html.contains("form=\"stop-reply\""));
     turn.blocks[1].state = BlockState::Done;
-    assert_silent(&render_turn(turn), "Continue (25 more)");
+    assert_silent(&render_turn(turn), "Continue (25 more rounds)");
 }
 
 #[test]
@@ -229,14 +229,14 @@ fn tools_in_row_have_one_heading_and_many_finished_ones_are_closed() {
     };
     use ToolStatus::{Done, Failed, Pending, Running};
     for (statuses, words, is_open) in [
-        (&[Done, Running, Done][..], "3 tools · 1 running", true),
-        (&[Running, Pending, Pending], "3 tools · 1 running · 2 waiting", true),
-        (&[Done, Done], "2 tools, all done", true),
-        (&[Done; 5], "5 tools, all done", true),
-        (&[Done; 6], "6 tools, all done", false),
-        (&[Done, Done, Done, Done, Done, Failed], "6 tools · 1 failed", false),
-        (&[Done, Done, Done, Done, Done, Running], "6 tools · 1 running", true),
-        (&[Done, ToolStatus::Denied, ToolStatus::HandedOver], "3 tools · 1 declined · 1 not finished", true),
+        (&[Done, Running, Done][..], "3 tool calls · 1 running", true),
+        (&[Running, Pending, Pending], "3 tool calls · 1 running · 2 waiting", true),
+        (&[Done, Done], "2 tool calls, all done", true),
+        (&[Done; 5], "5 tool calls, all done", true),
+        (&[Done; 6], "6 tool calls, all done", false),
+        (&[Done, Done, Done, Done, Done, Failed], "6 tool calls · 1 failed", false),
+        (&[Done, Done, Done, Done, Done, Running], "6 tool calls · 1 running", true),
+        (&[Done, ToolStatus::Denied, ToolStatus::HandedOver], "3 tool calls · 1 denied · 1 not finished", true),
     ] {
         let mut turn = row(statuses);
         if !is_open {
@@ -266,7 +266,7 @@ fn many_finished_tools_between_two_thoughts_are_one_line_of_reasoning() {
             let id = format!("c{n}");
             contents.push(tool_use(&id, "search", json!({}), ToolStatus::Done));
             contents.push(tool_result(&id, "search", json!("found")));
-            // The provider thinks between them and does not show it.
+            // The provider reasons between the calls and does not show it.
             contents.push(thought("", None, Some(1_000)));
         }
         contents.push(thought("Second.", None, Some(1_000)));
@@ -278,11 +278,11 @@ fn many_finished_tools_between_two_thoughts_are_one_line_of_reasoning() {
     assert_eq!(html.matches("data-block-type=\"thinking\"").count(), 8, "each block is there");
     let group = tag(&html, "class=\"tool-group");
     assert!(!group.contains(" open"), "{group}");
-    assert_says(&html, "6 tools, all done");
+    assert_says(&html, "6 tool calls, all done");
     assert!(tag(&html, "data-segment=\"tool\"").contains("compact"));
     let html = calls(5);
     assert!(tag(&html, "class=\"tool-group").contains(" open"));
-    // One alone has no heading of its own.
+    // A single call has no group heading.
     assert!(tag(&calls(1), "class=\"tool-group").contains("single"));
 }
 
@@ -290,10 +290,10 @@ fn many_finished_tools_between_two_thoughts_are_one_line_of_reasoning() {
 fn last_lines_of_running_tool_are_in_its_card_until_it_is_over() {
     let progress = json!({ "progress": { "line": "2 of 9 · two", "tail": ["one", "two <b>"] } });
     let html = render_turn(with_metadata(waiting_turn(vec![call(ToolStatus::Running)]), progress.clone()));
-    assert!(html.contains("one\ntwo &lt;b&gt;") && html.contains("aria-label=\"What it says\""), "{html}");
+    assert!(html.contains("one\ntwo &lt;b&gt;") && html.contains("aria-label=\"Tool output\""), "{html}");
     let over = with_metadata(turn_with_result(ToolStatus::Done, json!("x"), Value::Null), progress);
     assert_silent(&render_turn(over), "two <b>");
-    assert!(!render_turn(waiting_turn(vec![call(ToolStatus::Running)])).contains("What it says"));
+    assert!(!render_turn(waiting_turn(vec![call(ToolStatus::Running)])).contains("Tool output"));
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn result_shows_text_tree_images_and_files_and_names_missing_parts() {
     let wide: Vec<Value> = (0..900).map(|n| json!({ "name": format!("{n:052}") })).collect();
     assert!(serde_json::to_string_pretty(&wide).unwrap().len() > limits::TOOL_SHOWN_BYTES);
     let wide = render_turn(turn_with_result(ToolStatus::Done, json!(wide), Value::Null));
-    assert!(wide.contains("class=\"json\"") && !wide.contains("Cut at"), "indents are not in a tree");
+    assert!(wide.contains("class=\"json\"") && !wide.contains("Showing the first"), "indents are not in a tree");
 
     let metadata = json!({
         "images": [{"blob": SHA, "mime": "image/png", "alt": "A \"cat\""}, {"blob": "../x", "mime": "image/png"}],
@@ -326,8 +326,8 @@ fn result_shows_text_tree_images_and_files_and_names_missing_parts() {
     assert!(image.contains(&format!("src=\"/api/blobs/{SHA}\"")) && image.contains("loading=\"lazy\""), "{image}");
     assert!(image.contains("alt=\"A &quot;cat&quot;\""), "{image}");
     assert!(tag(&html, "download=\"\"").contains(SHA));
-    assert_says(&html, "Download audio/wav, 13 KB");
-    assert_says(&html, "Cut at 64 KB of 3.1 MB. Open in full");
+    assert_says(&html, "Download audio/wav, 13 KiB");
+    assert_says(&html, "Showing the first 64 KiB of 3.1 MiB. Open full content");
     assert!(html.matches(&format!("href=\"/api/blobs/{SHA}\"")).count() >= 3);
     assert_says(&html, "2 terminal codes removed · 1 hidden character");
 }
@@ -351,7 +351,7 @@ fn sources_are_listed_and_marked_in_text() {
     );
     assert!(html.contains(&format!("<li id=\"source-{id}-1\"")) && html.contains(&format!("<li id=\"source-{id}-2\"")));
     assert_says(&html, "Hello [1] world. [2]");
-    assert_says(&html, "Sources (2) &lt;b&gt;A&lt;/b&gt; example.org a quote bad");
+    assert_says(&html, "2 sources &lt;b&gt;A&lt;/b&gt; example.org a quote bad");
     assert!(
         !html.contains("javascript:") && !html.contains("evil.test"),
         "what is no address on the web leads nowhere"
@@ -408,5 +408,5 @@ fn non_call_block_waits_for_nobody() {
     };
     let mut turn = waiting_turn(vec![Content::text("Hi")]);
     turn.blocks.push(odd);
-    assert_silent(&render_turn(turn), "Continue (25 more)");
+    assert_silent(&render_turn(turn), "Continue (25 more rounds)");
 }

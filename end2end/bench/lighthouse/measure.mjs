@@ -1,5 +1,5 @@
-// What Lighthouse says of the page, as it is by default: a phone with a slow network. `cargo xtask bench A1` runs it. Called
-// with an address; prints one JSON object of scores from 0 to 100, and what cost points.
+// Runs Lighthouse on a page with its defaults: a phone with a slow network. `cargo xtask bench A1` runs it. Takes an
+// address; prints one JSON object of scores from 0 to 100, and the audits that cost points.
 import { launch } from "chrome-launcher";
 import lighthouse from "lighthouse";
 

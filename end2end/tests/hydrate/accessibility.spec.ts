@@ -1,7 +1,7 @@
-// What axe can see, and what reflow asks for: every screen, in both themes and at three widths, idle, while a reply is
-// written, broken, and while a tool waits for a person; nothing to be scrolled in two directions on the narrowest screen
-// and at 200 %; and nothing that sticks covers what has the focus. What opens over a screen is in accessible_states.spec.ts. (UX-26, UX-44)
-// UX-28, UX-40 of docs/acceptance.md.
+// Accessibility of every screen: axe in both themes and at three widths, idle, during a reply, with an error, and
+// while a tool waits for approval; no scrolling in two directions on the narrowest screen and at 200 % zoom; and
+// sticky elements never cover the focus. Overlays are in accessible_states.spec.ts.
+// UX-26, UX-28, UX-40, UX-44 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
 import { startChat, expectStatus, waitForHydration, idOf, latestReply, openPage, sendMessage, textOf } from "../../support/chat.ts";
 import { expectAccessibleInChinese, expectAccessible, NARROW } from "../../support/accessibility_checks.ts";
@@ -26,7 +26,7 @@ for (const [group, addresses] of SCREENS) {
 }
 
 test("accessibility: the API reference", async ({ page }) => {
-  // Hundreds of tables: axe takes seconds for one look at them.
+  // The page has hundreds of tables: one axe run takes seconds.
   test.setTimeout(240_000);
   await page.goto("/api/docs");
   await expectAccessible(page, "/api/docs", { widths: [390], patience: 60_000 });
@@ -144,7 +144,7 @@ test("print is light, full width, and without controls", async ({ page, turnleaf
     const ink = await textOf(latestReply(page)).evaluate((text) => getComputedStyle(text).color);
     const [red = 255] = (ink.match(/[\d.]+/g) ?? []).map(Number);
     expect.soft(red, `${ink} on paper`).toBeLessThan(100);
-    // All of it is laid out, also what is far away.
+    // Everything is laid out, including distant rows.
     const hidden = await page.locator(".turn-row").evaluateAll((rows) => rows.filter((row) => getComputedStyle(row).contentVisibility !== "visible").length);
     expect.soft(hidden).toBe(0);
   }
@@ -161,7 +161,7 @@ test("forced colors keep selected, pressed and outlined states visible", async (
   await page.goto("/settings/about/gallery/writing");
   expect.soft(await page.locator(".bubble").first().evaluate((bubble) => getComputedStyle(bubble).borderTopWidth)).toBe("1px");
   await page.goto("/settings/about/gallery/basics");
-  // Colours that are the matter itself stay.
+  // Swatches keep their colours, because these are content.
   expect.soft(await page.locator(".swatch").first().evaluate((swatch) => getComputedStyle(swatch).forcedColorAdjust)).toBe("none");
 });
 
@@ -180,7 +180,7 @@ for (const viewport of NARROW) {
         const focused = document.activeElement;
         if (!focused || focused === document.body) return null;
         const box = focused.getBoundingClientRect();
-        // What is only for those who listen has no place to be covered in.
+        // Visually hidden elements for screen readers cannot be covered.
         if (box.width < 8 || box.height < 8) return null;
         const points = [[0.5, 0.5], [0.1, 0.2], [0.9, 0.8]].map(([x, y]) => [box.left + x! * box.width, box.top + y! * box.height] as const);
         const isSeen = ([x, y]: readonly [number, number]) => {

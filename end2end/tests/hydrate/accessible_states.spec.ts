@@ -1,6 +1,6 @@
-// What opens over a screen, as the screens themselves are looked at (accessibility.spec.ts): dialogs, menus, bars, notes and
-// boxes, where they are, in both themes and at each width that has them (UX-26).
-// UX-28 of docs/acceptance.md.
+// Accessibility of overlays, as accessibility.spec.ts checks the screens: dialogs, menus, bars, notifications and
+// popovers, in both themes and at each width that has them.
+// UX-26, UX-28 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
@@ -14,7 +14,7 @@ import { editBox, menuButton, modelButton, userTurns } from "../../support/turn_
 
 const WIDE = { width: 1440, height: 900 };
 
-/** Opens something, looks at it, and closes it again. */
+/** Opens an overlay, checks it, and closes it again. */
 async function over(page: Page, name: string, within: string, openIt: () => Promise<void>, widths?: number[]): Promise<void> {
   await page.setViewportSize({ width: widths?.[0] ?? 1440, height: 900 });
   await waitForPaint(page);
@@ -57,11 +57,11 @@ test("menus of a chat", async ({ page, turnleaf, model }) => {
   await escape(page);
   await over(page, "the menu of a message", popover, () => menuButton(userTurns(page).last()).click());
   await escape(page);
-  await over(page, "the menu of the chat", popover, () => page.getByRole("button", { name: "More for this chat" }).click());
+  await over(page, "the menu of the chat", popover, () => page.getByRole("button", { name: "More actions for this chat" }).click());
   await escape(page);
   await over(page, "why the model is locked", popover, () => page.getByRole("form", { name: "Message" }).getByRole("button", { name: /locked/ }).click());
   await escape(page);
-  // What belongs to the column of chats, which lies in a drawer where there is less room.
+  // Overlays of the chat list, which is a drawer on narrow screens.
   const [wide, narrow] = [[1440], [820, 390]];
   const chats = page.getByRole("navigation", { name: "Chats" });
   await over(page, "the menu of a chat in the list", popover, () => chats.getByRole("button", { name: /How leaves grow/ }).click(), wide);
@@ -84,7 +84,7 @@ test("bars and panels of a chat", async ({ page, turnleaf, model, context, watch
   await openPage(page, `/c/${chat}`);
   await over(page, "the bar that finds", "[role=search]", async () => {
     await page.keyboard.press("Control+Shift+F");
-    await page.getByRole("searchbox", { name: "Words to find" }).fill("leaf");
+    await page.getByRole("searchbox", { name: "Text to find" }).fill("leaf");
     await page.keyboard.press("Enter");
     await expect(page.getByRole("search", { name: "Find in chat" })).toContainText(/\d of \d/);
   });
@@ -149,7 +149,7 @@ test("files, pictures and notes", async ({ page, model }) => {
     await menuButton(userTurns(page).last()).click();
     await page.getByRole("button", { name: /^Delete this version/ }).click();
     await expect(page.getByRole("button", { name: "Undo" })).toBeVisible();
-    // A note stays while it is pointed at.
+    // A toast stays while the pointer is over it.
     await page.locator(".toasts").getByRole("button", { name: "Undo" }).hover();
   });
 });

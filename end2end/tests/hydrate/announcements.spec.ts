@@ -1,10 +1,11 @@
-// What a screen reader is told, as the page's live regions say it (UX-25).
+// Screen reader announcements, as the page's live regions make them.
+// UX-25 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { startChat, expectStatus, latestReply, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
-/** All that the two regions say from now on, in order. */
+/** Records everything that the two live regions announce from now on, in order. */
 async function record(page: Page): Promise<() => Promise<Record<"say" | "alert", string[]>>> {
   await page.addInitScript(() => {
     const told: Record<string, string[]> = { say: [], alert: [] };
@@ -34,12 +35,12 @@ test("a minute of a reply is announced briefly, and never token by token", async
   await expect(textOf(latestReply(page))).toContainText("token60");
   reply.finish();
   await expectStatus(latestReply(page), "complete");
-  await expect.poll(async () => (await told()).say.at(-1)).toBe("Reply complete, 61 words. Alt+Up to read.");
+  await expect.poll(async () => (await told()).say.at(-1)).toBe("Reply complete, 61 words. Press Alt+Up to read.");
   const { say, alert } = await told();
   expect(say.length).toBeLessThanOrEqual(12);
   expect(say).toContain("Sent.");
-  expect(say.filter((words) => /^Assistant is answering/.test(words))).toHaveLength(1);
-  expect(say.filter((words) => /^Still answering, \d+ seconds/.test(words)).length).toBeGreaterThanOrEqual(3);
+  expect(say.filter((words) => /^Assistant is replying/.test(words))).toHaveLength(1);
+  expect(say.filter((words) => /^Still replying, \d+ seconds/.test(words)).length).toBeGreaterThanOrEqual(3);
   expect(say.join()).not.toContain("token");
   expect(alert).toEqual([]);
 });
@@ -59,7 +60,7 @@ test("a reply that ends before its page has loaded is still announced, after the
   await expect.poll(async () => (await chat()).running).toBe(false);
   release();
   await expectStatus(latestReply(page), "complete");
-  await expect.poll(async () => (await told()).say.at(-1)).toBe("Reply complete, 120 words. Alt+Up to read.");
+  await expect.poll(async () => (await told()).say.at(-1)).toBe("Reply complete, 120 words. Press Alt+Up to read.");
   const { say } = await told();
   const place = say.findIndex((words) => words.startsWith("Tell me at once"));
   expect(place).toBeGreaterThanOrEqual(0);
@@ -99,6 +100,6 @@ test("announcements made while the palette is open are heard in it", async ({ pa
   reply.dropConnection();
   await expectStatus(latestReply(page), "error");
   await expect.poll(() => page.evaluate(() => (window as any).heard.join("\n"))).toMatch(/^alert: Reply failed: /m);
-  // The page behind it is inert: nothing was said into it.
+  // The page behind the dialog is inert, so its live region stays silent.
   expect((await told()).alert.length).toBe(before);
 });

@@ -1,4 +1,4 @@
-// What goes with a message beside its words: files by button, drop and paste, documents by `@`, pictures and chips.
+// Attachments of a message: files by button, drop and paste, documents by `@`, images and chips.
 // UX-22, UX-23, UX-27 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
@@ -70,7 +70,7 @@ test("a picture opens in full with keys and gives the focus back", async ({ page
   const picture = users(page).first().locator("a.picture");
   await picture.focus();
   await page.keyboard.press("Enter");
-  const dialog = page.getByRole("dialog", { name: "The picture in full" });
+  const dialog = page.getByRole("dialog", { name: "Full-size image" });
   await expect(dialog.getByRole("img", { name: "leaf.png" })).toBeVisible();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press("Escape");
@@ -93,7 +93,7 @@ test("a failed file blocks no other, shows the reason, and can be retried", asyn
   await sendButton(page).click();
   await expect(page.locator("#message-problem")).toContainText("A file could not be attached.");
   refused = false;
-  await second.getByRole("button", { name: "Try again: second.txt" }).click();
+  await second.getByRole("button", { name: "Retry: second.txt" }).click();
   await expect(second).toHaveAttribute("data-state", "ready");
   await attachmentChips(page).filter({ hasText: "empty.txt" }).getByRole("button", { name: "Remove empty.txt" }).click();
   await expect(attachmentChips(page)).toHaveCount(3);
@@ -108,7 +108,7 @@ test("a person chooses the encoding of a text where it is unknown (S-UP-11)", as
   await attachFiles(page, { name: "gbk.txt", mimeType: "text/plain", buffer });
   const file = attachmentChips(page).filter({ hasText: "gbk.txt" });
   await expect(file).toHaveAttribute("data-state", "failed");
-  await expect(file.getByRole("button", { name: /Try again/ })).toHaveCount(0);
+  await expect(file.getByRole("button", { name: /Retry/ })).toHaveCount(0);
   await file.getByRole("button", { name: /^Read as GB/ }).first().click();
   await expect(file).toHaveAttribute("data-state", "ready");
   await sendMessage(page, "Look");
@@ -140,7 +140,7 @@ test("a page that is left while a file is on its way asks first", async ({ page 
   });
   await attachFiles(page, textFile("slow.txt", "slow"));
   await expect(attachmentChips(page).getByRole("progressbar")).toBeVisible();
-  // Browsers ask those alone who did something on the page.
+  // Browsers show this dialog only after an interaction with the page.
   await messageBox(page).click();
   const asked = page.waitForEvent("dialog");
   await page.close({ runBeforeUnload: true });
@@ -166,7 +166,7 @@ test("a message waits for its files, shows how far they are, and goes out by its
   await expect(ready(page)).toHaveCount(1);
   await sendMessage(page, "Both");
   await expect(page.getByText("Uploading 2 of 2…")).toBeVisible();
-  // Who writes on does not want it to go.
+  // Further typing cancels the pending send.
   await messageBox(page).pressSequentially("!");
   await expect(page.getByText("Uploading 2 of 2…")).toHaveCount(0);
   await sendButton(page).click();
@@ -290,22 +290,22 @@ test("@ with lines behind a title quotes them, and says where there are none", a
   await box.pressSequentially("See @3:2");
   await expect(option).toHaveText([/^Ratio 3:2$/]);
   await box.pressSequentially(":7-9");
-  await expect(option).toHaveText([/Ratio 3:2.*lines 7-9/]);
+  await expect(option).toHaveText([/Ratio 3:2.*lines 7–9/]);
   await box.press("Enter");
-  await expect(page.locator(".mention-menu")).toContainText("There is nothing on these lines: the document has 3 lines.");
+  await expect(page.locator(".mention-menu")).toContainText("These lines do not exist: the document has 3 lines.");
   await expect(box).toHaveValue("See @3:2:7-9");
   for (let n = 0; n < 3; n++) await box.press("Backspace");
   await box.pressSequentially("2-3");
-  await expect(option).toHaveText([/lines 2-3/]);
+  await expect(option).toHaveText([/lines 2–3/]);
   expect(await violations(page)).toEqual([]);
   await box.press("Tab");
-  await expect(ready(page)).toHaveText([/Ratio 3:2.*lines 2-3/]);
+  await expect(ready(page)).toHaveText([/Ratio 3:2.*lines 2–3/]);
   await expect(box).toHaveValue("See ");
   await expect(box).toBeFocused();
   await page.reload();
-  await expect(ready(page)).toHaveText([/Ratio 3:2.*lines 2-3/]);
+  await expect(ready(page)).toHaveText([/Ratio 3:2.*lines 2–3/]);
   await box.press("Enter");
-  await expect(users(page).first().locator(".chip.reference")).toContainText("lines 2-3");
+  await expect(users(page).first().locator(".chip.reference")).toContainText("lines 2–3");
 });
 
 test("@ finds a document that is older than those it knows, and Enter before the menu came sends nothing", async ({ page }) => {
@@ -317,7 +317,7 @@ test("@ finds a document that is older than those it knows, and Enter before the
   await page.route("**/api/documents?*", async (route) => { await held; await route.continue(); });
   const box = messageBox(page);
   await box.pressSequentially("See @älteste");
-  await expect(page.locator("#mention-hint")).toHaveText("Looking for documents…");
+  await expect(page.locator("#mention-hint")).toHaveText("Searching documents…");
   await box.press("Enter");
   await expect(box).toHaveValue("See @älteste");
   go();
@@ -382,7 +382,7 @@ test("a file that is too large is refused before it is sent, beside one that is 
   const asked: string[] = [];
   page.on("request", (request) => void (request.url().includes("/api/blobs") && asked.push(request.url())));
   await attachFiles(page, { name: "large.txt", mimeType: "text/plain", buffer: Buffer.alloc((32 << 20) + 1, "a") }, textFile("small.txt", "s"));
-  await expect(attachmentChips(page).filter({ hasText: "large.txt" })).toContainText("a file has at most 32.0 MB");
+  await expect(attachmentChips(page).filter({ hasText: "large.txt" })).toContainText("The limit is 32.0 MiB per file.");
   await expect(ready(page)).toHaveCount(1);
   expect(asked).toHaveLength(1);
 });

@@ -1,5 +1,5 @@
-// A setting that is changed is saved at once, without another page, and says so; what is refused stands beside its field
-// with what was typed.
+// Autosave of settings: a changed setting is saved at once without leaving the page, and the page reports it; a
+// refused value stays in its field with the error beside it.
 import { waitForHydration, openPage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
@@ -17,13 +17,13 @@ test("what a tool may do is saved by choosing it, and the focus stays", async ({
   await openPage(page, "/settings/tools");
   const stays = await watchNavigation(page);
   const tool = page.locator("[data-tool]").first();
-  await expect(tool.locator("xpath=ancestor::form").getByRole("button", { name: "Save what you said" })).toBeHidden();
+  await expect(tool.locator("xpath=ancestor::form").getByRole("button", { name: "Save permissions" })).toBeHidden();
   const policy = tool.getByRole("combobox");
   await policy.focus();
   await policy.selectOption("never");
   await expect(status(page)).toHaveText("Saved.");
   await expect(policy).toBeFocused();
-  // What was said before is what the next change is compared with.
+  // The saved value is the base for the next change.
   await expect(tool.locator("input[name=was]")).toHaveValue("never");
   const tick = page.locator("#new-chats").getByRole("checkbox").first();
   const was = await tick.isChecked();
@@ -56,9 +56,9 @@ test("keys that a command cannot have are said beside the field, with what was t
   await expect(row.locator(".problem")).toHaveCount(0);
   await expect(field).toHaveValue("");
   await expect(field).not.toHaveAttribute("aria-invalid");
-  await row.getByRole("button", { name: /^Usual keys/ }).click();
+  await row.getByRole("button", { name: /^Reset to default/ }).click();
   await expect(row.locator("kbd").last()).toHaveText("K");
-  await expect(row.getByRole("button", { name: /^Usual keys/ })).toHaveCount(0);
+  await expect(row.getByRole("button", { name: /^Reset to default/ })).toHaveCount(0);
   await expect(field).toBeFocused();
   await stays();
 });
@@ -89,7 +89,7 @@ test("models are hidden by their ticks, and what was looked for stays", async ({
   const stays = await watchNavigation(page);
   const list = page.locator("#models-box");
   await list.getByRole("checkbox", { name: "m-12" }).uncheck();
-  // And that nobody answers at the address, once that is known.
+  // The status also reports a failed connection once that is known, so only its beginning is compared.
   await expect(status(page)).toHaveText(/^Saved\./);
   await expect(list.locator("summary")).toContainText("Models (14, 1 hidden)");
   await expect(list.getByRole("checkbox")).toHaveCount(10);
@@ -112,7 +112,7 @@ test("what is chosen for this browser is there at once", async ({ page }) => {
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
   await expect(page.locator("footer").getByRole("button", { name: "Dark" })).toHaveAttribute("aria-pressed", "true");
   await stays();
-  // Another language is another page.
+  // Changing the language loads a new page.
   await page.goto("/settings/general");
   await waitForHydration(page);
   await page.getByRole("group", { name: "Language" }).getByRole("button", { name: "中文" }).click();

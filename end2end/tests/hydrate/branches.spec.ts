@@ -1,4 +1,4 @@
-// Another model answers on a branch of its own, and what was said before stays.
+// Another model answers on a new branch, and earlier replies stay.
 // UX-08, UX-09 of docs/acceptance.md.
 import { startChat, expectStatus, waitForHydration, latestReply, messageBox, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
@@ -16,11 +16,11 @@ test("a chat goes on with another model in a new branch, one click away", async 
   await form.getByRole("button", { name: /Continue with .* in a new branch/ }).first().click();
   await expect(form.getByRole("button", { name: /new branch/ }).first()).toBeVisible();
   await expect(messageBox(page)).toBeFocused();
-  // The choice is part of the draft.
+  // The chosen model is part of the draft.
   await messageBox(page).fill("Second");
   await messageBox(page).blur();
   await page.reload();
-  // Until then Enter is a new line.
+  // Before hydration Enter is a new line.
   await waitForHydration(page);
   await expect(form.getByRole("button", { name: /new branch/ }).first()).toBeVisible();
   await expect(messageBox(page)).toHaveValue("Second");
@@ -57,14 +57,14 @@ test("another model can be deselected before anything is sent", async ({ page, m
   (await model.nextReply()).finishWithText("One.");
   await expectStatus(latestReply(page), "complete");
   const form = page.getByRole("form", { name: "Message" });
-  // As often as one likes.
+  // The model can be chosen repeatedly.
   for (const _ of ["once", "again"]) {
     await form.getByRole("button", { name: /locked/ }).click();
-    const other = form.getByRole("combobox", { name: "Another model in a new branch" });
+    const other = form.getByRole("combobox", { name: "Switch model in a new branch" });
     await expect(other).toHaveValue("");
     await other.selectOption("demo/tour");
     await form.getByRole("button", { name: /new branch/ }).first().click();
-    await form.getByRole("button", { name: /^Stay with/ }).click();
+    await form.getByRole("button", { name: /^Keep / }).click();
   }
   await expect(form.getByRole("button", { name: /locked/ })).toBeVisible();
   await sendMessage(page, "Second");
@@ -82,7 +82,7 @@ test("a branch whose provider is gone keeps what is written and goes on with ano
   await expectStatus(latestReply(page), "complete");
   await messageBox(page).fill("half a thought");
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
-  const banner = page.locator(".banner.warn").filter({ hasText: `${MODEL} is not available` });
+  const banner = page.locator(".banner.warn").filter({ hasText: `${MODEL} is no longer available.` });
   await expect(banner).toBeVisible();
   await expect(messageBox(page)).toHaveValue("half a thought");
   await page.reload();

@@ -1,4 +1,4 @@
-// The list of chats: under which headings they stand, which stand first, and which it leaves out.
+// The chat list: its headings, its order, and the chats that it omits.
 import { startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
@@ -9,7 +9,7 @@ const list = (page: Page): Locator => page.locator("#chats");
 const part = (page: Page, name: string): Locator => list(page).getByRole("list", { name, exact: true });
 const row = (page: Page, chat: string): Locator => list(page).locator(`.chat-link[href="${chat}"]`);
 
-/** Holds a chat of one exchange, and gives its address. */
+/** Creates a chat of one exchange and returns its address. */
 async function createChat(page: Page, model: ModelServer, text: string): Promise<string> {
   await startChat(page, text);
   (await model.nextReply()).finishWithText("Fine.");
@@ -62,7 +62,7 @@ test("a chat of the archive is found, and comes back with Undo or with a message
   await expect(hit).toContainText("archived");
   await hit.click();
   await expect(page).toHaveURL(first);
-  // Until it is here, the box on screen is that of the other chat.
+  // Until the chat is loaded, the message box on screen belongs to the other chat.
   await expect(page.getByRole("heading", { level: 1 })).toContainText("First chat");
   await sendMessage(page, "Are you still there?");
   (await model.nextReply()).finishWithText("Yes.");
@@ -73,7 +73,8 @@ test.describe("far from Greenwich", () => {
   test.use({ timezoneId: "Pacific/Kiritimati" });
 
   test("days are in the reader's time zone, without hydration warnings", async ({ page, turnleaf }) => {
-    // Yesterday at 09:00 UTC is yesterday at 23:00 there, and the day before at 11:00 is yesterday at 01:00.
+    // In that time zone, yesterday at 09:00 UTC is yesterday at 23:00, and the day before at 11:00 UTC is yesterday
+    // at 01:00.
     const day = (days: number, hour: number) => {
       const moment = new Date();
       moment.setUTCHours(hour, 0, 0, 0);
@@ -101,11 +102,11 @@ test.describe("far from Greenwich", () => {
     for (const [n, at] of moments.entries()) {
       await expect(part(page, headingOf(at)).locator(".chat-name", { hasText: `Chat ${n}` })).toBeVisible();
     }
-    // From now on the server knows it, and says it at once.
+    // From now on the server knows the time zone and renders it at once.
     const html = await (await page.request.get("/")).text();
     const before = html.slice(0, html.indexOf("Chat 0"));
     expect(before.slice(before.lastIndexOf("chats-of"))).toContain(headingOf(moments[0]));
-    // A browser that has lost the cookie says it again, and the list follows.
+    // A browser without the cookie sends the time zone again, and the list updates.
     await page.context().clearCookies({ name: "turnleaf_zone" });
     const again = page.waitForResponse("**/api/page/list_chats*");
     await page.reload();
@@ -122,7 +123,7 @@ test("Today is yesterday when a tab is left open over midnight", async ({ page, 
   await page.clock.install();
   await createChat(page, model, "First chat");
   await expect(part(page, "Today").getByRole("listitem")).toHaveCount(1);
-  // The server's clock goes on as it is: what it would say tomorrow is put into its answer.
+  // The server's clock cannot be moved, so its response gets the heading of the next day.
   let asked = 0;
   await page.route("**/api/page/list_chats*", async (route) => {
     asked += 1;
@@ -172,7 +173,7 @@ test("the palette renames, exports and searches the chat, and leads to imports",
   await expect(page.getByRole("textbox", { name: "Title" })).toHaveValue("First chat");
   await page.keyboard.press("Escape");
   await command("find in");
-  await expect(page.getByRole("searchbox", { name: "Words to find" }).or(page.getByRole("textbox", { name: "Words to find" }))).toBeFocused();
+  await expect(page.getByRole("searchbox", { name: "Text to find" }).or(page.getByRole("textbox", { name: "Text to find" }))).toBeFocused();
   await page.keyboard.press("Escape");
   await command("import");
   await expect(page).toHaveURL("/settings/data");

@@ -1,4 +1,4 @@
-// Chats as a whole: deleted and brought back in every way, renamed, marked when a reply ended unseen, slow to load.
+// Whole chats: deletion and restore in every way, renaming, the mark of an unseen reply, and slow loading.
 // UX-35 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -20,19 +20,20 @@ function row(page: Page, chat: string) {
 test("a chat is deleted from the list and from its header, and Undo and Ctrl+Z bring it back", async ({ page, model }) => {
   const first = await createChat(page, model, "First chat");
   const second = await createChat(page, model, "Second chat");
-  // From the list: gone at once, and the next row has the focus.
+  // Deletion from the list: the row disappears at once, and the next row gets the focus.
   const item = page.getByRole("listitem").filter({ has: row(page, second) });
   await item.hover();
-  await item.getByRole("button", { name: /^More for/ }).click();
+  await item.getByRole("button", { name: /^More actions for/ }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await expect(row(page, second)).toHaveCount(0);
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(row(page, second)).toBeVisible();
 
-  // The open one: the page goes to the new chat, whose empty box has the focus, and Ctrl+Z is the chat's.
+  // Deletion of the open chat: the page goes to the new chat, its empty box gets the focus, and Ctrl+Z restores the
+  // chat.
   await row(page, first).click();
   await expect(page).toHaveURL(first);
-  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await expect(page).toHaveURL("/");
   await expect(page.locator(".toasts").getByText("Deleted “First chat”")).toBeVisible();
@@ -46,7 +47,7 @@ test("after a chat is deleted from the list the next one has the focus", async (
   const second = await createChat(page, model, "Second chat");
   await openPage(page, "/");
   const item = page.getByRole("listitem").filter({ has: row(page, second) });
-  await item.getByRole("button", { name: /^More for/ }).focus();
+  await item.getByRole("button", { name: /^More actions for/ }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await expect(row(page, first)).toBeFocused();
@@ -59,7 +60,7 @@ test("a chat whose reply ended unseen has a dot until it is opened, over a reloa
   const call = await model.nextReply();
   await row(page, first).click();
   await expect(page).toHaveURL(first);
-  // The chat that is left is on screen, and seen, until the other one is there.
+  // The previous chat stays on screen, and counts as seen, until the other one is loaded.
   await expect(page.locator("article[data-role=user]")).toHaveCount(1);
   await expect(page.locator("article[data-role=user]")).toContainText("First chat");
   call.finishWithText("At last.");
@@ -79,9 +80,9 @@ test("the title is a button, and a rename that fails keeps what was typed", asyn
   await field.fill("Another name");
   await page.route("**/api/page/rename_chat", (route) => route.abort());
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await expect(page.locator("#rename-problem")).toHaveText(/cannot be reached/);
+  await expect(page.locator("#rename-problem")).toHaveText(/Could not reach the server/);
   // The rest of the page is inert, and so is its live region.
-  await expect(page.getByRole("dialog").getByRole("alert")).toHaveText(/cannot be reached/);
+  await expect(page.getByRole("dialog").getByRole("alert")).toHaveText(/Could not reach the server/);
   await expect(field).toHaveValue("Another name");
   await page.unroute("**/api/page/rename_chat");
   await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -137,8 +138,8 @@ test("the system is told that a reply ended while nobody saw the page, and never
   await page.waitForURL("**/c/*");
   const chat = new URL(page.url()).pathname;
   await openPage(page, "/");
-  await expect(row(page, chat).getByText("answering")).toBeAttached();
-  // A look has to know that it runs, or it cannot miss it later.
+  await expect(row(page, chat).getByText("replying")).toBeAttached();
+  // A poll has to see the running reply first, or a later poll cannot notice its end.
   await page.waitForResponse((answer) => answer.url().includes("glance_at_all") && answer.ok());
   await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
   call.finishWithText("A secret answer.");
@@ -149,7 +150,7 @@ test("the system is told that a reply ended while nobody saw the page, and never
   await expect(page).toHaveURL(chat);
 });
 
-/** Counts the clocks of ten seconds that run in a page from its load on. */
+/** Counts the ten-second timers that run in a page, from its load on. */
 async function observeTimers(page: Page): Promise<() => Promise<number>> {
   await page.addInitScript(() => {
     const running = new Set<number>();
@@ -174,10 +175,10 @@ async function observeTimers(page: Page): Promise<() => Promise<number>> {
 test("Undo is offered for ten seconds, and then the chat is in Trash", async ({ page, model }) => {
   const running = await observeTimers(page);
   const chat = await createChat(page, model, "Kept for a while");
-  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   const undo = page.locator(".toasts").getByRole("button", { name: "Undo" });
-  // Whoever is there with the pointer ends no program: the chat that offered it is left.
+  // Moving the pointer onto the toast and away must not fail, although the page of the deleted chat is gone.
   await undo.hover();
   await page.mouse.move(700, 10);
   await expect(page.getByRole("heading", { name: "What would you like to talk about?" })).toBeVisible();
@@ -191,7 +192,7 @@ test("Undo is offered for ten seconds, and then the chat is in Trash", async ({ 
 test("a toast's timer pauses while it has the focus, whatever the pointer does", async ({ page, model }) => {
   const running = await observeTimers(page);
   await createChat(page, model, "Kept for a while");
-  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   const undo = page.locator(".toasts").getByRole("button", { name: "Undo" });
   await expect(page.getByRole("heading", { name: "What would you like to talk about?" })).toBeVisible();

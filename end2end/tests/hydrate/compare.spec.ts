@@ -1,5 +1,5 @@
-// A path is asked again with another model while the chat is looked at, and both are compared: with the keyboard alone,
-// and with nothing in the way of anybody.
+// A path is rerun with another model while the chat is open, and both branches are compared: with the keyboard only,
+// and without axe violations.
 import { TEST_MODEL, startChat, expectStatus, waitForHydration, latestReply, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expectAccessible } from "../../support/accessibility_checks.ts";
 import { expect, test } from "../../support/fixtures.ts";
@@ -13,22 +13,22 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
   (await model.nextReply()).finishWithText("A green thing.");
   await expectStatus(latestReply(page), "complete");
 
-  // With the keyboard alone from the chat's menu to the form.
-  await page.getByRole("button", { name: "More for this chat" }).focus();
+  // Keyboard only, from the chat's menu to the form.
+  await page.getByRole("button", { name: "More actions for this chat" }).focus();
   await page.keyboard.press("Enter");
   const link = page.getByRole("link", { name: "Compare branches" });
   await link.focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "Compare branches", level: 1 })).toBeVisible();
-  const again = page.getByRole("region", { name: "Ask this path again with another model" });
+  const again = page.getByRole("region", { name: "Rerun this path with another model" });
   await again.getByLabel("Model").selectOption(TEST_MODEL);
-  await again.getByRole("button", { name: "Ask again" }).focus();
+  await again.getByRole("button", { name: "Rerun" }).focus();
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("heading", { name: "Message 1 of 2 is being answered" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Rerunning message 1 of 2" })).toBeVisible();
 
-  // Somebody reads the new branch meanwhile.
+  // A second page reads the new branch meanwhile.
   const reader = await context.newPage();
-  await reader.goto((await page.getByRole("link", { name: "Open the new branch" }).getAttribute("href"))!);
+  await reader.goto((await page.getByRole("link", { name: "Open new branch" }).getAttribute("href"))!);
   await waitForHydration(reader);
   (await model.nextReply()).finishWithText("A tall woody plant.");
   const second = await model.nextReply();
@@ -39,16 +39,16 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
   await expect(textOf(latestReply(reader))).toHaveText("A flat green thing.");
   await reader.close();
 
-  await expect(page.getByRole("heading", { name: "All 2 messages were asked and answered" })).toBeVisible();
-  await page.getByRole("link", { name: "Compare the old path with the new one" }).click();
-  const first = page.getByRole("article", { name: "Exchange 1" });
+  await expect(page.getByRole("heading", { name: "All 2 messages were rerun" })).toBeVisible();
+  await page.getByRole("link", { name: "Compare original and rerun" }).click();
+  const first = page.getByRole("article", { name: "Message 1" });
   await expect(first.getByRole("heading", { name: "The same message on both sides" })).toBeVisible();
   await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("green");
   await expect(first.getByRole("group", { name: "Right" }).locator("ins")).toContainText("woody");
   await expectAccessible(page, "a comparison");
   await page.getByRole("link", { name: "Swap sides" }).click();
   await expect(first.getByRole("group", { name: "Left" }).locator("del")).toContainText("woody");
-  await first.getByRole("link", { name: /Open in the chat ?: exchange 1, right side/ }).click();
+  await first.getByRole("link", { name: /Open in chat ?: message 1, right side/ }).click();
   await waitForHydration(page);
   await expect(textOf(replies(page).first())).toHaveText("A tall green plant.");
 });

@@ -1,4 +1,4 @@
-// The message box: drafts that stay with their chat, keys that send and keys that must not.
+// The message box: drafts stay with their chat; which keys send and which do not.
 // UX-20 of docs/acceptance.md.
 import { startChat, chooseModel, expectStatus, latestReply, messageBox, openPage, replies, sendMessage, stopButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
@@ -90,7 +90,7 @@ test("the button that stops is reached with Tab", async ({ page, model }) => {
   await page.keyboard.press("Enter");
   const reply = await model.nextReply();
   reply.sendText("going");
-  // The new chat has such a button, too, until its page is that of the chat, whose box then has the focus.
+  // The new chat has a Stop button, too, until its page becomes that of the chat, whose box then has the focus.
   await expect(textOf(latestReply(page))).toHaveText("going");
   await expect(stopButton(page)).toBeVisible();
   await expect(messageBox(page)).toBeFocused();
@@ -193,7 +193,7 @@ test("a message's error stays when another tab's draft arrives", async ({ page, 
   await messageBox(other).pressSequentially(", and the rest");
   await expect(messageBox(page)).toHaveValue("half a thought, and the rest");
   await expect(problem).toHaveText(said ?? "");
-  // Whoever types here mends it.
+  // Typing clears the error.
   await messageBox(page).pressSequentially("!");
   await expect(problem).toBeEmpty();
 });

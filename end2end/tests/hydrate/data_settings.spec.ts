@@ -1,4 +1,4 @@
-// Files that come in say how far they are and can be called off; everything goes once the word is typed.
+// Data settings: an import shows its progress and can be cancelled; deleting everything requires a typed word.
 import { startChat, expectStatus, latestReply, openPage } from "../../support/chat.ts";
 import { textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
@@ -10,7 +10,7 @@ test("an importing file has a progress bar, and can be cancelled and sent again"
   const held = new Promise<void>((done) => (letGo = done));
   await page.route("**/forms/import", async (route) => {
     await held;
-    // By then it was called off: let on, it might still arrive.
+    // The upload was cancelled by then; if it continued, it might still arrive.
     await route.abort().catch(() => undefined);
   });
   const form = page.locator("form[action='/forms/import']");
@@ -24,7 +24,7 @@ test("an importing file has a progress bar, and can be cancelled and sent again"
   await expect(page).toHaveURL(/\/settings\/data$/);
   letGo();
   await page.unroute("**/forms/import");
-  // What is wrong with a file is said on this page.
+  // An error of a file is shown on this page.
   await form.getByLabel("File").setInputFiles(textFile("empty.json", ""));
   await form.getByRole("button", { name: "Import" }).click();
   await expect(page.locator("main > [role=status]")).toContainText("empty");
@@ -42,13 +42,13 @@ test("everything is deleted once the word is typed, and the page stays usable", 
   await page.getByRole("link", { name: "Delete everything…" }).click();
   await expect(page.getByText("1 chat, with all its branches")).toBeVisible();
   await expect(page.getByRole("link", { name: "Export everything" })).toBeVisible();
-  const word = page.getByLabel("To be sure");
+  const word = page.getByLabel("Confirm");
   await word.fill("yes");
   await word.press("Enter");
-  await expect(page.getByText("This is not “delete”.")).toBeVisible();
+  await expect(page.getByText("You did not type “delete”.")).toBeVisible();
   await expect(word).toHaveValue("yes");
   await word.fill("delete");
-  await page.getByRole("button", { name: "Delete everything for ever" }).click();
+  await page.getByRole("button", { name: "Delete everything permanently" }).click();
   await expect(page.getByText("Everything was deleted.")).toBeVisible();
   await openPage(page);
   await expect(page.getByRole("link", { name: "Hello" })).toHaveCount(0);

@@ -1,4 +1,5 @@
-// Deleting a version with what is below it: by mouse, by keys alone, seen by another tab, undone at once and from Trash.
+// Deletion of a version with its descendants: by mouse, by keys only, seen in another tab, undone at once and from
+// Trash.
 // UX-24 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
@@ -57,7 +58,7 @@ test("a version is deleted and brought back with keys alone", async ({ page, mod
   }
   await page.keyboard.press("Enter");
   await expect(replies(page)).toHaveCount(1);
-  // The nearest turn that is left has the focus.
+  // The nearest remaining turn gets the focus.
   await expect(page.locator("article[data-role=user]").last().getByRole("heading")).toBeFocused();
   await page.keyboard.press("Control+z");
   await expect(replies(page)).toHaveCount(2);
@@ -68,7 +69,7 @@ test("a message whose reply was deleted is tried again by mouse and by key, and 
   await startChatWithReply(page, model);
   const second = page.locator("article[data-role=user]").last();
   for (const press of [
-    () => second.getByRole("button", { name: "Try again" }).click(),
+    () => second.getByRole("button", { name: "Retry" }).click(),
     async () => {
       await second.getByRole("heading").focus();
       await page.keyboard.press("r");
@@ -82,7 +83,7 @@ test("a message whose reply was deleted is tried again by mouse and by key, and 
     await expect(replies(page)).toHaveCount(2);
     await expectStatus(latestReply(page), "complete");
     await expect(textOf(latestReply(page))).toHaveText("Once more.");
-    await expect(second.getByRole("button", { name: "Try again" })).toHaveCount(0);
+    await expect(second.getByRole("button", { name: "Retry" })).toHaveCount(0);
   }
   await sendMessage(page, "Three");
   (await model.nextReply()).finishWithText("Third.");
@@ -127,7 +128,7 @@ test("a version is deleted optimistically, with Undo, and the path is resolved a
   await expect(page.locator(".toast")).toContainText("Deleted 1 message.");
   await expect(page.locator("#say")).toHaveText("Deleted. Undo available.");
   await held.asked;
-  // The page looks at the chat meanwhile, which has the reply still or not any more.
+  // The page polls the chat meanwhile, and the response may still have the deleted reply.
   await page.waitForRequest("**/api/page/glance*").catch(() => {});
   expect(await visibleTexts(page)).toEqual(["One", "First.", "Two"]);
   held.release();

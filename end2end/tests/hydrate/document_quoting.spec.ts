@@ -1,4 +1,5 @@
-// Quoting from a document: what is selected in its lines, by mouse, finger or keys, is attached to a chat's next message.
+// Quoting from a document: a selection of its lines by mouse, touch or keys is attached to the next message of a
+// chat.
 // UX-36 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -9,7 +10,7 @@ import type { Turnleaf } from "../../support/turnleaf.ts";
 
 interface Made { id: string; version_timestamp: string }
 
-/** Han, an emoji, an accent of its own, and lines that end as on Windows. */
+/** Han characters, an emoji, a combining accent, and CRLF line ends. */
 const TEXT = "你好😀世界\r\nsecond line\r\ncafe\u0301 au lait\r\n\r\nlast line";
 
 async function postJson<T>(turnleaf: Turnleaf, path: string, body: unknown): Promise<T> {
@@ -28,7 +29,7 @@ const chat = (turnleaf: Turnleaf, title: string) => postJson<{ id: string }>(tur
 const bar = (page: Page) => page.getByRole("group", { name: "Selected text" });
 const quoteButton = (page: Page) => page.getByRole("button", { name: "Quote in chat" }).first();
 
-/** Selects with the page's own means: from a place in one line's text to a place in another's, in UTF-16 code units. */
+/** Selects with the DOM API: from a position in one line to one in another, in UTF-16 code units. */
 async function select(page: Page, from: [number, number], to: [number, number]): Promise<void> {
   await page.evaluate(([from, to]) => {
     const place = ([line, unit]: [number, number]): [Node, number] => {
@@ -39,7 +40,7 @@ async function select(page: Page, from: [number, number], to: [number, number]):
   }, [from, to] as const);
 }
 
-/** The request with which the bar quotes. */
+/** Returns the request that quotes the selection. */
 async function quoteAndReadRequest(page: Page, quote: () => Promise<void>): Promise<Record<string, unknown>> {
   const request = page.waitForRequest((request) => request.url().endsWith("/api/drafts/attachments"));
   await quote();
@@ -79,7 +80,7 @@ for (const [name, from, to, start, end, quote] of [
     const answer = page.waitForResponse((answer) => answer.url().endsWith("/api/drafts/attachments"));
     const body = await quoteAndReadRequest(page, () => page.keyboard.press("Control+Shift+L"));
     expect(body["content"]).toMatchObject([{ selection_start: start, selection_end: end, quote }]);
-    // The server has compared the text with the offsets.
+    // The server has verified the quoted text against the offsets.
     expect((await answer).status()).toBe(200);
     await expect(page).toHaveURL(/\/#message$/);
   });
@@ -102,13 +103,13 @@ test("keys select lines, and quote them, where browsers have no caret", async ({
   await expect(bar(page)).toContainText("Lines 1–2");
   await page.keyboard.press("Shift+End");
   await expect(bar(page)).toContainText("Lines 2–5");
-  // Tab leads to the bar, Esc closes it and leaves the selection.
+  // Tab moves to the bar; Esc closes it and keeps the selection.
   await page.keyboard.press("Tab");
   await expect(quoteButton(page)).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(bar(page)).toBeHidden();
   await expect(page.getByRole("region", { name: "Text with line numbers" })).toBeFocused();
-  // The context key opens it again.
+  // The context menu key opens the bar again.
   await page.keyboard.press("ContextMenu");
   await expect(quoteButton(page)).toBeFocused();
   const body = await quoteAndReadRequest(page, () => page.keyboard.press("Enter"));
@@ -155,8 +156,8 @@ test("a link to the selection shows the same lines, and the chat that one came f
   await openPage(page, `/documents/${made.id}`);
   await select(page, [2, 0], [3, 3]);
   await expect(quoteButton(page)).toHaveAccessibleDescription("Came from");
-  await page.getByRole("combobox", { name: "Chat" }).first().selectOption("A new chat");
-  await expect(quoteButton(page)).toHaveAccessibleDescription("A new chat");
+  await page.getByRole("combobox", { name: "Chat" }).first().selectOption("New chat");
+  await expect(quoteButton(page)).toHaveAccessibleDescription("New chat");
   await expect(bar(page)).toBeVisible();
   await page.getByRole("button", { name: "Copy link" }).click();
   await expect(page.locator("#quote-bar-said")).toHaveText("Link copied.");
@@ -175,11 +176,11 @@ test("a refusal is said, and the selection stays", async ({ page, turnleaf, watc
   await expect(bar(page)).toBeVisible();
   await page.route("**/api/drafts/attachments", (route) => route.abort());
   await quoteButton(page).click();
-  await expect(bar(page).getByRole("alert")).toContainText("could not be reached");
+  await expect(bar(page).getByRole("alert")).toContainText("Could not reach the server.");
   await page.unroute("**/api/drafts/attachments");
   await fetch(`${turnleaf.url}/api/chats/${target.id}`, { method: "DELETE" });
   await quoteButton(page).click();
-  await expect(bar(page).getByRole("alert")).toHaveText("There is nothing here.");
+  await expect(bar(page).getByRole("alert")).toHaveText("It does not exist, or you do not have access to it.");
   expect(await page.evaluate(() => getSelection()!.toString())).toBe("你好");
 });
 
@@ -212,7 +213,7 @@ test.describe("on a phone", () => {
     const target = await chat(turnleaf, "Target");
     const made = await newDocument(turnleaf);
     await openPage(page, `/documents/${made.id}`);
-    // The browser's own handles are out of reach here: they make a selection, and say so.
+    // Native touch handles cannot be driven here, so the selection is made by script, with the event that they cause.
     await page.locator("#L2 code").scrollIntoViewIfNeeded();
     await select(page, [2, 0], [2, 6]);
     await expect(bar(page)).toBeVisible();

@@ -1,4 +1,4 @@
-// A reply that ended before its time says why, and goes on when it is asked to (reliability.md F10).
+// A reply that ended early shows the reason and can be continued.
 import { startChat, expectStatus, waitForHydration, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { userTurns } from "../../support/turn_actions.ts";
@@ -26,7 +26,7 @@ test("a reply that reached its length says so, and Continue asks for the rest wi
   await expect(userTurns(page).last()).toContainText("Continue");
   await expect(textOf(latestReply(page))).toHaveText("it all.");
   await expect(messageBox(page)).toHaveValue("half a thought");
-  // Why it ended stays; it has gone on already.
+  // The reason stays; the button is gone, because the reply has been continued.
   await expect(page.getByText(LIMIT)).toHaveCount(1);
   await expect(page.getByRole("button", { name: "Continue" })).toHaveCount(0);
   await page.reload();

@@ -1,4 +1,4 @@
-// Words that are being edited: what becomes of them when the reader goes elsewhere, and answers that come late.
+// Editing a message: the edited text when the reader navigates away, and late responses.
 import { violations } from "../../support/axe.ts";
 import { expectStatus, waitForHydration, latestReply, messageBox, sendMessage, stopButton, textOf } from "../../support/chat.ts";
 import { attachFiles, attachmentChips, dispatchFiles, pngFile, textFile } from "../../support/files.ts";
@@ -14,7 +14,7 @@ for (const call of ["retry_reply", "edit_turn"]) {
     const held = await holdResponses(page, call);
     const answered = page.waitForResponse(new RegExp(call));
     if (call === "retry_reply") {
-      await latestReply(page).getByRole("button", { name: "Try again" }).click();
+      await latestReply(page).getByRole("button", { name: "Retry" }).click();
     } else {
       await messageBox(page).press("ArrowUp");
       await editBox(page).press("Enter");
@@ -116,8 +116,8 @@ test("an edit's error belongs to its box and is announced", async ({ page, model
   await editBox(page).fill(" ");
   await editBox(page).press("Enter");
   await expect(editBox(page)).toHaveAttribute("aria-invalid", "true");
-  await expect(editBox(page)).toHaveAccessibleDescription("Write something first.");
-  await expect(page.locator("#say")).toHaveText("Write something first.");
+  await expect(editBox(page)).toHaveAccessibleDescription("Enter a message first.");
+  await expect(page.locator("#say")).toHaveText("Enter a message first.");
   await editBox(page).fill("words");
   await expect(editBox(page)).not.toHaveAttribute("aria-invalid");
   await expect(editBox(page)).toHaveAccessibleDescription("");
@@ -130,16 +130,16 @@ test("files go into the message that is edited, by button, paste and drop, and n
   await form.getByLabel("Attach files").setInputFiles(textFile("notes.txt", "one\ntwo\n"));
   await dispatchFiles(page, "form.editor textarea", "paste", [pngFile("image.png")]);
   await dispatchFiles(page, "main", "dragover", [textFile("more.md", "# More")]);
-  await expect(page.getByText("Drop files to attach them to the message you edit")).toBeVisible();
+  await expect(page.getByText("Drop files to attach them to the message you're editing")).toBeVisible();
   await dispatchFiles(page, "main", "drop", [textFile("more.md", "# More")]);
-  const added = form.getByRole("list", { name: "Attached" }).getByRole("listitem");
+  const added = form.getByRole("list", { name: "Attachments" }).getByRole("listitem");
   await expect(added).toHaveCount(3);
   await expect(form.locator("[data-state=ready]")).toHaveCount(3);
   await expect(attachmentChips(page)).toHaveCount(3);
   expect(await violations(page)).toEqual([]);
   await form.getByRole("button", { name: "Remove more.md" }).click();
   await expect(added).toHaveCount(2);
-  // Left and come back to, it is as it was.
+  // Leaving and reopening the editor keeps its attachments.
   await editBox(page).press("Escape");
   await expect(added).toHaveCount(0);
   await messageBox(page).press("ArrowUp");
@@ -154,7 +154,7 @@ test("files go into the message that is edited, by button, paste and drop, and n
   reply.finishWithText("Seen.");
   await expectStatus(latestReply(page), "complete");
   await expect(userTurns(page).first()).toContainText("notes.txt");
-  // Of the next message it is not.
+  // They are not attachments of the next message.
   await expect(attachmentChips(page)).toHaveCount(0);
 });
 
@@ -194,8 +194,8 @@ test("an edit waits for its files, says so, and goes out by itself", async ({ pa
   await form.getByLabel("Attach files").setInputFiles(textFile("slow.txt", "slow words"));
   await editBox(page).press("Enter");
   await expect(form.getByText("Uploading 1 of 1…")).toBeVisible();
-  await expect(page.locator("#say")).toHaveText("Your message goes out when the files are there.");
-  // Whoever has it wait no longer still has the file.
+  await expect(page.locator("#say")).toHaveText("Your message will be sent when uploads finish.");
+  // Cancelling the wait keeps the file.
   await form.locator(".attached-note").getByRole("button", { name: "Cancel", exact: true }).click();
   await expect(form.getByText("Uploading 1 of 1…")).not.toBeAttached();
   await expect(form.locator(".attached-item")).toHaveCount(1);

@@ -1,4 +1,4 @@
-// What could not be done is told where it was asked for, with the way to try again, and nothing typed is lost (ux.md 4.10, 15).
+// Errors are shown where the action was started, with Retry, and nothing typed is lost (docs/reference/ux.md 4.10).
 import type { Locator, Page } from "@playwright/test";
 
 import { startChat, expectStatus, latestReply, messageBox, openPage } from "../../support/chat.ts";
@@ -29,14 +29,14 @@ for (const [deed, call, left] of [["Delete", "delete_chat", 0], ["Archive", "pla
     await createChat(page, model, "How do leaves grow?");
     await page.route(`**/api/page/${call}*`, (route) => route.abort());
     await choose(page, deed);
-    await expect(failureNotice(page)).toContainText("“How do leaves grow?”: The server cannot be reached");
+    await expect(failureNotice(page)).toContainText("“How do leaves grow?”: Could not reach the server");
     await expect(rows(page)).toHaveCount(1);
     await expect(page.locator(".toast")).toHaveCount(0);
-    // It stays, and fails again.
-    await failureNotice(page).getByRole("button", { name: "Try again" }).click();
-    await expect(failureNotice(page)).toContainText("The server cannot be reached");
+    // The error stays after a failed retry.
+    await failureNotice(page).getByRole("button", { name: "Retry" }).click();
+    await expect(failureNotice(page)).toContainText("Could not reach the server");
     await page.unroute(`**/api/page/${call}*`);
-    await failureNotice(page).getByRole("button", { name: "Try again" }).click();
+    await failureNotice(page).getByRole("button", { name: "Retry" }).click();
     await expect(failureNotice(page)).toHaveCount(0);
     await expect(rows(page)).toHaveCount(left);
     if (deed === "Pin") await expect(list(page).getByRole("list", { name: "Pinned" }).getByRole("listitem")).toHaveCount(1);
@@ -52,7 +52,7 @@ test("a failed Undo is reported, and can be retried after its toast is gone", as
   await page.locator(".toasts").getByRole("button", { name: "Undo" }).click();
   await expect(failureNotice(page)).toBeVisible();
   await page.unroute("**/api/page/restore_chat*");
-  await failureNotice(page).getByRole("button", { name: "Try again" }).click();
+  await failureNotice(page).getByRole("button", { name: "Retry" }).click();
   await expect(rows(page)).toHaveCount(1);
 });
 
@@ -63,13 +63,13 @@ test.describe("on a phone", () => {
     watch.expect(/ERR_FAILED|Failed to fetch/);
     await createChat(page, model, "How do leaves grow?");
     await page.route("**/api/page/delete_chat*", (route) => route.abort());
-    await page.locator(".chat-head").getByRole("button", { name: "More for this chat" }).click();
+    await page.locator(".chat-head").getByRole("button", { name: "More actions for this chat" }).click();
     await page.locator(".chat-head").getByRole("button", { name: "Delete", exact: true }).click();
-    const note = page.locator(".toast", { hasText: "The server cannot be reached" });
+    const note = page.locator(".toast", { hasText: "Could not reach the server" });
     await expect(note).toBeVisible();
     await page.unroute("**/api/page/delete_chat*");
     const gone = page.waitForResponse("**/api/page/delete_chat*");
-    await note.getByRole("button", { name: "Try again" }).click();
+    await note.getByRole("button", { name: "Retry" }).click();
     await gone;
   });
 });
@@ -85,7 +85,7 @@ test("a branch that could not be renamed keeps what was typed, with the reason b
   await page.route("**/api/page/change_branch*", (route) => route.abort());
   await field.fill("Leaves");
   await field.press("Enter");
-  await expect(card.locator(".problem")).toContainText("The server cannot be reached");
+  await expect(card.locator(".problem")).toContainText("Could not reach the server");
   await expect(field).toHaveValue("Leaves");
   await expect(page.locator(".toast")).toHaveCount(0);
   await page.unroute("**/api/page/change_branch*");

@@ -1,5 +1,5 @@
-// Links of a reply that lead to hosts which the person never named: a page asks first, live and after a reload, by every
-// way to follow a link. And what is not seen in messages is counted as it comes.
+// Confirmation of external links: a page asks before it opens a host that the person never named, during the reply
+// and after a reload, and for every way to follow a link. Hidden characters in messages are counted as they arrive.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
@@ -38,7 +38,7 @@ test("a link to a host that was not named asks, live and after a reload", async 
     await page.reload();
     await waitForHydration(page);
   }
-  // Nobody was asked but the server.
+  // The browser contacted only the server.
   expect(asked.filter((url) => url.includes("//evil.example"))).toEqual([]);
   // A host that a later message names is known from then on.
   await startChat(page, "Tell me about evil.example");

@@ -1,4 +1,4 @@
-// What a reply that failed offers beside another try, by why it failed, and a try that waits.
+// Recovery actions of a failed reply by its cause, and a delayed retry.
 // UX-15 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
 import { startChat, expectStatus, waitForHydration, latestReply, sendMessage, textOf } from "../../support/chat.ts";
@@ -10,18 +10,18 @@ test("a refused key leads to its provider's card, and another model answers in i
   await startChat(page, "Knock");
   await expectStatus(latestReply(page), "error");
   const panel = latestReply(page).locator("[data-error=provider_auth]");
-  await expect(panel).toContainText("Replace the key in the settings of the provider");
-  await panel.getByRole("link", { name: "Replace key" }).click();
+  await expect(panel).toContainText("Replace the API key in the provider settings");
+  await panel.getByRole("link", { name: "Replace API key" }).click();
   await expect(page).toHaveURL(/\/settings\/providers#provider-openai$/);
   await expect(page.locator("#provider-openai")).toBeInViewport();
   await page.goBack();
   await waitForHydration(page);
-  await panel.getByRole("link", { name: "Try again with…" }).click();
-  const dialog = page.getByRole("dialog", { name: "Try again with…" });
+  await panel.getByRole("link", { name: "Retry with…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Retry with…" });
   await expect(dialog).toBeVisible();
   expect(await violations(page, "dialog")).toEqual([]);
   await dialog.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
-  await dialog.getByRole("button", { name: "Try again" }).click();
+  await dialog.getByRole("button", { name: "Retry" }).click();
   await expectStatus(latestReply(page), "complete");
   await expect(versionSwitcher(latestReply(page))).toContainText("2/2");
 });
@@ -38,7 +38,7 @@ test("a reply that the provider stopped leads to its message, in its place and w
   await expect(editBox(page)).toHaveValue("Say it");
   await page.keyboard.press("Escape");
   await expect(userTurns(page).first().getByRole("button", { name: "Edit your message" })).toBeFocused();
-  // On the reply, the key for editing still edits the reply's own turn, if anything.
+  // On the reply, the edit key does not apply to the message before it.
   await turnHeading(latestReply(page)).focus();
   await page.keyboard.press("e");
   await expect(userTurns(page).first().getByRole("textbox")).toHaveCount(0);
@@ -51,10 +51,10 @@ test("a pending retry is counted down, and announced once to a screen reader", a
   await expect(line).toContainText("Attempt 2 of");
   const [shown, told] = [line.locator(".countdown"), line.locator(".quiet")];
   const first = await told.textContent();
-  expect(first).toMatch(/^Next try in \d+ s\.$/);
+  expect(first).toMatch(/^Retrying in \d+ s\.$/);
   await expect(shown).toHaveAttribute("aria-hidden", "true");
   await expect(shown).not.toHaveText(first ?? "");
-  await expect(shown).toHaveText(/^Next try in [123] s\.$/);
+  await expect(shown).toHaveText(/^Retrying in [123] s\.$/);
   await expect(told).toHaveText(first ?? "");
   (await model.nextReply()).finishWithText("Here.");
   await expectStatus(latestReply(page), "complete");
@@ -75,19 +75,19 @@ test("a conversation that is too long says by how much, what in it is big, and w
   await sendMessage(page, "word ".repeat(2_000));
   await expectStatus(latestReply(page), "error");
   const panel = latestReply(page).locator("[data-error=context_too_long]");
-  await expect(panel).toContainText("Too long for this model (210k of 200k tokens).");
-  await expect(page.locator("#alert")).toContainText("Reply failed: Too long for this model (210k of 200k tokens).");
-  await expect(panel.getByRole("link", { name: "Branch earlier" })).toBeVisible();
-  await panel.getByRole("link", { name: "What is big?" }).click();
-  await expect(page.getByRole("heading", { name: "What is big" })).toBeInViewport();
-  const big = page.getByRole("region", { name: "What is big" });
+  await expect(panel).toContainText("Too long for this model (210k tokens, the limit is 200k).");
+  await expect(page.locator("#alert")).toContainText("Reply failed: Too long for this model (210k tokens, the limit is 200k).");
+  await expect(panel.getByRole("link", { name: "Branch from an earlier reply" })).toBeVisible();
+  await panel.getByRole("link", { name: "Show context usage" }).click();
+  await expect(page.getByRole("heading", { name: "Context usage" })).toBeInViewport();
+  const big = page.getByRole("region", { name: "Context usage" });
   await expect(big.locator("dt").first()).toHaveText("Your messages");
   await expect(big.locator("dd").first()).toHaveText(/^≈ 2\.5k tokens · \d+ %$/);
   await expect(big.getByRole("listitem").first()).toContainText("word word");
   expect(await violations(page)).toEqual([]);
   await page.goBack();
   await waitForHydration(page);
-  await panel.getByRole("link", { name: "Branch earlier" }).click();
+  await panel.getByRole("link", { name: "Branch from an earlier reply" }).click();
   await expect(page).toHaveURL(/\?from=/);
   await expect(page.getByText("messages below are hidden")).toBeVisible();
 });

@@ -1,5 +1,5 @@
-// A provider is connected on the first page: its form opens in place, says what came of the test, and the composer is
-// there without a reload, in other tabs too.
+// Connecting the first provider on the start page: its form opens in place, shows the result of the test, and enables
+// the composer without a reload, in other tabs too.
 // UX-01 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
 import { expectStatus, latestReply, messageBox, openPage } from "../../support/chat.ts";
@@ -20,7 +20,7 @@ test("an unreachable address is reported in place, and correcting it keeps the c
   const address = form.getByLabel("Address");
   await expect(address).toBeFocused();
   expect(await violations(page)).toEqual([]);
-  // Nobody listens there.
+  // No server listens at this address.
   await address.fill("http://127.0.0.1:9/v1");
   await address.press("Enter");
   await expect(form.locator(".problem")).toContainText(/^Ollama: /);
@@ -29,7 +29,7 @@ test("an unreachable address is reported in place, and correcting it keeps the c
   await expect(address).toHaveValue("http://127.0.0.1:9/v1");
   await address.fill(model.environment.OPENAI_BASE_URL ?? "");
   await form.getByRole("button", { name: "Test and save" }).click();
-  await expect(page.getByText("Ollama answers · 1 model found")).toBeVisible();
+  await expect(page.getByText("Connected to Ollama · 1 model found")).toBeVisible();
   await expect(form).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Try the demo" })).toHaveCount(0);
   await expect(messageBox(page)).toBeFocused();
@@ -53,13 +53,13 @@ test("a key can be looked at while it is typed, and must be there", async ({ pag
   await expect(key).toHaveAttribute("type", "password");
   await expect(key).toHaveAttribute("autocomplete", "new-password");
   await form.getByRole("button", { name: "Test and save" }).click();
-  await expect(form.locator(".problem")).toHaveText("Enter the key first.");
+  await expect(form.locator(".problem")).toHaveText("Enter an API key first.");
   await expect(key).toBeFocused();
   await key.fill("sk-secret");
   await form.getByRole("button", { name: "Show API key" }).click();
   await expect(key).toHaveAttribute("type", "text");
-  await expect(form.getByRole("link", { name: /Where do I get a key/ })).toHaveAttribute("href", /^https:\/\/console\.anthropic\.com/);
-  await expect(form).toContainText("Stored sealed on this server; never shown again.");
+  await expect(form.getByRole("link", { name: /Get an API key/ })).toHaveAttribute("href", /^https:\/\/console\.anthropic\.com/);
+  await expect(form).toContainText("Encrypted on this server and never shown again.");
   await form.getByRole("button", { name: "Cancel" }).click();
   await expect(form).toHaveCount(0);
   await page.getByRole("link", { name: "OpenAI" }).click();

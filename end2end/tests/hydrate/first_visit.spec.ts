@@ -1,4 +1,4 @@
-// A first visit: nothing is configured, and still somebody answers.
+// A first visit: nothing is configured, and the demo model answers.
 // UX-01, UX-27, UX-33 of docs/acceptance.md.
 import { chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
@@ -6,7 +6,7 @@ import { MODEL } from "../../support/model_server.ts";
 
 import type { Page } from "@playwright/test";
 
-/** Holds the program of the page back until what is given is called. */
+/** Holds the WebAssembly of the page until the returned function is called. */
 async function withoutProgram(page: Page): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((done) => (release = done));
@@ -39,7 +39,7 @@ test("the message box is ready to be typed in", async ({ page }) => {
 });
 
 test("what is typed before the page is live is kept", async ({ page }) => {
-  // The script waits until the text is there.
+  // The script is held until the text is typed.
   const release = await withoutProgram(page);
   await page.goto("/", { waitUntil: "commit" });
   await messageBox(page).fill("typed early");
@@ -65,7 +65,8 @@ test("the wasm bundle is requested after the style sheet, and each part once", a
   await gone;
   release();
   await waitForHydration(page);
-  // Nothing can be painted before its style has come, and the program does not take the bandwidth from that.
+  // Style sheets block the first paint, and the WebAssembly is requested only after them, so that it does not compete
+  // for bandwidth.
   const [styledAt, begun] = await page.evaluate(() => {
     const all = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
     const ending = (name: string) => all.find((entry) => entry.name.endsWith(name))!;
@@ -104,7 +105,7 @@ for (const [name, state, has] of [["is hidden", "hidden", "none"], ["is never pa
 test("a page becomes live where the browser does not say that it painted", async ({ page }) => {
   await page.addInitScript(() => {
     const real = window.setTimeout;
-    // Not by the second that no page waits longer than.
+    // The fallback timer of one second is disabled.
     const timer = (act: () => void, ms?: number) => (ms === 1000 ? 0 : real(act, ms));
     Object.assign(window, { PerformanceObserver: undefined, setTimeout: timer });
   });
@@ -114,7 +115,7 @@ test("a page becomes live where the browser does not say that it painted", async
 
 test("text typed before hydration is sent with Enter during hydration", async ({ page }) => {
   const release = await withoutProgram(page);
-  // Between its pieces the page waits with a timer of no time: the second is behind the hydration.
+  // Sliced hydration yields with zero timers; the second one comes after the hydration.
   await page.addInitScript(() => {
     const [real, held] = [window.setTimeout, [] as (() => void)[]];
     let count = 0;

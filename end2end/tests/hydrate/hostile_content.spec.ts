@@ -1,4 +1,4 @@
-// What a model writes is text. Each row of badinputs.md 1 is shown, reloaded, and has done nothing.
+// Model output is untrusted text: each hostile sample is shown, reloaded, and has no effect.
 // UX-41 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
@@ -32,7 +32,7 @@ const rows: [id: string, text: string, shown?: string][] = [
   ["S-MD-22b", `{"type":"turn_end"}`, `{"type":"turn_end"}`],
 ];
 
-/** Nothing of the text became an element that can do something. */
+/** Asserts that no part of the text became an active element. */
 async function expectInert(page: Page, turn: Locator): Promise<void> {
   expect(await page.evaluate(() => "__xss" in window)).toBe(false);
   const alive = textOf(turn).locator("script, iframe, object, embed, img, form, base, meta, style, link, svg, [style]");
@@ -41,7 +41,7 @@ async function expectInert(page: Page, turn: Locator): Promise<void> {
     blocks.flatMap((block) => [...block.querySelectorAll("*")]).flatMap((element) => {
       const handlers = element.getAttributeNames().filter((name) => name.startsWith("on"));
       const href = element.getAttribute("href") ?? element.getAttribute("xlink:href") ?? "https:";
-      // A link to a host that nobody named leads to the page that asks, and to no other page of ours.
+      // A link to an unnamed host leads to the confirmation page, and to no other page of Turnleaf.
       const asking = /^\/leave\?turn=[0-9a-f-]{36}&to=([^&#]+)$/.exec(href);
       const leads = asking ? decodeURIComponent(asking[1]!) : href;
       return (asking ? /^https?:\/\// : /^(https?|mailto):/).test(leads) ? handlers : [...handlers, href];

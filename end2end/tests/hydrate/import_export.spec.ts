@@ -1,5 +1,5 @@
-// Chats that were held elsewhere, as a person brings them in and takes them out: each product's file through the settings,
-// older databases by the command, and a chat as a page that needs nobody.
+// Import and export as a person does them: each product's file through the settings, legacy databases by the command,
+// and a chat as a standalone page.
 // UX-40 of docs/acceptance.md.
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -19,13 +19,15 @@ const SAMPLES = join(import.meta.dirname, "../../../src/interchange/samples");
 async function importFile(page: Page, name: string, { onlyLook = false, bytes }: { onlyLook?: boolean; bytes?: Buffer } = {}): Promise<void> {
   await page.goto("/settings/data");
   await page.getByLabel("File", { exact: true }).setInputFiles({ ...textFile(name.split("/").pop()!, ""), buffer: bytes ?? readFileSync(join(SAMPLES, name)) });
-  if (onlyLook) await page.getByLabel(/^Only look/).check();
+  if (onlyLook) await page.getByLabel(/^Dry run/).check();
   await page.getByRole("button", { name: "Import", exact: true }).click();
-  await expect(page.getByRole("status")).toContainText(onlyLook ? "only a look" : /^(Finished|Nothing came in)\./);
+  await expect(page.getByRole("status")).toContainText(onlyLook ? "Dry run: nothing was imported." : /^(Finished|Nothing was imported)\./);
 }
 
-/** What a product exports, the title of a chat in it, the path that is shown, and the path with the other version of its
- * last turn that has some. big-AGI has no versions. */
+/**
+ * Each product's sample, the title of a chat in it, the shown path, and the path with the other version of the last
+ * turn that has versions. big-AGI has no versions.
+ */
 const PRODUCTS = [
   {
     file: "chatgpt/conversations.json", product: "ChatGPT", title: "Edits and regenerations",
@@ -53,14 +55,14 @@ for (const { file, product, title, path, before } of PRODUCTS) {
     await expect(page.locator(".chat-link")).toHaveCount(0);
 
     await importFile(page, file);
-    await expect(page.getByRole("status")).toContainText(/[1-9]\d* imported, 0 here already/);
+    await expect(page.getByRole("status")).toContainText(/[1-9]\d* imported, 0 already imported/);
     await page.getByRole("link", { name: title, exact: true }).click();
     await waitForHydration(page);
     await expect(page.getByRole("heading", { name: title, level: 1 })).toBeVisible();
     const turns = page.locator("article[data-turn-id]");
     await expect(turns).toHaveCount(path.length);
     for (const [at, words] of path.entries()) await expect(turns.nth(at)).toContainText(words);
-    // Not one of them lost its other branches.
+    // The other branches were imported, too.
     const others = page.getByRole("group", { name: "Versions" });
     if (before) {
       await others.last().getByRole("button", { name: /^(Previous|Next) version/, disabled: false }).first().click();
@@ -68,17 +70,17 @@ for (const { file, product, title, path, before } of PRODUCTS) {
     } else await expect(others).toHaveCount(0);
 
     await importFile(page, file);
-    await expect(page.getByRole("status")).toContainText(/0 imported, [1-9]\d* here already/);
+    await expect(page.getByRole("status")).toContainText(/0 imported, [1-9]\d* already imported/);
   });
 }
 
 test("an invalid file is reported and the page stays", async ({ page }) => {
   await importFile(page, "letter.json", { bytes: Buffer.from("Dear reader,") });
   await expect(page.getByRole("alert")).toContainText("The import failed: this is not");
-  await expect(page.getByRole("status")).toHaveText("Nothing came in.");
+  await expect(page.getByRole("status")).toHaveText("Nothing was imported.");
 });
 
-/** What ChatGPT hands out when there is much of it: several files of conversations, and the pictures beside them. */
+/** Builds a large ChatGPT export: several files of conversations, with the images beside them. */
 function splitArchive(conversations: any[]): Buffer {
   const picture = pngFile("picture.png").buffer;
   return zipFile("chatgpt.zip", [
@@ -98,7 +100,7 @@ test("a ChatGPT archive of many files is imported with its images and versions, 
   await importFile(page, "chatgpt.zip", { bytes, onlyLook: true });
   const looked = await page.getByRole("status").innerText();
   await importFile(page, "chatgpt.zip", { bytes });
-  await expect(page.getByRole("status")).toContainText(`${conversations.length} imported, 0 here already`);
+  await expect(page.getByRole("status")).toContainText(`${conversations.length} imported, 0 already imported`);
   expect(looked).toContain(`${conversations.length} `);
   const came = page.url();
 
@@ -110,12 +112,12 @@ test("a ChatGPT archive of many files is imported with its images and versions, 
     await picture.scrollIntoViewIfNeeded();
     await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.complete && image.naturalWidth > 0)).toBe(true);
   }
-  // The file that the question came with is a document.
+  // The file attached to the question is a document now.
   await expect(page.locator("article[data-role=user] a.chip.reference").first()).toContainText("log.pdf");
 
   await page.goto("/");
   await waitForHydration(page);
-  // It was archived there, and so it is here.
+  // The chat was archived at the source, and is archived here.
   await expect(page.locator(".chat-link").filter({ hasText: "Reasoning, tools" })).toBeVisible();
   await expect(page.locator(".chat-link").filter({ hasText: "Edits and regenerations" })).toHaveCount(0);
   await page.goto(came);
@@ -126,7 +128,7 @@ test("a ChatGPT archive of many files is imported with its images and versions, 
   await page.getByRole("group", { name: "Versions" }).last().getByRole("button", { name: "Previous version" }).click();
   await expect(textOf(turns.last())).toContainText("A clove hitch.");
 
-  // The chat went on where it comes from: taken in again, it goes on here.
+  // The chat continued at the source, so an incremental import adds the new messages here.
   const [first] = conversations;
   first.mapping.a2b.children = ["later"];
   first.mapping.later = {
@@ -135,11 +137,11 @@ test("a ChatGPT archive of many files is imported with its images and versions, 
   };
   first.current_node = "later";
   await importFile(page, "chatgpt.zip", { bytes: splitArchive(conversations) });
-  await expect(page.getByRole("status")).toContainText(`0 imported, ${conversations.length} here already`);
-  await expect(page.getByText("here already, went on")).toBeVisible();
+  await expect(page.getByRole("status")).toContainText(`0 imported, ${conversations.length} already imported`);
+  await expect(page.getByText("updated", { exact: true })).toBeVisible();
   await page.getByRole("link", { name: "Edits and regenerations", exact: true }).click();
   await waitForHydration(page);
-  // Who was at another version stays there.
+  // A reader of another version stays there.
   await expect(textOf(turns.last())).toContainText("A clove hitch.");
   await page.getByRole("group", { name: "Versions" }).last().getByRole("button", { name: "Next version" }).click();
   await expect(turns.last()).toContainText("Thanks");
@@ -151,7 +153,7 @@ test.describe("on PostgreSQL", () => {
   test("a ChatGPT export is imported with its tree and its images", async ({ page }) => {
     const conversations = JSON.parse(readFileSync(join(SAMPLES, "chatgpt/conversations.json"), "utf8"));
     await importFile(page, "chatgpt.zip", { bytes: splitArchive(conversations) });
-    await expect(page.getByRole("status")).toContainText(`${conversations.length} imported, 0 here already`);
+    await expect(page.getByRole("status")).toContainText(`${conversations.length} imported, 0 already imported`);
     await page.getByRole("link", { name: "Edits and regenerations", exact: true }).click();
     await waitForHydration(page);
     await expect(page.locator("article[data-turn-id]").last()).toContainText("A cleat hitch.");
@@ -160,7 +162,7 @@ test.describe("on PostgreSQL", () => {
     await page.locator(".chat-link").filter({ hasText: "Reasoning, tools, pictures, sources" }).click();
     await expect(page.locator("article[data-turn-id] img")).toHaveCount(3);
     await importFile(page, "chatgpt.zip", { bytes: splitArchive(conversations) });
-    await expect(page.getByRole("status")).toContainText(`0 imported, ${conversations.length} here already`);
+    await expect(page.getByRole("status")).toContainText(`0 imported, ${conversations.length} already imported`);
   });
 });
 
@@ -168,14 +170,14 @@ test("a chat imported without a model says so, and continues with a chosen one",
   await importFile(page, "claude/conversations.json");
   await page.getByRole("link", { name: "Branches and blocks", exact: true }).click();
   await waitForHydration(page);
-  await expect(page.getByText("This chat was imported, and its model is not known.")).toBeVisible();
-  // The path that is shown ends with a message; the other one with a reply, which a message can follow.
+  await expect(page.getByText("This chat was imported and its model is unknown.")).toBeVisible();
+  // The shown path ends with a message; the other one with a reply, which can be continued.
   const versions = page.getByRole("group", { name: "Versions" }).last();
   await versions.getByRole("button", { name: /^(Previous|Next) version/, disabled: false }).first().click();
-  // Not only in the list of versions.
+  // The reply is on the page, and not only in the list of versions.
   await expect(textOf(latestReply(page))).toHaveText("Another answer.");
-  await expect(page.locator(".branch-chip")).toContainText("model not known");
-  await expect(page.locator("body")).not.toContainText("unknown is not available");
+  await expect(page.locator(".branch-chip")).toContainText("unknown model");
+  await expect(page.locator("body")).not.toContainText("unknown is no longer available");
   await page.locator(".banner.warn").getByRole("button", { name: /^Continue with .*test/i }).click();
   await messageBox(page).fill("And then?");
   await page.keyboard.press("Enter");
@@ -193,7 +195,7 @@ for (const sample of ["legacy-messages", "legacy-messages-without-turns"] as con
     await expect(userTurns(page)).toHaveCount(3);
     const reply = replies(page).first();
     await expect(reply).toContainText("At 17:42.");
-    // Its reasoning and its calls are in it, in the order of their dates.
+    // Reasoning and tool calls are in the reply, in the order of their dates.
     await expect(reply.locator("[data-segment=reasoning]").first()).toBeVisible();
     await expect(reply).toContainText("search");
   });
@@ -232,7 +234,7 @@ test("a chat as a page of its own reads as it did, without the server and withou
   const alone = await context.newPage();
   await alone.goto(pathToFileURL(file).href);
   expect(await textOf(latestReply(alone)).allInnerTexts()).toEqual(shown);
-  // Reasoning is folded, as it was, and opens without script.
+  // Reasoning is collapsed as before, and opens without script.
   const reasoning = latestReply(alone).locator("[data-segment=reasoning]").first();
   await reasoning.locator("summary").first().click();
   await expect(reasoning.locator("[data-block-type=thinking]").first()).toBeVisible();

@@ -1,4 +1,4 @@
-// The application can be installed, and says so itself when there is no network. What is kept for that is nobody's.
+// The application can be installed, and has an offline page. Its cache holds nothing personal.
 import { startChat, waitForHydration, messageBox, openPage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
@@ -16,7 +16,7 @@ test("without a network there is a page that says so, and leads back", async ({ 
   await context.setOffline(true);
   await page.goto("/settings/providers");
   await expect(page.getByRole("heading", { level: 1, name: "You are offline" })).toBeVisible();
-  // With its style, which is kept too.
+  // The style sheet is cached, too.
   expect(await page.evaluate(() => getComputedStyle(document.body).fontFamily)).toContain("system-ui");
   const kept = await page.evaluate(async () => {
     const caches = await Promise.all((await window.caches.keys()).map((name) => window.caches.open(name)));
@@ -25,7 +25,7 @@ test("without a network there is a page that says so, and leads back", async ({ 
   });
   expect(kept).toEqual(["/offline", expect.stringMatching(/^\/pkg\/[0-9a-f]{16}\/plain\.css$/), expect.stringMatching(/^\/pkg\/[0-9a-f]{16}\/turnleaf\.css$/)]);
   await context.setOffline(false);
-  await page.getByRole("link", { name: "Try again" }).click();
+  await page.getByRole("link", { name: "Retry" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Providers" })).toBeVisible();
   await page.goto("/");
   await waitForHydration(page);
@@ -56,7 +56,7 @@ test("a notification is shown by the service worker, as phones require, and lead
   const chat = new URL(page.url()).pathname;
   await openPage(page, "/");
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
-  await expect(page.locator(`.chat-link[href="${chat}"]`).getByText("answering")).toBeAttached();
+  await expect(page.locator(`.chat-link[href="${chat}"]`).getByText("replying")).toBeAttached();
   await page.waitForResponse((answer) => answer.url().includes("glance_at_all") && answer.ok());
   await page.evaluate(() => Object.defineProperty(document, "visibilityState", { get: () => "hidden" }));
   call.finishWithText("A secret answer.");
@@ -66,9 +66,9 @@ test("a notification is shown by the service worker, as phones require, and lead
       return shown.map(({ title, body, data }) => ({ title, body, data }));
     });
   await expect.poll(notes).toEqual([{ title: "A question", body: "Reply complete.", data: chat.slice("/c/".length) }]);
-  // Nobody can press a note of the system here; the worker hears the same event.
+  // A test cannot click a system notification, so the worker gets the same event.
   await context.serviceWorkers()[0].evaluate(async () => {
-    // A worker's own names, which the types of pages do not have.
+    // These globals of a worker are missing from the types of pages.
     const worker = self as unknown as EventTarget & { registration: ServiceWorkerRegistration };
     const { NotificationEvent } = self as unknown as { NotificationEvent: new (type: string, init: object) => Event };
     const [notification] = await worker.registration.getNotifications();
@@ -81,7 +81,7 @@ test("a notification is shown by the service worker, as phones require, and lead
 });
 
 test("a refused permission is reported beside the notification setting", async ({ page, context }) => {
-  const refused = page.getByText("The browser does not allow notifications from this site.");
+  const refused = page.getByText("Your browser blocks notifications from this site.");
   await context.grantPermissions(["notifications"]);
   await openPage(page, "/settings/general");
   await page.locator("#notify").getByRole("button", { name: "On", exact: true }).click();

@@ -1,6 +1,6 @@
-// From a PDF to what was sent: with keys alone, on each database. A paper is attached with a picture, a model that sees
-// answers, a paragraph of the paper is quoted, the answer is found again by a Chinese word, and the page of what the model
-// was shown names version and range.
+// From a PDF to the sent request with keys only, on each database: a paper is attached with an image, a vision model
+// answers, a paragraph of the paper is quoted, the reply is found by a Chinese word, and the page of the sent request
+// names version and range.
 // UX-24 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
@@ -10,7 +10,7 @@ import { expect, test } from "../../support/fixtures.ts";
 
 const PARAGRAPH = ["Gradient descent follows the slope", "of the loss until it is flat."];
 
-/** Presses Tab until it is focused: what no number of Tabs reaches, keys do not reach. */
+/** Presses Tab until the element has the focus; an element that Tab never reaches fails the test. */
 async function tabTo(page: Page, wanted: Locator, key = "Tab"): Promise<void> {
   await expect(wanted).toBeAttached();
   for (let presses = 0; presses < 120; presses++) {
@@ -21,7 +21,7 @@ async function tabTo(page: Page, wanted: Locator, key = "Tab"): Promise<void> {
 }
 
 async function attachWithKeys(page: Page, files: TestFile[]): Promise<void> {
-  // Whoever listens first makes the browser ask the test instead of a person, which takes a moment.
+  // The first listener makes the browser hand file choosers to the test, which takes a moment.
   page.on("filechooser", () => {});
   await messageBox(page).focus();
   await tabTo(page, page.getByLabel("Attach files"));
@@ -51,7 +51,7 @@ for (const database of ["SQLite", "PostgreSQL"]) {
       await expectStatus(latestReply(page), "complete");
       const chat = new URL(page.url()).pathname;
 
-      // Into the paper, to its paragraph, and back with two lines of it.
+      // Opens the paper at its paragraph, and returns with two quoted lines.
       const chip = page.locator("article[data-role=user] a.chip.reference").first();
       await tabTo(page, chip, "Shift+Tab");
       await page.keyboard.press("Enter");
@@ -76,7 +76,7 @@ for (const database of ["SQLite", "PostgreSQL"]) {
       second.finishWithText("It goes downhill.");
       await expectStatus(latestReply(page), "complete");
 
-      // From another place the answer is found by a word of two characters.
+      // From another page the reply is found by a word of two characters.
       await page.goto("/");
       await waitForHydration(page);
       await page.keyboard.press("Control+k");
@@ -90,14 +90,14 @@ for (const database of ["SQLite", "PostgreSQL"]) {
       await expect(page).toHaveURL(new RegExp(`${chat}\\?at=`));
       await expect(page.locator("article[data-role=assistant]").first()).toBeInViewport();
 
-      // And what the model was shown for the last one.
+      // Opens the request that was sent for the last reply.
       const reply = latestReply(page);
       await tabTo(page, reply.getByRole("button", { name: "More" }));
       await page.keyboard.press("Enter");
-      const sent = reply.getByRole("link", { name: "What the model was shown" });
+      const sent = reply.getByRole("link", { name: "Request sent to the model" });
       await tabTo(page, sent);
       await page.keyboard.press("Enter");
-      await expect(page.getByRole("heading", { level: 1, name: "What the model was shown" })).toBeVisible();
+      await expect(page.getByRole("heading", { level: 1, name: "Request sent to the model" })).toBeVisible();
       const turn = page.url().split("/").at(-2)!;
       const [generation] = await turnleaf.get(`/api/turns/${turn}/generations`);
       const [whole, picture, part] = generation.request_manifest.turns.flatMap((entry: any) => entry.attachments ?? []);
@@ -105,7 +105,7 @@ for (const database of ["SQLite", "PostgreSQL"]) {
       const [from, to] = part.selection as [number, number];
       const attached = page.locator(".sent-attached > li");
       await expect(attached).toHaveCount(3);
-      await expect(attached.nth(0)).toContainText("all of it");
+      await expect(attached.nth(0)).toContainText("UTC, all");
       await expect(attached.nth(1)).toContainText("as an image");
       await expect(attached.nth(2)).toContainText(`characters ${from + 1}–${to}`);
       await expect(attached.nth(2)).toContainText(part.sha256);

@@ -1,4 +1,5 @@
-// Every page has one banner, one main part, and no landmark twice without a name of its own (ux.md 3.1).
+// Landmarks: every page has one banner, one main region, and no two landmarks of a kind without distinct names
+// (docs/reference/ux.md 3.1).
 // UX-26 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
 import { startChat, expectStatus, latestReply, openPage } from "../../support/chat.ts";

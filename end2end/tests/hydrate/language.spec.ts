@@ -1,5 +1,6 @@
-// English and Chinese, chosen or found out, the same before and after the page is live; and a language that shows what is
-// written outside of the tables. (UX-29)
+// English and Chinese, chosen or detected, the same before and after hydration; and a pseudo-locale that reveals
+// untranslated texts.
+// UX-29 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
@@ -7,7 +8,7 @@ import { expectStatus, waitForHydration, latestReply, TEST_MODEL } from "../../s
 import { expect, test } from "../../support/fixtures.ts";
 import { seedServer, SEEDED_TEXTS } from "../../support/seeded_server.ts";
 
-/** A reply with reasoning, a tool's card, code and a table, in any language of the page. */
+/** Starts a demo reply with reasoning, a tool card, code and a table, in any language of the page. */
 async function startDemo(page: Page): Promise<void> {
   await page.goto("/");
   await waitForHydration(page);
@@ -66,16 +67,16 @@ test.describe("a Chinese browser", () => {
     await page.goto("/");
     await expect(page.getByRole("link", { name: "New chat" }).first()).toBeVisible();
     await page.goto("/settings/general");
-    await page.getByRole("button", { name: "As the browser" }).click();
+    await page.getByRole("button", { name: "Browser default" }).click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("常规");
   });
 });
 
-/** Texts that a person sees or hears and that no table has, of all but what people and models wrote. */
+/** Returns the visible and spoken texts that no message table has, without what people and models wrote. */
 async function untranslatedTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const written = "[data-turn-id] .md, [data-block-type], .brand, kbd, code, pre, textarea, select, time, [data-own], .tool-body, .segment pre";
-    // Names of products and protocols, what the test wrote, keys.
+    // Names of products and protocols, texts of the test, keys.
     const names = /^(API|Top [pk]|OpenAI.*|Gemini|Anthropic|OpenRouter|DeepSeek|Groq|Mistral|xAI|Ollama|llama\.cpp|LM Studio|English|简体中文|SQLite|MIT OR Apache-2\.0|[0-9a-f]{16}|https?:\S+|test-model|Show me|tour|main|“?(# )?Welcome to Turnleaf.*|(title=)?Ctrl\+\S+)$/su;
     const known = /^([\s·,]|main · |Demo \(offline, scripted\) · tour · )*\[[^\]]*(·\]|…$)|^[\s\d·.,:;%+≈$€/()‹›▸●–—-]*$/u;
     const texts: string[] = [];
@@ -97,7 +98,7 @@ async function untranslatedTexts(page: Page): Promise<string[]> {
   });
 }
 
-/** Words that are cut off, at their side or below, although nothing scrolls there and no ellipsis says so. */
+/** Returns the texts that are clipped although nothing scrolls there and no ellipsis marks it. */
 async function clippedTexts(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const cut: string[] = [];
@@ -107,10 +108,10 @@ async function clippedTexts(page: Page): Promise<string[]> {
       if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
       if (element.matches(".quiet, .skip, [hidden], svg *, .md *") || element.closest("[popover]:not(:popover-open), .quiet")) continue;
       if (style.textOverflow === "ellipsis" || style.webkitLineClamp !== "none") continue;
-      // Only for ears.
+      // Visually hidden text for screen readers.
       if (element.clientWidth <= 2) continue;
       const isCut = (hides(style.overflowX) && element.scrollWidth > element.clientWidth + 1)
-        // Lines stick out of their boxes by a few pixels where a font is higher than its line.
+        // Lines overflow their boxes by a few pixels where a font is higher than its line.
         || (hides(style.overflowY) && element.clientHeight > 2 && element.scrollHeight > element.clientHeight + 4);
       if (isCut) cut.push(`${element.className}: ${element.innerText.slice(0, 60)}`);
     }
@@ -118,7 +119,7 @@ async function clippedTexts(page: Page): Promise<string[]> {
   });
 }
 
-/** What makes the page wider than the screen. */
+/** Returns the elements that make the page wider than the screen. */
 async function overflowingElements(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const root = document.documentElement;
@@ -128,18 +129,21 @@ async function overflowingElements(page: Page): Promise<string[]> {
   });
 }
 
-/** Whether a text has letters beside those of the tables, of what somebody wrote and named, of keys and of addresses. */
+/**
+ * Returns whether a text has letters apart from those of the message tables, of user content and names, of keys and
+ * of addresses.
+ */
 function isOfPage(text: string): boolean {
-  const known = [/\[[^\]]*\]/gs, /127\.0\.0\.1:\d+/g, /^(title|aria-label|alt)=/, /\b(main|test-model|Esc|Enter|Ctrl|HTTP API|UTC|KB|B|ms|openai|again)\b/g];
+  const known = [/\[[^\]]*\]/gs, /127\.0\.0\.1:\d+/g, /^(title|aria-label|alt)=/, /\b(main|test-model|Esc|Enter|Ctrl|HTTP API|UTC|KiB|ms|openai|again)\b/g];
   const wordsOf = (text: string) => text.match(/[\p{L}\d]+/gu) ?? [];
   const own = new Set(SEEDED_TEXTS.flatMap(wordsOf));
-  // Pieces of it: what was found, and what was changed.
+  // A text may be a part of the seeded content, such as a search result or a diff.
   if (wordsOf(text).every((word) => own.has(word))) return false;
   const left = SEEDED_TEXTS.reduce((text, own) => text.replaceAll(own, ""), text);
   return /\p{L}/u.test(known.reduce((text, pattern) => text.replaceAll(new RegExp(pattern, pattern.flags.includes("g") ? pattern.flags : `${pattern.flags}g`), ""), left));
 }
 
-/** Holds what is on screen to both, at each width. */
+/** Asserts both at each width: no untranslated and no clipped texts. */
 async function expectTranslated(page: Page, name: string, widths = [390, 820, 1440]): Promise<void> {
   expect.soft((await untranslatedTexts(page)).filter(isOfPage), `outside of the tables: ${name}`).toEqual([]);
   for (const width of widths) {
@@ -167,7 +171,7 @@ test("pages with content and message forms contain no untranslated text", async 
     await page.goto(address);
     await expectTranslated(page, address.replaceAll(/[0-9a-f-]{36}/g, "…"));
   }
-  // What programs may ask is described to those who write them, in English; it has its frame's words and must have room.
+  // The API documentation is in English, for developers; its frame is translated, and its texts must fit.
   await page.goto("/api/docs");
   for (const width of [390, 1440]) {
     await page.setViewportSize({ width, height: 900 });

@@ -1,4 +1,4 @@
-// Parts of the code that are fetched when they are first used, and do not come.
+// Code parts that are fetched on first use, and fail to load.
 // UX-34 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -6,10 +6,10 @@ import { startChat, waitForHydration, latestReply, messageBox, openPage, sendBut
 import { expect, test, type ProblemWatch } from "../../support/fixtures.ts";
 import { editBox, holdConversation, userTurns } from "../../support/turn_actions.ts";
 
-const notice = (page: Page) => page.locator("p", { hasText: "This part of the page could not be loaded." });
-const retryButton = (page: Page) => page.getByRole("button", { name: "Try again", exact: true }).first();
+const notice = (page: Page) => page.locator("p", { hasText: "Could not load this part of the page." });
+const retryButton = (page: Page) => page.getByRole("button", { name: "Retry", exact: true }).first();
 
-/** Lets a part not come until the returned function is called. */
+/** Blocks a code part until the returned function is called. */
 async function blockPart(page: Page, watch: ProblemWatch, part: string): Promise<() => Promise<void>> {
   watch.expect(/ERR_FAILED|Failed to fetch/);
   const address = `**/split_${part}.wasm`;
@@ -22,11 +22,11 @@ test("a panel and a dialog that fail to load say so, block nothing, and load on 
   await holdConversation(page, model, 1);
   await page.locator("#tree-button").click();
   const panel = page.locator("#panel");
-  await expect(panel).toContainText("could not be loaded");
+  await expect(panel).toContainText("Could not load this part of the page.");
   await bringTree();
-  await panel.getByRole("button", { name: "Try again" }).click();
+  await panel.getByRole("button", { name: "Retry" }).click();
   await expect(page.getByRole("treeitem", { name: /you are here/ })).toBeVisible();
-  await page.getByRole("button", { name: "Close the tree" }).click();
+  await page.getByRole("button", { name: "Close tree" }).click();
 
   const edit = userTurns(page).first().getByRole("button", { name: "Edit your message" });
   await userTurns(page).first().hover();
@@ -57,7 +57,7 @@ test("a page whose wasm fails to load says so in its own line, covering nothing"
     }, ".basic-mode");
     expect.soft(isCovered, part).toBe(false);
   }
-  // Buttons that need the program are not there, and what does not is.
+  // Buttons that need the program are hidden; forms work.
   await expect(page.locator(".needs-script").first()).toBeHidden();
   await messageBox(page).fill("By form");
   await sendButton(page).click();
@@ -75,7 +75,7 @@ test("a chat whose code fails to load follows its reply like a page without scri
   await page.goto(new URL(page.url()).pathname);
   await expect(textOf(latestReply(page))).toHaveText("Half");
   reply.finishWithText(" and whole.");
-  // Nobody reloads here but the page.
+  // The page reloads itself; the test does not.
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
 });
 

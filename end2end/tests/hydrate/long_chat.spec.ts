@@ -1,4 +1,5 @@
-// Chats that are longer than a page should hold: they open at once, come and go as the reader scrolls, and stay still.
+// Chats longer than a page should hold: they open at once, load and unload turns as the reader scrolls, and do not
+// jump.
 // UX-17, UX-18 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -8,7 +9,7 @@ import {
 import { expect, test } from "../../support/fixtures.ts";
 import { expectFirstTurnChanged, RequestGate, heightOf, loadedTurnIds, scrollTo, firstVisibleTurn, waitForScrollSettled, turn, turns } from "../../support/reader.ts";
 
-/** Turns that a page may hold: as many as are kept, and one load more. */
+/** The most turns in the document: the window, plus one load. */
 const MOST = 120;
 
 const older = (page: Page) => page.getByRole("button", { name: "Load older messages" });
@@ -28,7 +29,7 @@ test("a chat of a thousand turns opens at its end with thirty of them", async ({
 test("a print of a part says that there is more, and where all of it is", async ({ page, turnleaf }) => {
   const long = await turnleaf.plantLongChat(1_000);
   await openPage(page, `/c/${long.chat}`);
-  const note = page.getByText("More messages stand here. Export → Page (HTML) prints them all.");
+  const note = page.getByText("Some messages are not shown here. To print them all, use Export › Page (HTML).");
   await expect(note).toBeHidden();
   await page.emulateMedia({ media: "print" });
   await expect(note).toBeVisible();
@@ -60,7 +61,7 @@ test("a thousand turns upward: the reading position holds at every page, and the
   expect(pages).toBe(Math.ceil(970 / 30));
   await expect(older(page)).not.toBeAttached();
 
-  // And all the way back.
+  // And back to the end.
   for (let last = (await loadedTurnIds(page)).at(-1)!; last !== long.turns.at(-1); ) {
     gate.close();
     await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight - innerHeight - 350));
@@ -98,7 +99,7 @@ test("a reload in the middle of a long chat comes back to the same line", async 
   await expect(turn(page, long.turns[100]!)).toBeInViewport();
   await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
-  // Up by several pages, so that the place is not among the newest.
+  // Several pages up, so that the position is not among the newest turns.
   for (const _ of [1, 2, 3]) {
     const first = (await loadedTurnIds(page))[0]!;
     await scrollTo(page, 350);
@@ -128,7 +129,7 @@ test("Back from another chat leads to the line that was left", async ({ page, tu
   await scrollTo(page, 2_000);
   const before = await firstVisibleTurn(page);
   await expect.poll(() => page.evaluate(() => Object.values({ ...sessionStorage }).join())).toContain(before.id);
-  // The other chat takes its time; meanwhile the one that is left stays where it is, in the page and in what is kept.
+  // The other chat loads slowly; meanwhile the previous one stays in place, on the page and in the saved position.
   let letGo = () => {};
   const held = new Promise<void>((open) => (letGo = open));
   await page.route("**/api/page/load_chat", async (route) => {
@@ -172,7 +173,7 @@ test("with the keyboard alone: older turns by Enter and Space, the focus at its 
     const count = gate.count;
     const first = (await loadedTurnIds(page))[0]!;
     gate.close();
-    // Focused without scrolling, so that only the key asks.
+    // Focused without scrolling, so that only the key requests turns.
     await older(page).evaluate((button) => (button as HTMLElement).focus({ preventScroll: true }));
     await page.keyboard.press(key);
     await gate.request;
@@ -213,7 +214,7 @@ test("a message is sent from far up, answered, and shown with what it follows", 
   reply.finishWithText("Heard.");
   await expect(textOf(latestReply(page))).toHaveText("Heard.");
   await expectStatus(latestReply(page), "complete");
-  // What is before it comes as it is scrolled to.
+  // Earlier turns are loaded when the reader scrolls to them.
   await expect(turn(page, long.turns.at(-2)!)).toBeAttached();
   expect((await loadedTurnIds(page)).slice(-4, -2)).toEqual(long.turns.slice(-2));
 });
@@ -250,7 +251,7 @@ test("what another tab adds does not move a reader far up", async ({ page, conte
   (await model.nextReply()).finishWithText("Answered.");
   await expectStatus(latestReply(other), "complete");
   await page.bringToFront();
-  // The page has looked: the link to the newest turn is the new one's.
+  // The link to the newest turn shows that the page has polled.
   const newest = await latestReply(other).getAttribute("data-turn-id");
   await expect(page.getByRole("link", { name: "Skip to the latest reply" })).toHaveAttribute("href", new RegExp(newest!));
   expect(Math.abs((await heightOf(page, before.id)) - before.y)).toBeLessThanOrEqual(1);
@@ -263,7 +264,7 @@ test("another version far up keeps its place, and Back shows the first again", a
   const at = long.turns[101]!;
   await openPage(page, `/c/${long.chat}?at=${long.turns[100]}`);
   await expect(turn(page, at)).toBeInViewport();
-  await turn(page, at).getByRole("button", { name: "Try again" }).click();
+  await turn(page, at).getByRole("button", { name: "Retry" }).click();
   (await model.nextReply()).finishWithText("Another.");
   await expect(textOf(latestReply(page))).toHaveText("Another.");
   await expectStatus(latestReply(page), "complete");
@@ -313,7 +314,7 @@ test("a focus that was left behind keeps its turn for a while, and not the whole
     most = Math.max(most, ids.length);
   }
   expect(most).toBeLessThanOrEqual(330);
-  // It went to a turn near the reader: it is not lost, and not where it was.
+  // The focus moved to a turn near the reader: it is neither lost nor at the old place.
   await expect(heading).not.toBeAttached();
   expect(await page.evaluate(() => document.activeElement?.closest("article")?.id)).toMatch(/^turn-/);
 });
@@ -323,10 +324,10 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
   await openPage(page, `/c/${long.chat}`);
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
   await page.keyboard.press("Control+Shift+F");
-  const box = page.getByRole("searchbox", { name: "Words to find" });
+  const box = page.getByRole("searchbox", { name: "Text to find" });
   await expect(box).toBeFocused();
   const bar = page.getByRole("search", { name: "Find in chat" });
-  // Questions 17, 170 to 179: nothing of them is among the newest turns.
+  // The matches are questions 17 and 170 to 179, none of them among the newest turns.
   await box.fill("question 17");
   await page.keyboard.press("Enter");
   await expect(bar).toContainText("11 of 11");
@@ -341,7 +342,7 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
   await expect(turn(page, long.turns[358]!)).toBeInViewport();
   await box.fill("100%_nowhere");
   await page.keyboard.press("Enter");
-  await expect(bar).toContainText("Not found");
+  await expect(bar).toContainText("No matches");
   const read = await firstVisibleTurn(page);
   await page.keyboard.press("Escape");
   await expect(bar).not.toBeAttached();
@@ -353,7 +354,7 @@ test("words are found in all of the chat, from turn to turn", async ({ page, tur
 test("words inside code and across marks are marked where they stand", async ({ page, turnleaf }) => {
   const long = await turnleaf.plantLongChat(40);
   await openPage(page, `/c/${long.chat}`);
-  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
   await page.getByRole("link", { name: "Find in chat" }).click();
   await page.getByRole("searchbox").fill("fn place_11() -> usize");
   await page.keyboard.press("Enter");

@@ -1,4 +1,4 @@
-// One reply that is much longer than the screen: what is far away in it is not drawn, and nothing of it may be missed.
+// A reply much longer than the screen: distant parts are not rendered, and none may be missed.
 // UX-17 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -7,11 +7,11 @@ import { expect, test } from "../../support/fixtures.ts";
 import { scrollTo, waitForScrollSettled } from "../../support/reader.ts";
 import { menuButton } from "../../support/turn_actions.ts";
 
-/** Paragraphs of one line to four, so that nobody can guess how high those are that are not drawn. */
+/** Paragraphs of one to four lines, so that the heights of unrendered ones cannot be guessed. */
 const paragraph = (at: number) => `Paragraph ${at}: ${"a reply that goes on for long, and then some more of it. ".repeat(1 + (at % 7))}`.trim();
 const TEXT = Array.from({ length: 200 }, (_, at) => paragraph(at)).join("\n\n");
 
-/** The first paragraph that is seen whole below the header, and where it stands. */
+/** Returns the first paragraph that is fully visible below the header, and its position. */
 const firstSeen = (page: Page) =>
   page.evaluate(() => {
     const header = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0;

@@ -1,6 +1,6 @@
-// The message box: where the focus is after a change of page, commands behind a slash, rich text, input methods, height,
-// and what happens while a message is on its way (UX-03, UX-16, UX-19, UX-21, UX-23).
-// UX-22, UX-27 of docs/acceptance.md.
+// The message box: focus after navigation, slash commands, rich text, input methods, height, and the state while a
+// message is being sent.
+// UX-03, UX-16, UX-19, UX-21, UX-22, UX-23, UX-27 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
@@ -12,8 +12,8 @@ import { turnHeading, holdResponses, userTurns } from "../../support/turn_action
 const commands = (page: Page) => page.getByRole("listbox", { name: "Commands" });
 
 /**
- * Pastes as a browser does: HTML with its plain words, `plainly` by Ctrl+Shift+V. The keys are not pressed for real: that
- * would paste also what some other test has copied.
+ * Pastes as a browser does: HTML with its plain text, `plainly` by Ctrl+Shift+V. The keys are not pressed for real,
+ * because that would also paste the clipboard of another test.
  */
 async function paste(page: Page, html: string, words: string, plainly = false): Promise<void> {
   await messageBox(page).evaluate((box: HTMLTextAreaElement, { html, words, plainly }) => {
@@ -59,14 +59,14 @@ test("a slash at the begin of a line offers commands, by keys and by mouse", asy
   await box.fill("kept\n");
   await box.press("Control+End");
   await box.pressSequentially("/");
-  await expect(list.getByRole("option")).toHaveText([/Another model/, /Attach/, /Find/, /Tree/, /Settings/, /Export/, /New chat/, /Clear/]);
+  await expect(list.getByRole("option")).toHaveText([/Switch model in a new branch/, /Attach files/, /Find in chat/, /Chat tree/, /Chat settings/, /Export chat/, /New chat/, /Clear message box/]);
   expect(await violations(page)).toEqual([]);
   await box.pressSequentially("fin");
   await expect(list.getByRole("option")).toHaveText([/Find in chat/]);
   await box.dispatchEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true });
   await expect(list).toBeVisible();
   await box.press("Enter");
-  await expect(page.getByRole("searchbox", { name: "Words to find" })).toBeFocused();
+  await expect(page.getByRole("searchbox", { name: "Text to find" })).toBeFocused();
   await expect(box).toHaveValue("kept\n");
   await page.keyboard.press("Escape");
 
@@ -81,7 +81,7 @@ test("a slash at the begin of a line offers commands, by keys and by mouse", asy
 
   await box.fill("");
   await box.pressSequentially("/");
-  await list.getByRole("option", { name: "Another model" }).click();
+  await list.getByRole("option", { name: "Switch model in a new branch" }).click();
   await expect(page.locator("#why-locked")).toBeVisible();
   await page.keyboard.press("Escape");
 
@@ -109,7 +109,7 @@ test("a slash at the begin of a line offers commands, by keys and by mouse", asy
 });
 
 test("rich text is pasted as Markdown, words alone as they are, and undo takes it out", async ({ page, watch }) => {
-  // The document that it is read in runs nothing; the browser says of each handler in it that it may not run.
+  // The pasted HTML is parsed in an inert document; the browser reports each inline handler in it as blocked.
   watch.expect(/inline event handler|script-src-attr/);
   await openPage(page);
   const box = messageBox(page);
@@ -118,7 +118,7 @@ test("rich text is pasted as Markdown, words alone as they are, and undo takes i
   await paste(page, html, "A plan one two and more");
   await expect(box).toHaveValue("See \n\n## A plan\n\n- one\n- **two**\n\nand [more](https://example.org/)");
   expect(await page.evaluate(() => "__xss" in window)).toBe(false);
-  // First the words alone, then nothing of it.
+  // Undo first restores the plain text, then removes it.
   await box.press("Control+z");
   await expect(box).toHaveValue("See A plan one two and more");
   await box.press("Control+z");
@@ -151,7 +151,7 @@ test("the Enter of an input method sends nothing, in the order of every browser"
       box.dispatchEvent(new CompositionEvent("compositionend", { bubbles: true, data: "你好" }));
       box.dispatchEvent(new InputEvent("input", { bubbles: true }));
     };
-    // Chrome and Firefox: inside of the composition. Safari: behind it, marked or not.
+    // Chrome and Firefox send Enter inside the composition, Safari after it, marked or not.
     compose();
     key({ isComposing: true });
     end();
@@ -175,7 +175,7 @@ test("the message box can be expanded to the height of the page, and collapsed",
     await page.setViewportSize({ width, height: 800 });
     await openPage(page);
     const box = messageBox(page);
-    const higher = page.getByRole("button", { name: "Message box in full height" });
+    const higher = page.getByRole("button", { name: "Expand message box" });
     await expect(higher).toHaveCount(0);
     await box.fill("one\ntwo\nthree\nfour");
     const before = (await box.boundingBox())!.height;
@@ -239,7 +239,7 @@ test("a reply can be stopped before the server has said which it is", async ({ p
   await expect(userTurns(page)).toHaveCount(2);
   await expectStatus(latestReply(page), "cancelled");
   await expect(sendButton(page)).toBeVisible();
-  // The same on a new chat, whose page goes away with the answer.
+  // The same on a new chat, whose page is replaced after the response.
   await page.unroute("**/api/page/send_message");
   await openPage(page);
   await chooseModel(page, TEST_MODEL);
@@ -289,7 +289,7 @@ test("text, attachments and choices made while a reply runs survive a reload", a
   await expect(attachmentChips(page)).toHaveText([/notes\.txt/]);
   await messageBox(page).fill("for later");
   await page.locator("[popovertarget=why-locked]").click();
-  await page.getByRole("combobox", { name: "Another model in a new branch" }).selectOption("demo/plain");
+  await page.getByRole("combobox", { name: "Switch model in a new branch" }).selectOption("demo/plain");
   await saved;
   await page.reload();
   await waitForHydration(page);

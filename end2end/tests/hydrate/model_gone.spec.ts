@@ -1,4 +1,5 @@
-// The model of a branch that its provider has no more: said before anybody asks it (ux.md 5.4).
+// The model of a branch is no longer offered by its provider: the page says so before a message is sent
+// (docs/reference/ux.md 5.4).
 import { startChat, expectStatus, waitForHydration, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
@@ -12,12 +13,12 @@ test("a model that its provider lists no more has a banner, and the chat goes on
   (await model.nextReply()).finishWithText("a1");
   await expectStatus(latestReply(page), "complete");
   await messageBox(page).fill("half a thought");
-  const banner = page.locator(".banner.warn").filter({ hasText: `${MODEL} is not available any more.` });
+  const banner = page.locator(".banner.warn").filter({ hasText: `${MODEL} is no longer available.` });
   await expect(banner).toHaveCount(0);
   model.models = ["newer-model"];
   await turnleaf.stop();
   await turnleaf.restart();
-  // The list is asked for while the server starts.
+  // The model list is requested while the server starts.
   await expect(async () => {
     await page.reload();
     await waitForHydration(page);
@@ -41,14 +42,14 @@ test("a refused retry is reported at the reply until the next message, with a li
   (await model.nextReply()).finishWithText("a1");
   await expectStatus(latestReply(page), "complete");
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
-  await latestReply(page).getByRole("button", { name: "Try again", exact: true }).click();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   const refused = latestReply(page).locator(".refused");
   await expect(refused).toContainText(`${MODEL} is not available; choose another model`);
   await expect(page.locator(".toast").filter({ hasText: "not available" })).toHaveCount(0);
-  await refused.getByRole("link", { name: "Try again with…" }).click();
-  const dialog = page.getByRole("dialog", { name: "Try again with…" });
+  await refused.getByRole("link", { name: "Retry with…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Retry with…" });
   await dialog.getByRole("combobox", { name: "Model" }).selectOption(`openai/${MODEL}`);
-  await dialog.getByRole("button", { name: "Try again" }).click();
+  await dialog.getByRole("button", { name: "Retry" }).click();
   (await model.nextReply()).finishWithText("a2");
   await expect(textOf(latestReply(page))).toHaveText("a2");
   await expect(page.locator(".refused")).toHaveCount(0);
@@ -64,7 +65,7 @@ test("a refusal that arrives after leaving its chat is reported once, and in no 
   await expectStatus(latestReply(page), "complete");
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
   const held = await holdResponses(page, "retry_reply");
-  await latestReply(page).getByRole("button", { name: "Try again", exact: true }).click();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   await held.asked;
   await page.getByRole("link", { name: "other q1" }).click();
   await expect.poll(() => visibleTexts(page)).toEqual(["other q1", "other a1"]);

@@ -1,4 +1,4 @@
-// One of many models is looked for in a list: by keyboard, with an input method, by touch, in every place that offers it.
+// The model picker for many models: by keyboard, with an input method, by touch, in every place that offers it.
 // UX-08, UX-19, UX-26 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
 import { expectStatus, latestReply, messageBox, openPage, sendMessage } from "../../support/chat.ts";
@@ -13,13 +13,13 @@ const box = (page: Page): Locator => dialog(page).getByRole("combobox", { name: 
 const options = (page: Page): Locator => dialog(page).getByRole("option");
 const chosen = (page: Page): Locator => dialog(page).locator("[role=option][aria-selected=true]");
 
-/** The provider has so many models that nobody wants them in a menu. */
+/** Makes the provider offer too many models for a menu. */
 async function offerMany(page: Page, model: ModelServer): Promise<void> {
   model.models = [MODEL, ...Array.from({ length: 20 }, (_, at) => `maker-${at + 1}`)];
   expect((await page.request.post("/api/providers/openai/test")).ok()).toBe(true);
 }
 
-/** The option that the field points to is the one that is marked. */
+/** Asserts that the active descendant of the field is the selected option. */
 async function expectPointed(page: Page, text: RegExp): Promise<void> {
   await expect(chosen(page)).toHaveCount(1);
   await expect(chosen(page)).toContainText(text);
@@ -54,7 +54,7 @@ test("a model is found with the keyboard alone, answers, and comes first from th
   await expect(box(page)).toHaveValue("");
   await page.keyboard.type("no such thing");
   await expect(options(page)).toHaveCount(0);
-  await expect(dialog(page).getByText("No model has “no such thing” in its name.")).toBeVisible();
+  await expect(dialog(page).getByText("No models match “no such thing”.")).toBeVisible();
   await page.keyboard.press("Enter");
   await expect(dialog(page)).toBeVisible();
   await box(page).fill("test-m");
@@ -69,8 +69,8 @@ test("a model is found with the keyboard alone, answers, and comes first from th
 
   await openPage(page);
   await chip(page).click();
-  await expect(dialog(page).getByRole("group", { name: "Used lately" }).getByRole("option")).toHaveText([/test.model/i]);
-  // Each is there once.
+  await expect(dialog(page).getByRole("group", { name: "Recently used" }).getByRole("option")).toHaveText([/test.model/i]);
+  // Each model is listed once.
   await expect(options(page).filter({ hasText: /test.model/i })).toHaveCount(1);
 });
 
@@ -105,7 +105,7 @@ test.describe("on a phone", () => {
     await expectStatus(latestReply(page), "complete");
     await messageBox(page).fill("And you?");
     await page.locator("[popovertarget=why-locked]").tap();
-    await page.getByRole("button", { name: "Another model in a new branch" }).tap();
+    await page.getByRole("button", { name: "Switch model in a new branch" }).tap();
     await expect(box(page)).toBeFocused();
     const [content, window] = await page.locator("html").evaluate((html) => [html.scrollWidth, html.clientWidth]);
     expect(content).toBeLessThanOrEqual(window ?? 0);

@@ -1,5 +1,5 @@
-// While a reply with reasoning and a tool is written, nothing outside of it moves by itself (UX-38: the last row of the speed
-// budget).
+// Layout stability: during a reply with reasoning and a tool, nothing outside it moves by itself.
+// UX-38 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { expectStatus, latestReply, sendMessage, textOf } from "../../support/chat.ts";
@@ -7,7 +7,7 @@ import { expect } from "../../support/fixtures.ts";
 import { waitForScrollSettled } from "../../support/reader.ts";
 import { toolCards, openChatWithTools, test, wireName } from "../../support/tools.ts";
 
-/** Notes what the browser calls a shift of the layout, unless it is within the newest reply. */
+/** Records layout shifts that the browser reports outside the newest reply. */
 async function watchShifts(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const shifts: string[] = [];
@@ -60,7 +60,7 @@ for (const [name, viewport] of [["on a phone", { width: 390, height: 844 }], ["o
       reply.finish();
       await expectStatus(latestReply(page), "complete");
       expect(await shifts()).toEqual([]);
-      // And a move would be seen.
+      // A forced shift shows that shifts are recorded.
       await page.evaluate(() => window.scrollTo(0, 0));
       await waitForScrollSettled(page);
       await page.evaluate(() => document.querySelector(".transcript")!.before(Object.assign(document.createElement("p"), { textContent: "moved" })));

@@ -1,4 +1,5 @@
-// The network goes, and what was on the page stays: UX-31.
+// Offline: the content of the page stays when the network fails.
+// UX-31 of docs/acceptance.md.
 import { startChat, chooseModel, expectStatus, waitForHydration, latestReply, messageBox, openPage, sendMessage, sendButton, TEST_MODEL, textOf } from "../../support/chat.ts";
 import { attachFiles, attachmentChips, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
@@ -10,13 +11,13 @@ test("offline is said, what is written is kept, and goes to the server when the 
   (await model.nextReply()).finishWithText("Said.");
   await expectStatus(latestReply(page), "complete");
   const chat = new URL(page.url()).pathname.split("/").at(-1);
-  const banner = page.getByText("Offline. What you write is kept.");
+  const banner = page.getByText("You're offline. Your draft is kept.");
   await context.setOffline(true);
   await expect(banner).toBeVisible({ timeout: 2_000 });
   await messageBox(page).fill("Written offline");
-  const note = page.getByText("Not saved on the server yet; kept in this browser.");
+  const note = page.getByText("Draft saved in this browser, but not on the server yet.");
   await expect(note).toBeVisible();
-  // Pictures of what is drawn only now are there too.
+  // Icons of elements that are rendered only now are there, too.
   await latestReply(page).getByRole("button", { name: "More" }).click();
   const picture = latestReply(page).locator(".menu:popover-open .menu-row use").first();
   await expect(picture).toBeVisible();
@@ -45,7 +46,7 @@ test("another device's draft is offered, and not overwritten", async ({ page, br
   await expectStatus(latestReply(page), "complete");
   await context.setOffline(true);
   await messageBox(page).fill("Written offline");
-  const note = page.getByText("Not saved on the server yet; kept in this browser.");
+  const note = page.getByText("Draft saved in this browser, but not on the server yet.");
   await expect(note).toBeVisible();
   const other = await (await browser.newContext({ baseURL: turnleaf.url })).newPage();
   await openPage(other, new URL(page.url()).pathname);
@@ -53,12 +54,12 @@ test("another device's draft is offered, and not overwritten", async ({ page, br
   await messageBox(other).fill("A long draft from the phone");
   await saved;
   await context.setOffline(false);
-  await expect(page.getByRole("button", { name: "Use it" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Use newer draft" })).toBeVisible();
   await expect(messageBox(page)).toHaveValue("Written offline");
   await other.reload();
   await waitForHydration(other);
   await expect(messageBox(other)).toHaveValue("A long draft from the phone");
-  await page.getByRole("button", { name: "Use it" }).click();
+  await page.getByRole("button", { name: "Use newer draft" }).click();
   await expect(messageBox(page)).toHaveValue("A long draft from the phone");
   await other.context().close();
 });
@@ -68,7 +69,7 @@ test("a draft the server did not save is saved again without typing", async ({ p
   await openPage(page);
   await page.route("**/save_draft*", (route) => route.abort());
   await messageBox(page).fill("Once");
-  const note = page.getByText("Not saved on the server yet; kept in this browser.");
+  const note = page.getByText("Draft saved in this browser, but not on the server yet.");
   await expect(note).toBeVisible();
   await page.unroute("**/save_draft*");
   await expect(note).toBeHidden();
@@ -81,7 +82,7 @@ test("a draft typed and deleted while offline leaves nothing behind", async ({ p
   await expectStatus(latestReply(page), "complete");
   await page.route("**/save_draft*", (route) => route.abort());
   await messageBox(page).fill("x");
-  const note = page.getByText("Not saved on the server yet; kept in this browser.");
+  const note = page.getByText("Draft saved in this browser, but not on the server yet.");
   await expect(note).toBeVisible();
   await messageBox(page).fill("");
   await expect(note).toBeHidden();
@@ -113,15 +114,15 @@ test("the chat list stays when its refresh fails, and is retried", async ({ page
 test("a lost server is noticed while no reply runs, is retried, and its return is announced", async ({ page, turnleaf, watch }) => {
   watch.expectLostConnection();
   await openPage(page);
-  const banner = page.getByText("Offline. What you write is kept.");
+  const banner = page.getByText("You're offline. Your draft is kept.");
   await turnleaf.kill();
   await expect(banner).toBeVisible({ timeout: 30_000 });
-  await expect(page.getByText(/Next try in \d+ s\./)).toBeVisible();
-  await expect(page.locator("#say")).toHaveText("Connection lost, trying again.");
+  await expect(page.getByText(/Retrying in \d+ s\./)).toBeVisible();
+  await expect(page.locator("#say")).toHaveText("Connection lost. Reconnecting…");
   await messageBox(page).fill("kept");
   await turnleaf.restart();
-  const tryNow = page.getByRole("button", { name: "Try now" });
-  // It may have been tried by itself in the meantime.
+  const tryNow = page.getByRole("button", { name: "Retry now" });
+  // The page may have retried by itself in the meantime.
   if (await tryNow.isVisible()) await tryNow.click({ timeout: 2_000 }).catch(() => undefined);
   await expect(banner).toBeHidden({ timeout: 45_000 });
   await expect(messageBox(page)).toHaveValue("kept");
@@ -131,12 +132,12 @@ test("three missing responses mean offline, and the first response ends it", asy
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await openPage(page);
   await page.route("**/api/page/glance_at_all", (route) => route.abort());
-  const banner = page.getByText("Offline. What you write is kept.");
+  const banner = page.getByText("You're offline. Your draft is kept.");
   await expect(banner).toBeVisible({ timeout: 30_000 });
-  await expect(page.getByText(/Next try in \d+ s\./)).toBeVisible();
-  await expect(page.locator("#say")).toHaveText("Connection lost, trying again.");
+  await expect(page.getByText(/Retrying in \d+ s\./)).toBeVisible();
+  await expect(page.locator("#say")).toHaveText("Connection lost. Reconnecting…");
   await page.unroute("**/api/page/glance_at_all");
-  await page.getByRole("button", { name: "Try now" }).click();
+  await page.getByRole("button", { name: "Retry now" }).click();
   await expect(page.locator(".banner")).toContainText("Connected.");
   await expect(page.locator("#say")).toHaveText("Connected.");
   await expect(page.locator(".banner")).toHaveCount(0);
@@ -144,7 +145,7 @@ test("three missing responses mean offline, and the first response ends it", asy
 
 test("a newer page is offered, and what is written is there after it", async ({ page }) => {
   await openPage(page);
-  await expect(page.getByText("There is a new version.")).toHaveCount(0);
+  await expect(page.getByText("A new version is available.")).toHaveCount(0);
   await page.route("**/api/page/glance_at_all", async (route) => {
     const answer = await route.fetch();
     await route.fulfill({ response: answer, json: { ...(await answer.json()), build: "another" } });
@@ -170,7 +171,7 @@ test("a reply goes on over a lost network, whole and once", async ({ page, model
   reply.sendText("one ");
   await expect(textOf(latestReply(page))).toHaveText("one");
   await context.setOffline(true);
-  await expect(page.getByText("Offline. What you write is kept.")).toBeVisible();
+  await expect(page.getByText("You're offline. Your draft is kept.")).toBeVisible();
   reply.sendText("two ");
   reply.sendText("three");
   reply.finish();
@@ -183,11 +184,11 @@ test("a reply goes on over a lost network, whole and once", async ({ page, model
 test("a broken stream is no longer reported once its chat is left", async ({ page, model, watch }) => {
   watch.expectLostConnection();
   watch.expect(/ERR_FAILED|Failed to load resource/);
-  // The reply's own stream cannot be had; everything else goes on.
+  // Only the event stream of the reply is blocked; all other requests work.
   await page.route("**/api/turns/*/events**", (route) => route.abort());
   await startChat(page, "Go on");
   const reply = await model.nextReply();
-  const banner = page.getByText("Reconnecting", { exact: false });
+  const banner = page.getByText("Reconnecting… The reply is still being generated.");
   await expect(banner).toBeVisible();
   await page.getByRole("link", { name: "New chat" }).first().click();
   await expect(page).toHaveURL(/\/$/);
@@ -205,7 +206,7 @@ test("a message sent while offline returns to the box and is never sent by itsel
   await expect(messageBox(page)).toHaveValue("Not now");
   await expect(page.locator("#message-problem")).not.toBeEmpty();
   await page.unroute("**/api/page/*");
-  await expect(page.getByText("Not saved on the server yet")).toBeHidden();
+  await expect(page.getByText("Draft saved in this browser, but not on the server yet.")).toBeHidden();
   expect(model.asked).toBe(1);
   await sendButton(page).click();
   (await model.nextReply()).finishWithText("Now.");
@@ -220,7 +221,7 @@ test("an unacknowledged message is aborted within a minute, and its retry is not
   await expectStatus(latestReply(page), "complete");
   await page.clock.install();
   const path = "**/api/page/send_message*";
-  // The server takes the message; its answer never comes.
+  // The server accepts the message; its response is lost.
   let took = (): void => {};
   const taken = new Promise<void>((done) => (took = done));
   await page.route(path, async (route) => {
@@ -234,12 +235,12 @@ test("an unacknowledged message is aborted within a minute, and its retry is not
   await page.clock.runFor(60_000);
   await given_up;
   await expect(messageBox(page)).toHaveValue("Is anybody there?\n\ntyped behind it");
-  await expect(page.locator("#message-problem")).toContainText("did not answer in time");
-  // What was typed meanwhile is a step of its own.
+  await expect(page.locator("#message-problem")).toContainText("did not respond in time");
+  // Text typed meanwhile is an undo step of its own.
   await messageBox(page).press("Control+z");
   await expect(messageBox(page)).toHaveValue("typed behind it");
   await messageBox(page).fill("Is anybody there?");
-  // It had arrived: the page finds the reply to it, and the same again is that message.
+  // The message had arrived: the page finds its reply, and sending it again repeats the idempotency key.
   (await model.nextReply()).finishWithText("Yes.");
   await expect(textOf(latestReply(page))).toHaveText("Yes.");
   await expectStatus(latestReply(page), "complete");
@@ -259,7 +260,7 @@ test("a message that waits for its files does not go out after a minute offline"
   await page.route("**/api/page/glance_at_all", (route) => route.abort());
   await attachFiles(page, textFile("notes.txt", "of mine"));
   await sendMessage(page, "With notes");
-  const waits = page.getByText("Your message goes out when the files are there.");
+  const waits = page.getByText("Your message will be sent when uploads finish.");
   await expect(waits.first()).toBeVisible();
   await page.clock.fastForward(61_000);
   await expect(page.locator("#say")).toContainText("Not sent.");
@@ -267,7 +268,7 @@ test("a message that waits for its files does not go out after a minute offline"
   await page.unroute("**/api/page/glance_at_all");
   await page.evaluate(() => dispatchEvent(new Event("online")));
   await page.clock.runFor(30_000);
-  await attachmentChips(page).getByRole("button", { name: "Try again" }).click({ timeout: 5_000 }).catch(() => undefined);
+  await attachmentChips(page).getByRole("button", { name: "Retry" }).click({ timeout: 5_000 }).catch(() => undefined);
   await expect(attachmentChips(page).locator("a, .chip").first()).toBeVisible();
   expect(model.asked).toBe(0);
   await expect(messageBox(page)).toHaveValue("With notes");

@@ -1,4 +1,4 @@
-// The keys that work everywhere on a chat's page (ux.md 11), each pressed once.
+// Global keys of a chat page (docs/reference/ux.md 11), each pressed once.
 // UX-24, UX-27 of docs/acceptance.md.
 import { startChat, expectStatus, latestReply, messageBox, openPage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
@@ -59,7 +59,7 @@ test("keys of other alphabets are known in small letters and in capitals", async
   await openPage(page);
   const search = page.getByRole("dialog", { name: "Search and commands" });
   for (const key of ["ж", "Ж"]) {
-    // With Caps Lock it is a capital; Playwright has no such key.
+    // With Caps Lock the key is a capital; Playwright cannot press Caps Lock.
     const press = { key, ctrlKey: true, bubbles: true, cancelable: true };
     await page.evaluate((press) => document.body.dispatchEvent(new KeyboardEvent("keydown", press)), press);
     await expect(search).toBeVisible();

@@ -28,7 +28,7 @@ async function postJson<T>(turnleaf: Turnleaf, path: string, body: unknown): Pro
   return await (await fetch(`${turnleaf.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) })).json() as T;
 }
 
-/** A chat whose newest branch does not have the words that an older one has. */
+/** Creates a chat in which an older branch has words that the newest lacks. */
 async function createForkedChat(turnleaf: Turnleaf, model: ModelServer): Promise<{ chat: string; side: string }> {
   const answering = (async () => {
     for (const text of ["Well.", "那就是你好的意思", "Something else."]) (await model.nextReply()).finishWithText(text);
@@ -62,10 +62,10 @@ test("a Chinese word of two characters leads to the very turn on its side branch
   await expect(page).toHaveURL(new RegExp(`/c/${chat}\\?at=${side}`));
   await expect(textOf(turn(page, side))).toHaveText("那就是你好的意思");
   await expect(turn(page, side)).toBeInViewport();
-  // It flashes, once: it may be over by the time that anybody looks.
+  // The turn flashes once, and the flash may be over before a poll sees it, so it is recorded.
   await expect.poll(() => page.evaluate(() => (window as unknown as { flashed: string[] }).flashed)).toEqual([`turn-${side}`]);
   await expect(turn(page, side)).not.toHaveAttribute("data-flash", "");
-  // On the same chat again, from another branch of it.
+  // The same chat from another branch.
   await page.goto(`/c/${chat}?at=${side}`);
   await waitForHydration(page);
   await openPalette(page);
@@ -81,7 +81,7 @@ test("without words there are recent chats and commands, and the keys walk throu
   await openPalette(page);
   await expect(group(page, "Recent chats").getByRole("option")).toHaveCount(1);
   await expect(group(page, "Commands").getByRole("option").first()).toContainText("New chat");
-  await expect(group(page, "Settings")).toContainText("Settings of this chat");
+  await expect(group(page, "Settings")).toContainText("Chat settings");
   const count = await rows(page).count();
   await expect(rows(page).first()).toHaveAttribute("aria-selected", "true");
   await page.keyboard.press("ArrowUp");
@@ -94,7 +94,7 @@ test("without words there are recent chats and commands, and the keys walk throu
   await expect(rows(page).nth(count - 1)).toHaveAttribute("aria-selected", "true");
   await page.keyboard.press("Home");
   await expect(rows(page).first()).toHaveAttribute("aria-selected", "true");
-  // Esc closes, and the focus is where it was.
+  // Esc closes the palette and restores the focus.
   await page.keyboard.press("Escape");
   await expect(palette(page)).toBeHidden();
   await expect(page.getByRole("heading", { level: 3 }).first()).toBeFocused();
@@ -111,7 +111,7 @@ test("commands do what they say", async ({ page, model, turnleaf }) => {
   await page.keyboard.press("Enter");
   await expect(page.locator("#panel")).toBeVisible();
   await openPalette(page);
-  await box(page).fill("list of chats");
+  await box(page).fill("chat list");
   await page.keyboard.press("Enter");
   await expect(page.locator("html")).toHaveAttribute("data-sidebar", "closed");
   await openPalette(page);
@@ -153,7 +153,7 @@ test("documents and chats are found, empty results are reported, and the search 
   await expect(group(page, "Documents").locator("mark").first()).toHaveText("C++");
   await expect(announcement(page)).toHaveText("2 results");
   await box(page).fill("<b>qqq</b>");
-  await expect(announcement(page)).toHaveText("Nothing for “<b>qqq</b>”.");
+  await expect(announcement(page)).toHaveText("No results for “<b>qqq</b>”.");
   await expect(rows(page)).toHaveCount(1);
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/search\?q=%3Cb%3Eqqq%3C%2Fb%3E$/);
@@ -231,7 +231,7 @@ test("a palette reopened before the close event of the browser stays open", asyn
   const isOpen = await page.evaluate(async () => {
     const dialog = document.querySelector<HTMLDialogElement>("dialog.palette")!;
     const told = new Promise((told) => dialog.addEventListener("close", told, { once: true }));
-    // Esc asks for the end, and the key that opens comes before the task that tells it.
+    // Esc requests the close, and the opening key arrives before the task of the close event.
     dialog.dispatchEvent(new Event("cancel"));
     dialog.close();
     window.dispatchEvent(new KeyboardEvent("keydown", { key: "k", code: "KeyK", ctrlKey: true, bubbles: true }));

@@ -1,4 +1,5 @@
-// What an address shows: Back and forth between branches, links to the newest message, and what could not be shown.
+// Addresses and paths: Back and Forward between branches, links to the newest message, and paths that could not be
+// shown.
 // UX-05, UX-09 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -36,7 +37,7 @@ test("Back leads to the branch that was left, from another chat too", async ({ p
   await page.goBack();
   await expect(page).toHaveURL(new RegExp(`${chat}$`));
   await expect(textOf(latestReply(page))).toHaveText("Answer 3");
-  // A new visit is another matter: it shows what was looked at last.
+  // A new visit shows the last viewed path instead.
   await link(page, planted.twigs[0]!).click();
   await expect(turn(page, planted.twigs[0]!)).toBeVisible();
   await page.getByRole("link", { name: "A tree" }).click();
@@ -121,7 +122,7 @@ test("a late response to Latest does not restore the path that was left", async 
   const at = long.turns[101]!;
   await openPage(page, `/c/${long.chat}?at=${long.turns[100]}`);
   await expect(turn(page, at)).toBeInViewport();
-  await turn(page, at).getByRole("button", { name: "Try again" }).click();
+  await turn(page, at).getByRole("button", { name: "Retry" }).click();
   (await model.nextReply()).finishWithText("Another.");
   await expect(textOf(latestReply(page))).toHaveText("Another.");
   await expectStatus(latestReply(page), "complete");
@@ -131,7 +132,7 @@ test("a late response to Latest does not restore the path that was left", async 
   const gate = await RequestGate.install(page);
   gate.close();
   const latest = page.getByRole("button", { name: "Go to latest" });
-  // The bar over the box is not in its way.
+  // The bar above the message box does not cover the button.
   const bar = page.locator(".beside-bar");
   await expect(bar).toBeVisible();
   await expect.poll(async () => {
@@ -174,16 +175,16 @@ test("the search is repeated on another path", async ({ page, model }) => {
   await startChat(page, "q1");
   (await model.nextReply()).finishWithText("a needle");
   await expectStatus(latestReply(page), "complete");
-  await versionButton(page, "Try again").click();
+  await versionButton(page, "Retry").click();
   (await model.nextReply()).finishWithText("hay");
   await expect(textOf(latestReply(page))).toHaveText("hay");
   await expectStatus(latestReply(page), "complete");
   await page.keyboard.press("Control+Shift+F");
   const bar = page.getByRole("search", { name: "Find in chat" });
-  const box = page.getByRole("searchbox", { name: "Words to find" });
+  const box = page.getByRole("searchbox", { name: "Text to find" });
   await box.fill("needle");
   await page.keyboard.press("Enter");
-  await expect(bar).toContainText("Not found");
+  await expect(bar).toContainText("No matches");
   await versionButton(page, "Previous version").click();
   await expect(textOf(latestReply(page))).toHaveText("a needle");
   await box.press("Enter");
@@ -196,13 +197,13 @@ test("a branch whose model is gone says so when it is switched to", async ({ pag
   await startChat(page, "q1", `box/${MODEL}`);
   (await model.nextReply()).finishWithText("first");
   await expectStatus(latestReply(page), "complete");
-  await latestReply(page).getByRole("button", { name: "Ask another model" }).click();
-  await page.getByRole("button", { name: new RegExp(`^Try again with ${MODEL} `) }).click();
+  await latestReply(page).getByRole("button", { name: "Retry with another model" }).click();
+  await page.getByRole("button", { name: new RegExp(`^Retry with ${MODEL} `) }).click();
   (await model.nextReply()).finishWithText("second");
   await expect(textOf(latestReply(page))).toHaveText("second");
   await expectStatus(latestReply(page), "complete");
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).status()).toBe(204);
-  const gone = page.getByText(`${MODEL} is not available any more.`);
+  const gone = page.getByText(`${MODEL} is no longer available.`);
   await expect(gone).toBeHidden();
   await versionButton(page, "Previous version").click();
   await expect(textOf(latestReply(page))).toHaveText("first");
@@ -219,7 +220,7 @@ test("a chat whose provider is removed in another tab says so at once, keeps the
   (await model.nextReply()).finishWithText("first");
   await expectStatus(latestReply(page), "complete");
   await messageBox(page).fill("what I meant to ask");
-  const gone = page.getByText(`${MODEL} is not available any more.`);
+  const gone = page.getByText(`${MODEL} is no longer available.`);
   await expect(gone).toHaveCount(0);
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).status()).toBe(204);
   await expect(gone).toBeVisible();

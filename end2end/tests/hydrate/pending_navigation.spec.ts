@@ -1,20 +1,21 @@
-// Between the press of an arrow and its version: what is sent then, and what becomes of what was sent before. UX-06 of
-// docs/acceptance.md.
+// Pending navigation: sending between the press of an arrow and the display of its version, and messages that were
+// sent before it.
+// UX-06 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
 import { expectStatus, idOf, latestReply, messageBox, replies, sendMessage, sendButton, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { startChatWithVersions, holdResponses, versionButton } from "../../support/turn_actions.ts";
 
-const note = (page: Page) => page.locator(".attached-note").getByText("Your message goes out when its branch is shown.");
+const note = (page: Page) => page.locator(".attached-note").getByText("Your message will be sent once this branch loads.");
 
-/** Writes a message and presses Enter. */
+/** Types a message and presses Enter. */
 async function typeAndSend(page: Page, text: string): Promise<void> {
   await messageBox(page).fill(text);
   await page.keyboard.press("Enter");
 }
 
-/** Whether the page sends a message from now on. */
+/** Returns a function that tells whether the page has sent a message since. */
 function watchSends(page: Page): () => boolean {
   let isSent = false;
   page.on("request", (request) => (isSent ||= request.url().includes("send_message")));
@@ -29,7 +30,7 @@ test("a message that is sent before the version is shown follows that version", 
   await held.asked;
   await typeAndSend(page, "and then?");
   await expect(note(page)).toBeVisible();
-  await expect(page.locator("#say")).toContainText("Your message goes out when its branch is shown.");
+  await expect(page.locator("#say")).toContainText("Your message will be sent once this branch loads.");
   await expect(messageBox(page)).toHaveValue("and then?");
   await expect(textOf(latestReply(page))).toHaveText("second");
   held.release();
@@ -58,7 +59,7 @@ test("typing while a version loads keeps the focus", async ({ page, model }) => 
 for (const keys of ["Enter", "Control+Shift+Enter"]) {
   test(`a reply still running on the previous version blocks no message on the other one, nor is it stopped by ${keys}`, async ({ page, model }) => {
     await startChatWithVersions(page, model, "first");
-    await versionButton(page, "Try again").click();
+    await versionButton(page, "Retry").click();
     const reply = await model.nextReply();
     reply.sendText("being written");
     await expect(textOf(latestReply(page))).toHaveText("being written");
@@ -142,7 +143,7 @@ test("a message stays in the box when its version no longer exists", async ({ pa
   await expect(note(page)).toBeVisible();
   held.release();
   await expect(note(page)).toHaveCount(0);
-  await expect(page.getByText("The message at this address was deleted.")).toBeVisible();
+  await expect(page.getByText("This message was deleted.")).toBeVisible();
   await expect(messageBox(page)).toHaveValue("and then?");
   expect(isSent()).toBe(false);
 });
@@ -178,11 +179,11 @@ for (const end of ["runs", "is over"] as const) {
     await expect(textOf(latestReply(page))).toHaveText("first");
     await expect(sending).toHaveCount(0);
     held.release();
-    const bar = end === "runs" ? page.getByRole("group", { name: "Also being answered" }) : page.locator(".beside-bar");
+    const bar = end === "runs" ? page.getByRole("group", { name: "Other replies in progress" }) : page.locator(".beside-bar");
     await expect(bar).toBeVisible();
     await expect(textOf(replies(page))).toHaveText(["first"]);
     await expect(sendButton(page)).toBeVisible();
-    // The next message is of what is on screen.
+    // The next message follows the shown version.
     await sendMessage(page, "on this one");
     (await model.nextReply()).finishWithText("Here.");
     await expect(textOf(replies(page))).toHaveText(["first", "Here."]);
@@ -197,14 +198,14 @@ for (const end of ["runs", "is over"] as const) {
 test("switching versions stays there when a retry of the previous one starts", async ({ page, model }) => {
   await startChatWithVersions(page, model, "first", "second");
   const held = await holdResponses(page, "retry_reply");
-  await versionButton(page, "Try again").click();
+  await versionButton(page, "Retry").click();
   await held.asked;
   const reply = await model.nextReply();
   await versionButton(page, "Previous version").click();
   await expect(textOf(latestReply(page))).toHaveText("first");
   held.release();
   reply.sendText("third");
-  await expect(page.getByRole("group", { name: "Also being answered" })).toBeVisible();
+  await expect(page.getByRole("group", { name: "Other replies in progress" })).toBeVisible();
   await expect(textOf(latestReply(page))).toHaveText("first");
   await expect(latestReply(page).getByRole("button", { name: "1/3" })).toBeVisible();
   reply.finish();

@@ -1,4 +1,4 @@
-// The ways between the message box and what is read, with keys alone.
+// Keyboard navigation between the message box and the transcript.
 import type { Page } from "@playwright/test";
 
 import { startChat, expectStatus, latestReply, messageBox, openPage, replies, textOf } from "../../support/chat.ts";
@@ -54,7 +54,7 @@ test("Alt+Up reads the last reply from the start of the box, and Esc comes back"
   await page.keyboard.press("Alt+ArrowUp");
   await expect(turnHeading(latestReply(page))).toBeFocused();
 
-  // What is open is closed first.
+  // An open menu is closed first.
   await menuButton(latestReply(page)).focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("link", { name: "Link to this message" }).last()).toBeVisible();
@@ -70,11 +70,11 @@ test("a long reply announces how to read it", async ({ page, model }) => {
   await expect(messageBox(page)).toBeFocused();
   (await model.nextReply()).finishWithText("word ".repeat(120));
   await expectStatus(latestReply(page), "complete");
-  await expect(page.locator("#say")).toHaveText("Reply complete, 120 words. Alt+Up to read.");
+  await expect(page.locator("#say")).toHaveText("Reply complete, 120 words. Press Alt+Up to read.");
   await expect(messageBox(page)).toBeFocused();
   await page.keyboard.press("Alt+ArrowUp");
   await expect(turnHeading(latestReply(page))).toBeFocused();
-  // From nowhere as from the box.
+  // The key works without focus as from the box.
   await turnHeading(latestReply(page)).evaluate((element) => (element as HTMLElement).blur());
   await page.keyboard.press("Alt+ArrowUp");
   await expect(turnHeading(latestReply(page))).toBeFocused();
@@ -83,7 +83,7 @@ test("a long reply announces how to read it", async ({ page, model }) => {
 test("the link to the latest reply comes before the list of chats", async ({ page, model }) => {
   await holdConversation(page, model, 1);
   await page.reload();
-  // The box takes the focus when the page is live; who begins at the top comes by these links.
+  // The box takes the focus after hydration; skip links lead to the transcript from the top of the page.
   await expect(messageBox(page)).toBeFocused();
   await page.locator("body").evaluate((body) => {
     body.tabIndex = -1;

@@ -1,4 +1,5 @@
-// Reasoning opens and closes by itself until the reader says otherwise, and what they said is remembered (UX-10, UX-11).
+// Reasoning opens and closes automatically until the reader toggles it, and the reader's choice is remembered.
+// UX-10, UX-11 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
 import { startChat, expectStatus, waitForHydration, latestReply, openPage, sendMessage, textOf } from "../../support/chat.ts";
@@ -8,7 +9,7 @@ import { userTurns } from "../../support/turn_actions.ts";
 const panelOf = (page: Page): Locator => latestReply(page).locator("details.reasoning");
 const summaryOf = (page: Page): Locator => panelOf(page).locator("summary").first();
 
-/** Longer than it takes to close by itself. */
+/** Waits longer than reasoning takes to close automatically. */
 async function waitBriefly(page: Page): Promise<void> {
   const now = await page.evaluate(() => performance.now());
   await page.waitForFunction((now) => performance.now() > now + 900, now);
@@ -94,15 +95,15 @@ test("what the provider sent for a thought is a page of its own", async ({ page,
   const reply = await model.nextReply();
   reply.sendReasoning("<b>Let me</b> see.");
   await expect(panelOf(page)).toHaveJSProperty("open", true);
-  await expect(panelOf(page).getByRole("link", { name: "Raw" })).toHaveCount(0);
+  await expect(panelOf(page).getByRole("link", { name: "Raw data" })).toHaveCount(0);
   reply.finishWithText("Done.");
   await expectStatus(latestReply(page), "complete");
   await expect(panelOf(page)).toHaveJSProperty("open", false);
   await summaryOf(page).click();
-  await panelOf(page).getByRole("link", { name: "Raw", exact: true }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("The provider's answer");
+  await panelOf(page).getByRole("link", { name: "Raw data", exact: true }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Provider response");
   await expect(page.locator(".raw-text")).toContainText('"reasoning_content":"<b>Let me</b> see."');
   await expect(page.locator(".raw-text")).toContainText("data: [DONE]");
-  await page.getByRole("link", { name: "Back to the chat" }).click();
+  await page.getByRole("link", { name: "Back to chat" }).click();
   await expect(summaryOf(page)).toBeVisible();
 });

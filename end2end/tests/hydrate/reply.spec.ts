@@ -1,4 +1,4 @@
-// A reply from the first word to the last: shown as it comes, the same after a reload, stopped, tried again, seen twice.
+// A reply from the first word to the last: streamed, the same after a reload, stopped, retried, seen in two tabs.
 // UX-04, UX-15, UX-16 of docs/acceptance.md.
 import {
   startChat, expectStatus, waitForHydration, idOf, latestReply, messageBox, openPage, replies, sendMessage, sendButton, stopButton, textOf,
@@ -89,7 +89,7 @@ test("trying again makes a version beside the first", async ({ page, model }) =>
   reply.sendText("heads");
   reply.finish();
   await expectStatus(latestReply(page), "complete");
-  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry" }).click();
   reply = await model.nextReply();
   reply.sendText("tails");
   reply.finish();
@@ -125,14 +125,14 @@ test("a model that breaks off leaves its words and an error reply", async ({ pag
   await expectStatus(latestReply(page), "error");
   await expect(textOf(latestReply(page)).first()).toHaveText("and then");
   const error = latestReply(page).locator("[role=group][data-error]");
-  await expect(error.getByRole("button", { name: "Try again" })).toBeVisible();
-  await error.getByRole("button", { name: "Try again" }).click();
+  await expect(error.getByRole("button", { name: "Retry" })).toBeVisible();
+  await error.getByRole("button", { name: "Retry" }).click();
   const second = await model.nextReply();
   second.sendText("whole");
   second.finish();
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("whole");
-  // What failed is the first version, and can be gone back to.
+  // The failed reply is the first version and can be shown again.
   await expect(versionSwitcher(latestReply(page))).toContainText("2/2");
   await versionSwitcher(latestReply(page)).getByRole("button", { name: "Previous version" }).click();
   await expect(textOf(latestReply(page)).first()).toHaveText("and then");

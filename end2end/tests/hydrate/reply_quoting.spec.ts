@@ -1,5 +1,5 @@
-// Quoting what was said in the chat into the next message: a passage that is selected in a reply, a whole turn, and a turn
-// that `@` names.
+// Quoting from the chat into the next message: a selected passage of a reply, a whole turn, and a turn that `@`
+// names.
 import type { Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
@@ -9,7 +9,7 @@ import { chooseByKeys, turnHeading, holdConversation, userTurns } from "../../su
 
 const button = (page: Page) => page.getByRole("button", { name: "Quote", exact: true });
 
-/** Selects all of the newest reply's text. */
+/** Selects all text of the newest reply. */
 async function selectReply(page: Page): Promise<void> {
   await textOf(latestReply(page)).first().evaluate((text) => getSelection()!.selectAllChildren(text));
 }
@@ -22,7 +22,7 @@ test("a passage of a reply is quoted as Markdown with its button, and undo takes
   await expect(button(page)).toHaveCount(0);
   await selectReply(page);
   await expect(button(page)).toBeVisible();
-  await expect(page.locator("#say")).toHaveText("Selected. Ctrl+Shift+L quotes it in your message.");
+  await expect(page.locator("#say")).toHaveText("Text selected. Press Ctrl+Shift+L to quote it in your message.");
   expect(await violations(page)).toEqual([]);
   const [near, text] = await Promise.all([button(page).boundingBox(), textOf(latestReply(page)).first().boundingBox()]);
   expect(Math.abs(near!.y - (text!.y + text!.height))).toBeLessThan(120);
@@ -76,7 +76,7 @@ test("@ offers earlier turns by their words, and the one that is chosen is quote
   const box = messageBox(page);
   await box.pressSequentially("Sure? @");
   await expect(list.getByRole("option")).toHaveText(["Assistant: In May, mostly.", "You: When do buds open?"]);
-  await expect(page.locator("#say")).toHaveText("2 messages. Up and down to choose, Enter to quote.");
+  await expect(page.locator("#say")).toHaveText("2 messages. Use the arrow keys to choose, Enter to quote.");
   expect(await violations(page)).toEqual([]);
   await box.pressSequentially("MAY");
   await expect(list.getByRole("option")).toHaveText(["Assistant: In May, mostly."]);

@@ -1,5 +1,5 @@
-// What grew before one's eyes is what a reload shows, and what a browser without script shows: for every script of the
-// demo, the elements of the reply are the same apart from what is open and what time it is.
+// A streamed reply has the same elements as after a reload and without script: for every script of the demo, apart
+// from open state and times.
 // UX-10 of docs/acceptance.md.
 import { startChat, expectStatus, waitForHydration, latestReply, openPage, textOf } from "../../support/chat.ts";
 import { outline } from "../../support/dom.ts";
@@ -18,7 +18,7 @@ for (const [script, ending] of [
     await still.goto(turnleaf.url + new URL(page.url()).pathname);
     const withoutScript = await outline(latestReply(still));
     await plain.close();
-    // The last colours arrive after the last word.
+    // Syntax highlighting of the last code arrives after the last word.
     await expect.poll(() => outline(latestReply(page))).toBe(withoutScript);
     await page.reload();
     await waitForHydration(page);
@@ -41,6 +41,6 @@ test("a reply in the middle is the same after a reload", async ({ page, context,
   await expectStatus(latestReply(page), "complete");
   const again = await context.newPage();
   await openPage(again, new URL(page.url()).pathname);
-  // The last colours arrive after the last word.
+  // Syntax highlighting of the last code arrives after the last word.
   await expect.poll(() => outline(latestReply(page))).toBe(await outline(latestReply(again)));
 });

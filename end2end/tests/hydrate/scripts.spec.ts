@@ -1,4 +1,5 @@
-// Texts in other scripts than the interface: their language, their direction, and what must not turn with them.
+// Texts in other scripts than the interface: their language, their direction, and the parts that must not change
+// direction.
 // UX-29 of docs/acceptance.md.
 import { violations } from "../../support/axe.ts";
 import { startChat, expectStatus, latestReply, messageBox, textOf } from "../../support/chat.ts";
@@ -49,7 +50,7 @@ test("arrows of versions point the other way where lines begin on the right", as
   await startChat(page, "Choose");
   (await model.nextReply()).finishWithText("one");
   await expectStatus(latestReply(page), "complete");
-  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry" }).click();
   (await model.nextReply()).finishWithText("two");
   await expect(textOf(latestReply(page))).toHaveText("two");
   const scale = () => latestReply(page).locator("[data-version=next] .icon").evaluate((icon) => getComputedStyle(icon).scale);

@@ -1,5 +1,5 @@
-// The reader owns the viewport: the scroll rules S1 to S15, each by what a person does. Loading older turns (S8) and
-// coming back to a line (S11) are in long_chat.spec.ts, where chats are long enough for it.
+// The reader owns the viewport: the scroll rules of docs/reference/ux.md S1 to S15, each by an action of a person.
+// Loading older turns (S8) and restoring a position (S11) are in long_chat.spec.ts, where chats are long enough.
 // UX-17, UX-28 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -11,7 +11,7 @@ import { turnHeading, userTurns } from "../../support/turn_actions.ts";
 
 const toLatest = (page: Page) => page.getByRole("button", { name: /^Go to latest/ });
 
-/** How far the bottom of the page is below what is seen. */
+/** Returns the distance from the visible part to the bottom of the page. */
 async function distanceToBottom(page: Page): Promise<number> {
   await waitForScrollSettled(page);
   return page.evaluate(() => document.documentElement.scrollHeight - document.documentElement.clientHeight - scrollY);
@@ -19,7 +19,7 @@ async function distanceToBottom(page: Page): Promise<number> {
 
 const top = (page: Page): Promise<number> => page.evaluate(() => scrollY);
 
-/** Waits until nothing scrolls any more: keys and fingers scroll on for a while. */
+/** Waits until scrolling has stopped: keys and touch continue for a while. */
 async function waitForStillness(page: Page): Promise<void> {
   let last = Number.NaN;
   await expect.poll(async () => {
@@ -30,17 +30,17 @@ async function waitForStillness(page: Page): Promise<void> {
   }).toBe(true);
 }
 
-/** Paragraphs that fill more than a screen when there are thirty. */
+/** Builds paragraphs; thirty of them fill more than a screen. */
 const lines = (from: number, count: number): string =>
   Array.from({ length: count }, (_, at) => `Paragraph ${from + at} of a reply that is long enough to be scrolled.\n\n`).join("");
 
-/** Says so much and waits until it is on the page. */
+/** Streams this many paragraphs and waits until they are on the page. */
 async function sendLines(page: Page, reply: Reply, from: number, count: number): Promise<void> {
   reply.sendText(lines(from, count));
   await expect(textOf(latestReply(page)).last()).toContainText(`Paragraph ${from + count - 1} of`);
 }
 
-/** A reply that fills the screen and goes on, followed at its end. */
+/** Starts a reply that fills the screen and continues, with the page following its end. */
 async function startFollowedReply(page: Page, model: ModelServer): Promise<Reply> {
   await startChat(page, "Write a lot");
   const reply = await model.nextReply();
@@ -49,7 +49,7 @@ async function startFollowedReply(page: Page, model: ModelServer): Promise<Reply
   return reply;
 }
 
-/** Reads on whether growth moves the page. */
+/** Asserts that new text keeps the end in view. */
 async function expectFollowed(page: Page, reply: Reply, from: number): Promise<void> {
   await sendLines(page, reply, from, 20);
   await expect.poll(() => distanceToBottom(page), "the end stays in view").toBeLessThanOrEqual(60);
@@ -208,7 +208,7 @@ test("S10 images reserve their space before they load", async ({ page, model }) 
     await held;
     await route.continue();
   });
-  // Red, 40 by 30.
+  // A plain 400 by 300 image.
   const picture = await page.evaluate(async () => {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [400, 300];
@@ -216,7 +216,7 @@ test("S10 images reserve their space before they load", async ({ page, model }) 
     return canvas.toDataURL("image/png").split(",")[1] ?? "";
   });
   await page.locator("input[type=file]").setInputFiles({ name: "red.png", mimeType: "image/png", buffer: Buffer.from(picture, "base64") });
-  await expect(page.getByRole("list", { name: "Attached" })).toContainText("red.png");
+  await expect(page.getByRole("list", { name: "Attachments" })).toContainText("red.png");
   await page.locator("select[name=model]").selectOption("demo/plain");
   await sendMessage(page, "See");
   await expectStatus(latestReply(page), "complete");
@@ -277,7 +277,7 @@ test("S14 selected text and open menus pause following", async ({ page, model })
     if (words) getSelection()?.selectAllChildren(words);
   });
   await expectLeftAlone(page, reply, 41);
-  // Once nothing is selected any more, it goes on.
+  // Following resumes once nothing is selected.
   await page.evaluate(() => getSelection()?.removeAllRanges());
   await expectFollowed(page, reply, 61);
   await page.locator("#main header button[popovertarget]").last().click();
@@ -290,7 +290,7 @@ test("S14 selected text and open menus pause following", async ({ page, model })
 test("S15 with less motion the page is at its end at once", async ({ page, model }) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
   const reply = await startFollowedReply(page, model);
-  // Each frame's distance, from the moment when the text is there.
+  // Records the distance in each frame from the moment when the text is there.
   await page.evaluate(() => {
     const seen: number[] = [];
     Object.assign(window, { seen });

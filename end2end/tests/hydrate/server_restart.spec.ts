@@ -1,11 +1,12 @@
-// The server is killed while a reply is written. What was shown is there after the next start, and says what happened.
+// The server is killed during a reply. Everything that was shown is there after the restart, and the reply says what
+// happened.
 // UX-20, UX-43 of docs/acceptance.md.
 import { setTimeout as wait } from "node:timers/promises";
 
 import { startChat, expectStatus, waitForHydration, idOf, latestReply, messageBox, openPage, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
-/** Text may be lost that is younger than this (reliability.md 1.3): the promise is about time, so time is waited for. */
+/** Text younger than this may be lost, in ms; the guarantee is about time, so the test waits. */
 const COMMITTED_MS = 150;
 
 test("a killed server keeps what was shown and marks the reply", async ({ page, model, turnleaf, watch }) => {
@@ -20,13 +21,13 @@ test("a killed server keeps what was shown and marks the reply", async ({ page, 
   await turnleaf.kill();
   await turnleaf.restart();
 
-  // The open page finds out by itself.
+  // The open page notices by itself.
   await expectStatus(latestReply(page), "error");
   const error = latestReply(page).locator("[role=group][data-error=server_restarted]");
   await expect(error).toBeVisible();
   await expect(textOf(latestReply(page)).first()).toHaveText("Words that were shown");
 
-  // And so does a new look at it.
+  // A reload shows the same.
   await page.reload();
   await waitForHydration(page);
   await expectStatus(latestReply(page), "error");
@@ -34,7 +35,7 @@ test("a killed server keeps what was shown and marks the reply", async ({ page, 
   await expect(latestReply(page).locator("[data-segment=reasoning]")).toContainText("A thought that was finished.");
   expect((await turnleaf.get(`/api/turns/${id}`)).status).toBe("error");
 
-  await error.getByRole("button", { name: "Try again" }).click();
+  await error.getByRole("button", { name: "Retry" }).click();
   const again = await model.nextReply();
   again.sendText("Words after the restart");
   again.finish();
@@ -55,7 +56,7 @@ test("a server that stays down is reported, and its reply can be retried without
   await expect(textOf(latestReply(page))).toHaveText("I was");
   await turnleaf.restart();
   await expectStatus(latestReply(page), "error");
-  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry" }).click();
   (await model.nextReply()).finishWithText("Here I am.");
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("Here I am.");
@@ -63,7 +64,7 @@ test("a server that stays down is reported, and its reply can be retried without
 
 test("an asked-for stop of the server lets a reply finish", async ({ page, model, turnleaf, watch }) => {
   watch.expectLostConnection();
-  // Whoever asks while it goes down.
+  // Requests during the shutdown get a 503.
   watch.expect(/status of 503/);
   await startChat(page, "Finish");
   const reply = await model.nextReply();

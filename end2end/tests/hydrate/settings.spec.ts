@@ -1,4 +1,4 @@
-// What is chosen in the settings does what it says, on the next page and without script's help.
+// Settings take effect on the next page, and without script.
 import { startChat, expectStatus, latestReply, messageBox, openPage, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { turnHeading, userTurns } from "../../support/turn_actions.ts";
@@ -33,7 +33,7 @@ test("long lines of code are wrapped, and space is saved, where that was chosen"
   await expect(code).toHaveCSS("white-space", /^pre$/);
   const gap = () => page.evaluate(() => parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--sp-7")));
   const before = await gap();
-  await choose(page, "appearance", "Long lines of code", "Wrapped");
+  await choose(page, "appearance", "Long code lines", "Wrap");
   await choose(page, "appearance", "Spacing", "Compact");
   await page.goto(chat);
   await expect(code).toHaveCSS("white-space", /pre-wrap/);
@@ -41,7 +41,7 @@ test("long lines of code are wrapped, and space is saved, where that was chosen"
 });
 
 test("Enter makes lines for whoever sends with Ctrl+Enter", async ({ page, model }) => {
-  await choose(page, "general", "A message is sent with", "Ctrl+Enter");
+  await choose(page, "general", "Send messages with", "Ctrl+Enter");
   await openPage(page);
   await page.locator("select[name=model]").selectOption("openai/test-model");
   await messageBox(page).focus();
@@ -56,8 +56,8 @@ test("Enter makes lines for whoever sends with Ctrl+Enter", async ({ page, model
   await expectStatus(latestReply(page), "complete");
 });
 
-for (const [value, open_] of [["Always open", true], ["Closed", false]] as const) {
-  test(`reasoning is ${value.toLowerCase()} while it is written and after`, async ({ page, model }) => {
+for (const [name, value, open_] of [["always open", "Always open", true], ["closed", "Always closed", false]] as const) {
+  test(`reasoning is ${name} while it is written and after`, async ({ page, model }) => {
     await choose(page, "general", "Reasoning", value);
     await startChat(page, "Think");
     const reply = await model.nextReply();
@@ -67,7 +67,7 @@ for (const [value, open_] of [["Always open", true], ["Closed", false]] as const
     reply.finishWithText("Done.");
     await expectStatus(latestReply(page), "complete");
     await expect(textOf(latestReply(page))).toContainText("Done.");
-    // Longer than it takes to close by itself.
+    // Waits longer than reasoning takes to close automatically.
     const ended = await page.evaluate(() => performance.now());
     await page.waitForFunction((ended) => performance.now() > ended + 900, ended);
     await expect(panel).toHaveJSProperty("open", open_);
@@ -88,7 +88,7 @@ test("letters do nothing where they were switched off", async ({ page, model }) 
   await page.keyboard.press("e");
   await expect(page.getByRole("textbox", { name: "Edit your message" })).toBeVisible();
   await page.keyboard.press("Escape");
-  await choose(page, "general", "Letters as shortcuts", "Off");
+  await choose(page, "general", "Single-key shortcuts", "Off");
   await openPage(page, new URL(chat).pathname);
   await turnHeading(userTurns(page).first()).focus();
   await page.keyboard.press("e");
@@ -98,7 +98,7 @@ test("letters do nothing where they were switched off", async ({ page, model }) 
 });
 
 test("a screen reader is told that a reply came, and no more, where that was chosen", async ({ page, model }) => {
-  await choose(page, "general", "Told to a screen reader", "Say that a reply came");
+  await choose(page, "general", "Screen reader announcements", "Only announce that a reply is complete");
   await page.addInitScript(() => {
     const told: string[] = [];
     Object.assign(window, { told });
@@ -117,7 +117,7 @@ test("a screen reader is told that a reply came, and no more, where that was cho
   await expectStatus(latestReply(page), "complete");
   const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told);
   await expect.poll(told).toContainEqual(expect.stringMatching(/^Reply complete, 3 words/));
-  expect((await told()).filter((text) => /thinking|answering|short reply/i.test(text))).toEqual([]);
+  expect((await told()).filter((text) => /thinking|replying|short reply/i.test(text))).toEqual([]);
 });
 
 test("a connection that is being tested says so, and is sent once", async ({ page, model }) => {
@@ -125,7 +125,7 @@ test("a connection that is being tested says so, and is sent once", async ({ pag
   const form = page.locator("form[action='/forms/providers/add']");
   await form.getByLabel("Name").fill("Mine");
   await form.getByLabel("Address").fill(model.environment.OPENAI_BASE_URL);
-  // What would be sent is counted and stays here: while a page is left, nothing can be looked at.
+  // Submissions are counted and prevented, because nothing can be inspected while a page is being left.
   await page.evaluate(() => {
     Object.assign(window, { sent: 0 });
     addEventListener("submit", (event) => {
@@ -148,7 +148,7 @@ test("a connection that is being tested can be sent again where the browser was 
   await form.getByLabel("Address").fill(model.environment.OPENAI_BASE_URL);
   let sent = 0;
   await page.route("**/forms/providers/add", () => { sent += 1; });
-  // While a page is left, nothing can be looked at or pressed.
+  // Nothing can be inspected or pressed while a page is being left, so the page records its busy state itself.
   await page.evaluate(() => {
     Object.assign(window, { wasBusy: false });
     setTimeout(() => {

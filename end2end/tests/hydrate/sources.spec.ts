@@ -1,4 +1,4 @@
-// What a reply refers to: numbered marks in its text, and the list under it that they lead into.
+// Sources of a reply: numbered citation marks in its text, and the list below it that they link to.
 import type { Locator, Page } from "@playwright/test";
 
 import { violations } from "../../support/axe.ts";
@@ -12,7 +12,7 @@ const list = (page: Page): Locator => latestReply(page).locator("details.sources
 const mark = (page: Page, number: number): Locator => latestReply(page).getByRole("link", { name: `Source ${number}`, exact: true });
 const source = (page: Page, number: number): Locator => list(page).getByRole("listitem").nth(number - 1);
 
-/** A reply with so many sources; the first two are those of its two sentences. */
+/** Receives a reply with this many sources; its two sentences cite the first two. */
 async function receiveCitedReply(page: Page, model: ModelServer, sources: number): Promise<void> {
   await startChat(page, "What about water?");
   const reply = await model.nextReply();
@@ -26,7 +26,7 @@ async function receiveCitedReply(page: Page, model: ModelServer, sources: number
   await expectStatus(latestReply(page), "complete");
 }
 
-/** The source is where somebody looks now. */
+/** Asserts that the source is the target of the address and visible. */
 async function expectAt(page: Page, number: number): Promise<void> {
   await expect(source(page, number)).toBeInViewport();
   expect(await source(page, number).evaluate((element) => element.matches(":target"))).toBe(true);
@@ -36,7 +36,7 @@ test("a reply lists its sources and marks them in its text, live and after a rel
   await receiveCitedReply(page, model, 2);
   for (const _ of ["live", "after a reload"]) {
     await expect(textOf(latestReply(page))).toHaveText("Water boils at 100 °C.[1] Ice melts at 0 °C.[2]");
-    await expect(list(page).locator("summary")).toHaveText("Sources (2)");
+    await expect(list(page).locator("summary")).toHaveText("2 sources");
     await expect(source(page, 1)).toHaveText("Page 1 source-1.example");
     const link = source(page, 1).getByRole("link");
     await expect(link).toHaveAttribute("href", "https://source-1.example/page");
@@ -54,7 +54,7 @@ test("a mark leads to its source with a click", async ({ page, model }) => {
   await mark(page, 2).click();
   await expect(page).toHaveURL(new RegExp(`#source-${reply}-2$`));
   await expectAt(page, 2);
-  // It is the same page still, with all that it knows.
+  // The page was not loaded again.
   await expect(page.locator("html[data-hydrated]")).toBeAttached();
   await page.goBack();
   await expect(page).not.toHaveURL(/#source/);
@@ -73,12 +73,12 @@ test("with keys alone: Enter on a mark leads to its source, Tab goes on from the
 
 test("a mark opens a long list that is closed", async ({ page, model }) => {
   await receiveCitedReply(page, model, 8);
-  await expect(list(page).locator("summary")).toHaveText("Sources (8)");
+  await expect(list(page).locator("summary")).toHaveText("8 sources");
   await expect(source(page, 1)).toBeHidden();
   await mark(page, 1).click();
   await expect(list(page)).toHaveAttribute("open");
   await expectAt(page, 1);
-  // Whoever closes it is not overruled by what comes later.
+  // A list that the reader closed stays closed when more arrives.
   await list(page).locator("summary").press("Enter");
   await expect(source(page, 1)).toBeHidden();
 });

@@ -1,12 +1,12 @@
-// Between the rounds of tools, while the model has said nothing yet: what is open stays open, nothing moves, and what is
-// waited for is said by its name.
+// Between tool rounds, before the model has answered: open parts stay open, nothing moves, and the status names what
+// is awaited.
 import type { Page } from "@playwright/test";
 
 import { expectStatus, latestReply, sendMessage } from "../../support/chat.ts";
 import { expect } from "../../support/fixtures.ts";
 import { toolCards, decisionButton, openChatWithTools, test, wireName } from "../../support/tools.ts";
 
-/** Notes each time that the newest of these opens or closes; gives what was noted. */
+/** Records each toggle of the newest match; returns a function that returns the record. */
 async function observeToggles(page: Page, selector: string): Promise<() => Promise<string[]>> {
   await page.evaluate((selector) => {
     const noted: string[] = [];
@@ -18,7 +18,7 @@ async function observeToggles(page: Page, selector: string): Promise<() => Promi
   return () => page.evaluate(() => (window as any).noted);
 }
 
-/** The page's own clock has passed what it takes to close by itself: timers of a page end in the order of their times. */
+/** Waits longer than the automatic close takes: timers of a page fire in order of their times. */
 async function waitBriefly(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((passed) => setTimeout(passed, 1_200)));
 }
@@ -33,7 +33,7 @@ test("reasoning stays open between rounds, without moving, and closes once after
   const noted = await observeToggles(page, "details.reasoning");
   for (const thought of ["Second thought.", "Third thought."]) {
     reply.finishWithToolCalls([wireName("search"), thought]);
-    // The next request is here and held: the model says nothing.
+    // The next request has arrived and is held, so the model is silent.
     reply = await model.nextReply();
     await expect(toolCards(page).last()).toHaveAttribute("data-tool-status", "done");
     const top = await panel.evaluate((panel) => panel.getBoundingClientRect().top);
@@ -65,7 +65,7 @@ test("a row of many tools stays open until something follows it", async ({ page,
   const noted = await observeToggles(page, "details.tool-group");
   await waitBriefly(page);
   await expect(group).toHaveJSProperty("open", true);
-  // What is waited for is the model, not its first words: those have come.
+  // The status waits for the model, not for its first words, which have arrived before.
   await expect(latestReply(page).locator(".status-line")).toContainText("Waiting for the model…");
   reply.finishWithToolCalls([wireName("search"), "one more"]);
   const last = await model.nextReply();
@@ -84,7 +84,7 @@ test("many tools between two thoughts are one line of the reasoning", async ({ p
   let reply = await model.nextReply();
   reply.sendReasoning("I look everywhere.");
   for (let n = 0; n < 6; n++) {
-    // What it thinks between them is not shown.
+    // Blank reasoning between the calls is not shown.
     if (n > 0) reply.sendReasoning(" ");
     reply.finishWithToolCalls([wireName("search"), `${n}`]);
     reply = await model.nextReply();
@@ -102,7 +102,7 @@ test("many tools between two thoughts are one line of the reasoning", async ({ p
   for (const loaded of [false, true]) {
     if (loaded) await page.reload();
     await expect(panel).toHaveJSProperty("open", true);
-    await expect(group.locator("summary").first()).toHaveText("6 tools, all done");
+    await expect(group.locator("summary").first()).toHaveText("6 tool calls, all done");
     await expect(toolCards(page).first()).toBeHidden();
   }
   await group.locator("summary").first().click();
@@ -117,7 +117,7 @@ test("the last lines of what a tool says are in its card, also after a reload", 
   await decisionButton(page, "Allow once").click();
   const card = toolCards(page).first();
   await card.locator("summary").first().click();
-  const says = card.getByRole("group", { name: "What it says" });
+  const says = card.getByRole("group", { name: "Tool output" });
   await expect(says).toContainText(/file \d+\nfile \d+\nfile \d+/);
   await page.reload();
   await card.locator("summary").first().click();

@@ -1,4 +1,4 @@
-// Tools on the page: what asks a person, what runs, what is stopped, and how all of it is told.
+// Tools on the page: approval, running, stopping, and their announcements.
 // UX-12, UX-14 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -16,7 +16,7 @@ async function sendAndCallTool(page: Page, model: ModelServer, tool: string, tex
   (await model.nextReply()).finishWithToolCalls([wireName(tool), text]);
 }
 
-/** Ends the reply: the model says this to what its tools gave. */
+/** Ends the reply: the model answers the tool results with this text. */
 async function finishReply(page: Page, model: ModelServer, text = "Done."): Promise<any> {
   const reply = await model.nextReply();
   reply.finishWithText(text);
@@ -25,7 +25,7 @@ async function finishReply(page: Page, model: ModelServer, text = "Done."): Prom
   return reply.request;
 }
 
-/** Everything that the live regions say from now on. */
+/** Records everything that the live regions announce from now on. */
 async function recordAnnouncements(page: Page): Promise<() => Promise<string[]>> {
   await page.evaluate(() => {
     const heard: string[] = [];
@@ -52,7 +52,7 @@ test("arguments grow in the card, and a tool that is safe runs by itself", async
   await expect(card).toContainText('{"text": "rust');
   reply.sendToolArguments(0, ' sse"}');
   reply.finish("tool_calls");
-  // Before there is newer news, for which it would not be said.
+  // Checked before newer news would replace the announcement.
   await expect.poll(heard).toContain("say: Using Search.");
   const request = await finishReply(page, model);
   expect(toolMessages(request)[0]!.content).toContain("Found rust sse.");
@@ -86,7 +86,7 @@ test("a card shows a readable title from the start, whatever the outcome of the 
       await expect(heading(at)).toHaveText(name);
       await expect(toolCards(page).nth(at).locator(".tool-server")).toHaveText("Files");
     }
-    await expect(page.getByText("3 tools · 2 failed")).toBeVisible();
+    await expect(page.getByText("3 tool calls · 2 failed")).toBeVisible();
     await page.reload();
     await waitForHydration(page);
   }
@@ -97,7 +97,7 @@ test("a question survives a reload and another tab, and is answered once", async
   await sendAndCallTool(page, model, "delete", "a.txt");
   await expect(approvalPrompt(page)).toContainText("Delete a file wants to run · files/delete");
   await expect(approvalPrompt(page)).toContainText('"text": "a.txt"');
-  await expect(page).toHaveTitle(/^● needs you · /);
+  await expect(page).toHaveTitle(/^● needs your input · /);
   await page.reload();
   await waitForHydration(page);
   const other = await context.newPage();
@@ -109,8 +109,8 @@ test("a question survives a reload and another tab, and is answered once", async
   await expect(approvalPrompt(page)).toHaveCount(0);
   await expect(approvalPrompt(other)).toHaveCount(0);
   expect(tools.ran).toEqual(["delete a.txt"]);
-  await expect(page).not.toHaveTitle(/needs you/);
-  // Once is once.
+  await expect(page).not.toHaveTitle(/needs your input/);
+  // "Allow once" holds for one call.
   await sendAndCallTool(page, model, "delete", "b.txt");
   await expect(approvalPrompt(page)).toBeVisible();
   expect(tools.ran).toEqual(["delete a.txt"]);
@@ -127,7 +127,7 @@ test("a question survives a restart of the server", async ({ page, context, mode
   await openPage(other, page.url());
   await decisionButton(other, "Allow once").click();
   await finishReply(other, model);
-  // The page that was open all the time finds out by itself.
+  // A page that was open all the time notices by itself.
   await expect(textOf(latestReply(page)).last()).toHaveText("Done.");
   expect(tools.ran).toEqual(["delete a.txt"]);
 });
@@ -160,7 +160,7 @@ test("a refusal reaches the model with its reason", async ({ page, model, turnle
   const request = await finishReply(page, model, "I kept it.");
   expect(toolMessages(request)[0]!.content).toContain("Keep that one, please.");
   await expect(toolCards(page).first()).toHaveAttribute("data-tool-status", "denied");
-  await expect(toolCards(page).first()).toContainText("you declined");
+  await expect(toolCards(page).first()).toContainText("denied by you");
   await expect(toolCards(page).first()).toContainText("Keep that one, please.");
   expect(tools.ran).toEqual([]);
 });
@@ -186,7 +186,7 @@ test("with keys alone: F6 leads to the question, Tab to its buttons", async ({ p
   await page.keyboard.press("Enter");
   (await model.nextReply()).finishWithToolCalls([wireName("delete"), "a.txt"]);
   await expect.poll(async () => (await heard()).filter((said) => said.startsWith("alert:"))).toEqual([
-    "alert: Delete a file asks for permission. Press F6 to review.",
+    "alert: Delete a file needs your approval. Press F6 to review.",
   ]);
   await page.keyboard.press("F6");
   await expect(approvalPrompt(page)).toBeFocused();
@@ -195,7 +195,7 @@ test("with keys alone: F6 leads to the question, Tab to its buttons", async ({ p
   await page.keyboard.press("Enter");
   await finishReply(page, model);
   expect(tools.ran).toEqual(["delete a.txt"]);
-  // Nobody is left without a place.
+  // The focus is not lost.
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("BODY");
   expect((await heard()).filter((said) => said.startsWith("alert:"))).toHaveLength(1);
 });
@@ -206,7 +206,7 @@ test("two chats wait and work apart from each other, and the list says which nee
   await expect(approvalPrompt(page)).toBeVisible();
   await openChatWithTools(page, turnleaf, "Second");
   const link = page.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: /First/ });
-  await expect(link).toContainText("needs you");
+  await expect(link).toContainText("needs your input");
   await sendMessage(page, "Hello");
   (await model.nextReply()).finishWithText("Hi.");
   await expect(textOf(latestReply(page))).toHaveText("Hi.");
@@ -214,7 +214,7 @@ test("two chats wait and work apart from each other, and the list says which nee
   await expect(page).toHaveURL(new RegExp(first));
   await decisionButton(page, "Allow once").click();
   await finishReply(page, model);
-  await expect(link).not.toContainText("needs you");
+  await expect(link).not.toContainText("needs your input");
   expect(tools.ran).toEqual(["delete one"]);
 });
 
@@ -228,7 +228,7 @@ test("a chat that begins to wait elsewhere is marked without a reload", async ({
   await sendAndCallTool(other, model, "delete", "x");
   await expect(approvalPrompt(other)).toBeVisible();
   await page.bringToFront();
-  await expect(link).toContainText("needs you");
+  await expect(link).toContainText("needs your input");
 });
 
 test("one of several running tools is stopped alone", async ({ page, model, turnleaf, tools }) => {
@@ -241,12 +241,12 @@ test("one of several running tools is stopped alone", async ({ page, model, turn
   await expect(slow).toContainText("copying");
   const bar = slow.getByRole("progressbar", { name: "Progress" });
   await expect.poll(() => bar.evaluate((bar: HTMLProgressElement) => bar.max === 100 && bar.value > 0)).toBe(true);
-  await expect(page.getByText("2 tools · 1 running")).toBeVisible();
+  await expect(page.getByText("2 tool calls · 1 running")).toBeVisible();
   await slow.getByRole("button", { name: "Stop this tool" }).press("Enter");
   const request = await finishReply(page, model, "One was stopped.");
   expect(toolMessages(request)).toHaveLength(2);
   await expect(slow).toHaveAttribute("data-tool-status", "cancelled");
-  // Whoever stopped it with keys stays at its card.
+  // After a stop by keyboard the focus stays at the card.
   await expect(slow.locator("summary").first()).toBeFocused();
   await expect(toolCards(page).nth(1)).toHaveAttribute("data-tool-status", "done");
   expect(tools.ran.sort()).toEqual(["search two", "slow one"]);
@@ -260,7 +260,7 @@ test("Stop ends a reply that waits for an answer", async ({ page, model, turnlea
   await expectStatus(latestReply(page), "cancelled");
   await expect(approvalPrompt(page)).toHaveCount(0);
   expect(tools.ran).toEqual([]);
-  // The next message is one that every provider takes.
+  // Every provider accepts the next request.
   await sendMessage(page, "And now?");
   const next = await model.nextReply();
   expect(toolMessages(next.request)).toHaveLength(1);
@@ -272,7 +272,7 @@ test("the same call again and again pauses, and Continue goes on", async ({ page
   await openChatWithTools(page, turnleaf);
   await sendMessage(page, "Go");
   for (let n = 0; n < 4; n++) (await model.nextReply()).finishWithToolCalls([wireName("search"), "same"]);
-  const go = approvalPrompt(page).getByRole("button", { name: "Continue (25 more)" });
+  const go = approvalPrompt(page).getByRole("button", { name: "Continue (25 more rounds)" });
   await expect(go).toBeVisible();
   await page.reload();
   await waitForHydration(page);
@@ -300,7 +300,7 @@ test("an answer that cannot be sent is said beside the question, and what was ty
   await reason.fill("no");
   await page.route("**/forms/call", (route) => route.abort());
   await decisionButton(page, "Deny").click();
-  await expect(approvalPrompt(page)).toContainText("This could not be sent. Try again.");
+  await expect(approvalPrompt(page)).toContainText("Could not send. Try again.");
   await expect(reason).toHaveValue("no");
   await page.unroute("**/forms/call");
   await decisionButton(page, "Deny").click();
@@ -332,8 +332,8 @@ test("a result that is longer than a page shows is kept whole", async ({ page, m
   await finishReply(page, model);
   const card = toolCards(page).first();
   await card.locator("summary").first().click();
-  await expect(card).toContainText("Cut at 64 KB of 126 KB.");
-  const address = await card.getByRole("link", { name: "Open in full" }).getAttribute("href");
+  await expect(card).toContainText("Showing the first 64 KiB of 126 KiB.");
+  const address = await card.getByRole("link", { name: "Open full content" }).getAttribute("href");
   const whole = await (await page.request.get(address!)).text();
   expect(whole.endsWith("The end.") && whole.length).toBe(16 * 8_000 + 8);
 });
@@ -390,7 +390,7 @@ test("text after a call in the reasoning closes it and moves nothing that is rea
   const inside = latestReply(page).locator("details.reasoning [data-segment=tool]");
   await expect(inside).toHaveAttribute("data-tool-status", "done");
   const user = page.locator("article[data-role=user]").last();
-  // What follows the end comes to rest first.
+  // The layout settles after the end first.
   let before = Number.NaN;
   await expect.poll(async () => {
     const last = before;
@@ -402,7 +402,7 @@ test("text after a call in the reasoning closes it and moves nothing that is rea
   answers.sendText("Found it.");
   await expect(textOf(latestReply(page)).last()).toHaveText("Found it.");
   await expect(latestReply(page).locator("details.reasoning")).toHaveJSProperty("open", false);
-  // Where a call stands depends on what came before it alone, so it stays where it was shown.
+  // The place of a call depends only on earlier content, so the call stays in place.
   await expect(inside).toHaveCount(1);
   await expect.poll(moved).toBeLessThanOrEqual(1);
   answers.finish();

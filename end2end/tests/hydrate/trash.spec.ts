@@ -1,11 +1,11 @@
-// Trash as it is reached from a live page, with keys alone, and Undo from another chat.
+// Trash from a hydrated page, with keys only, and Undo from another chat.
 import type { Page } from "@playwright/test";
 
 import { expectStatus, waitForHydration, latestReply, openPage, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { chooseByKeys, turnHeading, menuButton, visibleTexts, tabTo, holdConversation, userTurns } from "../../support/turn_actions.ts";
 
-/** Deletes the last exchange with keys alone and goes to Trash. */
+/** Deletes the last exchange with keys only and goes to Trash. */
 async function removeByKeys(page: Page): Promise<void> {
   const row = page.getByRole("button", { name: "Delete this version and 1 message below" });
   await chooseByKeys(page, userTurns(page).last(), row);
@@ -26,20 +26,20 @@ test("Trash restores, and deletes permanently, with keys alone", async ({ page, 
   await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "q2", "a2"]);
 
   await removeByKeys(page);
-  await tabTo(page, page.getByRole("button", { name: /^Delete for ever/ }));
+  await tabTo(page, page.getByRole("button", { name: /^Delete permanently…/ }));
   await page.keyboard.press("Enter");
-  // The way out has the focus: a second Enter by mistake deletes nothing.
-  const question = page.getByRole("alertdialog", { name: "Delete “q2” for ever?" });
-  await expect(question).toHaveAccessibleDescription(/^2 messages go for ever/);
-  await expect(question.getByRole("link", { name: "Keep it" })).toBeFocused();
+  // Cancel has the focus, so a second Enter by mistake deletes nothing.
+  const question = page.getByRole("alertdialog", { name: "Delete “q2” permanently?" });
+  await expect(question).toHaveAccessibleDescription(/^Permanently deletes 2 messages, their costs in Usage/);
+  await expect(question.getByRole("link", { name: "Cancel" })).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(question).toHaveCount(0);
-  await tabTo(page, page.getByRole("button", { name: /^Delete for ever/ }));
+  await tabTo(page, page.getByRole("button", { name: /^Delete permanently…/ }));
   await page.keyboard.press("Enter");
-  await tabTo(page, question.getByRole("button", { name: "Delete for ever" }));
+  await tabTo(page, question.getByRole("button", { name: "Delete permanently" }));
   await page.keyboard.press("Enter");
-  await expect(page.getByText("Deleted for ever.")).toBeVisible();
-  await expect(page.getByText("Nothing is here.")).toBeVisible();
+  await expect(page.getByText("Deleted permanently.")).toBeVisible();
+  await expect(page.getByText("Trash is empty. Deleted items are kept here for 30 days.")).toBeVisible();
   await openPage(page);
   await page.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: "q1", exact: true }).click();
   await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1"]);
@@ -55,7 +55,7 @@ test("a deletion is undone from another chat", async ({ page, model }) => {
   await expect.poll(() => visibleTexts(page)).toEqual(["other q1", "other a1"]);
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(page.locator("#say")).toHaveText("Restored.");
-  // Who reads elsewhere is left there.
+  // A reader of another path stays there.
   expect(await visibleTexts(page)).toEqual(["other q1", "other a1"]);
   await page.getByRole("link", { name: "q1", exact: true }).click();
   await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "q2", "a2"]);

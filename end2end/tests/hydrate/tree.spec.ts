@@ -1,4 +1,4 @@
-// The tree map: beside the chat and as a page, with the mouse and with keys alone, small and large.
+// The tree map: in the panel and as a page, with the mouse and with keys only, small and large.
 // UX-24, UX-37 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -7,24 +7,24 @@ import { waitForHydration, messageBox, openPage, replies, textOf } from "../../s
 import { expect, test } from "../../support/fixtures.ts";
 import { addExchange, plantTree } from "../../support/tree.ts";
 
-/** Rows that are drawn at once. */
+/** The number of rows that are rendered at once. */
 const ROWS = 400;
 
-const tree = (page: Page) => page.getByRole("tree", { name: "Tree of the chat" });
+const tree = (page: Page) => page.getByRole("tree", { name: "Chat tree" });
 const row = (page: Page, name: RegExp) => tree(page).getByRole("treeitem", { name });
 const button = (page: Page) => page.locator("#tree-button");
-const card = (page: Page) => page.getByRole("region", { name: "Selected turn" });
+const card = (page: Page) => page.getByRole("region", { name: "Selected message" });
 const latest = (page: Page) => textOf(replies(page).last());
 
 test("the panel follows the chat and opens another branch without leaving the page", async ({ page, turnleaf, model }) => {
   const planted = await plantTree(turnleaf, model, 4, 3);
   await openPage(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
-  await expect(button(page)).toHaveAccessibleName("Tree, 4 ends");
+  await expect(button(page)).toHaveAccessibleName("Tree, 4 paths");
   await button(page).click();
   await expect(button(page)).toHaveAttribute("aria-expanded", "true");
   await expect(row(page, /^Reply: Answer 3.*you are here/)).toBeFocused();
   await expect(row(page, /^Reply: Answer 3/)).toHaveAttribute("aria-current", "location");
-  // Beside the chat, which is still there and as wide as it can be.
+  // The panel is beside the chat, which stays as wide as it can be.
   await expect(latest(page)).toHaveText("Answer 3");
 
   await row(page, /^You: Twig 1/).getByRole("link").click();
@@ -33,19 +33,19 @@ test("the panel follows the chat and opens another branch without leaving the pa
   await expect(tree(page)).toBeVisible();
   await expect(row(page, /you are here/)).toHaveCount(1);
   await expect(row(page, /^You: Twig 1/)).toHaveAttribute("aria-current", "true");
-  // Where the branch comes from; there and back without a new page.
+  // The chip shows the branch's origin; Back and Forward need no new page.
   await expect(page.locator("[data-branch-id]")).toHaveAccessibleName(/^main ▸ Twig 1 · /);
   await page.goBack();
   await expect(latest(page)).toHaveText("Answer 3");
   await expect(page.locator("[data-branch-id]")).toHaveAccessibleName(/^main · /);
 
-  // What is made elsewhere appears in it.
+  // A turn created elsewhere appears in the tree.
   const answering = model.nextReply().then((reply) => reply.finishWithText("New"));
   await addExchange(turnleaf, planted.chat, "Another way", planted.trunk[1]);
   await answering;
   await expect(row(page, /^You: Another way/)).toBeVisible();
-  await expect(button(page)).toHaveAccessibleName("Tree, 5 ends");
-  await page.getByRole("button", { name: "Close the tree" }).click();
+  await expect(button(page)).toHaveAccessibleName("Tree, 5 paths");
+  await page.getByRole("button", { name: "Close tree" }).click();
   await expect(tree(page)).toHaveCount(0);
 });
 
@@ -59,12 +59,12 @@ test("keys alone: open, walk, find, fold, filter, rename, show and close", async
   await page.keyboard.press("ArrowDown");
   await expect(row(page, /^You: Question 0/)).not.toBeFocused();
   await page.keyboard.press("ArrowUp");
-  // The first letters of what a turn says.
+  // Type-ahead by the text of a turn.
   await page.keyboard.type("twig 2");
   await expect(row(page, /^You: Twig 2/)).toBeFocused();
   await expect(card(page)).toContainText("Twig 2");
 
-  // Left closes, or goes up; right opens, or goes in.
+  // Left collapses or moves to the parent; right expands or moves to the first child.
   await page.keyboard.press("Home");
   const root = row(page, /^You: Question 0/);
   await page.keyboard.press("ArrowLeft");
@@ -75,7 +75,7 @@ test("keys alone: open, walk, find, fold, filter, rename, show and close", async
   await expect(root).toHaveAttribute("aria-expanded", "true");
   await expect(root).toBeFocused();
 
-  // From the tree to the card of the turn, and its branch gets a name.
+  // From the tree to the card of the turn, where its branch gets a name.
   await expect(row(page, /^You: Twig 2/)).toBeVisible();
   await page.keyboard.type("twig 2");
   await expect(card(page)).toContainText("Twig 2");
@@ -89,12 +89,12 @@ test("keys alone: open, walk, find, fold, filter, rename, show and close", async
   await page.keyboard.press("Enter");
   await expect(card(page)).toContainText("Branch the third way");
 
-  const filter = page.getByRole("searchbox", { name: "Only turns that say" });
+  const filter = page.getByRole("searchbox", { name: "Messages containing" });
   await filter.focus();
   await page.keyboard.type("twig 1");
   await page.keyboard.press("Enter");
-  await expect(page.locator(".tree-summary")).toContainText("Found 1 of 18 messages");
-  await expect(page.locator("#say")).toContainText("Found 1 of 18 messages");
+  await expect(page.locator(".tree-summary")).toContainText("1 match in 18 messages");
+  await expect(page.locator("#say")).toContainText("1 match in 18 messages");
   await expect(row(page, /^You: Twig 1/)).toBeVisible();
   await expect(row(page, /^You: Twig 2/)).toHaveCount(0);
   await page.keyboard.press("Control+a");
@@ -131,7 +131,7 @@ test("from the card: compare with current, delete with what is below, Undo", asy
   const planted = await plantTree(turnleaf, model, 5, 3);
   await openPage(page, `/c/${planted.chat}?at=${planted.trunk[4]}`);
   await button(page).click();
-  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
   await card(page).getByRole("link", { name: "Compare with current" }).click();
   await expect(page).toHaveURL(new RegExp(`/compare\\?left=${planted.trunk[4]}&right=${planted.twigs[1]}`));
   await expect(page.getByRole("heading", { name: "Compare branches" })).toBeVisible();
@@ -139,20 +139,20 @@ test("from the card: compare with current, delete with what is below, Undo", asy
   await waitForHydration(page);
   await button(page).click();
 
-  // Elsewhere in the tree: the path that is read stays.
-  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
+  // Deletion elsewhere in the tree keeps the shown path.
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
   await card(page).getByRole("button", { name: "Delete this version and 1 message below" }).click();
   await expect(row(page, /^You: Twig 1/)).toHaveCount(0);
   await expect(card(page)).toHaveCount(0);
-  await expect(button(page)).toHaveAccessibleName("Tree, 3 ends");
+  await expect(button(page)).toHaveAccessibleName("Tree, 3 paths");
   await expect(latest(page)).toHaveText("Answer 4");
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(row(page, /^You: Twig 1/)).toBeVisible();
   await expect(latest(page)).toHaveText("Answer 4");
-  await expect(button(page)).toHaveAccessibleName("Tree, 4 ends");
+  await expect(button(page)).toHaveAccessibleName("Tree, 4 paths");
 
-  // On the path: the reader goes where there is something to read, and comes back with Undo.
-  await row(page, /^Reply: Answer 4/).getByRole("button", { name: "What can be done with this turn" }).click();
+  // Deletion on the path moves the reader to the remaining turns; Undo returns.
+  await row(page, /^Reply: Answer 4/).getByRole("button", { name: "Message actions" }).click();
   await card(page).getByRole("button", { name: "Delete this version", exact: true }).click();
   await expect(latest(page)).toHaveText("Answer 3");
   await page.getByRole("button", { name: "Undo" }).click();
@@ -173,14 +173,14 @@ test("from the card with keys alone: everything but one branch is deleted and co
   await expect(prune).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 1");
-  await expect(button(page)).toHaveAccessibleName("Tree, 1 end");
-  // The focus goes on in the tree.
+  await expect(button(page)).toHaveAccessibleName("Tree, 1 path");
+  // The focus stays in the tree.
   await expect(tree(page).locator("[role=treeitem]:focus")).toHaveCount(1);
   await page.keyboard.press("Control+z");
-  await expect(button(page)).toHaveAccessibleName("Tree, 3 ends");
+  await expect(button(page)).toHaveAccessibleName("Tree, 3 paths");
 });
 
-/** Keeps the answers to these requests back until it is told to let them go. */
+/** Holds the responses to these requests until they are released. */
 async function holdResponses(page: Page, endpoint: string): Promise<{ asked: Promise<void>; release: () => void }> {
   let release = () => {};
   let seen = () => {};
@@ -200,7 +200,7 @@ test("the panel leaves the focus where somebody types", async ({ page, turnleaf,
   const second = await plantTree(turnleaf, model, 3, 1);
   await openPage(page, `/c/${first.chat}?at=${first.trunk[1]}`);
 
-  // Back to typing before the rows are there.
+  // The focus returns to the message box before the rows have loaded.
   const slow = await holdResponses(page, "load_tree");
   await button(page).click();
   await slow.asked;
@@ -211,7 +211,7 @@ test("the panel leaves the focus where somebody types", async ({ page, turnleaf,
   await expect(messageBox(page)).toBeFocused();
   await page.unrouteAll();
 
-  // Another chat, with the panel open.
+  // Another chat is opened with the panel open.
   const slower = await holdResponses(page, "load_tree");
   await page.locator(`#sidebar a[href="/c/${second.chat}"]`).click();
   await expect(latest(page)).toHaveText(/Answer/);
@@ -228,7 +228,7 @@ test("what is typed in the card stays when the tree changes and when the other f
   const planted = await plantTree(turnleaf, model, 4, 2);
   await openPage(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
   await button(page).click();
-  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
   const field = (name: string) => card(page).getByRole("textbox", { name });
   await field("Label").fill("half a lab");
   await field("Name").fill("half a na");
@@ -244,10 +244,10 @@ test("what is typed in the card stays when the tree changes and when the other f
   await page.keyboard.press("Enter");
   await expect(card(page)).toContainText("Branch half a name");
   await expect(field("Label")).toHaveValue("half a lab");
-  // What nobody typed into follows the branch.
+  // An untouched field follows the branch's name.
   const { branch_id: branch } = await turnleaf.get(`/api/turns/${planted.twigs[1]}`);
   await page.request.patch(`/api/branches/${branch}`, { data: { name: "renamed elsewhere" } });
-  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
   await expect(field("Name")).toHaveValue("renamed elsewhere");
   await expect(field("Label")).toHaveValue("half a lab");
 });
@@ -257,7 +257,7 @@ test("a name saved late causes no error when the panel or the chat is gone", asy
   const other = await plantTree(turnleaf, model, 1, 0);
   await openPage(page, `/c/${planted.chat}?at=${planted.trunk[2]}`);
   const rename = async (name: string) => {
-    await row(page, /^Reply: Answer 2/).getByRole("button", { name: "What can be done with this turn" }).click();
+    await row(page, /^Reply: Answer 2/).getByRole("button", { name: "Message actions" }).click();
     await card(page).getByRole("textbox", { name: "Name" }).fill(name);
     const slow = await holdResponses(page, "change_branch");
     await page.keyboard.press("Enter");
@@ -284,9 +284,9 @@ test("a name saved late causes no error when the panel or the chat is gone", asy
   left.release();
   await done;
   await expect(page.getByText("Saved.").last()).toBeVisible();
-  // Everything is still alive.
+  // The tree still works.
   await expect(row(page, /you are here/)).toBeVisible();
-  await row(page, /^You: Question 0/).getByRole("button", { name: "What can be done with this turn" }).click();
+  await row(page, /^You: Question 0/).getByRole("button", { name: "Message actions" }).click();
   await expect(card(page)).toContainText("Question 0");
 });
 
@@ -298,14 +298,14 @@ test("a reply that ends elsewhere is no longer marked, and new turns below a lea
   expect(retry.ok(), await retry.text()).toBe(true);
   const reply = await model.nextReply();
   reply.sendText("Half");
-  const runs = page.getByRole("img", { name: "Another version is being written" });
+  const runs = page.getByRole("img", { name: "Another version is being generated" });
   await expect(runs).toBeVisible();
-  await expect(tree(page).getByRole("treeitem", { name: /being written/ })).toHaveCount(1);
+  await expect(tree(page).getByRole("treeitem", { name: /in progress/ })).toHaveCount(1);
   reply.finish();
   await expect(runs).toHaveCount(0);
-  await expect(tree(page).getByRole("treeitem", { name: /being written/ })).toHaveCount(0);
+  await expect(tree(page).getByRole("treeitem", { name: /in progress/ })).toHaveCount(0);
 
-  // As many ends as before.
+  // The exchange extends an existing leaf, so the number of leaves stays the same.
   const answering = model.nextReply().then((reply) => reply.finishWithText("Later"));
   const later = await addExchange(turnleaf, planted.chat, "On another end", planted.twigs[0]);
   await answering;
@@ -317,7 +317,7 @@ test("on the page of the tree: a branch is deleted and comes back", async ({ pag
   await page.setViewportSize({ width: 390, height: 844 });
   const planted = await plantTree(turnleaf, model, 4, 2);
   await openPage(page, `/c/${planted.chat}/tree?at=${planted.trunk[3]}`);
-  await row(page, /^You: Twig 1/).getByRole("button", { name: "What can be done with this turn" }).click();
+  await row(page, /^You: Twig 1/).getByRole("button", { name: "Message actions" }).click();
   await card(page).getByRole("button", { name: /^Delete this version/ }).click();
   await expect(row(page, /^You: Twig 1/)).toHaveCount(0);
   await expect(row(page, /^Reply: Answer 3.*you are here/)).toBeVisible();
@@ -350,7 +350,7 @@ test("of a large tree only a part is drawn, and keys walk through it without ask
     await page.evaluate(() => (window as unknown as { moved: Promise<void> }).moved);
   }
   expect(asked).toEqual([]);
-  // To both ends of the tree, drawn or not.
+  // Home and End reach both ends of the tree, rendered or not.
   await page.keyboard.press("Home");
   await expect(row(page, /^You: Question 0/)).toBeFocused();
   await expect(page.getByRole("button", { name: /^Earlier rows/ })).toHaveCount(0);
@@ -359,8 +359,8 @@ test("of a large tree only a part is drawn, and keys walk through it without ask
   await expect(page.getByRole("button", { name: /^Earlier rows/ })).toBeVisible();
   await expect(page.getByRole("button", { name: /^Later rows/ })).toHaveCount(0);
   await page.keyboard.press("q");
-  await expect(page.locator("#say")).toContainText("No row on screen begins with this");
-  // At the beginning of the part, the one before comes.
+  await expect(page.locator("#say")).toContainText("No visible row starts with this. Use the filter to search the whole tree.");
+  // At the start of the rendered part, the previous part is loaded.
   await rows.first().focus();
   const before = asked.length;
   await page.keyboard.press("ArrowUp");
@@ -381,10 +381,10 @@ test("on the page of the tree: what happens elsewhere appears, and a reply that 
   const retry = await page.request.post(`/api/turns/${planted.twigs[0]}/retry`, { data: {} });
   expect(retry.ok(), await retry.text()).toBe(true);
   const reply = await model.nextReply();
-  await expect(row(page, /being written/)).toHaveCount(1);
+  await expect(row(page, /in progress/)).toHaveCount(1);
   reply.finishWithText("Written elsewhere");
   await expect(row(page, /^Reply: Written elsewhere/)).toBeVisible();
-  await expect(row(page, /being written/)).toHaveCount(0);
+  await expect(row(page, /in progress/)).toHaveCount(0);
 });
 
 for (const [width, where] of [[390, "tree"], [820, "tree"], [820, "panel"], [1440, "panel"]] as const) {
@@ -424,7 +424,7 @@ test("on a phone the tree is a page, and a turn opens from it", async ({ page, t
   await expect(tree(page)).toBeVisible();
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   expect(overflow).toBeLessThanOrEqual(0);
-  await row(page, /^You: Twig 0/).getByRole("button", { name: "What can be done with this turn" }).click();
+  await row(page, /^You: Twig 0/).getByRole("button", { name: "Message actions" }).click();
   await expect(card(page)).toContainText("Twig 0");
   await row(page, /^You: Twig 0/).getByRole("link").click();
   await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 0");

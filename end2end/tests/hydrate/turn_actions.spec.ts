@@ -1,4 +1,4 @@
-// What can be asked of a turn: with the mouse, with the keyboard alone, and while a reply runs.
+// Actions on a turn: with the mouse, with the keyboard only, and while a reply runs.
 // UX-05, UX-06, UX-07, UX-24 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -7,7 +7,7 @@ import { expect, test } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
 import { menuButton, modelButton, visibleTexts, holdConversation, userTurns, versionSwitcher } from "../../support/turn_actions.ts";
 
-/** Makes the second message "edit", which is answered with "b2". */
+/** Edits the second message to "edit", which is answered with "b2". */
 async function editSecond(page: Page, model: ModelServer): Promise<void> {
   await userTurns(page).nth(1).hover();
   await userTurns(page).nth(1).getByRole("button", { name: "Edit your message" }).click();
@@ -38,7 +38,7 @@ test("an edited message is a version, and each version keeps what follows it", a
 
   await versionSwitcher(edited).getByRole("button", { name: "Previous version" }).click();
   await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "q2", "a2", "q3", "a3"]);
-  await expect(page.getByText("2 newer messages are on another version")).toBeVisible();
+  await expect(page.getByText("2 newer messages are in another version.")).toBeVisible();
   await page.reload();
   await waitForHydration(page);
   expect(await visibleTexts(page)).toEqual(["q1", "a1", "q2", "a2", "q3", "a3"]);
@@ -85,12 +85,12 @@ test("Esc leaves an edit, keeps its words, and gives the focus back", async ({ p
   await expect(button).toBeFocused();
   await page.keyboard.press("Space");
   await expect(box).toHaveValue("half a thought");
-  // The Enter that ends a composition sends nothing.
+  // The Enter that ends a composition does not send.
   await box.dispatchEvent("keydown", { key: "Enter", keyCode: 229 });
   await box.dispatchEvent("keydown", { key: "Enter", isComposing: true });
   await box.fill(" ");
   await box.press("Enter");
-  await expect(box).toHaveAccessibleDescription("Write something first.");
+  await expect(box).toHaveAccessibleDescription("Enter a message first.");
   await page.getByRole("button", { name: "Cancel" }).click();
   expect(model.asked).toBe(1);
 });
@@ -124,13 +124,13 @@ test("everything by keyboard: versions, neighbours and verbs of the turn that ha
 test("the list of versions says what each is and leads there", async ({ page, model }) => {
   await holdConversation(page, model, 2);
   await replies(page).first().hover();
-  await replies(page).first().getByRole("button", { name: "Try again" }).click();
+  await replies(page).first().getByRole("button", { name: "Retry" }).click();
   (await model.nextReply()).finishWithText("another first");
   await expectStatus(latestReply(page), "complete");
   const number = versionSwitcher(latestReply(page)).getByRole("button", { name: "2/2" });
   await number.focus();
   await page.keyboard.press("Enter");
-  const first = page.getByRole("link", { name: /1\/2 a1 .*test-model · continues with 2 messages/ });
+  const first = page.getByRole("link", { name: /1\/2 a1 .*test-model · followed by 2 messages/ });
   await expect(first).toBeVisible();
   await expect(page.getByRole("link", { name: /2\/2 another first/ })).toHaveAttribute("aria-current", "true");
   await first.focus();
@@ -142,7 +142,7 @@ test("the list of versions says what each is and leads there", async ({ page, mo
 
 test("a new version keeps the open version list open, and the focus where it is", async ({ page, model }) => {
   await holdConversation(page, model, 1);
-  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry" }).click();
   const running = await model.nextReply();
   running.sendText("slowly");
   await versionSwitcher(latestReply(page)).getByRole("button", { name: "Previous version" }).click();
@@ -162,7 +162,7 @@ test("a switched version keeps its place on the screen and the focus", async ({ 
   await startChat(page, "q1");
   (await model.nextReply()).finishWithText("line\n\n".repeat(60));
   await expectStatus(latestReply(page), "complete");
-  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry" }).click();
   (await model.nextReply()).finishWithText("short\n\n".repeat(40));
   await expectStatus(latestReply(page), "complete");
   await sendMessage(page, "q2");
@@ -182,13 +182,13 @@ test("a switched version keeps its place on the screen and the focus", async ({ 
 
 test("a reply goes on while another version is shown", async ({ page, model }) => {
   await holdConversation(page, model, 1);
-  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry" }).click();
   const running = await model.nextReply();
   running.sendText("one ");
   await expect(textOf(latestReply(page))).toHaveText("one");
   await versionSwitcher(latestReply(page)).getByRole("button", { name: "Previous version" }).click();
   await expect(textOf(latestReply(page))).toHaveText("a1");
-  await expect(page.getByRole("img", { name: "Another version is being written" })).toBeVisible();
+  await expect(page.getByRole("img", { name: "Another version is being generated" })).toBeVisible();
   running.sendText("two");
   running.finish();
   await versionSwitcher(latestReply(page)).getByRole("button", { name: "Next version" }).click();
@@ -205,7 +205,7 @@ test("Branch hides what is below until something is sent, and Cancel brings it b
   await expect(page.getByText("4 messages below are hidden")).toBeVisible();
   await expect(messageBox(page)).toBeFocused();
   await expect(page).toHaveURL(/\?from=/);
-  // Nobody else's looking at the chat lengthens it, and a reload keeps it.
+  // Another viewer of the chat does not extend the shown path, and a reload keeps it.
   await page.reload();
   await waitForHydration(page);
   expect(await visibleTexts(page)).toEqual(["q1", "a1"]);
@@ -228,9 +228,9 @@ test("Branch hides what is below until something is sent, and Cancel brings it b
 test("another model tries again on a branch of its own", async ({ page, model }) => {
   await holdConversation(page, model, 1);
   await modelButton(latestReply(page)).click();
-  // Who has just answered is not named.
-  await expect(page.getByRole("button", { name: /^Try again with test-model/ })).toHaveCount(0);
-  await page.getByRole("button", { name: "Try again with Demo: Tour" }).click();
+  // The model that has just answered is not offered.
+  await expect(page.getByRole("button", { name: /^Retry with test-model/ })).toHaveCount(0);
+  await page.getByRole("button", { name: "Retry with Demo: Tour" }).click();
   await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
   await expectStatus(latestReply(page), "complete");
   await expect(versionSwitcher(latestReply(page))).toContainText("2/2");

@@ -1,11 +1,11 @@
-// The verbs of a turn with keys alone.
+// Actions on a turn with keys only.
 import { expectStatus, waitForHydration, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { chooseByKeys, editBox, turnHeading, modelButton, visibleTexts, tabTo, holdConversation, userTurns, versionSwitcher } from "../../support/turn_actions.ts";
 
 test("another model tries again by keys", async ({ page, model }) => {
   await holdConversation(page, model, 1);
-  const row = page.getByRole("button", { name: "Try again with Demo: Tour" });
+  const row = page.getByRole("button", { name: "Retry with Demo: Tour" });
   await chooseByKeys(page, latestReply(page), row, modelButton(latestReply(page)));
   await expect(row).toHaveCount(0);
   await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
@@ -72,7 +72,7 @@ test("an edit is written and sent by keys", async ({ page, model }) => {
   await expect(editBox(page)).toBeFocused();
   await page.keyboard.press("Control+a");
   await page.keyboard.type("other");
-  // Past the files and "Cancel".
+  // Tab passes the files and "Cancel".
   for (let tabs = 0; tabs < 3; tabs++) await page.keyboard.press("Tab");
   await expect(page.getByRole("form", { name: "Edit your message" }).getByRole("button", { name: "Send" })).toBeFocused();
   await page.keyboard.press("Enter");
@@ -99,7 +99,7 @@ test("o opens and closes the reasoning of the turn that has the focus", async ({
   await turnHeading(latestReply(page)).focus();
   await page.keyboard.press("o");
   await expect(open).toHaveCount(2);
-  // Where one is closed, the key opens it.
+  // While one panel is closed, the key opens all.
   await panels.first().locator("summary").first().click();
   await expect(open).toHaveCount(1);
   await turnHeading(latestReply(page)).focus();
@@ -107,12 +107,12 @@ test("o opens and closes the reasoning of the turn that has the focus", async ({
   await expect(open).toHaveCount(2);
   await page.keyboard.press("o");
   await expect(open).toHaveCount(0);
-  // Among the words of a box it is a letter.
+  // In a text box the key is a letter.
   await messageBox(page).press("o");
   await expect(messageBox(page)).toHaveValue("o");
   await expect(open).toHaveCount(0);
   await page.keyboard.press("Control+/");
-  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toContainText("open or close its reasoning");
+  await expect(page.getByRole("dialog", { name: "Keyboard shortcuts" })).toContainText("show or hide its reasoning");
 });
 
 test("the link to a turn is copied, and the reader stays where they read", async ({ page, model, context }) => {
@@ -123,7 +123,7 @@ test("the link to a turn is copied, and the reader stays where they read", async
   (await model.nextReply()).finishWithText("line\n\n".repeat(80));
   await expectStatus(latestReply(page), "complete");
   const link = page.getByRole("link", { name: "Link to this message" });
-  // Which is tried again where the end of the reply has just drawn it anew.
+  // Retried, because the end of the reply may have just rendered the button again.
   await latestReply(page).getByRole("button", { name: "More", exact: true }).hover();
   await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
   const before = await page.evaluate(() => scrollY);

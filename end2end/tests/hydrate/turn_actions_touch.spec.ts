@@ -1,4 +1,4 @@
-// The verbs of a turn on a phone: there is no pointer that could hover, and all of them are reached with a finger.
+// Actions on a turn on a phone: nothing can hover, and all actions are reached by touch.
 import { expectStatus, waitForHydration, latestReply, messageBox, replies, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 import { editBox, menuButton, modelButton, visibleTexts, holdConversation, userTurns, versionSwitcher } from "../../support/turn_actions.ts";
@@ -27,12 +27,12 @@ test("a message is edited, and its versions are turned", async ({ page, model })
 
 test("a reply is tried again, by another model too, and edited by hand", async ({ page, model }) => {
   await holdConversation(page, model, 1);
-  await latestReply(page).getByRole("button", { name: "Try again" }).tap();
+  await latestReply(page).getByRole("button", { name: "Retry" }).tap();
   (await model.nextReply()).finishWithText("again");
   await expect(textOf(latestReply(page))).toHaveText("again");
   await expectStatus(latestReply(page), "complete");
   await modelButton(latestReply(page)).tap();
-  await page.getByRole("button", { name: "Try again with Demo: Tour" }).tap();
+  await page.getByRole("button", { name: "Retry with Demo: Tour" }).tap();
   await expect(versionSwitcher(latestReply(page))).toContainText("3/3");
   await expectStatus(latestReply(page), "complete");
   await menuButton(latestReply(page)).tap();

@@ -1,4 +1,4 @@
-// The same chat in two tabs: what one does, the other shows.
+// The same chat in two tabs: changes in one appear in the other.
 // UX-20, UX-42 of docs/acceptance.md.
 import {
   startChat, expectStatus, waitForHydration, latestReply, messageBox, openPage, replies, sendMessage, stopButton, textOf,
@@ -36,7 +36,7 @@ test("another version made in one tab leaves the other on its own", async ({ pag
   const other = await context.newPage();
   await openPage(other, page.url());
 
-  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry" }).click();
   (await model.nextReply()).finishWithText("Second.");
   await expect(textOf(latestReply(page))).toHaveText("Second.");
   await expect(latestReply(other).getByRole("button", { name: "1/2" })).toBeVisible();
@@ -66,12 +66,12 @@ test("a draft written in one tab comes to the other, and never over what was typ
   await messageBox(page).fill("from the first tab");
   await expect(messageBox(other)).toHaveValue("from the first tab");
 
-  // What is typed and not saved yet cannot be saved now, so the first tab's draft is the newer one.
+  // The second tab cannot save its unsaved text, so the first tab's draft is newer.
   watch.expect(/ERR_FAILED.*save_draft/);
   await other.route("**/api/page/save_draft*", (route) => route.abort());
   await messageBox(other).fill("typed in the second");
   await messageBox(page).fill("from the first tab again");
-  const offer = other.getByRole("button", { name: "Use it" });
+  const offer = other.getByRole("button", { name: "Use newer draft" });
   await expect(offer).toBeVisible();
   await expect(other.getByRole("status").first()).toHaveText("Draft changed in another tab");
   await expect(messageBox(other)).toHaveValue("typed in the second");
@@ -92,12 +92,12 @@ test("two tabs with a new chat share its draft, and undo restores what one of th
   await messageBox(page).fill("from the first tab");
   await expect(messageBox(other)).toHaveValue("from the first tab");
 
-  // What is typed in the second meets a newer draft of the first.
+  // Unsaved text of the second tab meets a newer draft of the first.
   watch.expect(/ERR_FAILED.*save_draft/);
   await other.route("**/api/page/save_draft*", (route) => route.abort());
   await messageBox(other).pressSequentially(" and more");
   await messageBox(page).fill("from the first tab again");
-  const offer = other.getByRole("button", { name: "Use it" });
+  const offer = other.getByRole("button", { name: "Use newer draft" });
   await expect(offer).toBeVisible();
   await expect(messageBox(other)).toHaveValue("from the first tab and more");
   await offer.click();
@@ -135,7 +135,7 @@ test("another tab's changes are shown late rather than never", async ({ page, co
   await openPage(other, page.url());
   const failed = other.waitForEvent("requestfailed");
   await other.route("**/api/page/load_chat", (route) => route.abort());
-  await latestReply(page).getByRole("button", { name: "Try again" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry" }).click();
   (await model.nextReply()).finishWithText("Second.");
   await expect(textOf(latestReply(page))).toHaveText("Second.");
   await failed;
@@ -161,7 +161,7 @@ test("a page with a pending branch still receives changes of the chat", async ({
   await expect(messageBox(page)).toHaveValue("from the other tab");
   expect((await page.request.patch(`/api/chats/${id}`, { data: { title: "Weather" } })).status()).toBe(200);
   await expect(page.getByRole("heading", { name: "Weather" })).toBeVisible();
-  // Nothing lengthens its path.
+  // The shown path is not extended.
   await expect(replies(page)).toHaveCount(1);
 });
 
@@ -188,7 +188,7 @@ test("a reply that is being written on another path is named, and stopped from h
   const here = await model.nextReply();
   here.finishWithText("Two");
   await expect(textOf(latestReply(page))).toHaveText("Two");
-  const also = page.getByRole("group", { name: "Also being answered" });
+  const also = page.getByRole("group", { name: "Other replies in progress" });
   await expect(also).toContainText("First question");
   await also.getByRole("link", { name: /^Show the reply to First question/ }).click();
   await expect(textOf(latestReply(page))).toHaveText("One");

@@ -1,5 +1,5 @@
-// What a reader sees of what floats: how the connection is, the message on its way, the way back, notes, the focus. Each is
-// looked for on the screen and not in the document.
+// Visibility of floating elements: connection status, pending message, way back, toasts, focus. Each is checked on
+// the screen and not only in the document.
 import type { Locator, Page } from "@playwright/test";
 
 import { startChat, chooseModel, expectStatus, latestReply, messageBox, openPage, replies, sendMessage, sendButton, TEST_MODEL } from "../../support/chat.ts";
@@ -14,7 +14,7 @@ const DESK = { width: 1440, height: 900 };
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `Paragraph ${at + 1} of a reply.\n\n`).join("");
 const toLatest = (page: Page) => page.getByRole("button", { name: /^Go to latest/ });
 
-/** Whether what is in the middle and at the corners of it is what would be clicked there. */
+/** Asserts that the element is the hit target at its centre and its corners. */
 async function expectOnTop(thing: Locator, what: string): Promise<void> {
   await expect(thing, what).toBeVisible();
   await waitForScrollSettled(thing.page());
@@ -28,8 +28,10 @@ async function expectOnTop(thing: Locator, what: string): Promise<void> {
   }), `${what} is not covered`).toBe(true);
 }
 
-/** The server is out of reach for the page's questions. Not for all that the browser asks: a build for work on the code would
- * load the page again afterwards. */
+/**
+ * Makes the server unreachable for the page's polls. Other requests of the browser pass, because a development build
+ * would reload the page afterwards.
+ */
 async function goOffline(page: Page): Promise<void> {
   await page.route("**/api/page/glance_at_*", (route) => route.abort());
   await page.evaluate(() => dispatchEvent(new Event("offline")));
@@ -40,12 +42,12 @@ async function goOnline(page: Page): Promise<void> {
   await page.evaluate(() => dispatchEvent(new Event("online")));
 }
 
-/** A chat whose only reply is longer than any window. */
+/** Creates a chat whose only reply is longer than any window. */
 async function longChat(page: Page, model: ModelServer): Promise<void> {
   await startChat(page, "Write a lot");
   (await model.nextReply()).finishWithText(lines(60));
   await expectStatus(latestReply(page), "complete");
-  // All of it is drawn, and its end is come to.
+  // Everything is rendered, and the page is at its end.
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight - innerHeight - scrollY)).toBeLessThanOrEqual(2);
 }
 
@@ -55,7 +57,7 @@ test("the connection status is visible wherever the reader is, and moves nothing
   const bar = page.locator(".banner.warn");
   for (const size of [DESK, PHONE]) {
     await page.setViewportSize(size);
-    // The page follows its end into the new size: who scrolls in the very frame of that is taken along.
+    // The page follows its end into the new size; a scroll in that very frame would be overridden.
     await waitForScrollSettled(page);
     for (const top of [0, 600, 1_000_000]) {
       await scrollTo(page, top);
@@ -63,7 +65,7 @@ test("the connection status is visible wherever the reader is, and moves nothing
       await goOffline(page);
       await expect(bar).toBeInViewport({ ratio: 1 });
       await expectOnTop(bar, `${size.width} at ${top}`);
-      await expectOnTop(bar.getByRole("button", { name: "Try now" }), "Try now");
+      await expectOnTop(bar.getByRole("button", { name: "Retry now" }), "Retry now");
       const after = await firstVisibleTurn(page);
       expect(after.id, `${size.width} at ${top}: ${before.y} and ${after.y}`).toBe(before.id);
       expect(Math.abs(after.y - before.y), "what is read stays where it is").toBeLessThanOrEqual(1);
@@ -73,7 +75,7 @@ test("the connection status is visible wherever the reader is, and moves nothing
       await expect(isBack).toHaveCount(0);
     }
   }
-  // What has the focus is not behind it.
+  // The focused element is not behind the bar.
   await page.setViewportSize(DESK);
   await goOffline(page);
   await expect(bar).toBeInViewport({ ratio: 1 });
@@ -92,7 +94,7 @@ test("a newer page is offered where the reader is", async ({ page, model }) => {
     await route.fulfill({ response: answer, json: { ...(await answer.json()), build: "another" } });
   });
   await expect(page.getByRole("button", { name: "Reload" })).toBeInViewport({ ratio: 1 });
-  // Above the message box, at the end too: the last line can be read.
+  // At the end of the page the bar is above the message box, and the last line can be read.
   await scrollTo(page, 1_000_000);
   const bar = (await page.locator(".banner").boundingBox())!;
   expect(bar.y + bar.height).toBeLessThanOrEqual((await page.getByRole("form", { name: "Message" }).boundingBox())!.y);
@@ -147,7 +149,7 @@ test("UX-31 the connection bar hides nothing of a first pending message, on a ph
   await expectOnTop(page.getByText("Sending…"), "what is said of them");
   await expectOnTop(messageBox(page), "the message box");
   const [over, said, form] = await Promise.all([bar.boundingBox(), words.boundingBox(), page.getByRole("form", { name: "Message" }).boundingBox()]);
-  // In the middle of a new chat's page stands the form, and the bar lies below it.
+  // On a new chat's page the form is in the middle, and the bar lies below it.
   for (const [name, part] of [["the words", said!], ["the form", form!]] as const) {
     const isApart = part.y + part.height <= over!.y + 1 || over!.y + over!.height <= part.y + 1;
     expect(isApart, `${name}: ${JSON.stringify(part)}, the bar: ${JSON.stringify(over)}`).toBe(true);
@@ -209,7 +211,7 @@ test("S9 a list of sources opens and closes under its header", async ({ page, mo
     await summary.click();
     await expect(latestReply(page).locator("details.sources")).toHaveJSProperty("open", state === "open");
     for (let frames = 0; frames < 6; frames += 1) await waitForScrollSettled(page);
-    // At the end of the page a part that closes may pull it down.
+    // At the end of the page a closing part may pull the page down.
     if (state === "open") expect(Math.abs((await summary.boundingBox())!.y - before), state).toBeLessThanOrEqual(1);
   }
 });
@@ -228,7 +230,7 @@ test("S7 the button to the latest message is never behind the message box", asyn
     await expect(attachmentChips(page).first()).toBeVisible();
     await scrollTo(page, 300);
     await expectOnTop(toLatest(page), `${size.width}, and a file`);
-    await page.getByRole("button", { name: "Higher" }).or(page.locator(".expand")).first().click();
+    await page.getByRole("button", { name: "Expand message box" }).or(page.locator(".expand")).first().click();
     await scrollTo(page, 300);
     await expectOnTop(toLatest(page), `${size.width}, the whole height`);
     await page.locator(".expand").click();
@@ -352,7 +354,7 @@ test("the page behind the tree is inert where the tree overlays it", async ({ pa
 });
 
 test("a keyboard that lies over the page lifts the message box", async ({ page, model }) => {
-  // As on iPhones: what is seen gets lower, and the page does not.
+  // As on iPhones: the visual viewport shrinks, and the page does not.
   await page.addInitScript(() => {
     const seen = Object.assign(new EventTarget(), { height: 844, offsetTop: 0, scale: 1 });
     Object.defineProperty(window, "visualViewport", { value: seen });

@@ -1,4 +1,4 @@
-// All chats on a page without script: a part of them, many at once, and what comes of it.
+// The page of all chats without script: selecting, changing many at once, and the results.
 import { expect, test } from "../../support/fixtures.ts";
 
 test("many chats are archived, brought back and deleted at once", async ({ page, turnleaf }) => {
@@ -7,30 +7,30 @@ test("many chats are archived, brought back and deleted at once", async ({ page,
     await fetch(`${turnleaf.url}/api/chats`, { method: "POST", headers, body: JSON.stringify({ title, provider: "demo" }) });
   }
   await page.goto("/");
-  const box = (title: string) => page.getByRole("checkbox", { name: `Choose “${title}”` });
+  const box = (title: string) => page.getByRole("checkbox", { name: `Select “${title}”` });
   await page.goto("/chats");
   await expect(page.getByRole("checkbox")).toHaveCount(3);
-  await page.getByRole("searchbox", { name: /Part of the title/ }).fill("TREES");
+  await page.getByRole("searchbox", { name: /Title contains/ }).fill("TREES");
   await page.getByRole("button", { name: "Show", exact: true }).click();
   await expect(page.getByRole("checkbox")).toHaveCount(2);
-  await page.getByRole("link", { name: "Choose all on this page" }).click();
+  await page.getByRole("link", { name: "Select all on this page" }).click();
   await expect(box("Oak trees")).toBeChecked();
   await page.getByRole("button", { name: "Archive", exact: true }).click();
   await expect(page.getByText("Archived 2 chats.")).toBeVisible();
-  await page.getByRole("link", { name: "To the archive" }).click();
+  await page.getByRole("link", { name: "Go to Archive" }).click();
   await expect(page.getByRole("checkbox")).toHaveCount(2);
   await box("Ash trees").check();
-  await page.getByRole("button", { name: "Bring back to the list" }).click();
-  await expect(page.getByText("1 chat is back in the list.")).toBeVisible();
+  await page.getByRole("button", { name: "Unarchive" }).click();
+  await expect(page.getByText("Unarchived 1 chat.")).toBeVisible();
   await expect(page.getByRole("checkbox")).toHaveCount(1);
   await page.goto("/chats");
   await page.getByRole("button", { name: "Delete", exact: true }).click();
-  await expect(page.getByText("Nothing was chosen.")).toBeVisible();
+  await expect(page.getByText("No chats selected.")).toBeVisible();
   await box("Ash trees").check();
   await box("Stones").check();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
-  await expect(page.getByText("2 chats are in Trash.")).toBeVisible();
-  await page.getByRole("link", { name: "To Trash" }).click();
+  await expect(page.getByText("Moved 2 chats to Trash.")).toBeVisible();
+  await page.getByRole("link", { name: "Go to Trash" }).click();
   await page.getByRole("button", { name: "Restore Stones" }).click();
   await page.goto("/chats");
   await expect(box("Stones")).toBeVisible();
@@ -49,7 +49,7 @@ test("a chat is pinned and archived on the page of its settings", async ({ page,
   await expect(page.locator("#chats").getByRole("list", { name: "Pinned" })).toContainText("Stones");
   await page.goto(`/c/${id}/settings`);
   await page.getByRole("button", { name: "Archive", exact: true }).click();
-  await expect(page.getByRole("button", { name: "Bring back to the list" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Unarchive" })).toBeVisible();
   await page.goto("/");
   await expect(page.locator("#chats")).not.toContainText("Stones");
 });

@@ -1,4 +1,4 @@
-// Attachments without script: the form sends files, each chip has a button that takes it away, pictures are links.
+// Attachments without script: the form sends files, each chip has a remove button, and images are links.
 import { chooseModel, messageBox, sendMessage } from "../../support/chat.ts";
 import { attachmentChips, pngFile, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
@@ -10,7 +10,7 @@ test("files are attached, taken away and sent by forms, and what is typed stays"
   await messageBox(page).fill("Look at this");
   await page.getByLabel("Attach files").setInputFiles([textFile("notes.txt", "one"), pngFile("leaf.png"), textFile("empty.txt", "")]);
   await page.getByRole("button", { name: "Attach", exact: true }).click();
-  await expect(page.getByRole("heading", { name: "Not everything could be attached" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Some files could not be attached" })).toBeVisible();
   await expect(page.getByText("empty.txt")).toBeVisible();
   await page.getByRole("link", { name: "Back to your message" }).click();
   await expect(attachmentChips(page)).toHaveCount(2);

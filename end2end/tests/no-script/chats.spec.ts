@@ -1,4 +1,4 @@
-// A chat as a whole without script: renamed, deleted, brought back; and what fails is a page.
+// Whole chats without script: renamed, deleted, restored; and errors are pages.
 // UX-32, UX-44 of docs/acceptance.md.
 import { chooseModel, latestReply, sendMessage } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
@@ -11,7 +11,7 @@ test("a chat is renamed and deleted by forms, and brought back from Trash", asyn
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
   const chat = new URL(page.url()).pathname;
 
-  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
   await page.getByRole("button", { name: "Rename", exact: true }).click();
   await expect(page).toHaveURL(new RegExp(`${chat}/settings`));
   await page.getByRole("textbox", { name: "Title" }).fill("Plans & more");
@@ -20,10 +20,10 @@ test("a chat is renamed and deleted by forms, and brought back from Trash", asyn
   await page.goto(chat);
   await expect(page.getByRole("heading", { name: "Plans & more" })).toBeVisible();
 
-  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await expect(page).toHaveURL(/\/trash\?done=chat/);
-  await expect(page.getByText("The chat was deleted.")).toBeVisible();
+  await expect(page.getByText("Chat moved to Trash. You can restore it as it was.")).toBeVisible();
   await page.getByRole("button", { name: /^Restore/ }).click();
   await expect(page.getByRole("heading", { name: "Plans & more" })).toBeVisible();
 });
@@ -33,8 +33,8 @@ test("a failure is a page with a back link", async ({ page, watch }) => {
   for (const path of ["/documents/none", "/c/none/settings", "/turns/none/again"]) {
     const answer = await page.goto(path);
     expect(answer?.status()).toBe(404);
-    await expect(page.getByText("This does not exist or is not yours.")).toBeVisible();
-    await expect(page.getByText("Request id:")).toBeVisible();
+    await expect(page.getByText("This page does not exist, or you do not have access to it.")).toBeVisible();
+    await expect(page.getByText("Request ID:")).toBeVisible();
     await expect(page.getByRole("main").getByRole("link").first()).toBeVisible();
   }
 });
@@ -69,14 +69,14 @@ test("trying again, searching and choosing a look are forms, on a phone too", as
   await sendMessage(page, "Hello there");
   (await model.nextReply()).finishWithText("Good day.");
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
-  await latestReply(page).getByRole("button", { name: "Try again", exact: true }).click();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   (await model.nextReply()).finishWithText("Good evening.");
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
   await expect(latestReply(page)).toContainText("Good evening.");
   await expect(latestReply(page)).toContainText("2/2");
 
   await page.goto("/search");
-  await page.getByRole("searchbox", { name: "Words to look for" }).fill("evening");
+  await page.getByRole("searchbox", { name: "Search for" }).fill("evening");
   await page.getByRole("button", { name: "Search", exact: true }).click();
   await expect(page.locator("mark", { hasText: "evening" }).first()).toBeVisible();
 

@@ -1,4 +1,4 @@
-// Two replies are compared and a path is asked again with nothing but links and forms.
+// Comparing two replies and rerunning a path with links and forms only.
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
 
@@ -13,13 +13,13 @@ test("branches are compared, and a path is asked again, stopped, resumed and fin
   await expect(page.getByText("A tall green plant.")).toBeVisible();
 
   await page.goto(`${chat}/compare`);
-  await expect(page.getByText("This chat has only one branch so far.")).toBeVisible();
-  const again = page.getByRole("region", { name: "Ask this path again with another model" });
+  await expect(page.getByText("This chat has only one branch.")).toBeVisible();
+  const again = page.getByRole("region", { name: "Rerun this path with another model" });
   await again.getByLabel("Model").selectOption(`openai/${MODEL}`);
-  await again.getByRole("button", { name: "Ask again" }).click();
-  await expect(page.getByRole("heading", { name: "Message 1 of 1 is being answered" })).toBeVisible();
+  await again.getByRole("button", { name: "Rerun" }).click();
+  await expect(page.getByRole("heading", { name: "Rerunning message 1 of 1" })).toBeVisible();
   await model.nextReply();
-  await page.getByRole("link", { name: "Open the new branch" }).click();
+  await page.getByRole("link", { name: "Open new branch" }).click();
   await page.getByRole("button", { name: "Stop reply" }).click();
 
   await page.goto(`${chat}/compare`);
@@ -27,10 +27,10 @@ test("branches are compared, and a path is asked again, stopped, resumed and fin
   await expect(page.getByText("The last reply was stopped.")).toBeVisible();
   await page.getByRole("button", { name: "Resume" }).click();
   (await model.nextReply()).finishWithText("A tall woody plant.");
-  // The page looks again by itself.
-  await expect(page.getByRole("heading", { name: "The message was asked and answered" })).toBeVisible();
-  await page.getByRole("link", { name: "Compare the old path with the new one" }).click();
-  const first = page.getByRole("article", { name: "Exchange 1" });
+  // The page refreshes itself.
+  await expect(page.getByRole("heading", { name: "The message was rerun" })).toBeVisible();
+  await page.getByRole("link", { name: "Compare original and rerun" }).click();
+  const first = page.getByRole("article", { name: "Message 1" });
   await expect(first.locator("del")).toContainText("green");
   await expect(first.locator("ins")).toContainText("woody");
 

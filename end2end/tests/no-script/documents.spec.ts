@@ -1,4 +1,4 @@
-// A document without script: its lines, and the form that quotes them. What script would add is not there.
+// A document without script: its lines, and the form that quotes them. Controls that need script are absent.
 import { expect, test } from "../../support/fixtures.ts";
 
 test("lines are quoted by a form, and the bar for selections is not there", async ({ page, turnleaf }) => {

@@ -1,5 +1,5 @@
-// Links of a reply that lead to hosts which the person never named, without script: a page asks first. And what is not
-// seen in messages is counted.
+// Confirmation of external links without script: a page asks before it opens a host that the person never named.
+// Hidden characters in messages are counted.
 import { latestReply, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
@@ -27,6 +27,6 @@ test("a link to a host that was not named leads to a page that asks", async ({ p
   const leads = asking.getByRole("link", { name: "Open link" });
   await expect(leads).toHaveAttribute("href", "https://evil.example/x?q=secret");
   await expect(leads).toHaveAttribute("rel", /noreferrer/);
-  await asking.getByRole("link", { name: "Back to the chat" }).click();
+  await asking.getByRole("link", { name: "Back to chat" }).click();
   await expect(latestReply(asking)).toBeVisible();
 });

@@ -1,4 +1,4 @@
-// A long chat without script: pages of it are links, and words are found by a form.
+// A long chat without script: its pages are links, and search is a form.
 import { expect, test } from "../../support/fixtures.ts";
 import { loadedTurnIds, turn } from "../../support/reader.ts";
 
@@ -7,7 +7,7 @@ test("older and newer turns are links, and all of the chat is reached", async ({
   await page.goto(`/c/${long.chat}`);
   await expect.poll(() => loadedTurnIds(page)).toEqual(long.turns.slice(170));
   await page.getByRole("button", { name: "Load older messages" }).click();
-  // The turn that was the first is the last now, and still there to go on from.
+  // The turn that was first is now last, and still there for continuity.
   await expect.poll(() => loadedTurnIds(page)).toEqual(long.turns.slice(141, 171));
   await expect(turn(page, long.turns[170]!)).toBeInViewport();
   await page.getByRole("button", { name: "Load newer messages" }).click();
@@ -22,11 +22,11 @@ test("older and newer turns are links, and all of the chat is reached", async ({
 test("words are found by a form and lead to their turn", async ({ page, turnleaf }) => {
   const long = await turnleaf.plantLongChat(200);
   await page.goto(`/c/${long.chat}`);
-  await page.getByRole("button", { name: "More for this chat" }).click();
+  await page.getByRole("button", { name: "More actions for this chat" }).click();
   await page.getByRole("link", { name: "Find in chat" }).click();
-  await page.getByRole("searchbox", { name: "Words to find" }).fill("QUESTION 3:");
+  await page.getByRole("searchbox", { name: "Text to find" }).fill("QUESTION 3:");
   await page.getByRole("button", { name: "Find" }).click();
-  await expect(page.getByText("One turn says this.")).toBeVisible();
-  await page.getByRole("list", { name: "What was found" }).getByRole("link").click();
+  await expect(page.getByText("1 message found.")).toBeVisible();
+  await page.getByRole("list", { name: "Results" }).getByRole("link").click();
   await expect(turn(page, long.turns[6]!)).toBeInViewport();
 });

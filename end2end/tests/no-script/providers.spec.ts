@@ -1,4 +1,4 @@
-// Providers are connected, tried out, trimmed and removed with nothing but forms.
+// Providers without script: connected, tested, edited and removed by forms only.
 // UX-01, UX-32 of docs/acceptance.md.
 import { expect, test } from "../../support/fixtures.ts";
 import { MODEL } from "../../support/model_server.ts";
@@ -11,26 +11,26 @@ test("a provider is connected from the first run on, and removed", async ({ page
   watch.expect(/status of 422/);
   await page.goto("/");
   await page.getByRole("link", { name: "Other server" }).click();
-  const add = page.getByRole("region", { name: "Add a provider" });
+  const add = page.getByRole("region", { name: "Add provider" });
   await add.getByLabel("Name").fill("Test box");
   await add.getByLabel("Address").fill(model.environment.OPENAI_BASE_URL ?? "");
   await add.getByLabel("API key").fill(KEY);
   await add.getByRole("button", { name: "Test and save" }).click();
 
-  // It is on this machine, which has to be meant. What was typed is kept, but for the key.
-  await expect(add).toContainText("Must be switched on");
+  // A server on this machine needs an explicit permission. The typed values are kept, except the key.
+  await expect(add).toContainText("Must be on for an address on this machine or the local network");
   await expect(add.getByLabel("Name")).toHaveValue("Test box");
   await expect(add.getByLabel("API key")).toHaveValue("");
   await add.getByLabel("API key").fill(KEY);
   await add.getByLabel("Local network").check();
   await add.getByRole("button", { name: "Test and save" }).click();
 
-  // It works, so the first page is there again, with its models.
+  // The provider works, so the start page is shown again, with its models.
   await expect(page).toHaveURL(/\/$/);
   const card = page.getByRole("article", { name: "Test box" });
   await page.goto("/settings/providers");
   await expect(card).toContainText("Working · 1 model");
-  await expect(card).toContainText("Key set · ends in 4f2a");
+  await expect(card).toContainText("API key set · ends in 4f2a");
   expect(await page.content()).not.toContain(KEY);
 
   const menu = page.getByRole("combobox", { name: "Model", exact: true });

@@ -11,7 +11,7 @@ test("a message is sent by a form and answered on the next page", async ({ page,
   await expect(page.locator("article[data-role=user]")).toContainText("Hello <b>there</b>");
   const reply = await model.nextReply();
   reply.sendText("Good ");
-  // The page refreshes itself; a person need not wait for that.
+  // The page refreshes itself; a person does not have to wait for that.
   await expect(async () => {
     await page.reload();
     await expect(textOf(latestReply(page))).toHaveText("Good", { timeout: 500 });
@@ -30,13 +30,13 @@ test("a running reply refreshes itself and one that is over does not", async ({ 
   await chooseModel(page, "openai/test-model");
   await sendMessage(page, "Wait");
   const reply = await model.nextReply();
-  // Where scripts run it is text, for the one that stands in for the program.
+  // With scripting enabled the content of noscript is text, which the fallback script reads.
   const isRefreshed = async () => (await page.content()).includes('http-equiv="refresh"');
   await expect(page).toHaveURL(/\/c\//);
   await expect.poll(isRefreshed).toBe(true);
   reply.sendText("Over.");
   reply.finish();
-  // Nobody reloads here but the page.
+  // The page reloads itself; the test does not.
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
   await expect.poll(isRefreshed).toBe(false);
 });
@@ -51,11 +51,11 @@ test("what is typed while a reply runs is not lost to a page that follows it", a
   await expect(page).toHaveURL(/\/c\//);
   await messageBox(page).fill("While I wait");
   const asked: string[] = [];
-  // The program is asked for when the page was painted, which may be now.
+  // The WebAssembly is requested after the first paint, which may be now.
   page.on("request", (request) => new URL(request.url()).pathname.startsWith("/pkg/") || asked.push(request.url()));
   reply.finishWithText("Over.");
   await page.clock.runFor(20_000);
-  // No other page was even begun.
+  // No other page load was started.
   expect(asked).toEqual([]);
   await expect(messageBox(page)).toHaveValue("While I wait");
   await messageBox(page).fill("");
@@ -122,7 +122,7 @@ test("another model is taken by a form, and what was typed stays", async ({ page
   const form = page.getByRole("form", { name: "Message" });
   await form.getByRole("textbox", { name: "Message" }).fill("Second <i>thought</i>");
   await form.getByRole("button", { name: /locked/ }).click();
-  await form.getByRole("combobox", { name: "Another model in a new branch" }).selectOption("demo/tour");
+  await form.getByRole("combobox", { name: "Switch model in a new branch" }).selectOption("demo/tour");
   await form.getByRole("button", { name: "Choose a model" }).click();
   await expect(form.getByRole("textbox", { name: "Message" })).toHaveValue("Second <i>thought</i>");
   await form.getByRole("button", { name: "Send", exact: true }).click();
@@ -146,6 +146,6 @@ test("buttons that need script are absent, and the notice about it covers nothin
   await expect(line).toBeVisible();
   const [over, head] = [await line.boundingBox(), await page.locator(".chat-head").boundingBox()];
   expect((over?.y ?? 0) + (over?.height ?? 0)).toBeLessThanOrEqual((head?.y ?? 0) + 1);
-  // The link to the latest reply comes before the list of chats.
+  // The skip link to the latest reply comes before the chat list.
   await expect(page.locator('body > .skip[href="#latest"]')).toHaveCount(1);
 });

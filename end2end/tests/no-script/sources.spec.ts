@@ -1,4 +1,4 @@
-// Sources without script: the marks are links into the list, and the list is a disclosure.
+// Sources without script: citation marks are links into the list, and the list is a disclosure.
 import { latestReply, sendMessage, textOf } from "../../support/chat.ts";
 import { expect } from "../../support/fixtures.ts";
 import { createChatWithTools, test } from "../../support/tools.ts";

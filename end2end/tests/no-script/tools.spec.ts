@@ -1,4 +1,4 @@
-// Tools without script: a question is a form, its answer a redirect to the reply.
+// Tools without script: an approval is a form, and its response redirects to the reply.
 // UX-32 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -7,7 +7,7 @@ import { expect } from "../../support/fixtures.ts";
 import type { ModelServer } from "../../support/model_server.ts";
 import { toolCards, createChatWithTools, decisionButton, approvalPrompt, test, toolMessages, wireName } from "../../support/tools.ts";
 
-/** Sends a message that is answered with a call, and loads the page until it asks. */
+/** Sends a message that is answered with a call, and reloads the page until it asks for approval. */
 async function sendAndCallTool(page: Page, model: ModelServer, text: string): Promise<void> {
   await sendMessage(page, "Go");
   (await model.nextReply()).finishWithToolCalls([wireName("delete"), text]);
@@ -17,7 +17,7 @@ async function sendAndCallTool(page: Page, model: ModelServer, text: string): Pr
   }).toPass();
 }
 
-/** Ends the reply and loads the page until it shows so. */
+/** Ends the reply and reloads the page until it shows the end. */
 async function finishReply(page: Page, model: ModelServer, words: string): Promise<any> {
   const reply = await model.nextReply();
   reply.finishWithText(words);
@@ -33,7 +33,7 @@ test("a question is answered with a form", async ({ page, model, turnleaf, tools
   const chat = await createChatWithTools(turnleaf);
   await page.goto(`/c/${chat}`);
   await sendAndCallTool(page, model, "a.txt");
-  // A page that loads itself again would take what somebody types.
+  // A page that refreshes itself would discard typed text.
   await expect(page.locator("noscript meta[http-equiv=refresh]")).toHaveCount(0);
   await decisionButton(page, "Allow once").click();
   await expect(page).toHaveURL(new RegExp(`/c/${chat}\\?at=`));
@@ -51,7 +51,7 @@ test("a refusal goes with its reason", async ({ page, model, turnleaf, tools }) 
   await decisionButton(page, "Deny").click();
   const request = await finishReply(page, model, "I kept it.");
   expect(toolMessages(request)[0]!.content).toContain("Not that one.");
-  await expect(toolCards(page).first()).toContainText("you declined");
+  await expect(toolCards(page).first()).toContainText("denied by you");
   await expect(toolCards(page).first()).toContainText("Not that one.");
   expect(tools.ran).toEqual([]);
 });
@@ -62,8 +62,8 @@ test("the list of chats says which needs somebody, and the tools of a chat are a
   await sendAndCallTool(page, model, "a.txt");
   await page.goto("/");
   const link = page.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: /Waits/ });
-  await expect(link).toContainText("needs you");
+  await expect(link).toContainText("needs your input");
   await page.goto(`/c/${chat}`);
-  await expect(page).toHaveTitle(/^● needs you · /);
+  await expect(page).toHaveTitle(/^● needs your input · /);
   await expect(page.getByRole("link", { name: "Tools: 6 on" })).toHaveAttribute("href", `/c/${chat}/tools`);
 });

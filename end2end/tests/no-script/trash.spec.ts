@@ -1,4 +1,4 @@
-// Deleting and bringing back without script.
+// Deletion and restore without script.
 import { chooseModel, expectStatus, latestReply, replies, sendMessage, textOf } from "../../support/chat.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
@@ -10,7 +10,7 @@ test("a version is deleted by a form, undone, deleted again, restored from Trash
   await expect(latestReply(page)).toHaveAttribute("data-status", "complete", { timeout: 20_000 });
   const remove = async () => {
     await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
-    await latestReply(page).getByRole("button", { name: "Delete this version and what is below it" }).click();
+    await latestReply(page).getByRole("button", { name: "Delete this version and everything below" }).click();
     await expect(page.getByText("Deleted 1 message.")).toBeVisible();
     await expect(replies(page)).toHaveCount(0);
   };
@@ -27,11 +27,11 @@ test("a version is deleted by a form, undone, deleted again, restored from Trash
 
   await remove();
   await page.goto("/trash");
-  await page.getByRole("button", { name: /^Delete for ever/ }).click();
-  await expect(page.getByRole("alertdialog", { name: /for ever\?/ })).toBeVisible();
-  await page.getByRole("button", { name: "Delete for ever", exact: true }).click();
-  await expect(page.getByText("Deleted for ever.")).toBeVisible();
-  await expect(page.getByText("Nothing is here.")).toBeVisible();
+  await page.getByRole("button", { name: /^Delete permanently…/ }).click();
+  await expect(page.getByRole("alertdialog", { name: /^Delete “.*” permanently\?$/ })).toBeVisible();
+  await page.getByRole("button", { name: "Delete permanently", exact: true }).click();
+  await expect(page.getByText("Deleted permanently.")).toBeVisible();
+  await expect(page.getByText("Trash is empty. Deleted items are kept here for 30 days.")).toBeVisible();
 });
 
 test("a form asks how much to delete, and offers Undo only for what can be restored", async ({ page, model }) => {
@@ -43,12 +43,12 @@ test("a form asks how much to delete, and offers Undo only for what can be resto
   const message = page.locator("article[data-role=user]");
   const ask = async () => {
     await message.getByRole("button", { name: "More", exact: true }).click();
-    await message.getByRole("button", { name: "Delete this version and what is below it" }).click();
+    await message.getByRole("button", { name: "Delete this version and everything below" }).click();
     const question = page.getByRole("alertdialog", { name: "Delete 2 messages?" });
-    await expect(question).toHaveAccessibleDescription(/^“Hello” goes with 1 message below it/);
+    await expect(question).toHaveAccessibleDescription(/^Moves “Hello” and 1 message below it to Trash/);
     return question;
   };
-  await (await ask()).getByRole("link", { name: "Keep it" }).click();
+  await (await ask()).getByRole("link", { name: "Cancel" }).click();
   await expect(textOf(latestReply(page))).toHaveText("Good day.");
   await (await ask()).getByRole("button", { name: "Delete this version and 1 message below" }).click();
   await expect(page.getByText("Deleted 2 messages.")).toBeVisible();

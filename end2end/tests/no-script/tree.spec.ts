@@ -7,21 +7,21 @@ test("the outline folds, finds, shows a turn and opens it", async ({ page, turnl
   const planted = await plantTree(turnleaf, model, 5, 2);
   await page.goto(`/c/${planted.chat}?at=${planted.trunk[4]}`);
   await page.locator("#tree-button").click();
-  // All of the page is there, and not only its address.
+  // The whole page is loaded, and not only its address.
   await page.waitForURL(/\/tree/);
   const rows = page.getByRole("treeitem");
   const all = await rows.count();
   expect(all).toBeGreaterThan(5);
-  await page.getByRole("button", { name: "Hide what is below" }).first().click();
+  await page.getByRole("button", { name: "Hide messages below" }).first().click();
   await expect(rows).toHaveCount(1);
-  await page.getByRole("button", { name: "Show what is below" }).first().click();
+  await page.getByRole("button", { name: "Show messages below" }).first().click();
   await expect(rows).toHaveCount(all);
-  await page.getByRole("searchbox", { name: "Only turns that say" }).fill("twig 1");
+  await page.getByRole("searchbox", { name: "Messages containing" }).fill("twig 1");
   await page.getByRole("button", { name: "Find" }).click();
-  await expect(page.getByText("Found 1 of 14 messages")).toBeVisible();
+  await expect(page.getByText("1 match in 14 messages")).toBeVisible();
   const twig = page.getByRole("treeitem", { name: /^You: Twig 1/ });
-  await twig.getByRole("button", { name: "What can be done with this turn" }).click();
-  const card = page.getByRole("region", { name: "Selected turn" });
+  await twig.getByRole("button", { name: "Message actions" }).click();
+  const card = page.getByRole("region", { name: "Selected message" });
   await card.getByRole("textbox", { name: "Name" }).fill("my way");
   await card.getByRole("button", { name: "Save: Name" }).click();
   await page.getByRole("treeitem", { name: /^You: Twig 1/ }).getByRole("link").click();
@@ -42,11 +42,11 @@ test("the list of branches pins and labels, and the drawing grows and leads to a
   await branches.nth(2).getByRole("button", { name: "Pin" }).click();
   await expect(branches.first()).toContainText("important");
 
-  await page.getByRole("link", { name: "Drawing" }).click();
+  await page.getByRole("link", { name: "Diagram" }).click();
   const boxes = page.locator("svg rect");
   await expect(boxes.first()).toBeVisible();
   const before = (await boxes.first().boundingBox())!.width;
-  await page.getByRole("link", { name: "200 %" }).click();
+  await page.getByRole("link", { name: "200%" }).click();
   expect((await boxes.first().boundingBox())!.width).toBeCloseTo(before * 2, 0);
   await page.getByRole("link", { name: /^You: Twig 0/ }).click();
   await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 0");
@@ -58,7 +58,7 @@ test("a branch is compared, deleted and brought back, and all others are deleted
   await page.goto(`/c/${planted.chat}/branches`);
   const branches = page.locator("section.branch");
   await expect(branches).toHaveCount(3);
-  // All hangs on the first one: that would be the chat.
+  // Everything is below the first branch: deleting it would mean deleting the chat.
   await expect(branches.first().getByRole("button", { name: /^Delete this branch/ })).toHaveCount(0);
   await branches.nth(2).getByRole("link", { name: "Compare with current" }).click();
   await expect(page.getByRole("heading", { name: "Compare branches" })).toBeVisible();
@@ -81,7 +81,7 @@ test("a branch is compared, deleted and brought back, and all others are deleted
 test("the card of the tree deletes a turn", async ({ page, turnleaf, model }) => {
   const planted = await plantTree(turnleaf, model, 3, 2);
   await page.goto(`/c/${planted.chat}/tree?at=${planted.trunk[2]}`);
-  await page.getByRole("treeitem", { name: /^You: Twig 1/ }).getByRole("button", { name: "What can be done with this turn" }).click();
+  await page.getByRole("treeitem", { name: /^You: Twig 1/ }).getByRole("button", { name: "Message actions" }).click();
   await page.getByRole("button", { name: "Delete this version and 1 message below" }).click();
   await expect(page.getByText("Deleted 2 messages.")).toBeVisible();
 });

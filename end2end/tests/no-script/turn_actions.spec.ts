@@ -1,4 +1,4 @@
-// The verbs of a turn without script: pages, forms and links.
+// Actions on a turn without script: pages, forms and links.
 // UX-32 of docs/acceptance.md.
 import type { Locator, Page } from "@playwright/test";
 
@@ -9,7 +9,7 @@ import type { ModelServer } from "../../support/model_server.ts";
 const users = (page: Page): Locator => page.locator("article[data-role=user]");
 const versions = (turn: Locator): Locator => turn.getByRole("group", { name: "Versions" });
 
-/** Answers the next request and waits until the page shows it. */
+/** Answers the next request and reloads until the page shows it. */
 async function answerReply(page: Page, model: ModelServer, words: string): Promise<void> {
   (await model.nextReply()).finishWithText(words);
   await expect(async () => {
@@ -40,9 +40,9 @@ test("a message is edited on a page of its own, and its versions are links", asy
   await answerReply(page, model, "A1");
   await expect(users(page).first()).toContainText("Q1");
   await versions(users(page).first()).getByRole("button", { name: "2/2" }).click();
-  await page.getByRole("link", { name: /1\/2 q1 .*continues with 1 message/ }).click();
+  await page.getByRole("link", { name: /1\/2 q1 .*followed by 1 message/ }).click();
   await expect(textOf(latestReply(page))).toHaveText("a1");
-  await expect(page.getByText("2 newer messages are on another version")).toBeVisible();
+  await expect(page.getByText("2 newer messages are in another version.")).toBeVisible();
   await page.getByRole("link", { name: "Show" }).click();
   await expect(textOf(latestReply(page))).toHaveText("A1");
 });
@@ -55,10 +55,10 @@ test("a reply is edited by hand, and tried again by another model", async ({ pag
   await page.getByRole("button", { name: "Save as new version" }).click();
   await expect(textOf(latestReply(page))).toHaveText("Mine");
   await expect(latestReply(page)).toContainText("Edited by you");
-  await latestReply(page).getByRole("button", { name: "Ask another model" }).click();
-  await page.getByRole("link", { name: "Try again with…" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry with another model" }).click();
+  await page.getByRole("link", { name: "Retry with…" }).click();
   await page.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
-  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("button", { name: "Retry" }).click();
   await expect(page.getByText(/switched to/)).toBeVisible();
   await expect(versions(latestReply(page))).toContainText("3/3");
 });
@@ -95,7 +95,7 @@ test("a message whose reply was deleted is tried again", async ({ page, model })
   await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("button", { name: /^Delete this version/ }).click();
   await expect(replies(page)).toHaveCount(0);
-  await users(page).first().getByRole("button", { name: "Try again" }).click();
+  await users(page).first().getByRole("button", { name: "Retry" }).click();
   await answerReply(page, model, "once more");
   await sendMessage(page, "q2");
   await answerReply(page, model, "a2");

@@ -1,5 +1,5 @@
-// What the main screens and what opens over them are called for those who listen: roles, names and states, in the order in
-// which they are read, as they were approved (`end2end/names`). `cargo xtask pictures` writes them anew.
+// Accessible names of the main screens and their overlays: roles, names and states in reading order, compared with
+// the approved snapshots (`end2end/names`). `cargo xtask pictures` updates them.
 import type { Locator, Page } from "@playwright/test";
 
 import { waitForHydration } from "../../support/chat.ts";
@@ -9,7 +9,7 @@ import { IS_REFRESH, test } from "../../support/pictures.ts";
 
 const softly = expect.configure({ soft: true });
 
-/** Without what differs from run to run. */
+/** Replaces what differs from run to run. */
 function withoutVaryingParts(names: string): string {
   return names
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID")
@@ -23,11 +23,11 @@ function withoutVaryingParts(names: string): string {
     .replaceAll(/- time: .*/g, "- time");
 }
 
-/** What comes a moment after the page, as a list in an open dialog does, is waited for. */
+/** Waits until late content, such as a list in an open dialog, is stable, and compares the snapshot. */
 async function checkAccessibleNames(what: Locator, name: string): Promise<void> {
   let last = "";
   const isStill = async () => last === (last = withoutVaryingParts(await what.ariaSnapshot()));
-  // Whatever is there first would be approved.
+  // An update would approve an early state, so it waits.
   if (IS_REFRESH) await expect.poll(isStill).toBe(true);
   await softly(async () => expect(withoutVaryingParts(await what.ariaSnapshot())).toMatchSnapshot(`${name}.yml`)).toPass({ timeout: 10_000 });
 }

@@ -1,6 +1,5 @@
-// The pictures in docs/gallery, and the README's: the main screens as people see them, in a real font, in three widths, both
-// themes and both languages, one sheet for each screen. Made by `cargo xtask gallery`, for people to look at; nothing is
-// compared with them.
+// The pictures of docs/gallery and the README: the main screens in a real font, in three widths, both themes and both
+// languages, one sheet per screen. `cargo xtask gallery` makes them for readers; nothing is compared with them.
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
@@ -16,14 +15,14 @@ import { IS_FOR_DOCS, test, WIDTHS } from "../../support/pictures.ts";
 const DOCS = fileURLToPath(new URL("../../../docs", import.meta.url));
 const GALLERY = join(DOCS, "gallery");
 const HEIGHT = 900;
-/** How large a screen is on its sheet, and how large a sheet may be. */
+/** The scale of a screen on its sheet, and the bounds of a sheet. */
 const SCALE = 0.5;
 const QUALITY = 85;
 const MOST_BYTES = 400_000;
 const LANGUAGES = [["en", "English"], ["zh-Hans", "简体中文"]] as const;
 const THEMES = ["light", "dark"] as const;
 
-/** One screen: where it is, and what is done there until it is to be seen. */
+/** One screen: its address, and the actions before it is captured. */
 interface Screen {
   name: string;
   address: string;
@@ -71,7 +70,7 @@ async function capture(page: Page, origin: string, { name, address, ready }: Scr
 }
 
 if (IS_FOR_DOCS) {
-  // One after the other, because `cargo xtask gallery` has one worker; each whatever became of the one before.
+  // Tests run one after the other, because `cargo xtask gallery` has one worker; a failure does not stop the next.
   test.describe.configure({ timeout: 400_000 });
 
   test("clears the old pictures", () => {

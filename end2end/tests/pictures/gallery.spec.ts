@@ -1,4 +1,4 @@
-// Every page of the gallery as it was approved: all parts in all states.
+// Every page of the gallery, compared with the approved pictures: all components in all states.
 // UX-02, UX-15 of docs/acceptance.md.
 import { checkPictures, test } from "../../support/pictures.ts";
 

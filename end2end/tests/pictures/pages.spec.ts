@@ -1,4 +1,4 @@
-// Every screen as it was approved, with what somebody has made there: chats and documents that are always the same.
+// Every screen, compared with the approved pictures, with fixed chats and documents.
 import { startChat, expectStatus, waitForHydration, latestReply, textOf } from "../../support/chat.ts";
 import { expect } from "../../support/fixtures.ts";
 import { seedServer } from "../../support/seeded_server.ts";
@@ -114,7 +114,7 @@ test.describe("with tools", () => {
 test("a failure, and the API reference", async ({ page, turnleaf, watch }, info) => {
   watch.expect(/status of 4\d\d/);
   await checkPictures(page, turnleaf.url, "failure", "/documents/none", info);
-  // Its begin: the rest is more of the same, and as long as a book.
+  // Only the first sections are kept: the rest is similar and very long.
   const begin = () => page.evaluate(() => {
     const places = [...document.querySelectorAll("main section, main details, main article")];
     for (const place of places.slice(8)) place.remove();

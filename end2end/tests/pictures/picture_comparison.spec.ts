@@ -1,4 +1,4 @@
-// The comparison itself: what has moved, come or gone is found, and how letters are drawn is not.
+// The comparison itself: it finds what has moved, appeared or disappeared, and ignores how letters are rendered.
 import type { Page } from "@playwright/test";
 
 import { comparePictures, mapOf } from "../../support/picture_comparison.ts";
@@ -40,7 +40,7 @@ test("another font or glyph rendering is tolerated", async ({ page }) => {
   await page.reload();
   await useBoxFont(page);
   expect(differingSquares(serif, await shot(page))).toBeUndefined();
-  // Edges that lie a fraction of a pixel elsewhere, and noise.
+  // Edges that are off by a fraction of a pixel, and noise.
   const drawnOtherwise = { ...serif, rgb: Buffer.from(serif.rgb.map((value, at) => Math.min(255, (value + (serif.rgb[at + 3] ?? value) * 2) / 3 + (at % 5)))) };
   expect(differingSquares(serif, drawnOtherwise)).toBeUndefined();
 });

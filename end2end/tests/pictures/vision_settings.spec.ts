@@ -1,4 +1,4 @@
-// How the main screens look to whoever has the colours of the system, or everything twice as large.
+// The main screens with the system's colours (forced colours), and at 200 % zoom.
 // UX-44 of docs/acceptance.md.
 import type { Page } from "@playwright/test";
 
@@ -24,7 +24,7 @@ test("in forced colors", async ({ page, turnleaf, model }, info) => {
   await visitScreens(page, chat, (name) => checkPicture(page, `${name}.forced`, info));
 });
 
-// A window of 1440 × 900 at 200 % has room for as much as this one.
+// A window of 1440 × 900 at 200 % zoom has the viewport of this one.
 test("at 200 percent zoom", async ({ page, turnleaf, model }, info) => {
   const { chat } = await seedServer(turnleaf, model);
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });

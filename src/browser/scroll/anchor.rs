@@ -1,4 +1,5 @@
-//! Putting an element at a place on screen, and keeping it there while what is around it changes. Only in the browser.
+//! Scroll anchoring: puts an element at a place on screen and keeps it there while the content around it changes.
+//! Browser only.
 
 use leptos::prelude::request_animation_frame;
 use wasm_bindgen::JsCast;
@@ -11,7 +12,7 @@ use super::page::{
 use crate::browser::clock;
 use crate::browser::focus::is_in_text_field;
 
-/// How long a held place waits for the element that will be there, ms.
+/// How long an anchor waits for its element, in ms.
 const PATIENCE_MS: i64 = 3_000;
 
 pub(super) fn scroll_to_element(id: &str, focus: Option<&str>) {
@@ -58,7 +59,7 @@ fn start_anchor(find: impl Fn() -> Option<Element> + 'static, y: f64, focus: Opt
     settle(hold, clock::now_ms() + PATIENCE_MS);
 }
 
-/// What is held: an element, at a height on screen.
+/// An anchor: an element and the height on screen at which it stays.
 struct ScrollAnchor {
     find: Box<dyn Fn() -> Option<Element>>,
     y: f64,
@@ -68,7 +69,7 @@ struct ScrollAnchor {
 }
 
 impl ScrollAnchor {
-    /// A message that was sent meanwhile has the page.
+    /// Does nothing if a message was sent meanwhile, because its own scroll takes precedence.
     fn restore(&self, held: &Element) {
         if with_watch(|watch| watch.sent == self.sent) == Some(true) {
             place_at(held, self.y);
@@ -76,11 +77,11 @@ impl ScrollAnchor {
     }
 }
 
-/// Waits for the element and puts it at its height; a second time one frame later, because what is drawn may still
-/// grow. Who has begun to write meanwhile keeps the focus.
+/// Waits for the element and puts it at its height, and again one frame later, because it may still grow. The focus
+/// does not move if the user has started typing meanwhile.
 fn settle(hold: ScrollAnchor, until: i64) {
     request_animation_frame(move || match (hold.find)() {
-        // Frames come as often as the screen draws, so that they are no measure of a wait.
+        // Elapsed time limits the wait, because the frame rate depends on the screen.
         None if clock::now_ms() < until => settle(hold, until),
         None => release_anchor(),
         Some(held) => {

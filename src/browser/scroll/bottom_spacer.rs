@@ -1,5 +1,5 @@
-//! Room below a message that was just sent, so that it can stand under the header (docs/reference/ux.md S6). Only in
-//! the browser.
+//! The spacer below a message that was just sent, which lets the message stand under the header
+//! (docs/reference/ux.md S6). Browser only.
 
 use leptos::prelude::request_animation_frame;
 use wasm_bindgen::JsCast;
@@ -22,16 +22,16 @@ pub(super) fn scroll_to_sent(id: &str) {
     });
 }
 
-/// Makes the page just high enough for what was sent to be under the header. The reply grows into that room, and where
-/// it gets shorter again (reasoning that closes) the room is back, so that nothing moves. What is still on its way
-/// stands below the list and has its room there: when its turn takes its place, nothing moves either.
+/// Makes the page just high enough for the sent message to stand under the header. The reply grows into the space, and
+/// when it shrinks again (reasoning that closes) the space returns, so that nothing moves. An optimistic message
+/// stands below the list and has its own spacer, so that nothing moves when its turn replaces it.
 pub(super) fn update_spacer() {
     let Some((list_id, Some(sent))) = with_watch(|watch| (watch.list_id.clone(), watch.sent.clone())) else { return };
     let Some(list) = html(&list_id) else { return };
     let sent = html(&sent);
     let place = match &sent {
         Some(sent) if !list.contains(Some(sent)) => {
-            // The room of the message before is not above this one.
+            // The spacer of the previous message must not remain above this one.
             set_spacer_height(&list, 0.0);
             sent.clone()
         }

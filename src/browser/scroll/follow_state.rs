@@ -1,66 +1,68 @@
 //! The follow state of the transcript: decides from scroll positions whether the page keeps its newest line in view
-//! (docs/reference/ux.md 9, S1 to S7). A pure function of numbers, so that tests need no browser. Lengths are CSS pixels.
+//! (docs/reference/ux.md 9, S1 to S7). It is a pure function of numbers, so that tests need no browser. Lengths are
+//! CSS pixels.
 
-/// Within this of the bottom, the reader is at the bottom (S1, S4).
+/// The reader is at the bottom within this distance of it (S1, S4).
 const NEAR: f64 = 60.0;
-/// Beyond this, the way back deserves a button (S7).
+/// Beyond this distance from the bottom, the button to the latest message appears (S7).
 const FAR: f64 = 200.0;
-/// Moves upward that come to this much are the reader's will (S3), in however small steps.
+/// Upward movement by the reader that stops following (S3), as the sum of any number of steps.
 const WILL: f64 = 3.0;
-/// Who is not even this far from the bottom has not left it.
+/// A reader who is closer to the bottom than this has not left it.
 const PIXEL: f64 = 1.0;
-/// Rounding of positions by browsers.
+/// Browsers round positions by up to this much.
 const ROUNDING: f64 = 1.5;
-/// A jump longer than this is not eased.
+/// A longer distance is jumped, not eased.
 const LEAP: f64 = 2_500.0;
-/// How much of the way is left after each frame of an eased move: below a tenth after 120 ms at 60 frames a second.
+/// Fraction of the distance that is left after each frame of an eased move: below a tenth after 120 ms at 60 frames
+/// per second.
 const LEFT_PER_FRAME: f64 = 0.7;
 
-/// How the page is scrolled.
+/// The page's scroll position and sizes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScrollMetrics {
-    /// How far it is scrolled down.
+    /// Distance scrolled from the top.
     pub top: f64,
-    /// How high all of it is.
+    /// Height of the whole page.
     pub height: f64,
-    /// How much of it is seen.
+    /// Height of the visible part.
     pub view: f64,
 }
 
 impl ScrollMetrics {
-    /// The scroll position of the bottom.
+    /// Returns the scroll position of the bottom.
     pub fn bottom_position(&self) -> f64 {
         (self.height - self.view).max(0.0)
     }
 
-    /// How far it is to the bottom.
+    /// Returns the distance to the bottom.
     pub fn distance_to_bottom(&self) -> f64 {
         (self.bottom_position() - self.top).max(0.0)
     }
 }
 
-/// What the page shows of the reader's place.
+/// The part of the follow state that the page renders.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScrollStatus {
     /// Growth keeps the bottom in view.
     pub is_following: bool,
-    /// The bottom is so far that the way back deserves a button.
+    /// The bottom is so far away that the page shows a button to it.
     pub is_far: bool,
-    /// The list's first turn, or its last, is so near that more of them should be loaded (S8).
+    /// The list's first turn (or its last one) is so near that more turns should be loaded (S8).
     pub is_near_start: bool,
     pub is_near_end: bool,
 }
 
-/// The reader's place.
+/// Tracks the reader's scroll position, and whether the page follows its growth.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FollowState {
     is_following: bool,
     is_far: bool,
-    /// The last position that was seen, or that the page itself scrolled to.
+    /// The last position that was observed or that the page itself scrolled to.
     top: f64,
     height: f64,
-    /// How far the reader has moved in one direction, upward as less than nothing. The page's own moves in between do
-    /// not count: it may move with every frame, and slow wheels turn by two pixels.
+    /// Distance that the reader has moved in one direction; negative is upward. The page's own moves in between do not
+    /// count: they may happen in every frame, and slow wheels scroll by two pixels.
     way: f64,
 }
 
@@ -75,23 +77,23 @@ impl FollowState {
         }
     }
 
-    /// Whether growth keeps the bottom in view.
+    /// Returns whether growth keeps the bottom in view.
     pub fn is_following(&self) -> bool {
         self.is_following
     }
 
-    /// Whether the button to the latest is there.
+    /// Returns whether the button to the latest message is shown.
     pub fn is_far(&self) -> bool {
         self.is_far
     }
 
-    /// Follows from now on, or stops to.
+    /// Starts or stops following.
     pub fn set_following(&mut self, is_following: bool) {
         self.is_following = is_following;
         self.way = 0.0;
     }
 
-    /// The page was scrolled by somebody. A move to where the page itself went is no move of the reader.
+    /// Handles a scroll event. A move to where the page itself scrolled is not the reader's.
     pub fn on_scroll(&mut self, now: ScrollMetrics) {
         let moved = now.top - self.top;
         let is_pulled = moved < 0.0 && (self.was_pulled(now) || now.distance_to_bottom() < PIXEL);
@@ -107,13 +109,13 @@ impl FollowState {
         self.remember_position(now);
     }
 
-    /// The page itself scrolled to here.
+    /// Records a move of the page itself.
     pub fn on_own_scroll(&mut self, now: ScrollMetrics) {
         self.remember_position(now);
     }
 
-    /// The page changed its height, or its window did. Where it became shorter than its own place it is pulled up, and
-    /// the browser tells of that as of any scrolling, but later: the place is known by then.
+    /// Handles a resize of the page or the window. A page that has become shorter than its position is moved up by the
+    /// browser, whose scroll event comes later; the position is recorded here already.
     pub fn on_resize(&mut self, now: ScrollMetrics) {
         if now.top < self.top && (now.distance_to_bottom() <= ROUNDING || self.was_pulled(now)) {
             self.top = now.top;
@@ -122,14 +124,15 @@ impl FollowState {
         self.judge_distance(now);
     }
 
-    /// A page that becomes shorter pulls the place up by itself, by as much at most: at its end, or because what is
-    /// above turned out lower than was thought and the browser keeps what is seen in its place.
+    /// Returns whether the browser itself moved the position up because the page has become shorter, by at most that
+    /// difference: at the page's end, or because content above was lower than estimated and scroll anchoring kept the
+    /// visible content in place.
     fn was_pulled(&self, now: ScrollMetrics) -> bool {
         let shorter = self.height - now.height;
         shorter > ROUNDING && (now.distance_to_bottom() <= ROUNDING || self.top - now.top <= shorter + ROUNDING)
     }
 
-    /// Where the page should scroll to in this frame to follow; none when it is there or does not follow.
+    /// Returns the scroll position of this frame; `None` if the page is at the bottom or does not follow.
     pub fn next_position(&self, now: ScrollMetrics, instantly: bool) -> Option<f64> {
         let way = now.bottom_position() - now.top;
         if !self.is_following || way < ROUNDING {
@@ -166,7 +169,7 @@ mod tests {
 
     #[test]
     fn page_that_gets_shorter_is_still_followed() {
-        // The status line goes when the first words are there; the browser tells of the size first, then of the place.
+        // The status line disappears with the first words; the browser reports the size first, then the position.
         let mut reader = FollowState::new(metrics_at(2_200.0));
         let shorter = ScrollMetrics { top: 2_100.0, height: 2_900.0, view: 800.0 };
         reader.on_resize(shorter);
@@ -177,7 +180,7 @@ mod tests {
         reader.on_scroll(shorter);
         reader.on_resize(shorter);
         assert!(reader.is_following());
-        // Who scrolls up while it gets shorter is no more at its end.
+        // A reader who scrolls up while the page gets shorter has left its end.
         let mut reader = FollowState::new(metrics_at(2_200.0));
         let away = ScrollMetrics { top: 1_900.0, ..shorter };
         reader.on_resize(away);
@@ -187,7 +190,8 @@ mod tests {
 
     #[test]
     fn lower_content_above_is_not_move_of_reader() {
-        // Easing down a page whose rows are only guessed: 220 less above, and the browser keeps what is seen.
+        // During an eased move over rows with estimated heights, the content above shrinks by 220, and the browser
+        // keeps the visible content in place.
         let kept = ScrollMetrics { top: 1_280.0, height: 2_780.0, view: 800.0 };
         for is_size_first in [true, false] {
             let mut reader = FollowState::new(metrics_at(2_200.0));
@@ -197,7 +201,7 @@ mod tests {
             }
             reader.on_scroll(kept);
             assert!(reader.is_following());
-            // More than that is the reader's.
+            // A longer move is the reader's.
             let mut reader = FollowState::new(metrics_at(2_200.0));
             reader.on_own_scroll(metrics_at(1_500.0));
             let away = ScrollMetrics { top: 1_270.0, ..kept };
@@ -242,14 +246,15 @@ mod tests {
             }
             assert!(!reader.is_following(), "three steps of {step}");
         }
-        // The page follows its growth after each of them.
+        // The page follows its growth after each step.
         let mut reader = FollowState::new(metrics_at(2_200.0));
         for grown in [3_100.0, 3_200.0] {
             reader.on_scroll(ScrollMetrics { top: grown - 902.0, height: grown - 100.0, view: 800.0 });
             reader.on_own_scroll(ScrollMetrics { top: grown - 800.0, height: grown, view: 800.0 });
         }
         assert!(!reader.is_following());
-        // Up and down again is no way; nor is a place that is rounded otherwise each time.
+        // Moves in alternating directions do not add up, and neither do positions that are rounded differently each
+        // time.
         let mut reader = FollowState::new(metrics_at(2_200.0));
         for top in [2_198.0, 2_199.0, 2_197.5, 2_199.0, 2_197.0] {
             reader.on_scroll(metrics_at(top));
@@ -259,7 +264,7 @@ mod tests {
             reader.on_scroll(ScrollMetrics { top: height - 800.0, height, view: 800.0 });
         }
         assert!(reader.is_following());
-        // Coming back takes small steps, too.
+        // Small steps add up on the way back, too.
         reader.on_scroll(metrics_at(2_100.0));
         for top in 2_101..=2_141 {
             reader.on_scroll(metrics_at(f64::from(top)));

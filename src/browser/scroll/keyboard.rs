@@ -1,6 +1,6 @@
-//! A keyboard that lies over the page instead of making it lower, as on iPhones (docs/reference/ux.md 3.1): how much
-//! it covers is told to the style sheet. Where the page gets lower instead (`interactive-widget`), nothing is
-//! covered. Only in the browser.
+//! On-screen keyboards that cover the page instead of resizing it, as on iPhones (docs/reference/ux.md 3.1): publishes
+//! the covered height to the style sheet. Where the page is resized (`interactive-widget`), nothing is covered.
+//! Browser only.
 
 use std::cell::Cell;
 
@@ -10,21 +10,21 @@ use web_sys::{HtmlElement, VisualViewport};
 
 use super::page::{ScrollListener, document};
 
-/// Less than this, in pixels, is no keyboard: bars of the browser, rounding.
+/// A smaller difference, in pixels, is no keyboard but a bar of the browser or rounding.
 const LEAST: f64 = 60.0;
 
 thread_local! {
     static COVERED: Cell<i32> = const { Cell::new(0) };
 }
 
-/// What is seen of the page tells when it changes.
+/// Listens for changes of the visual viewport.
 pub(super) fn listen(listener: &ScrollListener) {
     for_each(|seen, name| seen.add_event_listener_with_callback(name, listener.as_ref().unchecked_ref()));
 }
 
 pub(super) fn stop(listener: &ScrollListener) {
     for_each(|seen, name| seen.remove_event_listener_with_callback(name, listener.as_ref().unchecked_ref()));
-    // Nobody hears any more that the keyboard goes.
+    // Without the listener, the disappearance of the keyboard would be missed.
     set_covered_height(0);
 }
 
@@ -36,7 +36,7 @@ fn for_each(change: impl Fn(&VisualViewport, &str) -> Result<(), JsValue>) {
     }
 }
 
-/// Tells how much of the bottom is covered, if that changed. A page that is magnified has a smaller view, and no
+/// Publishes the covered height at the bottom if it has changed. A magnified page has a smaller viewport and no
 /// keyboard.
 pub(super) fn update_covered_height() {
     let root = document().and_then(|document| document.document_element());

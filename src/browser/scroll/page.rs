@@ -1,4 +1,4 @@
-//! The real page: its metrics, what is watched of it, and its moves. Only in the browser.
+//! The state of the page's scrolling: the active watch, measurements and moves. Browser only.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,33 +11,33 @@ use super::follow_state::{FollowState, ScrollMetrics, ScrollStatus};
 use super::intent::{is_motion_reduced, is_reader_busy};
 use crate::browser::clock;
 
-/// How close to its end a box is, in pixels, to be kept at its end.
+/// A box within this distance of its end, in pixels, is kept at its end.
 const BOX_NEAR: f64 = 24.0;
-/// How close to the list's first or last turn, in pixels, the next ones are loaded (S8).
+/// More turns are loaded within this distance, in pixels, of the list's first or last one (S8).
 const LIST_NEAR: f64 = 800.0;
 
-/// How much below the header may float over the page, in pixels.
+/// Height of elements that may float below the header, in pixels.
 const FLOATING: f64 = 64.0;
-/// The longest that the page does not follow because more is coming, ms.
+/// Longest pause of following while content is arriving, in ms.
 const PATIENCE_MS: i64 = 6_000;
 
 pub(super) type ScrollListener = Closure<dyn FnMut(Event)>;
 
-/// What is watched of the page that is open, and by what.
+/// The watch of the open page: its follow state, listeners and observer.
 pub(super) struct ScrollWatch {
-    /// Which start this is, so that a page that goes away late does not stop the next one.
+    /// Number of this watch, so that a page that is torn down late does not stop the next one.
     pub(super) start: u32,
     pub(super) reader: FollowState,
     pub(super) list_id: String,
     pub(super) shown: ScrollStatus,
     pub(super) on_place: Box<dyn Fn(ScrollStatus)>,
-    /// A finger is down, a place is being held: nothing is moved meanwhile.
+    /// A finger is on the screen. Neither then nor while an anchor is active does the page move by itself.
     pub(super) is_touched: bool,
     pub(super) anchors: u32,
     pub(super) is_easing: bool,
-    /// The page has been put where the reader should begin; before that its place means nothing.
+    /// The initial position was reached; the position means nothing before.
     pub(super) is_placed: bool,
-    /// The turn that was sent last, for which there is room below.
+    /// The turn that was sent last, which has space below it.
     pub(super) sent: Option<String>,
     pub(super) on_scroll: ScrollListener,
     pub(super) on_pointer: ScrollListener,
@@ -46,10 +46,10 @@ pub(super) struct ScrollWatch {
 }
 
 thread_local! {
-    /// The box that was brought to its end last, and where that was.
+    /// The box that was last scrolled to its end, and its position then.
     static BOX: RefCell<(String, i32)> = const { RefCell::new((String::new(), 0)) };
     static WATCH: RefCell<Option<SendWrapper<ScrollWatch>>> = const { RefCell::new(None) };
-    /// How many texts are still coming into the page, and since when there are any, ms.
+    /// Number of active pauses, and when the first of them began, in ms.
     static WAITS: Cell<(u32, i64)> = const { Cell::new((0, 0)) };
 }
 
@@ -74,7 +74,7 @@ pub(super) fn metrics() -> Option<ScrollMetrics> {
     })
 }
 
-/// How much of the top the header covers: the page's own scroll padding.
+/// Returns the height of the header, which is the page's scroll padding.
 pub(super) fn header_height() -> f64 {
     let padding = || {
         let root = document()?.document_element()?;
@@ -84,8 +84,8 @@ pub(super) fn header_height() -> f64 {
     padding().unwrap_or(0.0)
 }
 
-/// A length in a style. The browser reads it: Rust's reader of fractions is a table of 10 KB that does not compress,
-/// and so is its writer.
+/// Parses a length in a style. The browser's parser is used, because Rust's parser for floats is a table of 10 KB that
+/// does not compress.
 pub(super) fn parse_pixels(length: &str) -> Option<f64> {
     Some(js_sys::parse_float(length.strip_suffix("px")?)).filter(|pixels| pixels.is_finite())
 }
@@ -94,7 +94,7 @@ pub(super) fn with_watch<T>(read: impl FnOnce(&mut ScrollWatch) -> T) -> Option<
     WATCH.with(|watch| watch.try_borrow_mut().ok()?.as_mut().map(|watch| read(watch)))
 }
 
-/// Gives what was watched before.
+/// Sets the active watch and returns the previous one.
 pub(super) fn replace_watch(watch: Option<ScrollWatch>) -> Option<ScrollWatch> {
     WATCH.replace(watch.map(SendWrapper::new)).map(SendWrapper::take)
 }
@@ -103,7 +103,7 @@ pub(super) fn is_following() -> bool {
     with_watch(|watch| watch.reader.is_following()).unwrap_or(false)
 }
 
-/// Moves towards the bottom, a step a frame, while the page follows.
+/// Eases towards the bottom, one step per frame, while the page follows.
 pub(super) fn ease_to_bottom() {
     let starts = with_watch(|watch| watch.reader.is_following() && !std::mem::replace(&mut watch.is_easing, true));
     if starts == Some(true) {
@@ -126,7 +126,7 @@ fn ease_step() {
     request_animation_frame(ease_step);
 }
 
-/// Scrolls by the page's own will, at once.
+/// Scrolls at once and records the move as the page's own.
 pub(super) fn scroll_to(top: f64) {
     let Some(window) = window() else { return };
     window.scroll_to_with_x_and_y(window.scroll_x().unwrap_or(0.0), top);
@@ -138,7 +138,7 @@ pub(super) fn scroll_to(top: f64) {
     }
 }
 
-/// Brings a height on screen into the upper half of what is seen.
+/// Scrolls a position on screen into the upper half of the view.
 pub(super) fn bring_into_view(y: f64) {
     let Some(now) = metrics() else { return };
     if y < header_height() + FLOATING || y > now.view / 2.0 {
@@ -156,7 +156,8 @@ pub(super) fn report_status() {
         let view = metrics().map_or(0.0, |now| now.view);
         let place = ScrollStatus {
             is_following: watch.reader.is_following(),
-            // Who is being taken there needs no way there: much that comes at once would make the button flash.
+            // The button stays hidden during an eased move, because it would flash whenever much content arrives at
+            // once.
             is_far: watch.reader.is_far() && !watch.is_easing,
             is_near_start: list.as_ref().is_some_and(|list| list.top() > -LIST_NEAR),
             is_near_end: list.is_some_and(|list| list.bottom() < view + LIST_NEAR),
@@ -164,7 +165,7 @@ pub(super) fn report_status() {
         (place != watch.shown).then(|| watch.shown = place).is_some()
     });
     if changed == Some(true) {
-        // After this task, so that whoever listens may ask for a move.
+        // Runs after this task, so that the callback may scroll.
         set_timeout(
             || {
                 with_watch(|watch| (watch.on_place)(watch.shown));
@@ -190,8 +191,8 @@ pub(super) fn scroll_to_latest() {
 
 pub(super) fn keep_box_at_end(id: &str) {
     let Some(scroller) = element(id) else { return };
-    // Asked before the growth is laid out: what counts is where the reader was. Who did not scroll up since is at the
-    // end, however much came meanwhile.
+    // Measured before the new content is laid out, because the reader's previous position decides. A reader who has
+    // not scrolled up since the last call is at the end, however much has arrived.
     let (top, id) = (scroller.scroll_top(), id.to_owned());
     let rest = f64::from(scroller.scroll_height() - top - scroller.client_height());
     let is_left = BOX.with_borrow(|(left, at)| *left == id && top >= *at);
@@ -203,11 +204,11 @@ pub(super) fn keep_box_at_end(id: &str) {
     }
 }
 
-/// While one is there the page does not follow: what would come into view would be drawn for one frame only.
+/// Pauses following until it is dropped, because content that is still arriving would be visible for a single frame.
 #[derive(Debug)]
 pub struct FollowPause(());
 
-/// Lets the page follow when this is dropped, or at last after some seconds.
+/// Starts a pause, which ends when it is dropped or after [`PATIENCE_MS`].
 pub(super) fn pause_following() -> FollowPause {
     let (waits, since) = WAITS.get();
     WAITS.set((waits + 1, if waits == 0 { clock::now_ms() } else { since }));
@@ -218,7 +219,7 @@ impl Drop for FollowPause {
     fn drop(&mut self) {
         let (waits, since) = WAITS.get();
         WAITS.set((waits.saturating_sub(1), since));
-        // What came is in the page after this task.
+        // The content is in the page after this task.
         request_animation_frame(ease_to_bottom);
     }
 }

@@ -11,28 +11,29 @@ use leptos::prelude::{request_animation_frame, set_timeout};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, NodeList};
 
-/// How long after a move the place is kept.
+/// Throttle: the position is stored this long after the first scroll event of a series.
 const SOON: Duration = Duration::from_millis(300);
 
-/// A turn, or one of the parts of its texts where the reader is within it, and where that was on screen.
+/// The saved position: a turn, or the part of its text that the reader was in, and its place on screen.
 struct SavedPosition {
     turn: String,
-    /// Heights of parts that are far away are guesses (`transcript.css`), so that the turn's own place says little.
+    /// The part within the turn. The turn alone would be inexact, because the heights of distant parts are estimates
+    /// (`transcript.css`).
     part: Option<u32>,
     y: f64,
 }
 
 struct OpenList {
-    /// Which opening this is: a page that was left at once must not go on with the next one.
+    /// Number of this restoration, so that a page that was left at once does not continue the next one.
     number: u32,
     list_id: String,
     key: String,
-    /// The address of the page. Once it is another one, the page that is still on screen is on its way out, and is
-    /// scrolled by whoever leads to the next.
+    /// The path of the page. Once the location differs, this page is about to be replaced, and its scroll positions
+    /// belong to the navigation.
     path: String,
-    /// Where the reader left the page.
+    /// The position at which the reader left the page.
     kept: Option<SavedPosition>,
-    /// The reader is where they should begin; before that there is no place to keep.
+    /// The initial position was reached; nothing is saved before that.
     is_begun: bool,
     is_saving: bool,
 }
@@ -66,7 +67,7 @@ pub(super) fn restore_position(
     });
 }
 
-/// Goes where the reader was, or to the bottom when that is not in the page.
+/// Scrolls to the saved position, or to the bottom if its turn is not in the page.
 pub(super) fn resume_restoration(number: u32) {
     let kept = OPEN.with(|open| {
         let mut open = open.borrow_mut();
@@ -79,7 +80,8 @@ pub(super) fn resume_restoration(number: u32) {
         Some((target, y)) => {
             set_following(false);
             scroll_to_target(&target, y);
-            // What is near gets its real height when it is there.
+            // Elements get their real heights when they come near the viewport, so the position is corrected in the
+            // next two frames.
             request_animation_frame(move || {
                 scroll_to_target(&target, y);
                 request_animation_frame(move || scroll_to_target(&target, y));
@@ -101,7 +103,7 @@ fn target(kept: &SavedPosition) -> Option<Element> {
 }
 
 fn scroll_to_target(target: &Element, y: f64) {
-    // The page may have been left since.
+    // The page may have been replaced since.
     if !target.is_connected() {
         return;
     }
@@ -113,8 +115,8 @@ fn parts(turn: &Element) -> Option<NodeList> {
     turn.query_selector_all(".md > .parts > .part").ok()
 }
 
-/// Which part of a turn that begins above the header is the first below it, and where it is on screen. Groups are asked
-/// first: those that are far away are not drawn.
+/// Returns the first visible part of a turn that begins above the header, and its place on screen. Groups are checked
+/// first, because the parts of distant groups are not laid out.
 fn first_visible_part(turn: &str) -> Option<(u32, f64)> {
     let (turn, header) = (element(turn)?, header_height());
     if turn.get_bounding_client_rect().top() >= header {
@@ -137,7 +139,7 @@ fn first_visible_part(turn: &str) -> Option<(u32, f64)> {
     None
 }
 
-/// The page that was open is left: what is seen from now on is another one's.
+/// Stops saving, because the open page is being left.
 pub(super) fn forget_open_list() {
     OPEN.with(|open| {
         if let Some(open) = open.borrow_mut().as_mut() {
@@ -146,7 +148,7 @@ pub(super) fn forget_open_list() {
     });
 }
 
-/// Keeps the place a moment after the last move.
+/// Throttled save of the scroll position.
 pub(super) fn save_soon() {
     let starts =
         OPEN.with(|open| open.borrow_mut().as_mut().is_some_and(|open| !std::mem::replace(&mut open.is_saving, true)));
@@ -175,8 +177,8 @@ fn save() {
     });
 }
 
-/// The first turn that is at least partly below the header, and where it is on screen. The rows are asked, not what is
-/// in them: to know where something in a far row is, the browser would have to lay the row out.
+/// Returns the first turn that is at least partly below the header, and its place on screen. Only rows are measured:
+/// measuring inside a distant row would force its layout.
 pub(super) fn first_visible(list_id: &str) -> Option<(String, f64)> {
     let rows = element(list_id)?.children();
     let header = header_height();

@@ -1,4 +1,5 @@
-//! Watching how the reader moves and the page grows, from the start to the end of a page. Only in the browser.
+//! The watch of a page: listens to the reader's scrolling and the page's growth from its creation to its removal.
+//! Browser only.
 
 use std::cell::Cell;
 
@@ -13,7 +14,7 @@ use super::page::{
 };
 use super::{bottom_spacer, keyboard, restoration};
 
-/// How many frames the list may take to appear in the page.
+/// Number of frames within which the list must appear in the page.
 const FRAMES_TO_WAIT: u32 = 180;
 
 thread_local! {
@@ -76,7 +77,7 @@ fn watch(start: u32, list_id: &str, on_place: impl Fn(ScrollStatus) + 'static) {
     observe(start, FRAMES_TO_WAIT);
 }
 
-/// Listens to the list's growth once it is in the page; a page that is still being built has none.
+/// Observes the growth of the list once it is in the page; a page that is still being created has none.
 fn observe(start: u32, frames: u32) {
     let observed = with_watch(|watch| {
         if watch.start != start {

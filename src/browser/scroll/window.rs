@@ -1,4 +1,5 @@
-//! Turns that come and go at the ends of the list while somebody reads in the middle. Only in the browser.
+//! The window of turns: turns are added and removed at the ends of the list without moving the reader's view. Browser
+//! only.
 
 use leptos::task::spawn_local;
 use web_sys::Node;
@@ -10,8 +11,8 @@ use super::restoration::first_visible;
 pub(super) fn change_keeping_view(list_id: &str, change: impl FnOnce(), done: impl FnOnce() + 'static) {
     let seen = first_visible(list_id);
     change();
-    // Behind the tasks that draw the change, and before the next frame: the browser has no time to move anything
-    // itself.
+    // Runs after the tasks that render the change and before the next frame, so that the browser's own scroll
+    // anchoring does not interfere.
     spawn_local(async move {
         leptos::task::tick().await;
         if let Some((id, y)) = seen {

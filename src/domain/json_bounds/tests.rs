@@ -22,7 +22,7 @@ fn value_within_bounds_is_accepted_and_one_beyond_is_refused_with_reason() {
         assert!(error.contains("nested deeper"), "{error}");
     }
     for text in [r#"{"$serde_json::private::RawValue":"[1]"}"#, r#"[{"\u0024serde_json::private::Number":1}]"#] {
-        assert!(parse_bounded(text).unwrap_err().to_string().contains("a name begins with"), "{text}");
+        assert!(parse_bounded(text).unwrap_err().to_string().contains("a name starts with"), "{text}");
     }
     assert!(parse_bounded(&"[".repeat(100_000)).is_err());
 }

@@ -37,13 +37,13 @@ pub fn check_chat(chat: &ArchivedChat) -> Result<(), String> {
     let mut before = HashSet::new();
     for of in &chat.branches {
         if of.branch.parent_branch_id.is_some_and(|parent| !before.contains(&parent)) {
-            return Err("branches: one stands before the one that it leaves, or that is not there".to_owned());
+            return Err("branches: one comes before its parent branch, or its parent is missing".to_owned());
         }
         before.insert(of.branch.id);
     }
     let names_calls = |block: &Block| block.generation_id.is_none_or(|call| check.calls_at.contains_key(&call));
     if shown != chat.chat || !chat.turns.iter().flat_map(|turn| &turn.blocks).all(names_calls) {
-        return Err("chat: something points at what is not there".to_owned());
+        return Err("chat: a reference points to something missing".to_owned());
     }
     Ok(())
 }
@@ -66,7 +66,7 @@ pub(super) struct ChatCheck {
     branches_at: HashMap<BranchId, usize>,
 }
 
-const DUPLICATE_ID: &str = "its id stands there twice";
+const DUPLICATE_ID: &str = "its id is used twice";
 
 /// Fails if the list is already full.
 fn check_limit(there: usize, most: usize, list: &str) -> Result<(), String> {
@@ -82,10 +82,10 @@ impl ChatCheck {
             return Err(DUPLICATE_ID.to_owned());
         }
         if self.turns.last().map_or(0, |last| last.ord) >= turn.ord {
-            return Err("its place is not behind that of the one before it".to_owned());
+            return Err("its position does not follow the previous one".to_owned());
         }
         if !turn.status.is_terminal() || turn.completed_at.is_none() {
-            return Err("it is not over".to_owned());
+            return Err("it is unfinished".to_owned());
         }
         if turn.role != Role::Assistant && turn.status != TurnStatus::Complete {
             return Err("only a reply can fail".to_owned());
@@ -114,20 +114,20 @@ impl ChatCheck {
 
     fn check_block(&mut self, turn: &Turn, seq: u32, block: &Block) -> Result<(), &'static str> {
         if block.seq != seq || block.chat_seq != chat_seq(turn.ord, seq) {
-            return Err("one of its blocks is not at its place");
+            return Err("one of its blocks is at the wrong position");
         }
         if block.state == BlockState::Open {
-            return Err("one of its blocks is not over");
+            return Err("one of its blocks is unfinished");
         }
         match &block.content {
-            Content::ToolUse { status, .. } if status.is_open() => return Err("one of its calls waits"),
+            Content::ToolUse { status, .. } if status.is_open() => return Err("one of its tool calls is waiting"),
             Content::ToolUse { .. } => drop(self.uses.insert(block.id)),
             Content::ToolResult { .. } if !block.parent_block_id.is_some_and(|call| self.uses.contains(&call)) => {
-                return Err("one of its results has no call before it");
+                return Err("one of its results has no earlier tool call");
             }
             _ => {}
         }
-        if self.blocks.insert(block.id) { Ok(()) } else { Err("the id of one of its blocks stands there twice") }
+        if self.blocks.insert(block.id) { Ok(()) } else { Err("the id of one of its blocks is used twice") }
     }
 
     /// Validates the next generation.
@@ -137,13 +137,13 @@ impl ChatCheck {
             return Err(DUPLICATE_ID.to_owned());
         }
         if !matches!(call.status.as_str(), "complete" | "cancelled" | "error") {
-            return Err("it is no call of a reply that is over".to_owned());
+            return Err("it does not belong to a finished reply".to_owned());
         }
         if !matches!(call.raw_kind.as_str(), "sse_events" | "chunks" | "stream_and_response" | "response" | "none") {
             return Err("its `raw_kind` is unknown".to_owned());
         }
         if call.ended_at.is_none() {
-            return Err("it has no end".to_owned());
+            return Err("it has no end time".to_owned());
         }
         let after = call.after.as_ref().map(|after| self.base_call(after.generation)).transpose()?;
         self.calls.push(CheckedCall { turn: call.turn_id, after });
@@ -155,7 +155,7 @@ impl ChatCheck {
     fn base_call(&self, call: GenerationId) -> Result<usize, &'static str> {
         let number = self.calls_at.get(&call).copied();
         let is_whole = |number: &usize| self.calls.get(*number).is_some_and(|before| before.after.is_none());
-        number.filter(is_whole).ok_or("what it is written after is not there whole before it")
+        number.filter(is_whole).ok_or("its base is missing, incomplete or comes later")
     }
 
     /// Validates the next exchange.
@@ -199,21 +199,21 @@ impl ChatCheck {
             // A generation that is not in the archive leaves a dangling reference, which is allowed.
             let made = self.calls_at.get(&call).map(|&number| self.calls[number].turn);
             if made.is_some_and(|made| made != self.turns[turn].id) {
-                return Err(at("turns", turn)("one of its blocks came from another turn's call"));
+                return Err(at("turns", turn)("one of its blocks came from another reply's request"));
             }
         }
         let listed = |leaves: Option<BranchId>| leaves.filter(|parent| self.branches_at.contains_key(parent));
         let order = parents_first(self.branches.iter().map(|branch| (branch.id, listed(branch.parent))));
         if let Some(number) = order.cycle {
-            return Err(at("branches", number)("the branch that it leaves is not before it"));
+            return Err(at("branches", number)("its parent branch does not come before it"));
         }
         for (number, branch) in self.branches.iter().enumerate() {
             let at = at("branches", number);
             if branch.chat != chat.id || !branch.fork.is_none_or(|turn| self.turns_at.contains_key(&turn)) {
-                return Err(at("it is another chat's, or leaves a turn that is not there"));
+                return Err(at("it belongs to another chat, or its start is missing"));
             }
             if !branch.is_locked {
-                return Err(at("it is locked to nothing"));
+                return Err(at("it has no provider and model"));
             }
             if branch.head != heads.get(&branch.id).copied() {
                 return Err(at("its head is not its last turn"));
@@ -225,12 +225,12 @@ impl ChatCheck {
                 && self.branches_at.contains_key(&exchange.branch)
                 && exchange.message.is_none_or(is_user);
             if !is_well {
-                return Err(at("exchanges", number)("its chat, branch or message is not there"));
+                return Err(at("exchanges", number)("its chat, branch or message is missing"));
             }
         }
         for (number, call) in self.calls.iter().enumerate() {
             if self.find_turn(call.turn).is_none_or(|turn| turn.role != Role::Assistant) {
-                return Err(at("generations", number)("its turn is not there, or no reply"));
+                return Err(at("generations", number)("its turn is missing or not a reply"));
             }
         }
         self.repair_pointers(chat, &order.all);
@@ -259,33 +259,33 @@ impl ChatCheck {
         replies: &mut HashSet<ExchangeId>,
     ) -> Result<(), &'static str> {
         if turn.chat != chat || !self.branches_at.contains_key(&turn.branch) {
-            return Err("its chat or branch is not there");
+            return Err("its chat or branch is missing");
         }
-        let exchange = self.exchanges_at.get(&turn.exchange).ok_or("its exchange is not there")?;
+        let exchange = self.exchanges_at.get(&turn.exchange).ok_or("its exchange is missing")?;
         let prev = match turn.prev {
-            Some(prev) => Some(self.find_turn(prev).ok_or("the turn that it hangs on is not there")?),
+            Some(prev) => Some(self.find_turn(prev).ok_or("its parent is missing")?),
             None => None,
         };
         // Position decides, not time, because a clock may have been set back.
         if prev.is_some_and(|prev| prev.ord >= turn.ord) {
-            return Err("it hangs on a turn that is not before it");
+            return Err("its parent does not come before it");
         }
         if turn.depth != prev.map_or(0, |prev| prev.depth + 1) {
-            return Err("its depth is not one more than that of the turn that it hangs on");
+            return Err("its depth is not its parent's depth plus one");
         }
         if let Some(before) = heads.insert(turn.branch, turn.id)
             && turn.prev != Some(before)
         {
-            return Err("it does not hang on the turn before it on its branch");
+            return Err("its parent is not the previous turn of its branch");
         }
         if turn.role != Role::Assistant {
             return Ok(());
         }
         if !replies.insert(turn.exchange) {
-            return Err("its exchange has another reply");
+            return Err("its exchange already has a reply");
         }
         match self.exchanges[*exchange].message {
-            Some(message) if turn.prev != Some(message) => Err("it does not follow the message that it answers"),
+            Some(message) if turn.prev != Some(message) => Err("it does not follow the message it replies to"),
             _ => Ok(()),
         }
     }

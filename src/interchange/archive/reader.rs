@@ -30,7 +30,7 @@ pub(crate) fn detect_version(start: &str) -> Option<u32> {
 /// Delivers the contents of an archive. Invalid elements are reported and skipped, and so is damage, as far as a
 /// resume point can be found after it ([`resume_points`](super::resume_points)).
 pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
-    let version = detect_version(&input.read_start(0)?).ok_or(ImportError::WrongFormat("an archive of Turnleaf"))?;
+    let version = detect_version(&input.read_start(0)?).ok_or(ImportError::WrongFormat("a Turnleaf archive"))?;
     if version > VERSION {
         return Err(ImportError::NewerVersion(version));
     }
@@ -143,7 +143,7 @@ impl ArchiveReading {
             return Ok(());
         }
         let text =
-            format!("it is damaged in {} places: what stands behind the last of them was not read", bounds::DAMAGES);
+            format!("it is damaged in {} places: everything after the last of them was skipped", bounds::DAMAGES);
         self.tell(taker, IssueKind::LeftOut, String::new(), text)
     }
 
@@ -233,7 +233,7 @@ impl ArchiveWalk {
                         self.read_elements(scan, reading, taker)?;
                     } else {
                         scan.skip_value()?;
-                        reading.tell(taker, IssueKind::Lost, LISTS[list].to_owned(), "it is no list".to_owned())?;
+                        reading.tell(taker, IssueKind::Lost, LISTS[list].to_owned(), "it is not a list".to_owned())?;
                     }
                 }
                 Some(list) => {
@@ -283,7 +283,7 @@ impl ArchiveWalk {
             {
                 let place = self.label(&chat.chat.title);
                 let text = format!(
-                    "what was sent in {} calls is left out: whole, all requests are larger than {}",
+                    "the requests of {} calls were skipped: together they are larger than {}",
                     chat.calls_without_request,
                     ByteSize(bounds::REASSEMBLED_BYTES)
                 );

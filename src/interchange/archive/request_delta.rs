@@ -139,10 +139,10 @@ impl RequestDelta {
         if self.request.head.saturating_add(self.request.tail).saturating_add(call.request.0.len())
             > bounds::REQUEST_BYTES
         {
-            return wrong("the request is too long when it is whole");
+            return wrong("the full request is too long");
         }
         let Some(request) = self.request.apply(&call.request.0, &before.request.0) else {
-            return wrong("what it is written after is too short for it");
+            return wrong("its base is too short");
         };
         call.request.0 = request;
         if self.turns == 0 {
@@ -151,7 +151,7 @@ impl RequestDelta {
         let own = call.request_manifest.get_mut(MANIFEST_TURNS).and_then(Value::as_array_mut);
         match (own, before.request_manifest.turns.get(..self.turns)) {
             (Some(own), Some(first)) => drop(own.splice(..0, first.iter().cloned())),
-            _ => return wrong("what it is written after names too few turns for it"),
+            _ => return wrong("its base has too few turns"),
         }
         Ok(())
     }

@@ -97,7 +97,7 @@ impl ChatSpooler {
             }
         } else {
             scan.skip_value()?;
-            self.wrong = Some("it is no chat".to_owned());
+            self.wrong = Some("it is not a chat".to_owned());
         }
         let title = self.title.clone();
         Ok(self.finish(whole).map_err(|why| SkippedElement { title, why }))
@@ -178,7 +178,7 @@ impl ChatSpooler {
     ) -> Result<(), ReadHalt> {
         self.lists.insert(name);
         if !scan.try_enter(b'[')? {
-            self.set_error(format!("{name}: it is no list"));
+            self.set_error(format!("{name}: it is not a list"));
             return Ok(scan.skip_value()?);
         }
         let mut number = 0_u64;
@@ -295,7 +295,7 @@ pub(super) fn read_document<R: BufRead>(
     let mut room = bounds::HEADER_BYTES;
     if !scan.try_enter(b'{')? {
         scan.skip_value()?;
-        wrong = Some("it is no document".to_owned());
+        wrong = Some("it is not a document".to_owned());
     } else {
         while let Some(name) = scan.next_member()? {
             if name == "versions" && scan.try_enter(b'[')? {

@@ -50,7 +50,7 @@ fn parts_are_written_in_order_and_empty_archive_is_valid() {
     };
     writer.write_document(&document).unwrap();
     assert!(writer.write_blob(&blob).is_err(), "blobs come first");
-    assert!(writer.write_turn(&fixtures::user_turn(1, "Hello")).is_err(), "there is no chat yet");
+    assert!(writer.write_turn(&fixtures::user_turn(1, "Hello")).is_err(), "chat not found: yet");
     let written = writer.finish().unwrap();
     let value: Value = serde_json::from_slice(&written).unwrap();
     assert_eq!(value["blobs"].as_array().map(Vec::len), Some(2));
@@ -276,22 +276,16 @@ fn request_delta_without_usable_base_is_reported() {
     // Replaces the base of the first model's third generation, leaving that of the second.
     let (head, rest) = text.split_at(text.find(&after(first)).unwrap() + 1);
     let third_after = |id| format!("{head}{}", rest.replacen(&after(first), &after(id), 1));
-    let not_whole = "what it is written after is not there whole before it";
+    let not_whole = "its base is missing, incomplete or comes later";
     for (text, why) in [
         (text.replacen(&after(first), &after(fixtures::uuid(77)), 1), format!("generations[2]: {not_whole}")),
         (text.replacen(&after(first), &after(third), 1), format!("generations[2]: {not_whole}")),
         (third_after(third), format!("generations[4]: {not_whole}")),
-        (
-            text.replacen("\"head\":40", "\"head\":4000", 1),
-            "generations: what it is written after is too short for it".to_owned(),
-        ),
-        (
-            text.replacen("},\"turns\":2}", "},\"turns\":3}", 1),
-            "generations: what it is written after names too few turns for it".to_owned(),
-        ),
+        (text.replacen("\"head\":40", "\"head\":4000", 1), "generations: its base is too short".to_owned()),
+        (text.replacen("},\"turns\":2}", "},\"turns\":3}", 1), "generations: its base has too few turns".to_owned()),
         (
             text.replacen("\"head\":40", "\"head\":18446744073709551000,\"more\":40", 1),
-            "generations: the request is too long when it is whole".to_owned(),
+            "generations: the full request is too long".to_owned(),
         ),
     ] {
         let told = calls_of(text).unwrap_err();
@@ -456,18 +450,15 @@ fn damaged_elements_are_reported_and_rest_is_read() {
         (
             broken(documents, "\n\"documents\":null"),
             &["Document 1", "Document 2"] as &[&str],
-            "documents: it is no list",
+            "documents: it is not a list",
         ),
-        (
-            broken(documents, "\n\"documents\":[}"),
-            &["Document 1", "Document 2"],
-            "documents 1: what follows is not JSON",
-        ),
-        (broken(documents, "\n\"documents\":}"), &["Document 1", "Document 2"], ": what follows is not JSON"),
-        // An element: a sign more, one that is missing, so that the rest seems to lie within a text, or a list open.
-        (broken("\n{\"sha256\":\"1", "\n}{\"sha256\":\"1"), &["1"], "blobs 2: what follows is not JSON"),
+        (broken(documents, "\n\"documents\":[}"), &["Document 1", "Document 2"], "documents 1: the rest is not JSON"),
+        (broken(documents, "\n\"documents\":}"), &["Document 1", "Document 2"], ": the rest is not JSON"),
+        // A broken element: an extra character; a missing quote, so that the rest seems to be within a text; a list
+        // that is not closed.
+        (broken("\n{\"sha256\":\"1", "\n}{\"sha256\":\"1"), &["1"], "blobs 2: the rest is not JSON"),
         (without(a_quote), &["Two"], "chats 2: "),
-        (without(a_list), &["Two"], "chats 2: what follows is not JSON"),
+        (without(a_list), &["Two"], "chats 2: the rest is not JSON"),
     ] {
         let (came, of) = read_titles(&text);
         assert_eq!(came, all_except(missing), "{told}");
@@ -485,8 +476,8 @@ fn reordered_lists_are_read_when_one_is_damaged() {
         let cut = turned.find(last).unwrap() + 3;
         let (some, told) = read_titles(&turned[..cut]);
         assert_eq!(some, all_except(&[missing]), "{order:?}");
-        assert_eq!(told, [format!("{} 2: the file ends within it", order[2])]);
-        // One of the chats, which stand before their turn, has lost the end of a text.
+        assert_eq!(told, [format!("{} 2: the file ends in the middle of it", order[2])]);
+        // The second chat has lost the quote at the end of its title, wherever the list of chats is.
         let at = turned.find("\"title\":\"Two").unwrap() + "\"title\":\"Two".len();
         let (some, told) = read_titles(&format!("{}{}", &turned[..at], &turned[at + 1..]));
         assert_eq!(some, all_except(&["Two"]), "{order:?}");

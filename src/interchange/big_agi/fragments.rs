@@ -16,7 +16,7 @@ pub(super) fn add(message: &mut ImportedMessage, fragments: &[Value], notes: &mu
         let part = fragment.get("part").unwrap_or(&Value::Null);
         match text(part, "pt").unwrap_or_default() {
             "annotations" => citations.extend(list(part, "annotations")),
-            "ph" if at + 1 == fragments.len() => message.add_failure("The reply did not come to its end."),
+            "ph" if at + 1 == fragments.len() => message.add_failure("The reply is incomplete."),
             "ph" => {}
             _ => add_part(message, fragment, part, notes),
         }
@@ -44,7 +44,7 @@ fn add_part(message: &mut ImportedMessage, fragment: &Value, part: &Value, notes
                 message.add_piece(PieceBody::Thinking { text: text.to_owned(), title: None, duration_ms: None });
             }
             if is_hidden || part.get("textSignature").is_some() {
-                notes.add(IssueKind::Lost, &of, "a provider's own proofs of its reasoning are not kept");
+                notes.add(IssueKind::Lost, &of, "reasoning signatures are not imported");
             }
         }
         "tool_invocation" => {
@@ -100,7 +100,7 @@ fn add_part(message: &mut ImportedMessage, fragment: &Value, part: &Value, notes
         }
         other => {
             let word: String = other.chars().filter(|c| c.is_ascii_graphic()).take(40).collect();
-            notes.add(IssueKind::Lost, &of, format!("a part of a kind that is not known was left out ({word})"));
+            notes.add(IssueKind::Lost, &of, format!("a part of an unknown type was skipped ({word})"));
         }
     }
 }

@@ -35,21 +35,21 @@ fn backup_is_read() {
             vec![
                 r##"0< user: "> look up" | "Why is the sky blue?""##,
                 r##"1<0 assistant [gpt-4-1106-preview]: "Rayleigh.""##,
-                r##"*2<1 assistant (failed: The reply did not come to its end.): "##,
+                r##"*2<1 assistant (failed: The reply is incomplete.): "##,
             ],
         ]
     );
     assert_eq!(
         kept.issue_lines(),
         [
-            "put right: sample.json › b-1 › p1: quotes beside a message were put before its text",
-            "lost: sample.json › b-1 › p1: stars on messages are not kept",
-            "lost: sample.json › b-1 › p2: a provider's own proofs of its reasoning are not kept (2 times)",
-            "lost: sample.json › b-1 › p2: a part of a kind that is not known was left out (hologram)",
-            "lost: sample.json › b-1 › p1: a file did not come along, only the text that was taken out of it",
-            "lost: sample.json › b-1 › p1: a file is named, but it did not come along (2 times)",
-            "put right: sample.json › b-2 › q1: quotes beside a message were put before its text",
-            "lost: sample.json › b-2: the persona Scientist is named, but its instructions did not come along",
+            "put right: sample.json › b-1 › p1: quotes attached to a message were placed before its text",
+            "lost: sample.json › b-1 › p1: stars on messages are not imported",
+            "lost: sample.json › b-1 › p2: reasoning signatures are not imported (2 times)",
+            "lost: sample.json › b-1 › p2: a part of an unknown type was skipped (hologram)",
+            "lost: sample.json › b-1 › p1: a file is not in the export, only its extracted text",
+            "lost: sample.json › b-1 › p1: a referenced file is not in the export (2 times)",
+            "put right: sample.json › b-2 › q1: quotes attached to a message were placed before its text",
+            "lost: sample.json › b-2: the instructions of the persona Scientist are not in the export",
         ]
     );
     let [one, older] = kept.conversations.as_slice() else { panic!("there are two") };

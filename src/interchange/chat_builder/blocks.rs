@@ -79,7 +79,7 @@ impl TurnBlockBuilder<'_, '_> {
                 (PieceBody::Sources(list), Role::Assistant) => self.add_sources(&mut blocks, piece, list),
                 (body, role) => {
                     let (what, role) = (body_label(body), role.as_str());
-                    (self.tell)(IssueKind::Lost, format!("{what} in a message of the {role} has no place here"));
+                    (self.tell)(IssueKind::Lost, format!("{what} in a message of the {role} cannot be imported"));
                 }
             }
         }
@@ -105,12 +105,12 @@ impl TurnBlockBuilder<'_, '_> {
         let parent = match (found, role) {
             (Some(call), _) => call,
             (None, Role::User) => {
-                return (self.tell)(IssueKind::Lost, format!("a result of `{name}` answers no call before it"));
+                return (self.tell)(IssueKind::Lost, format!("a result of `{name}` has no earlier tool call"));
             }
             (None, _) => {
                 (self.tell)(
                     IssueKind::PutRight,
-                    format!("the call of the result of `{name}` is missing: one was made"),
+                    format!("the tool call for the result of `{name}` is missing: one was added"),
                 );
                 let (arguments, raw) = self.arguments_above(id);
                 let status = if *success { ToolStatus::Done } else { ToolStatus::Failed };
@@ -139,7 +139,7 @@ impl TurnBlockBuilder<'_, '_> {
         let content = match (self.message.role, content) {
             (Role::User, _) | (_, Content::Text { .. }) | (Role::Assistant, Content::Image { .. }) => content.clone(),
             (role, _) => {
-                (self.tell)(IssueKind::Lost, format!("a message of the {} has no files", role.as_str()));
+                (self.tell)(IssueKind::Lost, format!("messages of the {} cannot have files", role.as_str()));
                 Content::text(format!("[{}]", file.name))
             }
         };
@@ -164,7 +164,7 @@ impl TurnBlockBuilder<'_, '_> {
         });
         match sources::sources_content(given) {
             Some(fields) => drop(self.add(blocks, piece, Content::Other(fields))),
-            None => (self.tell)(IssueKind::Lost, "its sources have no addresses".to_owned()),
+            None => (self.tell)(IssueKind::Lost, "its sources have no URLs".to_owned()),
         }
     }
 
@@ -252,8 +252,8 @@ fn body_label(body: &PieceBody) -> &'static str {
     match body {
         PieceBody::Text(_) => "text",
         PieceBody::Thinking { .. } => "reasoning",
-        PieceBody::ToolCall { .. } => "a call of a tool",
-        PieceBody::ToolResult { .. } => "a result of a tool",
+        PieceBody::ToolCall { .. } => "a tool call",
+        PieceBody::ToolResult { .. } => "a tool result",
         PieceBody::Picture { .. } => "a picture",
         PieceBody::Attachment { .. } => "a file",
         PieceBody::Sources(_) => "sources",

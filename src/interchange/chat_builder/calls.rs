@@ -11,11 +11,14 @@ use crate::domain::block::{Author, Block, BlockState, Content, ToolStatus, chat_
 use crate::domain::turn::Turn;
 
 /// The text of the placeholder result.
-const NO_RESULT: &str = "The result of this call did not come along when it was imported.";
+const NO_RESULT: &str = "The result of this tool call was not in the import.";
+/// The earlier text of the placeholder: chats imported with it are compared with their source again.
+const EARLIER_NO_RESULT: &str = "The result of this call did not come along when it was imported.";
 
 /// Returns whether the JSON of a content is a placeholder result.
 pub(super) fn is_placeholder_result(content: &Value) -> bool {
-    content["type"] == "tool_result" && content["result"]["error"] == NO_RESULT
+    content["type"] == "tool_result"
+        && [NO_RESULT, EARLIER_NO_RESULT].iter().any(|text| content["result"]["error"] == *text)
 }
 
 /// Returns the calls that a later message answers, because a client ran them.
@@ -48,7 +51,7 @@ pub(super) fn add_missing_results(
             continue;
         }
         *status = ToolStatus::Cancelled;
-        tell(format!("the call of `{tool_name}` has no result: it is kept as a stopped one"));
+        tell(format!("the tool call `{tool_name}` has no result: imported as stopped"));
         let content = Content::ToolResult {
             tool_use_id: tool_use_id.clone(),
             tool_name: tool_name.clone(),

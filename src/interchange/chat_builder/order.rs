@@ -61,7 +61,7 @@ pub(super) fn select_messages(
     ahead.reverse();
     while let Some(at) = ahead.pop() {
         if kept.order.len() == longest {
-            left_out(at, "the chat is longer than Turnleaf keeps: this message and what follows it are left out");
+            left_out(at, "the chat is too long for Turnleaf: this message and those after it are skipped");
             break;
         }
         let parent = messages[at].parent.filter(|parent| *parent < at);
@@ -78,7 +78,7 @@ pub(super) fn select_messages(
 
 fn take_first(siblings: &[usize], most: usize, left_out: &mut dyn FnMut(usize, &str)) -> Vec<usize> {
     for &at in siblings.iter().skip(most) {
-        left_out(at, "there are more versions than Turnleaf keeps: this one and what follows it are left out");
+        left_out(at, "there are too many versions for Turnleaf: this one and those after it are skipped");
     }
     siblings.iter().copied().take(most).collect()
 }

@@ -11,7 +11,7 @@ use crate::domain::turn::{Role, Turn};
 use crate::domain::{Content, TurnId};
 
 /// The issue text for a changed message.
-pub const CHANGED_AT_SOURCE: &str = "it was changed at its source since it came in: the chat here keeps what it had";
+pub const CHANGED_AT_SOURCE: &str = "it changed in the source after it was imported: the chat here keeps its content";
 
 /// Returns placeholders for the files of a conversation whose stored content is unknown; a placeholder equals any
 /// block.

@@ -189,8 +189,8 @@ fn thinking_mode_is_inferred_and_results_find_their_calls() {
     assert_eq!(
         told,
         [
-            (IssueKind::PutRight, "the call of the result of `search` is missing: one was made"),
-            (IssueKind::PutRight, "the call of `search` has no result: it is kept as a stopped one"),
+            (IssueKind::PutRight, "the tool call for the result of `search` is missing: one was added"),
+            (IssueKind::PutRight, "the tool call `search` has no result: imported as stopped"),
         ]
     );
 }
@@ -264,7 +264,7 @@ fn times(conversation: Option<i64>, messages: &[Option<i64>]) -> (Vec<i64>, i64,
 
 #[test]
 fn message_dates_take_precedence_over_conversation_dates() {
-    let moved = "its date is before that of the message above it, or still to come: it was moved";
+    let moved = "its date is before that of the previous message, or in the future: it was adjusted";
     let untold: [&str; 0] = [];
     // The conversation has no date, one after its messages, or one in the future.
     for conversation in [None, Some(5_000), Some(20_000)] {

@@ -42,7 +42,13 @@ impl MessageTimes {
     pub fn into_notice(self) -> Option<(String, String)> {
         let (first, times) = self.moved?;
         let more = if times > 1 { format!(" ({times} times)") } else { String::new() };
-        Some((first, format!("its date is before that of the message above it, or still to come: it was moved{more}")))
+        Some((
+            first,
+            format!(
+                "its date is before that of the previous message, or in the future: it was \
+            adjusted{more}"
+            ),
+        ))
     }
 }
 

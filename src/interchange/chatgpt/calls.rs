@@ -91,7 +91,7 @@ pub(crate) fn set_thinking_durations(
             above = nodes[here].parent.as_ref().and_then(|parent| index.get(parent)).copied();
         }
         if !is_told {
-            let text = "how long the reply was thought over is not kept: the thoughts are not in the export";
+            let text = "the reasoning time is not imported because the reasoning is not in the export";
             notes.add(IssueKind::Lost, &nodes[at].id, text);
         }
     }

@@ -132,11 +132,7 @@ impl MessageContent<'_> {
         }
         let read = extract_citations(text, self.metadata, &self.search_budget);
         if read.lost > 0 {
-            notes.add(
-                IssueKind::Lost,
-                self.id,
-                "what stood in the text as a picture (a map, a list of pictures) is not kept",
-            );
+            notes.add(IssueKind::Lost, self.id, "widgets in the text (a map, an image list) are not imported");
         }
         if !read.text.trim().is_empty() {
             bodies.push(PieceBody::Text(read.text));
@@ -174,7 +170,7 @@ impl MessageContent<'_> {
                 None => notes.add(
                     IssueKind::Lost,
                     self.id,
-                    format!("a part of type “{}” is not kept", shortened_word(kind)),
+                    format!("parts of type “{}” are not imported", shortened_word(kind)),
                 ),
             },
         }
@@ -231,7 +227,7 @@ impl MessageContent<'_> {
 
     fn tell_absent(&self, bytes: &crate::conversation::FileBytes, what: &str, notes: &mut ConversationNotes) {
         if matches!(bytes, crate::conversation::FileBytes::Absent(_)) {
-            notes.add(IssueKind::Lost, self.id, format!("{what} did not come along in the export"));
+            notes.add(IssueKind::Lost, self.id, format!("{what} is not in the export"));
         }
     }
 
@@ -245,7 +241,7 @@ impl MessageContent<'_> {
             Some(text) => self.text(text, &mut bodies, &mut found, notes),
             None if has_parts || self.content.is_null() || self.kind() == "text" => {}
             None => {
-                let text = format!("content of type “{}” is not kept", shortened_word(self.kind()));
+                let text = format!("content of type “{}” is not imported", shortened_word(self.kind()));
                 notes.add(IssueKind::Lost, self.id, text);
             }
         }

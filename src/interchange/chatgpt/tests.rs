@@ -62,12 +62,12 @@ fn thoughts_calls_answers_pictures_and_sources_are_kept() {
     assert_eq!(
         kept.issue_lines(),
         [
-            "lost: conversations.json › c-tools › n1: a file did not come along in the export",
-            "lost: conversations.json › c-tools › n11: a recording did not come along in the export",
-            "lost: conversations.json › c-tools › n11: a part of type “hologram” is not kept",
-            "lost: conversations.json › c-tools: it was had with a GPT of somebody's making, which is not kept",
-            "lost: conversations.json › c-model › o0: a message that was not shown there either is not kept",
-            "lost: conversations.json › c-model: it belongs to a project, which is not kept",
+            "lost: conversations.json › c-tools › n1: a file is not in the export",
+            "lost: conversations.json › c-tools › n11: a recording is not in the export",
+            "lost: conversations.json › c-tools › n11: parts of type “hologram” are not imported",
+            "lost: conversations.json › c-tools: it used a custom GPT, which is not imported",
+            "lost: conversations.json › c-model › o0: hidden messages are not imported",
+            "lost: conversations.json › c-model: it belongs to a project; projects are not imported",
         ]
     );
 }
@@ -151,10 +151,10 @@ fn multi_file_archive_is_read_and_other_files_are_reported() {
     assert_eq!(
         kept.issue_lines(),
         [
-            "lost: export/textdocs/a.json: canvas documents are kept as the calls that wrote them only",
-            "lost: export/message_feedback.json: thumbs up and down are not kept",
-            "left out: export/conversations-002.json: the file is not read on: this is not JSON",
-            "left out: export/conversations-003.json › second: the same conversation was there before",
+            "lost: export/textdocs/a.json: canvas documents are only imported as the tool calls that wrote them",
+            "lost: export/message_feedback.json: ratings are not imported",
+            "left out: export/conversations-002.json: reading the file stopped: this is not JSON",
+            "left out: export/conversations-003.json › second: the same conversation appears earlier in the file",
         ]
     );
 }

@@ -118,14 +118,12 @@ impl Reader<'_> {
             }
             // It reports the remaining context of the model, which is no content.
             "token_budget" => {}
-            "flag" => {
-                notes.add(IssueKind::Lost, self.id, "a notice of the service on the message (a flag) is not kept")
-            }
+            "flag" => notes.add(IssueKind::Lost, self.id, "a service flag on the message is not imported"),
             kind => match fields::first_text(block, &["text", "content"]) {
                 Some(text) => self.text(text, started),
                 None => {
                     let kind: String = kind.chars().take(60).collect();
-                    notes.add(IssueKind::Lost, self.id, format!("a block of type “{kind}” is not kept"));
+                    notes.add(IssueKind::Lost, self.id, format!("blocks of type “{kind}” are not imported"));
                 }
             },
         }
@@ -192,7 +190,7 @@ impl Reader<'_> {
         let name = fields::first_text(block, &["name", "title"]).or_else(|| fields::text(within, "name"));
         let text = fields::first_text(block, &["text", "body", "content"]).or_else(|| fields::text(within, "text"));
         match (name, text) {
-            (None, None) => notes.add(IssueKind::Lost, self.id, "a document without a name and a text is not kept"),
+            (None, None) => notes.add(IssueKind::Lost, self.id, "documents without a name and text are not imported"),
             (name, text) => self.file(name.unwrap_or("document.txt"), "", text, "", notes),
         }
     }
@@ -232,7 +230,7 @@ impl Reader<'_> {
         let is_picture = kind == "image" || mime.starts_with("image/");
         let bytes = match text {
             Some(text) => {
-                notes.add(IssueKind::Lost, self.id, "of a file only the text came along in the export");
+                notes.add(IssueKind::Lost, self.id, "the export only has the text of a file");
                 FileBytes::TextOnly(text.to_owned())
             }
             None => self.entry(if id.is_empty() { name } else { id }, notes),
@@ -253,7 +251,7 @@ impl Reader<'_> {
         let entry = self.parts.all().iter().find(|part| is_id && part.name.contains(id));
         entry.map_or_else(
             || {
-                notes.add(IssueKind::Lost, self.id, "a file did not come along in the export");
+                notes.add(IssueKind::Lost, self.id, "a file is not in the export");
                 FileBytes::Absent(id.to_owned())
             },
             |part| FileBytes::Entry(part.name.clone()),

@@ -27,11 +27,11 @@ fn branches_and_blocks_are_kept() {
     assert_eq!(read.messages[1].provider.as_deref(), Some("anthropic"));
     let place = "sample.json › 5b0c0000-0000-4000-8000-000000000001";
     let expected = [
-        format!("lost: {place} › m1: of a file only the text came along in the export (2 times)"),
-        format!("lost: {place} › m1: a file did not come along in the export"),
-        format!("lost: {place} › m2: a notice of the service on the message (a flag) is not kept"),
-        format!("lost: {place} › m2: a block of type “hologram” is not kept"),
-        format!("lost: {place}: its summary is not kept"),
+        format!("lost: {place} › m1: the export only has the text of a file (2 times)"),
+        format!("lost: {place} › m1: a file is not in the export"),
+        format!("lost: {place} › m2: a service flag on the message is not imported"),
+        format!("lost: {place} › m2: blocks of type “hologram” are not imported"),
+        format!("lost: {place}: its summary is not imported"),
     ];
     assert_eq!(kept.issue_lines()[..5], expected);
 }
@@ -57,9 +57,7 @@ fn older_linear_exports_and_site_form_are_read() {
     );
     assert_eq!(site.model.as_deref(), Some("claude-opus-5"));
     let told = kept.issue_lines().join("\n");
-    for part in
-        ["l2: a date that cannot be right (created_at) was left out", "a project", "000000000004: it has no messages"]
-    {
+    for part in ["l2: an invalid date (created_at) was skipped", "a project", "000000000004: it has no messages"] {
         assert!(told.contains(part), "{part} is not in {told}");
     }
 }
@@ -104,7 +102,7 @@ fn archive_is_detected_and_read() {
     let (kept, end) = read_all(ImportFormat::Claude, bytes);
     end.unwrap();
     assert_eq!(kept.conversations.len(), 3);
-    assert_eq!(kept.issue_lines()[0], "lost: projects.json: projects and their documents are not kept");
+    assert_eq!(kept.issue_lines()[0], "lost: projects.json: projects and their documents are not imported");
     assert!(
         conversation_lines(&kept.conversations[0])[0].contains("entry files/ba48b8c1"),
         "{:?}",

@@ -35,12 +35,12 @@ impl RepositoryFolder {
         let (path, above) = match fs::canonicalize(path) {
             Ok(path) => (path, None),
             Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_ok() => {
-                return Err(io::Error::new(ErrorKind::NotFound, "it is a link that leads nowhere"));
+                return Err(io::Error::new(ErrorKind::NotFound, "it is a broken link"));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 // Collecting the components removes a trailing slash.
                 let path: PathBuf = path.components().collect();
-                let no_name = || io::Error::new(ErrorKind::InvalidInput, "it does not name a folder");
+                let no_name = || io::Error::new(ErrorKind::InvalidInput, "it is not a folder path");
                 let name = path.file_name().ok_or_else(no_name)?;
                 let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
                 fs::create_dir_all(above)?;
@@ -51,12 +51,12 @@ impl RepositoryFolder {
         };
         let is_there = above.is_none();
         if is_there && !path.is_dir() {
-            return Err(io::Error::new(ErrorKind::AlreadyExists, "it is no folder"));
+            return Err(io::Error::new(ErrorKind::AlreadyExists, "it is not a folder"));
         }
         let within = above.unwrap_or_else(|| path.clone());
         remove_stale(&within);
         if is_there && fs::read_dir(&path)?.next().is_some() {
-            return Err(io::Error::new(ErrorKind::AlreadyExists, "there is something in it"));
+            return Err(io::Error::new(ErrorKind::AlreadyExists, "it is not empty"));
         }
         let (made, held) = create_temporary(&within)?;
         Ok(Self { path, is_there, made, _held: held })
@@ -110,7 +110,7 @@ impl RepositorySink for RepositoryFolder {
 /// Moves a file to a name that must not exist.
 fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     if fs::symlink_metadata(to).is_ok() {
-        return Err(io::Error::new(ErrorKind::AlreadyExists, "something came into it meanwhile"));
+        return Err(io::Error::new(ErrorKind::AlreadyExists, "something was added to it in the meantime"));
     }
     fs::rename(from, to)
 }
@@ -131,7 +131,7 @@ fn create_temporary(within: &Path) -> io::Result<(PathBuf, File)> {
             return Ok((path, held));
         }
     }
-    Err(io::Error::new(ErrorKind::AlreadyExists, "there is no free name in it"))
+    Err(io::Error::new(ErrorKind::AlreadyExists, "no free name was found in it"))
 }
 
 /// Removes unlocked temporary folders, whose writers were killed. Failures are ignored, for example for folders of

@@ -29,14 +29,14 @@ impl<R: Read> Read for BoundedReader<'_, R> {
         *self.total += read as u64;
         let ratio = self.read / self.compressed.max(1);
         if self.read > bounds::ENTRY_BYTES {
-            Err(LimitExceeded::io_error(format!("unpacked, it is larger than {}", ByteSize(bounds::ENTRY_BYTES))))
+            Err(LimitExceeded::io_error(format!("it is larger than {} when unpacked", ByteSize(bounds::ENTRY_BYTES))))
         } else if *self.total > bounds::TOTAL_BYTES {
             Err(LimitExceeded::io_error(format!(
-                "unpacked, all of it is larger than {}",
+                "everything together is larger than {} when unpacked",
                 ByteSize(bounds::TOTAL_BYTES)
             )))
         } else if self.read > bounds::RATIO_FROM && ratio > bounds::RATIO {
-            Err(LimitExceeded::io_error(format!("it unpacks to more than {} times its size", bounds::RATIO)))
+            Err(LimitExceeded::io_error(format!("it expands to more than {} times its size", bounds::RATIO)))
         } else {
             Ok(read)
         }

@@ -9,8 +9,8 @@ use crate::bounds;
 /// The member that records the index of the parent message in the flat list.
 pub(crate) const PARENT_MEMBER: &str = "(stands on)";
 
-const UNREADABLE: &str = "a message that is not JSON was left out";
-const TOO_MANY: &str = "messages after the most that a conversation may have were left out";
+const UNREADABLE: &str = "a message that is not JSON was skipped";
+const TOO_MANY: &str = "messages beyond the limit of a conversation were skipped";
 
 /// Returns the object with its nested list `messages` or `messagesTree` flattened, in the order in which the messages
 /// begin, and the corrections. `None` if nothing is nested or the text is incomplete.

@@ -29,12 +29,12 @@ pub(super) fn repeated_name_notes(is_repeated: bool) -> Vec<&'static str> {
     is_repeated.then_some(REPEATED).into_iter().collect()
 }
 
-const REPEATED: &str = "a name that stands twice in one object was read as it stands there last";
+const REPEATED: &str = "a key repeated in an object was read with its last value";
 
-const SURROGATE: &str = "halves of characters (lone surrogates) became U+FFFD";
-const CONTROL: &str = "control characters that stood bare in a string were read as what they are";
-const NUMBER: &str = "what is no number in JSON (NaN, Infinity, more than fits) became null";
-const DEEP: &str = "what is nested too deeply became null";
+const SURROGATE: &str = "incomplete characters (lone surrogates) were replaced with U+FFFD";
+const CONTROL: &str = "unescaped control characters in a string were accepted";
+const NUMBER: &str = "values that are not JSON numbers (NaN, Infinity, overflow) were replaced with null";
+const DEEP: &str = "values nested too deeply were replaced with null";
 
 fn repair(text: &[u8]) -> (Vec<u8>, Vec<&'static str>) {
     let mut out = Vec::with_capacity(text.len());

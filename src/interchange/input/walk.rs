@@ -84,7 +84,7 @@ impl Input {
             }
             if count > bounds::CONVERSATIONS {
                 return Err(ImportError::TooLarge(format!(
-                    "there are more than {} conversations",
+                    "more than {} conversations; the rest was skipped",
                     bounds::CONVERSATIONS
                 )));
             }

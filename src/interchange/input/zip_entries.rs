@@ -61,9 +61,9 @@ fn entries_from_directory(source: &mut (impl BufRead + Seek)) -> Result<Vec<Inpu
         let unreadable = if entry.encrypted() {
             Some("it is encrypted")
         } else if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
-            Some("it is compressed in a way that is not read here")
+            Some("its compression method is not supported")
         } else if is_bomb(entry.compressed_size(), entry.size()) {
-            Some("it says itself that it unpacks to far more than text does")
+            Some("it declares an unpacked size far too large for text")
         } else {
             None
         };
@@ -115,7 +115,7 @@ fn entries_from_scan(source: &mut (impl BufRead + Seek)) -> Result<Vec<InputEntr
         };
         let unreadable = match (is_encrypted, is_deflated) {
             (true, _) => Some("it is encrypted"),
-            (_, None) => Some("it is compressed in a way that is not read here"),
+            (_, None) => Some("its compression method is not supported"),
             _ => None,
         };
         let spot = EntryLocation::Found { start, compressed, is_deflated: is_deflated == Some(true) };
@@ -205,7 +205,7 @@ fn inflate(from: &mut impl BufRead, unpacked: &mut u64) -> Result<u64, ImportErr
             Err(_) => return Ok(decoder.total_in()),
         }
         if *unpacked > bounds::TOTAL_BYTES {
-            return Err(ImportError::TooLarge("unpacked, the archive is too large".into()));
+            return Err(ImportError::TooLarge("the archive is too large when unpacked".into()));
         }
     }
 }

@@ -53,11 +53,11 @@ pub(super) fn build_conversation(
     let exchanges = group_exchanges(&timeline, &mut turns, notes);
     for turn in turns.values().filter(|turn| !turn.is_used) {
         counts[LegacyRowKind::Turn.number()].left_out += 1;
-        notes.add(IssueKind::LeftOut, &turn.place, "nothing was said in it");
+        notes.add(IssueKind::LeftOut, &turn.place, "it has no messages");
     }
     let mut messages = build_messages(timeline, exchanges, &turns);
     if messages.is_empty() {
-        notes.add(IssueKind::LeftOut, "", "nothing was said in the conversation");
+        notes.add(IssueKind::LeftOut, "", "the conversation has no messages");
         return None;
     }
     let only_system = messages.iter().all(|message| message.role == Role::System);
@@ -110,11 +110,7 @@ fn build_timeline(
             };
             let (id, is_new) = names.assign(entry.id);
             if is_new {
-                notes.add(
-                    IssueKind::PutRight,
-                    &entry.place,
-                    "another one has the same id: this one was given a new one",
-                );
+                notes.add(IssueKind::PutRight, &entry.place, "another one has the same id: this one got a new id");
             }
             entry.id = id;
             timeline.push(entry);

@@ -85,7 +85,7 @@ impl TimelineEntry {
         let Some(said) = said else {
             // An unknown role was already reported.
             if row.kind == LegacyRowKind::Thought {
-                notes.add(IssueKind::LeftOut, &place, "there are no words in it");
+                notes.add(IssueKind::LeftOut, &place, "it has no text");
             }
             return None;
         };
@@ -167,9 +167,7 @@ pub(super) fn read_date(
 ) -> Option<DateTime<Utc>> {
     let date = row.text(field, notes).map_or(SourceDate::Absent, |text| as_date(&Value::String(text)));
     match (date, field) {
-        (SourceDate::Implausible, _) => {
-            notes.add(IssueKind::PutRight, place, "a date that cannot be right was left out")
-        }
+        (SourceDate::Implausible, _) => notes.add(IssueKind::PutRight, place, "an invalid date was skipped"),
         (SourceDate::Absent, LegacyField::CreatedAt) => notes.add(IssueKind::PutRight, place, "it has no date"),
         _ => {}
     }
@@ -203,7 +201,7 @@ fn message(
     let said = match role.trim().to_lowercase().as_str() {
         "user" | "human" => {
             if is_empty {
-                notes.add(IssueKind::PutRight, place, "a question has no content: it is kept empty");
+                notes.add(IssueKind::PutRight, place, "a question has no content: it was imported as empty");
             }
             return Some(EntryContent::Question(text));
         }
@@ -218,7 +216,7 @@ fn message(
         "system" | "developer" => EntryContent::System(text),
         "tool" | "function" => EntryContent::ToolOutput(text),
         _ => {
-            notes.add(IssueKind::LeftOut, place, "its role is not known");
+            notes.add(IssueKind::LeftOut, place, "its role is unknown");
             return None;
         }
     };

@@ -81,7 +81,7 @@ impl RowGroup {
             return self.set_head(row);
         }
         if self.head.is_none() {
-            return self.drop_row(&row, "its conversation is not there");
+            return self.drop_row(&row, "its conversation is missing");
         }
         let list = match row.kind {
             LegacyRowKind::Turn | LegacyRowKind::Conversation => &mut self.rows.turns,
@@ -90,7 +90,7 @@ impl RowGroup {
             LegacyRowKind::Thought => &mut self.rows.thoughts,
         };
         if list.len() >= bounds::MESSAGES {
-            return self.drop_row(&row, "its conversation has more of them than are read");
+            return self.drop_row(&row, "its conversation has too many of them");
         }
         self.bytes += row.bytes();
         if self.is_too_large {

@@ -28,12 +28,17 @@ impl LegacyRow {
             _ => cut,
         };
         if cut.len() < bytes.len() {
-            let text = format!("a value longer than {} bytes was cut", bounds::CELL_BYTES);
+            let text = format!("a value longer than {} bytes was truncated", bounds::CELL_BYTES);
             notes.add(IssueKind::Lost, &self.label(), text);
         }
         let text = String::from_utf8_lossy(cut);
         if matches!(text, std::borrow::Cow::Owned(_)) {
-            notes.add(IssueKind::PutRight, &self.label(), "text that is not UTF-8 was read as far as it is");
+            notes.add(
+                IssueKind::PutRight,
+                &self.label(),
+                "text that is not UTF-8 was read up to the first invalid \
+                byte",
+            );
         }
         Some(text.into_owned())
     }

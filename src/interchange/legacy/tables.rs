@@ -176,7 +176,7 @@ impl LegacyTable {
 /// The reason why a database does not match the schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaMismatch {
-    #[error("there is no table {name}; the tables are: {}", list(there))]
+    #[error("table {name} is missing; the tables are: {}", list(there))]
     Table { name: &'static str, there: Vec<String> },
     #[error("the table {table} has no column {}; its columns are: {}", names.join(" or "), list(there))]
     Column { table: String, names: Vec<&'static str>, there: Vec<String> },
@@ -279,10 +279,10 @@ mod tests {
     #[test]
     fn missing_tables_and_columns_are_named() {
         let said = |schema, tables: &[(&str, &str)]| find_tables(schema, &there(tables)).unwrap_err().to_string();
-        assert_eq!(said(LegacySchema::Messages, &[]), "there is no table Conversations; the tables are: none");
+        assert_eq!(said(LegacySchema::Messages, &[]), "table Conversations is missing; the tables are: none");
         assert_eq!(
             said(LegacySchema::Actions, &[("chats", "id"), ("messages", "id")]),
-            "there is no table chat_sessions; the tables are: chats, messages"
+            "table chat_sessions is missing; the tables are: chats, messages"
         );
         let sessions = ("chat_sessions", "id name created_at");
         assert_eq!(

@@ -157,8 +157,8 @@ fn turn_row_decides_exchange_and_mode() {
     assert_eq!(
         told,
         [
-            "put right: 1 › tool call t1: its turn is not there: it was placed without it",
-            "left out: 1 › turn empty: nothing was said in it",
+            "put right: 1 › tool call t1: its turn is missing: it was placed without it",
+            "left out: 1 › turn empty: it has no messages",
         ]
     );
 }
@@ -282,7 +282,7 @@ fn actions_belong_to_their_messages_in_time_order() {
     );
     let PieceBody::ToolResult { metadata, .. } = &conversation.messages[1].pieces[1].body else { panic!("a result") };
     assert_eq!(metadata["step"], 1);
-    assert_eq!(told, ["put right: 1 › tool call a4: its message is not there: it was placed by its time"]);
+    assert_eq!(told, ["put right: 1 › tool call a4: its message is missing: it was placed by its time"]);
 }
 
 #[test]
@@ -317,15 +317,15 @@ fn broken_rows_are_reported_and_rest_is_imported() {
     assert_eq!(
         told,
         [
-            "put right: 1 › message m1: another one has the same id: this one was given a new one",
-            "put right: 1 › message latin: text that is not UTF-8 was read as far as it is",
-            "lost: 1 › message huge: a value longer than 8388608 bytes was cut",
+            "put right: 1 › message m1: another one has the same id: this one got a new id",
+            "put right: 1 › message latin: text that is not UTF-8 was read up to the first invalid byte",
+            "lost: 1 › message huge: a value longer than 8388608 bytes was truncated",
             "left out: 1 › message null: it has no content",
-            "left out: 1 › message who: its role is not known",
-            "put right: 1 › message old: a date that cannot be right was left out",
+            "left out: 1 › message who: its role is unknown",
+            "put right: 1 › message old: an invalid date was skipped",
             "put right: 1 › message timeless: it has no date",
-            "left out: 1 › think block blank: there are no words in it",
-            "put right: 1 › huge: an answer of a tool had no call: one was made for it",
+            "left out: 1 › think block blank: it has no text",
+            "put right: 1 › huge: a tool result had no tool call: one was added",
         ]
     );
 }
@@ -350,10 +350,10 @@ fn orphans_and_unusable_conversations_are_reported_and_counted() {
     assert_eq!(
         told,
         [
-            vec!["left out: message o1: its conversation is not there (2 times)"],
-            vec!["left out: 0 › message o3: its conversation is not there"],
+            vec!["left out: message o1: its conversation is missing (2 times)"],
+            vec!["left out: 0 › message o3: its conversation is missing"],
             vec!["left out: 1 › conversation 1: another conversation has the same id"],
-            vec!["left out: 2: nothing was said in the conversation"],
+            vec!["left out: 2: the conversation has no messages"],
         ]
     );
     let count = |kind: LegacyRowKind| {

@@ -20,7 +20,7 @@ pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut Con
     }
     let quotes: Vec<String> = list(value, "quotes").iter().filter_map(Value::as_str).map(as_quote).collect();
     if !quotes.is_empty() {
-        notes.add(IssueKind::PutRight, &id, "quotes beside a message were put before its text");
+        notes.add(IssueKind::PutRight, &id, "quotes attached to a message were placed before its text");
         message.add_text(&quotes.join("\n\n"));
     }
     let parts = list(value, "content");
@@ -52,7 +52,7 @@ pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut Con
         message.ending = MessageEnding::Cancelled;
     }
     if value.get("feedback").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, &id, "ratings are not kept");
+        notes.add(IssueKind::Lost, &id, "ratings are not imported");
     }
 }
 
@@ -139,15 +139,15 @@ fn add_part(
                 file: MessageFile { mime: mime_of(&name).to_owned(), name, bytes },
             });
         }
-        "agent_update" => notes.add(IssueKind::Lost, &of, "where one agent handed over to the next is not kept"),
-        "summary" => notes.add(IssueKind::Lost, &of, "summaries that the source made of earlier messages are not kept"),
+        "agent_update" => notes.add(IssueKind::Lost, &of, "agent handoffs are not imported"),
+        "summary" => notes.add(IssueKind::Lost, &of, "summaries of earlier messages are not imported"),
         other => {
             let told = text_or_value(part, "text");
             if told.trim().is_empty() {
                 notes.add(
                     IssueKind::Lost,
                     &of,
-                    format!("a part of a kind that is not known was left out ({})", shortened_word(other)),
+                    format!("a part of an unknown type was skipped ({})", shortened_word(other)),
                 );
             } else {
                 words.say(message, told);
@@ -159,7 +159,7 @@ fn add_part(
 /// Shortens a foreign word for use in a sentence.
 fn shortened_word(word: &str) -> String {
     let word: String = word.chars().filter(|c| c.is_ascii_graphic()).take(40).collect();
-    if word.is_empty() { "no kind".to_owned() } else { word }
+    if word.is_empty() { "no type".to_owned() } else { word }
 }
 
 /// Adds a call and its result from the same part. Empty output means that the call was still running.
@@ -190,7 +190,7 @@ fn add_call(message: &mut ImportedMessage, told: &Value, notes: &mut Conversatio
         message.add_tool_result(&call_id, name, output.clone(), true);
     }
     if text(told, "auth").is_some() {
-        notes.add(IssueKind::Lost, &of, "a tool's sign-in is not kept");
+        notes.add(IssueKind::Lost, &of, "tool sign-ins are not imported");
     }
 }
 
@@ -198,7 +198,7 @@ fn add_call(message: &mut ImportedMessage, told: &Value, notes: &mut Conversatio
 fn add_file(message: &mut ImportedMessage, told: &Value, notes: &mut ConversationNotes) {
     let of = message.source_id.clone();
     let Some(place) = first_text(told, &["filepath", "file_id", "filename"]) else {
-        return notes.add(IssueKind::Lost, &of, "a file that has no name was left out");
+        return notes.add(IssueKind::Lost, &of, "a file without a name was skipped");
     };
     let (mut mime, mut bytes) = resolve_address(place);
     let name = text(told, "filename").unwrap_or_default();
@@ -222,6 +222,6 @@ fn add_attachment(message: &mut ImportedMessage, told: &Value, notes: &mut Conve
         add_file(message, told, notes);
     } else if !SearchResults::is_search_result(told) {
         let kind = shortened_word(text(told, "type").unwrap_or_default());
-        notes.add(IssueKind::Lost, &of, format!("what a tool showed beside its answer is not kept ({kind})"));
+        notes.add(IssueKind::Lost, &of, format!("extra tool output is not imported ({kind})"));
     }
 }

@@ -50,13 +50,16 @@ fn flat_export_is_read_with_branches() {
     assert_eq!(
         kept.issue_lines(),
         [
-            "put right: sample.json › c0000000-0000-4000-8000-000000000001 › u1: quotes beside a message were put before its text",
-            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a1: what a tool showed beside its answer is not kept (memory)",
-            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a1: ratings are not kept",
-            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a4: where one agent handed over to the next is not kept",
-            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a4: a part of a kind that is not known was left out (hologram)",
-            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › u1: a file is named, but it did not come along (4 times)",
-            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › u1: a file did not come along, only the text that was taken out of it",
+            "put right: sample.json › c0000000-0000-4000-8000-000000000001 › u1: quotes attached to a message were \
+            placed before its text",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a1: extra tool output is not imported (memory)",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a1: ratings are not imported",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a4: agent handoffs are not imported",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › a4: a part of an unknown type was skipped (hologram)",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › u1: a referenced file is not in the export (4 \
+            times)",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001 › u1: a file is not in the export, only its \
+            extracted text",
         ]
     );
     let providers: Vec<_> = one.messages.iter().map(|message| message.provider.as_deref()).collect();
@@ -122,8 +125,7 @@ fn deep_nesting_is_read_like_any_conversation() {
         assert_eq!(message.parent, at.checked_sub(1));
         assert!(matches!(&message.pieces[0].body, PieceBody::Text(text) if *text == format!("t{at}")));
     }
-    let told =
-        "put right: sample.json › c › m8: another message has the same id: this one was given a new one (400 times)";
+    let told = "put right: sample.json › c › m8: another message has the same id: this one got a new id (400 times)";
     assert_eq!(kept.issue_lines(), [told]);
 }
 
@@ -167,7 +169,7 @@ fn texts_of_every_version_are_read() {
 fn message_ending_is_kept() {
     let table = [
         (json!({"error": true, "text": "no"}), MessageEnding::Failed("no".into())),
-        (json!({"error": true}), MessageEnding::Failed("The source says that it failed.".into())),
+        (json!({"error": true}), MessageEnding::Failed("This reply had failed in the source.".into())),
         (json!({"error": true, "content": [{"type": "error", "error": "why"}]}), MessageEnding::Failed("why".into())),
         (json!({"unfinished": true, "text": "half"}), MessageEnding::Cancelled),
         (json!({"unfinished": "yes", "text": "whole"}), MessageEnding::Complete),

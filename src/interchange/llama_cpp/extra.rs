@@ -45,11 +45,7 @@ pub(super) fn add(message: &mut ImportedMessage, value: &Value, notes: &mut Conv
             }
             other => {
                 let word: String = other.chars().filter(|c| c.is_ascii_graphic()).take(40).collect();
-                notes.add(
-                    IssueKind::Lost,
-                    &of,
-                    format!("an attachment of a kind that is not known was left out ({word})"),
-                );
+                notes.add(IssueKind::Lost, &of, format!("an attachment of an unknown type was skipped ({word})"));
             }
         }
     }

@@ -51,8 +51,8 @@ fn lines_are_grouped_into_conversations() {
     assert_eq!(
         kept.issue_lines(),
         [
-            "lost: sample.json › s-1 › n2: an attachment of a kind that is not known was left out (HOLOGRAM)",
-            "lost: sample.json › s-1 › n2: a file did not come along, only the text that was taken out of it (2 times)",
+            "lost: sample.json › s-1 › n2: an attachment of an unknown type was skipped (HOLOGRAM)",
+            "lost: sample.json › s-1 › n2: a file is not in the export, only its extracted text (2 times)",
         ]
     );
 }
@@ -85,7 +85,7 @@ fn archive_of_lines_is_read() {
     let ids: Vec<&str> = kept.conversations.iter().map(|one| one.source_id.as_str()).collect();
     // The second file contains the same conversations.
     assert_eq!(ids, ["s-1", "s-2"]);
-    assert_eq!(kept.issue_lines().iter().filter(|told| told.contains("was there before")).count(), 2);
+    assert_eq!(kept.issue_lines().iter().filter(|told| told.contains("appears earlier")).count(), 2);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn endless_conversation_is_bounded() {
     assert_eq!((large.whole["messages"].as_array().map(Vec::len), large.left_out), (Some(2), 2));
     let mut kept = CollectingSink::default();
     large.close(&mut SeenConversations::default(), &mut kept).unwrap();
-    assert_eq!(kept.issue_lines()[0], "left out: : the conversation is too large: 2 messages were left out");
+    assert_eq!(kept.issue_lines()[0], "left out: : the conversation is too large: 2 messages were skipped");
 }
 
 proptest! {

@@ -1,7 +1,6 @@
 //! All texts of the Markdown export that do not come from the chat, in one place for translation. Texts with numbers
 //! are functions, so that each language can order the words.
 
-use crate::domain::ImportDifferenceKind;
 use crate::domain::elapsed::format_elapsed;
 
 pub const UNTITLED: &str = "Untitled chat";
@@ -11,32 +10,23 @@ pub const YOU: &str = "You";
 pub const ASSISTANT: &str = "Assistant";
 pub const SYSTEM: &str = "System";
 pub const EDITED: &str = "edited by you";
-pub const HIDDEN_REASONING: &str = "The provider keeps the words of this reasoning to itself.";
+pub const HIDDEN_REASONING: &str = "The provider does not share this reasoning.";
 pub const ARGUMENTS: &str = "Arguments";
 pub const NO_ARGUMENTS: &str = "No arguments.";
 pub const RESULT: &str = "Result";
 pub const TOOL_ERROR: &str = "Error";
-pub const NO_RESULT: &str = "There is no result.";
+pub const NO_RESULT: &str = "No result.";
 pub const SOURCES: &str = "Sources";
 pub const ERROR: &str = "Error";
 pub const STOPPED: &str = "Stopped by you.";
-pub const STILL_WRITTEN: &str = "This reply was still being written.";
+pub const STILL_WRITTEN: &str = "This reply was still being generated.";
 pub const EMPTY_REPLY: &str = "The reply is empty.";
 pub const DOCUMENT: &str = "Document";
 pub const IMAGE: &str = "Image";
 pub const IMPORTED_FROM: &str = "Imported from";
-pub const DIFFERENCES: &str = "What the source had and this chat has not, or has otherwise:";
-pub const DAMAGED: &str = "Parts of this chat are damaged in the database and could not be exported as they were:";
-pub const NO_DIFFERENCES: &str = "Everything of it came along.";
-
-/// Names the kind of a difference from the source.
-pub fn difference(kind: ImportDifferenceKind) -> &'static str {
-    match kind {
-        ImportDifferenceKind::LeftOut => "left out",
-        ImportDifferenceKind::PutRight => "put right",
-        ImportDifferenceKind::Lost => "not kept",
-    }
-}
+pub const DIFFERENCES: &str = "Differences from the source:";
+pub const DAMAGED: &str = "Parts of this chat are damaged in the database and could not be exported unchanged:";
+pub const NO_DIFFERENCES: &str = "Everything was imported.";
 
 /// The reason why a reasoning block ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,11 +81,11 @@ pub fn tool_state(status: crate::domain::block::ToolStatus, failed: bool) -> &'s
         Done if failed => "failed",
         Done => "done",
         Cancelled => "stopped",
-        Denied => "you declined",
+        Denied => "declined by you",
         Interrupted => "the server restarted; it may or may not have run",
-        HandedOver => "handed over to a program",
+        HandedOver => "run by a client",
         Pending => "waiting",
-        AwaitingApproval => "waiting for your answer",
+        AwaitingApproval => "waiting for your approval",
         Running => "running",
     }
 }

@@ -133,7 +133,7 @@ fn reply_endings_are_written() {
     let table = [
         (stopped, "· hidden", false, "<summary>Thought · stopped</summary>"),
         (fixtures::reply(2, []), "Error", false, "*The reply is empty.*"),
-        (fixtures::running_reply(2), "Error", false, "*This reply was still being written.*"),
+        (fixtures::running_reply(2), "Error", false, "*This reply was still being generated.*"),
         (
             fixtures::failed_reply(2, FailureKind::ProviderQuota),
             "The tallest",

@@ -66,7 +66,7 @@ impl ContentReader<'_, '_> {
         });
         for kind in unknown {
             let kind: String = kind.chars().take(60).collect();
-            self.notes.add(IssueKind::Lost, self.id, format!("an item of type “{kind}” is not kept"));
+            self.notes.add(IssueKind::Lost, self.id, format!("items of type “{kind}” are not imported"));
         }
         for _ in pictures.into_iter().filter(|is_absent| *is_absent) {
             self.tell_absent();
@@ -197,7 +197,7 @@ impl ContentReader<'_, '_> {
     }
 
     fn tell_absent(&mut self) {
-        self.notes.add(IssueKind::Lost, self.id, "a file did not come along in the export");
+        self.notes.add(IssueKind::Lost, self.id, "a file is not in the export");
     }
 }
 

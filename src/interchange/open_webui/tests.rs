@@ -30,11 +30,11 @@ fn older_form_is_read() {
     assert_eq!(
         kept.issue_lines()[..5],
         [
-            "lost: sample.json › ow-1 › a: a file did not come along in the export (2 times)",
-            "lost: sample.json › ow-1 › b1: ratings are not kept",
-            "lost: sample.json › ow-1: its tags are not kept",
-            "lost: sample.json › ow-1: the folder that it was in is not kept",
-            "lost: sample.json › ow-2 › y: an item of type “hologram” is not kept",
+            "lost: sample.json › ow-1 › a: a file is not in the export (2 times)",
+            "lost: sample.json › ow-1 › b1: ratings are not imported",
+            "lost: sample.json › ow-1: its tags are not imported",
+            "lost: sample.json › ow-1: its folder is not imported",
+            "lost: sample.json › ow-2 › y: items of type “hologram” are not imported",
         ]
     );
 }

@@ -38,9 +38,9 @@ fn check_proxy(security: &SecuritySettings) -> Result<(), ConfigError> {
     };
     Err(ConfigError::new(format!(
         "refusing to serve behind a proxy (set by {source}): {missing}.\n\
-         Name the addresses that the proxy connects from in TURNLEAF_TRUSTED_PROXIES (127.0.0.1 for one on this \
-         machine), and let it send TURNLEAF_PROXY_SECRET (or what the file in TURNLEAF_PROXY_SECRET_FILE holds) in the \
-         header X-Turnleaf-Proxy-Secret of each request."
+        Set TURNLEAF_TRUSTED_PROXIES to the addresses the proxy connects from (127.0.0.1 for one on this machine), \
+        and configure the proxy to send TURNLEAF_PROXY_SECRET (or the content of TURNLEAF_PROXY_SECRET_FILE) in the \
+        header X-Turnleaf-Proxy-Secret of every request."
     )))
 }
 
@@ -50,12 +50,12 @@ fn check_public_url(listen: &ListenAddress, security: &SecuritySettings) -> Resu
     };
     let port = listen.port.value;
     Err(ConfigError::new(format!(
-        "refusing to serve {} (TURNLEAF_PUBLIC_URL): other machines can reach it, and nobody has to sign in.\n\
-         What you can do:\n\
-         \x20 1. let the reverse proxy ask for a password, and let the server answer to that proxy alone: TURNLEAF_AUTH=proxy \
-         with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
-         \x20 2. reach it from another machine through a tunnel instead: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
-         \x20 3. remove TURNLEAF_PUBLIC_URL where only this machine uses it",
+        "refusing to serve {} (TURNLEAF_PUBLIC_URL): other machines can reach it without signing in.\n\
+        Do one of these:\n\
+        \x20 1. require a password at the reverse proxy and only accept requests from it: TURNLEAF_AUTH=proxy with \
+        TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
+        \x20 2. connect from the other machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
+        \x20 3. remove TURNLEAF_PUBLIC_URL if only this machine uses it",
         url.origin(),
     )))
 }
@@ -64,16 +64,16 @@ fn check_public_url(listen: &ListenAddress, security: &SecuritySettings) -> Resu
 fn check_names(security: &SecuritySettings) -> Result<(), ConfigError> {
     let hosts = &security.allowed_hosts;
     let (what, source) = match hosts.value.iter().find(|host| !is_loopback_host(host)) {
-        Some(host) => (format!("answer to {host}"), hosts.source),
+        Some(host) => (format!("accept the host {host}"), hosts.source),
         None if security.trusted_proxies.value.is_empty() => return Ok(()),
         None => ("trust a proxy".to_owned(), security.trusted_proxies.source),
     };
     Err(ConfigError::new(format!(
-        "refusing to {what} (set by {source}): other machines can reach it through a proxy, and nobody has to sign in.\n\
-         What you can do:\n\
-         \x20 1. let the reverse proxy ask for a password, and let the server answer to that proxy alone: TURNLEAF_AUTH=proxy \
-         with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
-         \x20 2. remove the setting where only this machine uses the server; names below localhost may be set"
+        "refusing to {what} (set by {source}): other machines can reach it through a proxy without signing in.\n\
+        Do one of these:\n\
+        \x20 1. require a password at the reverse proxy and only accept requests from it: TURNLEAF_AUTH=proxy with \
+        TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
+        \x20 2. remove the setting if only this machine uses the server; names below localhost are allowed"
     )))
 }
 
@@ -86,12 +86,12 @@ fn check_addresses(listen: &ListenAddress, addresses: &[SocketAddr]) -> Result<(
         if listen.host.value.parse::<IpAddr>().is_ok() { String::new() } else { format!(", which is {open}") };
     let port = listen.port.value;
     Err(ConfigError::new(format!(
-        "refusing to listen on {asked}{resolved} (set by {}): other machines can reach it, and nobody has to sign in.\n\
-         What you can do:\n\
-         \x20 1. listen on this machine only: turnleaf serve --listen 127.0.0.1:{port}\n\
-         \x20 2. reach it from another machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
-         \x20 3. let a reverse proxy ask for a password, and let the server answer to that proxy alone: \
-         TURNLEAF_AUTH=proxy with TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET",
+        "refusing to listen on {asked}{resolved} (set by {}): other machines can reach it without signing in.\n\
+        Do one of these:\n\
+        \x20 1. listen on this machine only: turnleaf serve --listen 127.0.0.1:{port}\n\
+        \x20 2. connect from the other machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\
+        \x20 3. require a password at a reverse proxy and only accept requests from it: TURNLEAF_AUTH=proxy with \
+        TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET",
         listen.host.source,
     )))
 }

@@ -85,6 +85,6 @@ pub fn read_database_url(
         || format!("sqlite://{}", data_dir.join("turnleaf.db").display()),
     )
     .try_map(|url, source| {
-        DatabaseUrl::new(url).map_err(|error| ConfigError::new(format!("{error} (it comes from {source})")))
+        DatabaseUrl::new(url).map_err(|error| ConfigError::new(format!("{error} (set by {source})")))
     })
 }

@@ -28,7 +28,7 @@ pub struct DrainSettings {
 pub fn read(environment: &Environment, file: &ConfigFile, is_public: bool) -> Result<DrainSettings, ConfigError> {
     let seconds = |variable: &'static str, key, from_file, default: Duration, allowed: RangeInclusive<u64>| {
         let from_environment = environment.text(variable).map(|text| {
-            let wrong = || ConfigError::new(format!("{variable} is not a whole number of seconds: {text}"));
+            let wrong = || ConfigError::new(format!("{variable} must be a whole number of seconds, but is: {text}"));
             text.parse::<u64>().map_err(|_| wrong())
         });
         let candidates = [
@@ -37,7 +37,12 @@ pub fn read(environment: &Environment, file: &ConfigFile, is_public: bool) -> Re
         ];
         SourcedSetting::first_set(candidates, || default.as_secs()).try_map(|value, source| {
             let (least, most) = (allowed.start(), allowed.end());
-            let wrong = || ConfigError::new(format!("{source} must be from {least} to {most} seconds: {value}"));
+            let wrong = || {
+                ConfigError::new(format!(
+                    "{source} must be between {least} and {most} seconds, but is: \
+                {value}"
+                ))
+            };
             allowed.contains(&value).then(|| Duration::from_secs(value)).ok_or_else(wrong)
         })
     };

@@ -36,7 +36,7 @@ impl Environment {
         let file_variable = format!("{name}_FILE");
         match (self.text(name), self.text(&file_variable)) {
             (Some(_), Some(_)) => {
-                Err(ConfigError::new(format!("both {name} and {file_variable} are set: set only one")))
+                Err(ConfigError::new(format!("{name} and {file_variable} are both set; set only one")))
             }
             (Some(value), None) => Ok(Some(SecretString::from(value))),
             (None, Some(path)) => read_secret_file(&file_variable, path).map(Some),
@@ -67,7 +67,7 @@ pub fn parse_switch(name: &str, text: &str) -> Result<bool, ConfigError> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Ok(true),
         "false" | "0" | "no" | "off" => Ok(false),
-        _ => Err(ConfigError::new(format!("{name} is neither true nor false"))),
+        _ => Err(ConfigError::new(format!("{name} must be true or false"))),
     }
 }
 

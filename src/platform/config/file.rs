@@ -93,7 +93,7 @@ pub enum ToolTrustEntry {
 
 /// A value that may be a secret: the value itself, or its location.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "must be a text, { file = \"...\" } or { env = \"...\" }")]
+#[serde(untagged, expecting = "must be a string, { file = \"...\" } or { env = \"...\" }")]
 pub enum SecretEntry {
     Text(String),
     File {

@@ -23,14 +23,14 @@ impl ListenAddress {
         let whole = |source: SettingSource, text: Option<&str>| -> Result<(Option<String>, Option<u16>), ConfigError> {
             let Some(text) = text else { return Ok((None, None)) };
             let (host, port) = split_host_and_port(text)
-                .ok_or_else(|| ConfigError::new(format!("{source} is not HOST:PORT: {text}")))?;
+                .ok_or_else(|| ConfigError::new(format!("{source} must be HOST:PORT, but is: {text}")))?;
             Ok((Some(host), port))
         };
         let flag = whole(SettingSource::Flag("--listen"), flags.listen.as_deref())?;
         let site = whole(SettingSource::Environment("LEPTOS_SITE_ADDR"), environment.text("LEPTOS_SITE_ADDR"))?;
         let from_file = whole(SettingSource::File("listen"), file.listen.as_deref())?;
         let port = environment.text("PORT").map(|text| {
-            text.parse().map_err(|_| ConfigError::new(format!("PORT is not a port between 0 and 65535: {text}")))
+            text.parse().map_err(|_| ConfigError::new(format!("PORT must be between 0 and 65535, but is: {text}")))
         });
         let host = environment.text("HOST").map(|text| unbracket(text).to_owned());
         Ok(Self {

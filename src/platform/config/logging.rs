@@ -39,7 +39,7 @@ impl LoggingSettings {
             .try_map(|text, source| match text.as_str() {
                 "text" => Ok(LogFormat::Text),
                 "json" => Ok(LogFormat::Json),
-                _ => Err(ConfigError::new(format!("{source} is neither text nor json: {text}"))),
+                _ => Err(ConfigError::new(format!("{source} must be text or json, but is: {text}"))),
             })?,
             colour: environment.text("NO_COLOR").is_none(),
         })

@@ -14,9 +14,9 @@ const LARGEST: f64 = 1e6;
 pub fn read(entries: Vec<PriceEntry>) -> Result<Vec<ModelPrice>, ConfigError> {
     let mut prices: Vec<ModelPrice> = Vec::with_capacity(entries.len());
     for entry in entries {
-        let of = format!("the price of `{}` at the provider `{}`", entry.model, entry.provider);
+        let of = format!("the price of `{}` at provider `{}`", entry.model, entry.provider);
         if entry.provider.is_empty() || entry.model.is_empty() {
-            return Err(ConfigError::new("a price names its provider and its model"));
+            return Err(ConfigError::new("a price needs a provider and a model"));
         }
         let parts = [
             ("input", Some(entry.input)),
@@ -27,12 +27,12 @@ pub fn read(entries: Vec<PriceEntry>) -> Result<Vec<ModelPrice>, ConfigError> {
         for (name, value) in parts {
             if value.is_some_and(|value| !(0.0..=LARGEST).contains(&value)) {
                 return Err(ConfigError::new(format!(
-                    "{name} of {of} is no number of dollars between 0 and {LARGEST}"
+                    "{name} of {of} must be a dollar amount between 0 and {LARGEST}"
                 )));
             }
         }
         if prices.iter().any(|known| known.provider == entry.provider && known.model == entry.model) {
-            return Err(ConfigError::new(format!("{of} is given twice")));
+            return Err(ConfigError::new(format!("{of} is set twice")));
         }
         prices.push(ModelPrice {
             provider: entry.provider,

@@ -140,7 +140,7 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Provider
     let id = entry.id;
     if !is_provider_id(&id) {
         return Err(ConfigError::new(format!(
-            "a provider's id is 1 to 64 of a-z, 0-9, - and _, and not `demo`: `{id}`"
+            "a provider id must be 1 to 64 of a-z, 0-9, - and _, and not `demo`, but is: `{id}`"
         )));
     }
     let api = match &entry.api {
@@ -152,7 +152,7 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Provider
         |preset: &ProviderPreset| api.is_none_or(|api| api == preset.api || (is_openai(api) && is_openai(preset.api)));
     let preset = PRESETS.iter().find(|preset| preset.id == id && is_of(preset));
     let url = entry.base_url.as_deref().or(preset.map(|preset| preset.base_url));
-    let url = url.ok_or_else(|| ConfigError::new(format!("the provider `{id}` has no base_url")))?;
+    let url = url.ok_or_else(|| ConfigError::new(format!("provider `{id}` has no base_url")))?;
     let api_key = match (entry.api_key, entry.api_key_file, entry.api_key_env) {
         (None, None, None) => None,
         (Some(key), None, None) => Some(SecretString::from(key)),
@@ -160,20 +160,21 @@ fn from_file(entry: ProviderEntry, environment: &Environment) -> Result<Provider
         (None, None, Some(name)) => environment.secret(&name)?,
         _ => {
             return Err(ConfigError::new(format!(
-                "the provider `{id}` has more than one of api_key, api_key_file, api_key_env"
+                "provider `{id}` has more than one of api_key, api_key_file, api_key_env; set one"
             )));
         }
     };
     let api = api.or(preset.map(|preset| preset.api)).unwrap_or_default();
     if entry.keeps_responses && api != ProviderApi::OpenaiResponses {
         return Err(ConfigError::new(format!(
-            "keeps_responses of the provider `{id}` is for api = \"openai_responses\" alone, and its api is \"{}\"",
+            "keeps_responses of provider `{id}` is only available for api = \"openai_responses\", but its api is \
+            \"{}\"",
             api.as_str()
         )));
     }
     let patience = RetryPolicy::new(entry.retries, entry.silence_seconds)
-        .map_err(|wrong| ConfigError::new(format!("{} of the provider `{id}` {}", wrong.field, wrong.reason)))?;
-    let url = api.with_version_path(base_url(&format!("base_url of the provider `{id}`"), url)?);
+        .map_err(|wrong| ConfigError::new(format!("{} of provider `{id}` {}", wrong.field, wrong.reason)))?;
+    let url = api.with_version_path(base_url(&format!("base_url of provider `{id}`"), url)?);
     let fallback = preset.filter(|preset| preset.base_url == url);
     Ok(ProviderEndpoint {
         base_url: url,
@@ -199,7 +200,7 @@ fn is_openai(api: ProviderApi) -> bool {
 
 fn unknown_api(id: &str, name: &str) -> ConfigError {
     let known: Vec<&str> = ProviderApi::ALL.iter().map(|api| api.as_str()).collect();
-    ConfigError::new(format!("api of the provider `{id}` is `{name}`, which is not one of {}", known.join(", ")))
+    ConfigError::new(format!("api of provider `{id}` is `{name}`; it must be one of {}", known.join(", ")))
 }
 
 /// Validates a provider's URL, which the setting `named_by` names.

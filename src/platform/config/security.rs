@@ -95,7 +95,7 @@ impl FromStr for PublicUrl {
     fn from_str(text: &str) -> Result<Self, ConfigError> {
         let wrong = || {
             ConfigError::new(format!(
-                "TURNLEAF_PUBLIC_URL must be like https://chat.example, with nothing behind the host: {text}"
+                "TURNLEAF_PUBLIC_URL must be like https://chat.example, without a path, but is: {text}"
             ))
         };
         let uri: Uri = text.parse().map_err(|_| wrong())?;
@@ -168,7 +168,7 @@ impl FromStr for AddressRange {
     type Err = ConfigError;
 
     fn from_str(text: &str) -> Result<Self, ConfigError> {
-        let wrong = || ConfigError::new(format!("TURNLEAF_TRUSTED_PROXIES has something that is no address: {text}"));
+        let wrong = || ConfigError::new(format!("TURNLEAF_TRUSTED_PROXIES contains an invalid address: {text}"));
         let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
         let address: IpAddr = address.parse().map_err(|_| wrong())?;
         let most = if address.is_ipv4() { 32 } else { 128 };
@@ -179,8 +179,8 @@ impl FromStr for AddressRange {
         let range = Self { address, bits };
         if range.is_too_wide() {
             return Err(ConfigError::new(format!(
-                "TURNLEAF_TRUSTED_PROXIES has a range of addresses that other people have too: {text}; name those that the \
-                 proxy connects from"
+                "TURNLEAF_TRUSTED_PROXIES contains a range shared with other people: {text}; set the addresses the \
+                proxy connects from"
             )));
         }
         Ok(range)
@@ -213,8 +213,8 @@ impl SecuritySettings {
         };
         if proxy_secret.as_ref().is_some_and(|secret| !is_proxy_secret(secret.expose_secret())) {
             return Err(ConfigError::new(format!(
-                "TURNLEAF_PROXY_SECRET must have {PROXY_SECRET_CHARS} or more visible ASCII characters: it travels in \
-                 a header; `openssl rand -hex 32` makes a good one"
+                "TURNLEAF_PROXY_SECRET must have at least {PROXY_SECRET_CHARS} visible ASCII characters, because it \
+                is sent in a header; generate one with `openssl rand -hex 32`"
             )));
         }
         Ok(Self {
@@ -264,18 +264,18 @@ fn read_auth(text: &str, source: SettingSource) -> Result<AuthMode, ConfigError>
         "none" => Ok(AuthMode::None),
         "proxy" => Ok(AuthMode::Proxy),
         "password" | "oidc" => Err(ConfigError::new(format!(
-            "{source} asks for `{text}`, but this version has no accounts yet: `none` serves this machine only, \
-             and with `proxy` a reverse proxy asks for passwords"
+            "{source} is `{text}`, but this version has no accounts yet: `none` serves this machine only, and with \
+            `proxy` a reverse proxy asks for passwords"
         ))),
-        _ => Err(ConfigError::new(format!("{source} must be `none` or `proxy`: {text}"))),
+        _ => Err(ConfigError::new(format!("{source} must be `none` or `proxy`, but is: {text}"))),
     }
 }
 
 fn read_host(text: &str, source: SettingSource) -> Result<String, ConfigError> {
     let host: Authority =
-        text.parse().map_err(|_| ConfigError::new(format!("{source} has something that is no host name: {text}")))?;
+        text.parse().map_err(|_| ConfigError::new(format!("{source} contains an invalid host name: {text}")))?;
     if host.as_str().contains(['@', '*']) {
-        return Err(ConfigError::new(format!("{source} takes whole host names, without patterns: {text}")));
+        return Err(ConfigError::new(format!("{source} takes full host names without patterns: {text}")));
     }
     Ok(host.as_str().to_ascii_lowercase())
 }

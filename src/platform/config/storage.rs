@@ -28,9 +28,7 @@ pub fn data_dir(
     ];
     let setting = SourcedSetting::first_set(candidates, PathBuf::new);
     if setting.value.as_os_str().is_empty() {
-        return Err(ConfigError::new(
-            "there is no home directory to keep data in: set --data-dir or TURNLEAF_DATA_DIR",
-        ));
+        return Err(ConfigError::new("no home directory found for the data; set --data-dir or TURNLEAF_DATA_DIR"));
     }
     Ok(setting)
 }

@@ -114,7 +114,7 @@ impl ToolServerConfig {
 /// Reads and validates the tables.
 pub fn read(entries: Vec<ToolServerEntry>, environment: &Environment) -> Result<Vec<ToolServerConfig>, ConfigError> {
     if entries.len() > limits::TOOL_SERVERS {
-        return Err(ConfigError::new(format!("there are more than {} tool_servers", limits::TOOL_SERVERS)));
+        return Err(ConfigError::new(format!("at most {} tool_servers are allowed", limits::TOOL_SERVERS)));
     }
     let mut ids = BTreeSet::new();
     let mut servers = Vec::with_capacity(entries.len());
@@ -132,13 +132,13 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
     let id = entry.id;
     if !is_tool_server_id(&id) {
         return Err(ConfigError::new(format!(
-            "a tool server's id is 1 to 32 of a-z, 0-9 and -, and not `provider`: `{id}`"
+            "a tool server id must be 1 to 32 of a-z, 0-9 and -, and not `provider`, but is: `{id}`"
         )));
     }
-    let wrong = |field: &str, what: &str| ConfigError::new(format!("{field} of the tool server `{id}` {what}"));
+    let wrong = |field: &str, what: &str| ConfigError::new(format!("{field} of tool server `{id}` {what}"));
     let reach = match (entry.command, entry.url) {
         (Some(_), None) if !entry.headers.is_empty() => {
-            return Err(wrong("headers", "are for a server with a url"));
+            return Err(wrong("headers", "are only allowed for a server with a url"));
         }
         (Some(argv), None) => {
             let argv = checked_command(argv, &wrong)?;
@@ -147,14 +147,14 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
             ToolServerTransport::Program { argv, env, folder }
         }
         (None, Some(_)) if !entry.env.is_empty() || entry.folder.is_some() => {
-            return Err(wrong("env and folder", "are for a server with a command"));
+            return Err(wrong("env and folder", "are only allowed for a server with a command"));
         }
         (None, Some(url)) => {
             let url = base_url::check(&url).and_then(|url| base_url::parse(&url));
             let url = url.map_err(|what| wrong("url", what))?;
             ToolServerTransport::Http { url, headers: checked_headers(entry.headers, environment, &id, &wrong)? }
         }
-        (Some(_), Some(_)) => return Err(wrong("command and url", "are both set: set one")),
+        (Some(_), Some(_)) => return Err(wrong("command and url", "are both set; set one")),
         (None, None) => return Err(wrong("command or url", "is missing")),
     };
     let seconds = |field: &str, seconds: Option<u64>| match seconds {
@@ -177,7 +177,7 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
 /// Validates a program with its arguments.
 fn checked_command(argv: Vec<String>, wrong: &impl Fn(&str, &str) -> ConfigError) -> Result<Vec<String>, ConfigError> {
     if argv.first().is_none_or(|program| program.is_empty()) {
-        return Err(wrong("command", "must be a list that begins with a program"));
+        return Err(wrong("command", "must be a list that starts with a program"));
     }
     if argv.iter().any(|part| part.contains('\0')) {
         return Err(wrong("command", InvalidField::HAS_NUL));
@@ -195,9 +195,9 @@ fn checked_env(
     let mut env = BTreeMap::new();
     for (name, value) in entries {
         if !is_variable(&name) {
-            return Err(wrong("env", &format!("has `{name}`, which is no name of a variable")));
+            return Err(wrong("env", &format!("contains `{name}`, which is not a valid variable name")));
         }
-        let value = secret(value, environment, || format!("env.{name} of the tool server `{id}`"))?;
+        let value = secret(value, environment, || format!("env.{name} of tool server `{id}`"))?;
         env.insert(name, value);
     }
     Ok(env)
@@ -213,11 +213,14 @@ fn checked_headers(
     let mut headers = Vec::new();
     for (name, value) in entries {
         if !base_url::is_settable_header(&name) {
-            return Err(wrong("headers", &format!("have `{name}`, which is no name of a header")));
+            return Err(wrong("headers", &format!("contain `{name}`, which is not a valid header name")));
         }
-        let value = secret(value, environment, || format!("headers.{name} of the tool server `{id}`"))?;
+        let value = secret(value, environment, || format!("headers.{name} of tool server `{id}`"))?;
         if !value.expose_secret().bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-            return Err(wrong("headers", &format!("have `{name}`, which is not one line of ASCII characters")));
+            return Err(wrong(
+                "headers",
+                &format!("contain `{name}`, whose value must be one line of ASCII characters"),
+            ));
         }
         headers.push((name.to_ascii_lowercase(), value));
     }
@@ -236,7 +239,7 @@ fn trusted_tools(
         };
         if let Some(sha256) = &sha256 {
             if name == "*" {
-                return Err(wrong("trusted_tools", "pin `*`: a hash is of one tool, so name it"));
+                return Err(wrong("trusted_tools", "pin `*`: a hash belongs to one tool, so name the tool"));
             }
             if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 return Err(wrong(

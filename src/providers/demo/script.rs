@@ -72,7 +72,7 @@ impl DemoRequest {
 /// Describes an image by its type and size, since the demo cannot interpret it.
 fn describe_image(part: &Value) -> Option<String> {
     let url = part.pointer("/image_url/url")?.as_str()?;
-    let Some(image) = GeneratedImage::parse(url, None) else { return Some("something that is no image".to_owned()) };
+    let Some(image) = GeneratedImage::parse(url, None) else { return Some("a file that is not an image".to_owned()) };
     let size = image.size.map(|(width, height)| format!(" of {width} × {height} pixels")).unwrap_or_default();
     Some(format!("{}{size}, {} bytes", image.mime, image.bytes.len()))
 }
@@ -88,7 +88,7 @@ pub fn reply(asked: &DemoRequest) -> Option<Vec<ScriptPiece>> {
         "error" => error(),
         "slow" => vec![text(include_str!("slow.md"))],
         "picture" => {
-            vec![text(describe_images(asked)), ScriptPiece::Picture, text("That was a picture of the demo's own.")]
+            vec![text(describe_images(asked)), ScriptPiece::Picture, text("That image was drawn by the demo.")]
         }
         _ => return None,
     };
@@ -130,16 +130,16 @@ fn tour(asked: &DemoRequest) -> Vec<ScriptPiece> {
     if asked.step == 0 {
         return vec![
             think(format!(
-                "Somebody wrote: \"{}\". I am a script and cannot understand it, but I can show what a real model's reply \
-                 looks like here. First a tool: I will count the words of the message.",
+                "The user wrote: \"{}\". I am a script and cannot understand it, but I can show what a real model's \
+                reply looks like here. First a tool call: I will count the words of the message.",
                 gist(&asked.text)
             )),
             count_words(&asked.text),
         ];
     }
     let again = think(
-        "The count is back. A real model would now think about the result; a second thought after a tool stays in the \
-         same reasoning block. What is left is to answer.",
+        "The count is back. A real model would now reason about the result; reasoning after a tool call stays in the \
+        same reasoning block. Now I can reply.",
     );
     let answer = if asked.user_messages == 1 { include_str!("tour.md") } else { include_str!("tour_again.md") };
     vec![again, text(answer)]
@@ -148,21 +148,21 @@ fn tour(asked: &DemoRequest) -> Vec<ScriptPiece> {
 fn reasoning(asked: &DemoRequest) -> Vec<ScriptPiece> {
     match asked.step {
         0 => vec![
-            think(format!("The message is \"{}\". I start with a thought of my own.", gist(&asked.text))),
-            text("First some text, so that the next thought opens a **second** reasoning block.\n\n"),
-            think("This is the second block. Inside it I look something up."),
+            think(format!("The message is \"{}\". I start with some reasoning.", gist(&asked.text))),
+            text("First some text, so that the next reasoning starts a **second** block.\n\n"),
+            think("This is the second block. In it, I look something up."),
             look_up("reasoning block"),
         ],
         1 => vec![
-            think("The glossary answered, and I think on: a thought, a tool and a thought are one block."),
-            text("The glossary says what a reasoning block is. Now a third one, with another tool in it.\n\n"),
+            think("The glossary replied, and I continue: reasoning, a tool call and more reasoning form one block."),
+            text("The glossary explains what a reasoning block is. Now a third one, with another tool call in it.\n\n"),
             think("Third block: I count the words of the message."),
             count_words(&asked.text),
         ],
         _ => vec![
-            text("This text came right after the tool, so it closed the block.\n\n"),
-            think("One last thought before the end."),
-            text("That makes four reasoning blocks in one reply. Open them above to see what belongs to which."),
+            text("This text came right after the tool call, so it ended the block.\n\n"),
+            think("Some last reasoning before the end."),
+            text("That makes four reasoning blocks in one reply. Open them above to see what belongs to each."),
         ],
     }
 }
@@ -170,9 +170,9 @@ fn reasoning(asked: &DemoRequest) -> Vec<ScriptPiece> {
 /// Returns a text that lists the images of the message.
 fn describe_images(asked: &DemoRequest) -> String {
     match asked.images.as_slice() {
-        [] => "You showed me no image; here is one of mine.\n\n".to_owned(),
-        [one] => format!("You showed me one image: {one}.\n\n"),
-        many => format!("You showed me {} images: {}.\n\n", many.len(), many.join("; ")),
+        [] => "You sent no image; here is one of mine.\n\n".to_owned(),
+        [one] => format!("You sent one image: {one}.\n\n"),
+        many => format!("You sent {} images: {}.\n\n", many.len(), many.join("; ")),
     }
 }
 
@@ -181,8 +181,8 @@ fn plain(asked: &DemoRequest) -> Vec<ScriptPiece> {
     vec![text(
         shown
             + &format!(
-                "This is the scripted demo. You wrote {} words; I answer with one plain paragraph, without reasoning and without \
-         tools. Choose another script, or connect a real provider, to see more.",
+                "This is the scripted demo. You wrote {} words; I reply with one plain paragraph, without reasoning \
+                or tool calls. Choose another script, or connect a real provider, to see more.",
                 asked.text.split_whitespace().count()
             ),
     )]
@@ -191,19 +191,18 @@ fn plain(asked: &DemoRequest) -> Vec<ScriptPiece> {
 fn parallel_tools(asked: &DemoRequest) -> Vec<ScriptPiece> {
     match asked.step {
         0 => vec![
-            think("Three questions at once: their order does not matter, so I ask them in one step."),
+            think("Three lookups at once: their order does not matter, so I make them in one step."),
             look_up("turn"),
             look_up("branch"),
             count_words(&asked.text),
         ],
         1 => vec![
-            text("All three calls are answered. Two more, one of which will fail:\n\n"),
+            text("All three calls have results. Two more, one of which will fail:\n\n"),
             look_up("version"),
             look_up("unicorn"),
         ],
         _ => vec![text(
-            "Five calls in two steps. Each card shows its own arguments and result; the last one shows what a failed \
-             call looks like.",
+            "Five calls in two steps. Each card shows its own arguments and result; the last one shows a failed call.",
         )],
     }
 }
@@ -211,8 +210,8 @@ fn parallel_tools(asked: &DemoRequest) -> Vec<ScriptPiece> {
 fn error() -> Vec<ScriptPiece> {
     vec![
         text(
-            "This reply will break off on purpose. What has been written until then stays, and below it you will see \
-             what happened and a button to",
+            "This reply fails on purpose. The partial reply is saved, and below it you see what happened and a button \
+            to",
         ),
         ScriptPiece::Fail { code: "server_is_overloaded", message: "Scripted: the demo pretends to be overloaded." },
     ]

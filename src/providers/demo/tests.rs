@@ -201,13 +201,9 @@ async fn demo_describes_received_images() {
         serde_json::json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{picture}")}});
     let what = serde_json::json!({"type": "text", "text": "What?"});
     for (model, parts, expected) in [
-        (
-            "picture",
-            serde_json::json!([what, image]),
-            "You showed me one image: image/png of 240 × 160 pixels, 938 bytes.",
-        ),
-        ("plain", serde_json::json!([image, image]), "You showed me 2 images: image/png"),
-        ("picture", serde_json::json!("What?"), "You showed me no image"),
+        ("picture", serde_json::json!([what, image]), "You sent one image: image/png of 240 × 160 pixels, 938 bytes."),
+        ("plain", serde_json::json!([image, image]), "You sent 2 images: image/png"),
+        ("picture", serde_json::json!("What?"), "You sent no image"),
     ] {
         let body = serde_json::json!({"model": model, "messages": [{"role": "user", "content": parts}]}).to_string();
         let reply = DemoProvider::new(0.0).send("", body.into()).await.unwrap();

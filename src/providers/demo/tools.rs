@@ -7,12 +7,12 @@ use turnleaf_domain::tool::ToolSpec;
 
 /// Terms of Turnleaf with their definitions.
 const GLOSSARY: [(&str, &str); 6] = [
-    ("chat", "A whole conversation: a tree of turns, not a list."),
-    ("turn", "One node of the tree: a message of yours or a reply of a model."),
-    ("branch", "A line through the tree that keeps its provider and model for life."),
-    ("block", "One typed piece of a turn: text, reasoning, a tool call or its result."),
-    ("reasoning block", "What a model thought and which tools it used meanwhile, folded into one panel."),
-    ("version", "One of several replies to the same message; trying again makes another."),
+    ("chat", "A whole conversation: a tree of messages, not a list."),
+    ("turn", "One node of the tree: your message or a model's reply."),
+    ("branch", "A line through the tree that keeps its provider and model."),
+    ("block", "One typed part of a message or reply: text, reasoning, a tool call or its result."),
+    ("reasoning block", "A model's reasoning and the tools it used in between, in one collapsible panel."),
+    ("version", "One of several replies to the same message; a retry adds another."),
 ];
 
 /// Returns the tool specifications that a model gets.
@@ -41,13 +41,13 @@ pub fn run(name: &str, arguments: &Value) -> Option<ToolOutcome> {
         "look_up" => match argument("term") {
             Some(term) => match GLOSSARY.iter().find(|(known, _)| known.eq_ignore_ascii_case(term.trim())) {
                 Some((term, meaning)) => done(json!({"term": term, "meaning": meaning})),
-                None => wrong(format!("The glossary has no word {term:?}.")),
+                None => wrong(format!("The glossary has no entry {term:?}.")),
             },
-            None => wrong("look_up needs \"term\", a string.".to_owned()),
+            None => wrong("look_up requires \"term\", a string.".to_owned()),
         },
         "count_words" => match argument("text") {
             Some(text) => done(json!({"words": text.split_whitespace().count(), "characters": text.chars().count()})),
-            None => wrong("count_words needs \"text\", a string.".to_owned()),
+            None => wrong("count_words requires \"text\", a string.".to_owned()),
         },
         _ => return None,
     })

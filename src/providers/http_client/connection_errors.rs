@@ -34,12 +34,12 @@ pub fn unreachable_reason(error: &reqwest::Error, address_use: AddressUse) -> St
         return format!("the secure connection failed ({tls})");
     }
     if error_chain(error).any(|link| link.to_string() == "dns error") {
-        return format!("there is no server of this name ({innermost})");
+        return format!("no server with this name was found ({innermost})");
     }
     match find_in_chain::<std::io::Error>(error).map(std::io::Error::kind) {
-        Some(ErrorKind::ConnectionRefused) => format!("nothing listens there ({innermost})"),
+        Some(ErrorKind::ConnectionRefused) => format!("no server is listening there ({innermost})"),
         Some(ErrorKind::InvalidData) => format!("the secure connection failed ({innermost})"),
-        _ if error.is_timeout() => "it did not answer in time".into(),
+        _ if error.is_timeout() => "it did not respond in time".into(),
         _ => innermost,
     }
 }

@@ -18,11 +18,11 @@ use turnleaf_platform::base_url;
 /// The reason why an address is blocked. The advice depends on its use ([`AddressUse`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BlockedAddress {
-    #[error("{0} is not on the open internet")]
+    #[error("{0} is not a public internet address")]
     NotPublic(IpAddr),
-    #[error("{0} is a cloud metadata or link-local address, and those are never connected to")]
+    #[error("{0} is a cloud metadata or link-local address, which Turnleaf never connects to")]
     Metadata(IpAddr),
-    #[error("{0} is the name of a cloud metadata service, and those are never connected to")]
+    #[error("{0} is the name of a cloud metadata service, which Turnleaf never connects to")]
     MetadataName(&'static str),
 }
 
@@ -51,11 +51,11 @@ impl BlockedAddress {
     pub fn advice(self, address_use: AddressUse) -> String {
         let what = match address_use {
             AddressUse::Provider => "provider",
-            AddressUse::ToolServer => "server of tools",
+            AddressUse::ToolServer => "tool server",
         };
         match self {
-            Self::NotPublic(_) => format!("{self}. If that is meant, switch “Local network” on for this {what}."),
-            Self::Metadata(_) | Self::MetadataName(_) => format!("{self}. Give this {what} another address."),
+            Self::NotPublic(_) => format!("{self}. To allow it, turn on “Local network” for this {what}."),
+            Self::Metadata(_) | Self::MetadataName(_) => format!("{self}. Change the address of this {what}."),
         }
     }
 }
@@ -153,9 +153,9 @@ mod tests {
     #[test]
     fn advice_names_setting_to_change() {
         let address = BlockedAddress::NotPublic(IpAddr::from([10, 0, 0, 1]));
-        assert_eq!(address.to_string(), "10.0.0.1 is not on the open internet");
-        for (address_use, what) in [(AddressUse::Provider, "provider"), (AddressUse::ToolServer, "server of tools")] {
-            let end = format!("switch “Local network” on for this {what}.");
+        assert_eq!(address.to_string(), "10.0.0.1 is not a public internet address");
+        for (address_use, what) in [(AddressUse::Provider, "provider"), (AddressUse::ToolServer, "tool server")] {
+            let end = format!("To allow it, turn on “Local network” for this {what}.");
             assert!(address.advice(address_use).ends_with(&end), "{}", address.advice(address_use));
         }
     }

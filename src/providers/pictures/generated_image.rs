@@ -59,7 +59,7 @@ impl GeneratedImage {
 pub fn strip_base64(value: &mut Value) {
     match value {
         Value::String(text) if text.len() > limits::OPAQUE_BYTES && is_base64(text) => {
-            *text = format!("({} bytes of base64: kept with the response)", text.len());
+            *text = format!("({} bytes of base64, saved with the raw response)", text.len());
         }
         Value::Array(values) => values.iter_mut().for_each(strip_base64),
         Value::Object(fields) => fields.values_mut().for_each(strip_base64),
@@ -104,8 +104,8 @@ mod tests {
         let (long, words) = ("Qa1D".repeat(2_000), "Some words. ".repeat(1_000));
         let mut value = json!({"a": [long, format!("data:audio/wav;base64,{long}")], "b": words, "c": "Qa1D", "d": "x".repeat(9_000)});
         strip_base64(&mut value);
-        let left_out = "(8000 bytes of base64: kept with the response)";
-        let url = "(8022 bytes of base64: kept with the response)";
+        let left_out = "(8000 bytes of base64, saved with the raw response)";
+        let url = "(8022 bytes of base64, saved with the raw response)";
         assert_eq!(value, json!({"a": [left_out, url], "b": words, "c": "Qa1D", "d": "x".repeat(9_000)}));
     }
 }

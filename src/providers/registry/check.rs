@@ -66,7 +66,7 @@ impl ProviderCheck {
     /// Creates the result of a check that listed this many models.
     pub fn working(models: usize) -> Self {
         let sentence = match models {
-            0 => "Working, but it lists no models.".into(),
+            0 => "Working, but no models are listed.".into(),
             1 => "Working · 1 model".into(),
             models => format!("Working · {models} models"),
         };
@@ -90,7 +90,7 @@ pub async fn check_provider(provider: &dyn Provider) -> ProviderCheckResult {
         Ok(Err(refused)) => ProviderCheckResult { check: check_from_error(&refused), listed: None },
         Err(_) => {
             let host = host_and_port(provider.base_url().unwrap_or_default());
-            let sentence = format!("{host} did not answer within {} seconds.", limits::MODEL_LIST.as_secs());
+            let sentence = format!("{host} did not respond within {} seconds.", limits::MODEL_LIST.as_secs());
             ProviderCheckResult { check: ProviderCheck::new(ProviderHealth::Unreachable, sentence), listed: None }
         }
     }
@@ -105,7 +105,7 @@ pub async fn diagnose_endpoint(
 ) -> ProviderCheckResult {
     let mut answer = check_provider(&**provider).await;
     if endpoint.api_key.is_none() && answer.check.state == ProviderHealth::KeyRefused {
-        answer.check.sentence = "It asks for a key, and none is set.".into();
+        answer.check.sentence = "An API key is required, but none is set.".into();
     }
     if answer.check.state != ProviderHealth::WrongAddress {
         return answer;
@@ -114,7 +114,7 @@ pub async fn diagnose_endpoint(
         let request = greeting(model, provider.capabilities(model));
         let sending = provider.send(model, provider.build(&request));
         if let Ok(Ok(_)) = tokio::time::timeout(limits::MODEL_LIST, sending).await {
-            let sentence = format!("Working · {model} answers; there is no list of models");
+            let sentence = format!("Working · {model} responds, but there is no model list");
             return ProviderCheckResult { check: ProviderCheck::new(ProviderHealth::Working, sentence), listed: None };
         }
     }
@@ -137,24 +137,25 @@ fn check_from_error(refused: &ProviderError) -> ProviderCheck {
     match (refused.status, failure.kind) {
         (Some(status @ (404 | 405)), _) => ProviderCheck::new(
             ProviderHealth::WrongAddress,
-            said(format!("There is no list of models at this address ({status})")),
+            said(format!("No model list found at this address ({status})")),
         ),
-        (Some(status @ 300..=399), _) => {
-            ProviderCheck::new(ProviderHealth::WrongAddress, said(format!("It points elsewhere ({status})")))
-        }
+        (Some(status @ 300..=399), _) => ProviderCheck::new(
+            ProviderHealth::WrongAddress,
+            said(format!("It redirects to another address ({status})")),
+        ),
         (Some(status @ (401 | 403)), _) | (Some(status), FailureKind::ProviderAuth) => {
-            ProviderCheck::new(ProviderHealth::KeyRefused, said(format!("It refused the key ({status})")))
+            ProviderCheck::new(ProviderHealth::KeyRefused, said(format!("It rejected the API key ({status})")))
         }
         (_, FailureKind::ProviderProtocol) => {
-            ProviderCheck::new(ProviderHealth::WrongAddress, said("It answered, but not with a list of models".into()))
+            ProviderCheck::new(ProviderHealth::WrongAddress, said("It responded, but not with a model list".into()))
         }
         (Some(status), _) => {
             ProviderCheck::new(ProviderHealth::Failing, said(format!("It answered with status {status}")))
         }
         (None, FailureKind::ProviderAuth) => {
-            ProviderCheck::new(ProviderHealth::KeyRefused, said("The key cannot be sent".into()))
+            ProviderCheck::new(ProviderHealth::KeyRefused, said("The API key cannot be sent".into()))
         }
-        (None, _) => ProviderCheck::new(ProviderHealth::Unreachable, said("It cannot be reached".into())),
+        (None, _) => ProviderCheck::new(ProviderHealth::Unreachable, said("Could not connect".into())),
     }
 }
 

@@ -30,7 +30,7 @@ impl ProviderRegistry {
                     }
                 }
             }),
-            Err(error) => tracing::error!(%error, "the lengths of contexts could not be looked up"),
+            Err(error) => tracing::error!(%error, "context lengths could not be fetched"),
         }
     }
 }

@@ -89,7 +89,7 @@ fn error_status_is_classified_with_its_document() {
 fn unknown_api_or_dialect_is_usage_error() {
     let other = ReplayOptions { api: "telepathy".into(), ..replay_options(None, false) };
     let said = replay(&other, b"").unwrap_err().to_string();
-    assert!(said.starts_with("there is no API \"telepathy\"; known are openai_chat"), "{said}");
+    assert!(said.starts_with("unknown API \"telepathy\"; use one of openai_chat"), "{said}");
     let other = ReplayOptions { dialect: Some("klingon".into()), ..replay_options(None, false) };
     assert_eq!(replay(&other, b""), Err(ReplayUsageError::UnknownDialect("klingon".into())));
 }
@@ -118,7 +118,7 @@ fn reply_image_becomes_block_with_hash_of_its_bytes() {
     let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     let native = json!({"message": {"role": "assistant", "content": "a", "images": [data, "AA=="]}, "done": true, "done_reason": "stop"});
     let long = "Qa1D".repeat(5_000);
-    let left_out = "(20000 bytes of base64: kept with the response)";
+    let left_out = "(20000 bytes of base64, saved with the raw response)";
     for (api, body, expected) in [
         (
             "gemini",

@@ -100,7 +100,7 @@ async fn image(
     let form = forms.into_iter().find(|form| form.kind == ImageFormKind::Model);
     let (sha256, size) = form.map_or((blob.to_owned(), card.size), |form| (form.sha256, Some(form.size)));
     let Some(stored) = blobs::find(db, owner, &sha256).await? else {
-        tracing::warn!(block = %block.id, "an image of a message is not there, or is not its sender's");
+        tracing::warn!(block = %block.id, "an image of a message is missing or belongs to another user");
         return Ok((None, line));
     };
     (line.shown_as, line.sha256, line.approx_tokens) =
@@ -138,7 +138,7 @@ async fn document(
             AttachmentRendering::Text,
         ),
         None => {
-            tracing::info!(block = %block.id, "a document of a message is deleted, or is not its sender's");
+            tracing::info!(block = %block.id, "a document of a message was deleted or belongs to another user");
             (document_prompt::render_deleted_document(ref_id, &card.title), AttachmentRendering::Deleted)
         }
     };

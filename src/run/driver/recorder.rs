@@ -167,13 +167,13 @@ impl Recorder {
             match self.journal.commit(&self.live, complete(batch, &self.turn)).await {
                 Ok(()) => break,
                 Err(unstored) if unstored.is_taken => {
-                    tracing::error!(turn = %self.turn.id, "somebody else has ended this turn");
+                    tracing::error!(turn = %self.turn.id, "the turn was already ended elsewhere");
                     // Rows with wrong positions look like those of another writer; then the turn has not ended yet
                     // and is ended here.
                     if let Err(error) =
                         supervisor.end_stored_turn(&self.live, &TurnEnding::Failed(unstored.failure)).await
                     {
-                        tracing::error!(turn = %self.turn.id, %error, "its ending cannot be shown");
+                        tracing::error!(turn = %self.turn.id, %error, "its end could not be published");
                     }
                     return;
                 }
@@ -182,15 +182,16 @@ impl Recorder {
                     // missing.
                     match supervisor.end_stored_turn(&self.live, &TurnEnding::Failed(unstored.failure)).await {
                         Ok(()) => {
-                            tracing::error!(turn = %self.turn.id, "a turn ends without what the database refuses of it");
+                            tracing::error!(turn = %self.turn.id, "a turn ends without the parts the database rejects");
                             return;
                         }
-                        Err(error) => tracing::error!(turn = %self.turn.id, %error, "an ending waits for the database"),
+                        Err(error) => tracing::error!(turn = %self.turn.id, %error, "the end of a turn is waiting for \
+                            the database"),
                     }
                 }
                 Err(unstored) => {
                     let code = unstored.failure.kind.as_str();
-                    tracing::error!(turn = %self.turn.id, code, "an ending waits for the disk")
+                    tracing::error!(turn = %self.turn.id, code, "the end of a turn is waiting for disk space")
                 }
             }
             if !shown {
@@ -224,7 +225,7 @@ impl Recorder {
         let first = self.turn.last_event_seq + 1;
         for (event, seq) in std::mem::take(&mut self.pending).into_iter().zip(first..) {
             if let fold::ApplyOutcome::Impossible(why) = fold::apply(&mut self.turn, seq, &event) {
-                tracing::error!(turn = %self.turn.id, seq, why, "a run recorded an event that cannot be");
+                tracing::error!(turn = %self.turn.id, seq, why, "a run recorded an invalid event");
             }
             self.ready.push(EventLine::from_event(event, seq));
         }

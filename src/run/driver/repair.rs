@@ -73,7 +73,8 @@ impl TurnRun<'_> {
         }
         .await;
         if let Err(error) = stored {
-            tracing::warn!(%branch, %error, "what a refusal taught is not kept; the next request will be repaired again");
+            tracing::warn!(%branch, %error, "a learned request repair could not be saved; the next request will be \
+                repaired again");
         }
     }
 }

@@ -19,7 +19,7 @@ impl TurnRun<'_> {
     /// Continues a turn that waits for a person.
     pub(super) async fn resume_steps(&mut self) -> Result<(), HaltReason> {
         self.restore_state().await.map_err(|error| {
-            tracing::error!(turn = %self.job.turn.id, %error, "where a turn stands could not be read");
+            tracing::error!(turn = %self.job.turn.id, %error, "the resume state of a turn could not be read");
             Failure::new(FailureKind::Internal, "")
         })?;
         let calls = open_calls(self.recorder.turn());

@@ -225,7 +225,7 @@ impl JournalWriter {
             if has_stored {
                 // The journal itself works, so this turn no longer counts for its health.
                 entries.iter_mut().for_each(|entry| drop(entry.waiting.take()));
-                tracing::warn!(%turn, "what a reply wrote cannot be stored while others are");
+                tracing::warn!(%turn, "the output of one reply cannot be stored while others can");
                 let again_at = Instant::now() + PAUSE_FIRST;
                 self.deferred.insert(turn, DeferredTurn { entries, again_at, pause: PAUSE_FIRST, error });
             } else {
@@ -288,7 +288,7 @@ impl JournalWriter {
             return store_entries(&self.db, entries, lock_wait, now).await;
         };
         let stored = tokio::time::timeout(limit, store_entries(&self.db, entries, lock_wait, now)).await;
-        stored.unwrap_or_else(|_| Err(StoreError::Busy("it did not answer in time".into())))
+        stored.unwrap_or_else(|_| Err(StoreError::Busy("it did not respond in time".into())))
     }
 }
 
@@ -329,7 +329,7 @@ fn unstored(error: &StoreError, is_refused: bool) -> CommitError {
     let failure = match error {
         StoreError::Full => Failure::new(FailureKind::StorageFull, ""),
         _ if is_refused => {
-            Failure::new(FailureKind::Internal, "").with_detail("the database refused a part of this reply")
+            Failure::new(FailureKind::Internal, "").with_detail("the database rejected part of this reply")
         }
         _ => Failure::new(FailureKind::Internal, ""),
     };

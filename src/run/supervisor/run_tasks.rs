@@ -24,7 +24,8 @@ impl Supervisor {
             if room {
                 supervisor.drive_run(live, job, RunStart::Fresh).await;
             } else {
-                let failure = Failure::new(FailureKind::Internal, "").with_detail("too many replies run at once");
+                let failure =
+                    Failure::new(FailureKind::Internal, "").with_detail("too many replies are being generated");
                 driver::fail_turn(&supervisor, &live, failure).await;
                 supervisor.remove_live_turn(&live, id);
             }

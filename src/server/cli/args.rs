@@ -15,8 +15,8 @@ use turnleaf_platform::config::CliFlags;
     version,
     about,
     after_help = "Without a command, turnleaf serves on http://127.0.0.1:3000.\n\
-                  Exit codes: 0 done, 1 failed, 2 wrong use, 74 damaged data, 75 data directory in use, \
-                  78 unsafe or wrong configuration."
+        Exit codes: 0 success, 1 failure, 2 usage error, 74 damaged data, 75 data directory in use, 78 unsafe or \
+        invalid configuration."
 )]
 pub struct CliArgs {
     #[command(subcommand)]
@@ -55,7 +55,7 @@ pub enum CliCommand {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Check all stored data; findings end with exit code 74
+    /// Check all stored data; exits with code 74 if it finds damage
     Fsck {
         /// Move unreadable values into quarantine and replace them with readable ones; the server must not run
         #[arg(long)]
@@ -85,6 +85,8 @@ pub enum CliCommand {
     Config(ConfigCommand),
     /// Check this installation for problems
     Doctor,
+    /// Print the licenses of Turnleaf and of the libraries in it
+    Licenses,
     /// Print the version
     Version,
     /// Run a program and end all of its processes with it; used by Turnleaf itself
@@ -125,8 +127,7 @@ pub struct ExportArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,
-    /// Output file, which must not exist [default: standard output]; for git a folder, which must not exist or be
-    /// empty
+    /// Output file, which must not exist [default: standard output]; for git: a folder that does not exist or is empty
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// How much reasoning to include, in Markdown and HTML

@@ -12,11 +12,11 @@ use turnleaf_store::dialect;
 /// Copies the database to a file that must not exist yet.
 pub fn run(config: &Config, file: &Path) -> Result<(), CliError> {
     if !config.database.value.is_sqlite() {
-        let text = "this makes copies of SQLite databases only; for PostgreSQL use pg_dump";
+        let text = "this command only backs up SQLite databases; for PostgreSQL use pg_dump";
         return Err(CliError::new(CliExitCode::WrongUse, text));
     }
     if file.exists() {
-        return Err(CliError::new(CliExitCode::Failed, format_args!("{} exists already", file.display())));
+        return Err(CliError::new(CliExitCode::Failed, format_args!("{} already exists", file.display())));
     }
     block_on(async {
         let db = open_existing(config).await?;
@@ -24,10 +24,10 @@ pub fn run(config: &Config, file: &Path) -> Result<(), CliError> {
         db.close().await;
         Ok(())
     })?;
-    output::print_line(format_args!("The database was copied to {}.", file.display()))?;
+    output::print_line(format_args!("Backed up the database to {}.", file.display()))?;
     let key = config.data_dir.value.join(KEY_FILE);
     if config.security.secret_key.is_none() && key.exists() {
-        let text = "The keys that are stored in it can be read with {} alone: keep a copy of that, too.";
+        let text = "API keys in the backup can only be decrypted with {}: back up that file too.";
         output::print_line(format_args!("{}", text.replace("{}", &key.display().to_string())))?;
     }
     Ok(())

@@ -15,7 +15,7 @@ pub fn run(command: &ConfigCommand, config: &Config, json: bool) -> Result<(), C
             if json {
                 output::print_json(&serde_json::json!({ "ok": true }))
             } else {
-                output::print_line("The configuration is fine.")
+                output::print_line("The configuration is valid.")
             }
         }
         ConfigCommand::Print => {

@@ -28,14 +28,14 @@ pub fn block_on<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T,
 pub fn create_data_dir(config: &Config) -> Result<StorageDir, CliError> {
     let path = &config.data_dir.value;
     StorageDir::open(path)
-        .map_err(|error| CliError::could_not(&format!("make the data directory {}", path.display()), error))
+        .map_err(|error| CliError::could_not(&format!("create the data directory {}", path.display()), error))
 }
 
 /// Opens the database of an existing installation. A read-only command must not create an empty one, and a database
 /// of a newer Turnleaf is refused.
 pub async fn open_existing(config: &Config) -> Result<Db, CliError> {
     if let Some(path) = config.database.value.sqlite_path().filter(|path| !path.exists()) {
-        let text = format!("there is no database at {} (set by {})", path.display(), config.database.source);
+        let text = format!("no database at {} (set by {})", path.display(), config.database.source);
         return Err(CliError::new(CliExitCode::Failed, text));
     }
     let db = Db::open(config.database.value.expose()).await?;
@@ -47,7 +47,7 @@ pub async fn open_existing(config: &Config) -> Result<Db, CliError> {
 pub async fn open_current(config: &Config) -> Result<Db, CliError> {
     let db = open_existing(config).await?;
     if db.plan_migration().await?.is_pending() {
-        let text = "the database is older than this Turnleaf; `turnleaf migrate` brings it up to date";
+        let text = "the database is older than this version of Turnleaf; run `turnleaf migrate` to update it";
         return Err(CliError::new(CliExitCode::Failed, text));
     }
     Ok(db)

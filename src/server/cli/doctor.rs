@@ -62,14 +62,14 @@ pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
     }
     match all.iter().filter(|one| one.verdict == Verdict::Wrong).count() {
         0 => Ok(()),
-        wrong => Err(CliError::new(CliExitCode::Failed, format_args!("{wrong} of {} things are wrong", all.len()))),
+        wrong => Err(CliError::new(CliExitCode::Failed, format_args!("{wrong} of {} checks failed", all.len()))),
     }
 }
 
 fn configuration(config: &Config) -> Observation {
     let what = match &config.file {
         Some(path) => format!("read from {} and the environment", path.display()),
-        None => "there is no configuration file; the environment and defaults count".into(),
+        None => "no configuration file; using the environment and defaults".into(),
     };
     observation("configuration", Verdict::Fine, what)
 }
@@ -81,12 +81,12 @@ fn address(config: &Config) -> Observation {
         Ok(()) if config.security.auth.value == AuthMode::Proxy => observation(
             "address",
             Verdict::Fine,
-            format_args!("{} answers to its trusted proxies only", listen.host_and_port()),
+            format_args!("{} only accepts its trusted proxies", listen.host_and_port()),
         ),
         Ok(()) => observation(
             "address",
             Verdict::Fine,
-            format_args!("{} is reachable from this machine only", listen.host_and_port()),
+            format_args!("{} is only reachable from this machine", listen.host_and_port()),
         ),
         Err(error) => observation("address", Verdict::Wrong, error),
     }
@@ -99,7 +99,7 @@ fn directory(config: &Config) -> Observation {
         return observation(
             "data directory",
             Verdict::Note,
-            format_args!("{shown} does not exist yet; serving makes it"),
+            format_args!("{shown} does not exist yet; the server creates it on start"),
         );
     }
     if let Err(error) = StorageDir::open(path) {
@@ -111,7 +111,7 @@ fn directory(config: &Config) -> Observation {
         Err(error @ LockError::Io { .. }) => observation("data directory", Verdict::Wrong, error),
         _ if !open.is_empty() => {
             let what =
-                format_args!("other accounts can read {}; the next start closes what is its own", open.join(", "));
+                format_args!("other accounts can read {}; the next start restricts what it owns", open.join(", "));
             observation("data directory", Verdict::Note, what)
         }
         Err(LockError::InUse { .. }) => {
@@ -132,13 +132,13 @@ fn disks(config: &Config) -> Vec<Observation> {
             }
             Ok(free) if free < bound.0 => {
                 let what = format_args!(
-                    "{} MiB are free in {shown}, less than {bound}: nothing new can be started",
+                    "{} MiB free in {shown}, below the minimum of {bound}: new work is refused",
                     free >> 20
                 );
                 observation("disk", Verdict::Note, what)
             }
             Ok(free) => {
-                let what = format_args!("{} MiB are free in {shown}; {bound} are kept free", free >> 20);
+                let what = format_args!("{} MiB free in {shown}; minimum {bound}", free >> 20);
                 observation("disk", Verdict::Fine, what)
             }
         }
@@ -149,7 +149,7 @@ fn disks(config: &Config) -> Vec<Observation> {
 fn site(config: &Config) -> Observation {
     let site = Site::open(config.site_root.as_deref());
     if site.is_empty() {
-        let what = "this build has no scripts and styles; pages can be read but not used. Build with `cargo xtask`";
+        let what = "this build has no scripts and styles; pages are read-only. Build with `cargo xtask`";
         return observation("site", Verdict::Note, what);
     }
     observation("site", Verdict::Fine, format_args!("build {}", site.build()))
@@ -162,7 +162,7 @@ fn sandbox() -> Observation {
     match asked {
         Ok(Ok(sandbox)) => layers(sandbox),
         Ok(Err(_)) => {
-            let what = "the process that reads files does not start; files and web pages cannot be read";
+            let what = "the file reader process does not start; files and web pages cannot be read";
             observation("sandbox", Verdict::Wrong, what)
         }
         Err(failed) => observation("sandbox", Verdict::Wrong, failed.message),
@@ -182,7 +182,7 @@ fn layers(Sandbox { no_new_privs, landlock, seccomp, failures }: Sandbox) -> Obs
         (_, true) => (Verdict::Fine, format!("files are read under {}", present.join(", "))),
         (true, _) => (
             Verdict::Note,
-            format!("this system has no {}; files are read with bounded memory and time only", absent.join(", no ")),
+            format!("this system has no {}; file reading is limited by memory and time only", absent.join(", no ")),
         ),
         _ => (
             Verdict::Note,
@@ -199,7 +199,7 @@ fn database(config: &Config) -> Vec<Observation> {
         return vec![observation(
             "database",
             Verdict::Note,
-            format_args!("{url} does not exist yet; serving makes it"),
+            format_args!("{url} does not exist yet; the server creates it on start"),
         )];
     }
     let looked = block_on(async {
@@ -218,7 +218,7 @@ fn database(config: &Config) -> Vec<Observation> {
             vec![observation(
                 "database",
                 Verdict::Note,
-                format_args!("{url} is older than this binary; serving migrates it"),
+                format_args!("{url} is older than this binary; the server migrates it on start"),
             )]
         }
         Ok((plan, _)) => {
@@ -229,12 +229,12 @@ fn database(config: &Config) -> Vec<Observation> {
 
 fn providers(config: &Config) -> Vec<Observation> {
     let configured = config.providers.endpoints.iter().map(|endpoint| {
-        let key = if endpoint.api_key.is_some() { "with a key" } else { "without a key" };
+        let key = if endpoint.api_key.is_some() { "with an API key" } else { "without an API key" };
         observation("provider", Verdict::Fine, format_args!("{} at {}, {key}", endpoint.name, endpoint.base_url))
     });
     let mut all: Vec<Observation> = configured.collect();
     if config.providers.endpoints.is_empty() {
-        all.push(observation("provider", Verdict::Note, "none is configured; the demo answers until one is"));
+        all.push(observation("provider", Verdict::Note, "none configured; the demo is used until you add one"));
     }
     all
 }

@@ -35,7 +35,7 @@ impl CliError {
 
     /// Returns the failure of a command whose file does not exist.
     pub fn file_not_found(path: &Path) -> Self {
-        Self::new(CliExitCode::Failed, format_args!("there is no file {}", path.display()))
+        Self::new(CliExitCode::Failed, format_args!("file not found: {}", path.display()))
     }
 
     /// Returns a general failure, with the message "could not …: why".

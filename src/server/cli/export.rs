@@ -8,6 +8,7 @@ use tempfile::NamedTempFile;
 use tokio::sync::mpsc;
 
 use crate::domain::export::ExportOptions;
+use crate::domain::plural::counted;
 use crate::domain::{ChatId, UserId};
 use crate::server::cli::args::{ExportArgs, ExportFormat};
 use crate::server::cli::database::{block_on, open_current};
@@ -29,8 +30,15 @@ pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
         Some(Ok(chat)) => Some(chat),
         Some(Err(error)) => return Err(CliError::new(CliExitCode::WrongUse, format_args!("--chat: {error}"))),
     };
-    let of_one =
-        || chat.ok_or_else(|| CliError::new(CliExitCode::WrongUse, "this is of one chat: say which with --chat ID"));
+    let of_one = || {
+        chat.ok_or_else(|| {
+            CliError::new(
+                CliExitCode::WrongUse,
+                "this format exports one chat; choose it with \
+            --chat ID",
+            )
+        })
+    };
     let wanted = match args.format {
         ExportFormat::Json => ExportTarget::Archive(chat.map_or(ExportScope::Everything, ExportScope::Chat)),
         ExportFormat::Markdown => ExportTarget::Markdown(of_one()?),
@@ -38,14 +46,14 @@ pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
         ExportFormat::Git => {
             let folder = args.output.as_deref();
             let folder = folder
-                .ok_or_else(|| CliError::new(CliExitCode::WrongUse, "say into which folder with --output DIR"))?;
+                .ok_or_else(|| CliError::new(CliExitCode::WrongUse, "set the output folder with --output DIR"))?;
             ExportTarget::Repository(of_one()?, folder)
         }
     };
     let parts = ExportOptions { reasoning: args.reasoning.into(), tools: args.tools.into() };
     let failed = |error: ServiceError| match (error, &args.chat) {
         (ServiceError::NotFound, Some(chat)) => {
-            CliError::new(CliExitCode::Failed, format_args!("there is no chat {chat}"))
+            CliError::new(CliExitCode::Failed, format_args!("chat not found: {chat}"))
         }
         (error, _) => CliError::could_not("export", error),
     };
@@ -113,7 +121,8 @@ async fn archive(
             if damaged > 0 {
                 // Standard output may hold the archive itself.
                 eprintln!(
-                    "{damaged} damaged values could not be exported: the archive names them, and `turnleaf fsck`"
+                    "{} could not be exported; see the archive's list or `turnleaf fsck`",
+                    counted(damaged, "damaged value", "damaged values")
                 );
             }
             Ok(out.finish())
@@ -131,11 +140,11 @@ impl<'a> ExportOutput<'a> {
     fn open(file: Option<&'a Path>) -> Result<Self, CliError> {
         let Some(file) = file else { return Ok(Self::Terminal(BufWriter::new(io::stdout()))) };
         if file.exists() {
-            return Err(CliError::new(CliExitCode::Failed, format_args!("{} exists already", file.display())));
+            return Err(CliError::new(CliExitCode::Failed, format_args!("{} already exists", file.display())));
         }
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let made = NamedTempFile::new_in(folder);
-        let made = made.map_err(|error| CliError::could_not(&format!("make {}", file.display()), error))?;
+        let made = made.map_err(|error| CliError::could_not(&format!("create {}", file.display()), error))?;
         Ok(Self::File(BufWriter::new(made), file))
     }
 
@@ -153,7 +162,7 @@ impl<'a> ExportOutput<'a> {
             Self::File(out, file) => {
                 let made = out.into_inner().map_err(|error| write_error(error.into_error()))?;
                 let kept = made.persist_noclobber(file).map(drop).map_err(|error| error.error);
-                kept.map_err(|error| CliError::could_not(&format!("make {}", file.display()), error))
+                kept.map_err(|error| CliError::could_not(&format!("create {}", file.display()), error))
             }
         }
     }
@@ -162,7 +171,7 @@ impl<'a> ExportOutput<'a> {
 /// Converts a write error; a closed pipe is not a failure of the export itself.
 fn write_error(error: io::Error) -> CliError {
     match error.kind() {
-        ErrorKind::BrokenPipe => CliError::new(CliExitCode::Failed, "nobody read to the end"),
+        ErrorKind::BrokenPipe => CliError::new(CliExitCode::Failed, "the output was closed before the export finished"),
         _ => CliError::could_not("write the export", error),
     }
 }

@@ -99,12 +99,12 @@ impl FileModeRepair {
         let mut sentences = Vec::new();
         if !self.restricted.is_empty() {
             let closed: Vec<String> = self.restricted.iter().map(shown).collect();
-            sentences.push(format!("other accounts could read {}; only the owner can now", closed.join(", ")));
+            sentences.push(format!("restricted {} to its owner; other accounts could read it", closed.join(", ")));
         }
         let left = self.skipped.iter().map(|(path, reason)| (path, (*reason).to_owned()));
         let failed = self.failed.iter().map(|(path, error)| (path, error.to_string()));
         for (path, reason) in left.chain(failed) {
-            sentences.push(format!("other accounts can read {}, which was left as it is: {reason}", shown(path)));
+            sentences.push(format!("other accounts can read {}; not changed: {reason}", shown(path)));
         }
         (!sentences.is_empty()).then(|| sentences.join("; "))
     }
@@ -147,9 +147,9 @@ fn reason_to_leave(itself: &Metadata, own_uid: u32) -> Option<&'static str> {
     } else if itself.uid() != own_uid {
         Some("it belongs to another account")
     } else if itself.mode() & STICKY != 0 {
-        Some("it is a folder that accounts share")
+        Some("it is a shared folder")
     } else if !itself.is_file() && !itself.is_dir() {
-        Some("it is neither a file nor a folder")
+        Some("it is not a file or folder")
     } else {
         None
     }

@@ -36,7 +36,7 @@ pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
         print_findings(&findings)?;
         if findings.iter().any(FsckFinding::is_unreadable_value) {
             output::print_line(
-                "Make a backup, stop the server, then run `turnleaf fsck --repair`: it repairs what cannot be read.",
+                "Back up the database, stop the server, then run `turnleaf fsck --repair` to repair unreadable values.",
             )?;
         }
     }
@@ -104,7 +104,7 @@ fn print_repairs(repairs: &[ValueRepair]) -> Result<(), CliError> {
         (0, 0) => Ok(()),
         (0, left) => output::print_line(format_args!("Repaired: 0. Not repaired: {left}.")),
         (done, left) => output::print_line(format_args!(
-            "Repaired: {done}. Not repaired: {left}. `turnleaf fsck --quarantine` prints the original bytes."
+            "Repaired: {done}. Not repaired: {left}. Run `turnleaf fsck --quarantine` to print the original bytes."
         )),
     }
 }
@@ -116,7 +116,7 @@ fn print_findings(findings: &[FsckFinding]) -> Result<(), CliError> {
         let colon = if place.is_empty() { "" } else { ": " };
         output::print_line(format_args!("{place}{colon}{what} ({invariant})"))?;
     }
-    if findings.is_empty() { output::print_line("Everything is in order.") } else { Ok(()) }
+    if findings.is_empty() { output::print_line("No problems found.") } else { Ok(()) }
 }
 
 fn finding_json(one: &FsckFinding) -> Value {
@@ -151,7 +151,7 @@ fn quarantined_json(value: &QuarantineEntry) -> Value {
 fn findings_result(findings: &[FsckFinding]) -> Result<(), CliError> {
     match findings.len() {
         0 => Ok(()),
-        1 => Err(CliError::new(CliExitCode::Damaged, "1 finding")),
-        many => Err(CliError::new(CliExitCode::Damaged, format_args!("{many} findings"))),
+        1 => Err(CliError::new(CliExitCode::Damaged, "1 problem found")),
+        many => Err(CliError::new(CliExitCode::Damaged, format_args!("{many} problems found"))),
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use crate::domain::plural::counted;
 use crate::server::cli::args::ImportArgs;
 use crate::server::cli::database::{block_on, create_data_dir};
 use crate::server::cli::exit::{CliError, CliExitCode};
@@ -49,7 +50,7 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliErro
             let mut progress = |report: &ImportReport| {
                 if report.conversations >= told + 100 && std::io::stderr().is_terminal() {
                     told = report.conversations;
-                    eprintln!("{}: {told} conversations", report.name);
+                    eprintln!("{}: {told} chats", report.name);
                 }
                 true
             };
@@ -79,14 +80,15 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliErro
     match reports.iter().find(|report| report.stopped.is_some() || report.did_not_fit > 0) {
         None => Ok(()),
         Some(report) if report.stopped.is_none() => {
-            let text = format_args!("{} conversations of {} did not fit", report.did_not_fit, report.name);
+            let text =
+                format!("not enough space for {} from {}", counted(report.did_not_fit, "chat", "chats"), report.name);
             Err(CliError::new(CliExitCode::Failed, text))
         }
         Some(stopped) => {
             let why = stopped.stopped.as_deref().unwrap_or_default();
             Err(CliError::new(
                 CliExitCode::Failed,
-                format_args!("{} could not be read to its end: {why}", stopped.name),
+                format_args!("{} could not be read completely: {why}", stopped.name),
             ))
         }
     }
@@ -97,7 +99,7 @@ fn parse_source(from: &str, source: &Path) -> Result<CliImportSource, CliError> 
     let format = parse_format(from);
     if schema.is_none() && format.is_none() && from != "auto" {
         let known: Vec<&str> = formats().chain(schemas()).collect();
-        let text = format!("`{from}` is not a format; there are auto, {}", known.join(", "));
+        let text = format!("unknown format `{from}`; use auto, {}", known.join(", "));
         return Err(CliError::new(CliExitCode::WrongUse, text));
     }
     let url = source.to_str().filter(|text| text.starts_with("postgres://") || text.starts_with("postgresql://"));
@@ -107,7 +109,7 @@ fn parse_source(from: &str, source: &Path) -> Result<CliImportSource, CliError> 
         }
         (None, Some(_)) => {
             let known: Vec<&str> = schemas().collect();
-            let text = format!("say with --from which schema the database has: {}", known.join(" or "));
+            let text = format!("set the database schema with --from: {}", known.join(" or "));
             Err(CliError::new(CliExitCode::WrongUse, text))
         }
         (_, None) if !source.is_file() => Err(CliError::file_not_found(source)),
@@ -133,27 +135,30 @@ impl fmt::Display for CliImportSource {
 fn print_report(report: &ImportReport) -> Result<(), CliError> {
     let ImportReport { conversations, imported, known, left_out, turns, branches, .. } = report;
     let of = report.format.unwrap_or("unknown");
-    output::print_line(format_args!("{} ({of}): {conversations} conversations", report.name))?;
+    output::print_line(format_args!("{} ({of}): {}", report.name, counted(*conversations, "chat", "chats")))?;
     let would = if report.dry_run { "would be imported" } else { "imported" };
     output::print_line(format_args!(
-        "  {imported} {would} ({turns} turns on {branches} branches, {} files, {} documents)",
-        report.files, report.documents
+        "  {imported} {would} ({} on {}, {}, {})",
+        counted(*turns, "message or reply", "messages and replies"),
+        counted(*branches, "branch", "branches"),
+        counted(report.files, "file", "files"),
+        counted(report.documents, "document", "documents")
     ))?;
-    output::print_line(format_args!("  {known} here already, {left_out} left out"))?;
+    output::print_line(format_args!("  {known} already imported, {left_out} not imported"))?;
     if report.did_not_fit > 0 {
-        output::print_line(format_args!("  {} did not fit", report.did_not_fit))?;
+        output::print_line(format_args!("  {} not imported: not enough space", report.did_not_fit))?;
     }
     for table in &report.tables {
-        output::print_line(format_args!("  {}: {} rows, {} left out", table.name, table.rows, table.left_out))?;
-    }
-    output::print_line(format_args!("  {} things put right, {} not kept", report.put_right, report.lost))?;
-    for finding in &report.findings {
         output::print_line(format_args!(
-            "  {}: {}: {}",
-            finding.kind.as_str().replace('_', " "),
-            finding.place,
-            finding.text
+            "  {}: {}, {} not imported",
+            table.name,
+            counted(table.rows, "row", "rows"),
+            table.left_out
         ))?;
+    }
+    output::print_line(format_args!("  {} corrected, {} not preserved", report.put_right, report.lost))?;
+    for finding in &report.findings {
+        output::print_line(format_args!("  {}: {}: {}", finding.kind.label(), finding.place, finding.text))?;
     }
     Ok(())
 }

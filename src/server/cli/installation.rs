@@ -51,7 +51,8 @@ pub async fn open(config: &Config, held: Option<&LockFile>) -> Result<(Service, 
 /// which is removed with the returned handle.
 pub async fn open_read_only(config: &Config) -> Result<(Service, UserId, Option<TempDir>), CliError> {
     if config.database.value.sqlite_path().is_some_and(|path| !path.exists()) {
-        let dir = TempDir::new().map_err(|error| CliError::could_not("make a folder to look in", error))?;
+        let dir =
+            TempDir::new().map_err(|error| CliError::could_not("create a temporary folder for the dry run", error))?;
         let db = Db::open_file(&dir.path().join("turnleaf.db")).await?;
         db.migrate(None, SystemClock.now()).await?;
         let (service, owner) = build_service(db, config, dir.path()).await?;
@@ -66,13 +67,13 @@ pub async fn open_read_only(config: &Config) -> Result<(Service, UserId, Option<
 
 /// Creates the import jobs with their folder in the data directory; `open` is the constructor for that folder.
 pub fn imports(data_dir: &Path, open: impl Fn(&Path) -> io::Result<ImportJobs>) -> Result<ImportJobs, CliError> {
-    open(&data_dir.join(IMPORTS_DIR)).map_err(|error| CliError::could_not("make the folder of files to take in", error))
+    open(&data_dir.join(IMPORTS_DIR)).map_err(|error| CliError::could_not("create the imports folder", error))
 }
 
 /// Returns the sealer, which encrypts secrets with the configured key or with the one in the data directory.
 pub fn sealer(config: &Config, data_dir: &Path) -> Result<Sealer, CliError> {
     let keyring = Keyring::open(config.security.secret_key.as_ref(), data_dir);
-    Ok(Sealer::new(keyring.map_err(|error| CliError::could_not("read or make the key that seals secrets", error))?))
+    Ok(Sealer::new(keyring.map_err(|error| CliError::could_not("read or create the encryption key", error))?))
 }
 
 async fn build_service(db: Db, config: &Config, data_dir: &Path) -> Result<(Service, UserId), CliError> {

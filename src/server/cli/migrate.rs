@@ -23,17 +23,19 @@ pub fn run(config: &Config, dry_run: bool, json: bool) -> Result<(), CliError> {
             None => json!({ "from": null, "to": null, "pending": true, "backup": null }),
         });
     }
-    let Some(done) = migration else { return output::print_line("A new database would be made.") };
+    let Some(done) = migration else { return output::print_line("Would create a new database.") };
     let (is, was) = if dry_run { ("would be", "would be") } else { ("is", "was") };
     match (done.from, done.is_pending()) {
-        (_, false) => output::print_line(format_args!("The schema is at version {} already.", done.to))?,
-        (None, true) => output::print_line(format_args!("A new database {is} made, with schema version {}.", done.to))?,
+        (_, false) => output::print_line(format_args!("The schema is already at version {}.", done.to))?,
+        (None, true) => {
+            output::print_line(format_args!("A new database {is} created with schema version {}.", done.to))?
+        }
         (Some(from), true) => {
-            output::print_line(format_args!("The schema {was} brought from version {from} to {}.", done.to))?
+            output::print_line(format_args!("The schema {was} migrated from version {from} to {}.", done.to))?
         }
     }
     match done.backup {
-        Some(path) => output::print_line(format_args!("The database as it was: {}", path.display())),
+        Some(path) => output::print_line(format_args!("Backup of the previous database: {}", path.display())),
         None => Ok(()),
     }
 }

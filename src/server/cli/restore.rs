@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::domain::plural::counted;
 use crate::server::cli::database::{block_on, create_data_dir};
 use crate::server::cli::exit::{CliError, CliExitCode};
 use crate::server::cli::output;
@@ -23,7 +24,7 @@ const WAL_SUFFIX: &str = "-wal";
 /// Checks the backup and replaces the database. The previous database stays beside it.
 pub fn run(config: &Config, file: &Path) -> Result<(), CliError> {
     let Some(target) = config.database.value.sqlite_path() else {
-        let text = "this restores SQLite databases only; for PostgreSQL use pg_restore or psql";
+        let text = "this command only restores SQLite databases; for PostgreSQL use pg_restore or psql";
         return Err(CliError::new(CliExitCode::WrongUse, text));
     };
     if !file.is_file() {
@@ -43,11 +44,11 @@ pub fn run(config: &Config, file: &Path) -> Result<(), CliError> {
     }
     let before = backup_path(&target, &format!("{BACKUP_SUFFIX}-{}", SystemClock.now().format("%Y%m%dT%H%M%S%.3fZ")));
     if target.exists() {
-        keep_previous(&target, &before).map_err(|error| CliError::could_not("keep the old database", error))?;
-        output::print_line(format_args!("The database that was here is {} now.", before.display()))?;
+        keep_previous(&target, &before).map_err(|error| CliError::could_not("keep the previous database", error))?;
+        output::print_line(format_args!("Moved the previous database to {}.", before.display()))?;
     }
-    replace(&copy, &target).map_err(|error| CliError::could_not("put the copy in place", error))?;
-    output::print_line(format_args!("{} was restored from {}.", target.display(), file.display()))
+    replace(&copy, &target).map_err(|error| CliError::could_not("replace the database", error))?;
+    output::print_line(format_args!("Restored {} from {}.", target.display(), file.display()))
 }
 
 /// Copies a database with the log that a killed process left beside it.
@@ -102,7 +103,7 @@ fn sync_folder(of: &Path) -> io::Result<()> {
 async fn check(file: &Path, copy: &Path) -> Result<(), CliError> {
     let refused = |why: String| {
         let text = format_args!(
-            "{} is not a whole copy that `turnleaf backup` made: {why}; nothing was changed",
+            "{} is not a complete backup made by `turnleaf backup`: {why}; nothing was changed",
             file.display()
         );
         CliError::new(CliExitCode::Damaged, text)
@@ -115,10 +116,10 @@ async fn check(file: &Path, copy: &Path) -> Result<(), CliError> {
     };
     match looked.await {
         // Closing the database would have merged a readable log.
-        Ok(None) if with_end(copy, WAL_SUFFIX).exists() => Err(refused("its log cannot be read into it".to_owned())),
+        Ok(None) if with_end(copy, WAL_SUFFIX).exists() => Err(refused("its log cannot be applied".to_owned())),
         Ok(None) => Ok(()),
         Ok(Some(why)) => Err(refused(why)),
-        Err(error) if error.is_damaged() => Err(refused("it is damaged, or no database".to_owned())),
+        Err(error) if error.is_damaged() => Err(refused("it is damaged or not a database".to_owned())),
         Err(other) => Err(other.into()),
     }
 }
@@ -127,7 +128,7 @@ async fn check(file: &Path, copy: &Path) -> Result<(), CliError> {
 async fn find_problem(db: &Db) -> Result<Option<String>, StoreError> {
     let plan = db.plan_migration().await?;
     if plan.from.is_none() {
-        return Ok(Some("it is another program's, or empty".to_owned()));
+        return Ok(Some("it is from another program, or empty".to_owned()));
     }
     // An older schema is migrated by the next start, after a backup; only its pages are checked here.
     let findings = if plan.is_pending() {
@@ -135,7 +136,8 @@ async fn find_problem(db: &Db) -> Result<Option<String>, StoreError> {
     } else {
         look_at(db, CheckMode::Serving).await?.len()
     };
-    Ok((findings > 0).then(|| format!("`turnleaf fsck` has {findings} findings in it")))
+    Ok((findings > 0)
+        .then(|| format!("`turnleaf fsck` finds {} in it", counted(findings as u64, "problem", "problems"))))
 }
 
 fn backup_path(file: &Path, word: &str) -> PathBuf {

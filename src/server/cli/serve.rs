@@ -224,7 +224,7 @@ async fn open_components(
     let claim = WatchedClaim::start(claim, db.clone(), supervisor.clone(), shutdown.clone());
     let swept = supervisor.sweep().await?;
     if swept > 0 {
-        tracing::info!(swept, "ended replies that an earlier run of the server left behind");
+        tracing::info!(swept, "ended replies left by an earlier server process");
     }
     let service = Service::new(supervisor.clone(), owner, sealer).with_tools(tools).with_reader(reader);
     let service = service.with_storage(free_space::storage_limits(config));
@@ -241,11 +241,11 @@ async fn start_background_work(
     let (owner, supervisor) = (service.local_owner(), service.supervisor());
     let left = service.pause_interrupted_reruns().await?;
     if left > 0 {
-        tracing::info!(left, "grafts wait for somebody to resume them, because the server restarted");
+        tracing::info!(left, "reruns are paused because the server restarted; resume them to continue");
     }
     service.load_providers(owner).await.map_err(|error| CliError::could_not("load the stored providers", error))?;
     // Tool servers start in the background, so one that hangs does not delay the start.
-    service.load_tools(owner).await.map_err(|error| CliError::could_not("load the servers of tools", error))?;
+    service.load_tools(owner).await.map_err(|error| CliError::could_not("load the tool servers", error))?;
     if !registry.known_endpoints().is_empty() {
         // Without the model lists the first chat would get the demo.
         let _ = tokio::time::timeout(MODELS_AT_START, registry.refresh()).await;
@@ -260,7 +260,7 @@ async fn report_missing_filter(reader: Arc<Converter>) {
     if let Ok(sandbox) = reader.probe_sandbox().await
         && !sandbox.seccomp
     {
-        tracing::warn!(why = sandbox.failures.join("; "), "files are read without a filter of system calls");
+        tracing::warn!(why = sandbox.failures.join("; "), "files are read without a system call filter");
     }
 }
 
@@ -268,8 +268,8 @@ async fn report_missing_filter(reader: Arc<Converter>) {
 async fn resume_waiting_replies(supervisor: Supervisor) {
     match supervisor.resume_waiting_turns().await {
         Ok(0) => {}
-        Ok(waiting) => tracing::info!(waiting, "replies wait for somebody, as they did before the server restarted"),
-        Err(error) => tracing::error!(%error, "replies that wait for somebody could not be taken up"),
+        Ok(waiting) => tracing::info!(waiting, "replies are waiting for user input since before the restart"),
+        Err(error) => tracing::error!(%error, "replies waiting for user input could not be resumed"),
     }
 }
 
@@ -288,7 +288,7 @@ async fn run_housekeeping(supervisor: Supervisor, registry: Arc<ProviderRegistry
     while shutdown.run_until_cancelled(every.tick()).await.is_some() {
         registry.refresh().await;
         if let Some(Err(error)) = shutdown.run_until_cancelled(supervisor.run_maintenance()).await {
-            tracing::warn!(%error, "housekeeping is left for the next time");
+            tracing::warn!(%error, "housekeeping is postponed");
         }
     }
 }
@@ -302,10 +302,10 @@ fn database_check(db: Db) -> DatabaseProbe {
                 return Err(refusal.to_owned());
             }
             match tokio::time::timeout(READY_WITHIN, db.plan_migration()).await {
-                Ok(Ok(plan)) if plan.is_pending() => Err("the schema is not this binary's".to_owned()),
+                Ok(Ok(plan)) if plan.is_pending() => Err("the schema does not match this binary".to_owned()),
                 Ok(Ok(_)) => Ok(()),
                 Ok(Err(error)) => Err(error.to_string()),
-                Err(_) => Err("it does not answer in time".to_owned()),
+                Err(_) => Err("it did not respond in time".to_owned()),
             }
         })
     })

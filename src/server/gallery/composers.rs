@@ -220,7 +220,7 @@ fn draft(standing: ComposerSample) -> DraftView {
     let attachments = match standing {
         ComposerSample::WithFiles => vec![
             sample_attachment("Field notes.md", None),
-            sample_attachment("A name that is longer than any chip should ever be.csv", Some((10, 42))),
+            sample_attachment("A file name too long for any chip.csv", Some((10, 42))),
             sample_attachment("Gone.md", None),
         ],
         _ => Vec::new(),

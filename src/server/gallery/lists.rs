@@ -37,14 +37,14 @@ fn chats() -> AnyView {
         has_draft: false,
     };
     let items = vec![
-        ChatListItem { heading: ChatListHeading::Pinned, ..item(10, "A chat that stands before the others") },
+        ChatListItem { heading: ChatListHeading::Pinned, ..item(10, "A pinned chat") },
         item(1, "How leaves grow"),
-        ChatListItem { running: true, ..item(2, "An answer is being written") },
-        ChatListItem { running: true, needs_you: true, ..item(3, "A tool waits for you") },
-        item(4, "An answer that nobody has read"),
-        ChatListItem { has_draft: true, ..item(5, "A message that was not sent") },
+        ChatListItem { running: true, ..item(2, "A reply is being generated") },
+        ChatListItem { running: true, needs_you: true, ..item(3, "A tool needs your approval") },
+        item(4, "An unread reply"),
+        ChatListItem { has_draft: true, ..item(5, "An unsent message") },
         item(6, ""),
-        item(7, "A title that is much longer than the column in which it stands and has to end somewhere"),
+        item(7, "A very long title that does not fit into the sidebar and has to be truncated"),
         ChatListItem { heading: ChatListHeading::Week, ..item(8, "中文标题：树与叶") },
         ChatListItem { heading: ChatListHeading::YearMonth(2026, 5), ..item(9, "شجرة المحادثة") },
     ];
@@ -87,12 +87,7 @@ fn tree() -> AnyView {
             ..row(18, 2, (2, 2), "At the nodes.")
         },
         TreeRow { mark: TurnMark::Running, ..row(20, 3, (1, 3), "") },
-        TreeRow {
-            mark: TurnMark::Failed,
-            hidden: 4,
-            is_open: Some(false),
-            ..row(22, 3, (2, 3), "The connection broke")
-        },
+        TreeRow { mark: TurnMark::Failed, hidden: 4, is_open: Some(false), ..row(22, 3, (2, 3), "Connection lost") },
         TreeRow { mark: TurnMark::Stopped, is_hit: true, ..row(24, 3, (3, 3), "Because the tree") },
     ];
     let leaf: TurnId = fixtures::turn_id(16);

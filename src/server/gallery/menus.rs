@@ -18,7 +18,7 @@ use crate::ui::composer::mention::mention_matches::EarlierTurn;
 use crate::ui::composer::mention::{commands, menu};
 use crate::ui::erased::view;
 use crate::ui::kit::{Dialog, FailurePanel, RetryableFailure};
-use crate::ui::messages::{attachments, commands as said};
+use crate::ui::messages::{attachments, commands as texts};
 use crate::ui::model_picker::ModelPicker;
 use crate::ui::palette::SearchLink;
 use crate::ui::palette::body::{PaletteView, RowCallbacks};
@@ -82,7 +82,7 @@ fn palettes() -> AnyView {
     });
     let document = json!({
         "kind": "document", "document_id": sample_chat_id(4),
-        "title": { "text": "Field notes about leaves, with a title that is longer than a row should ever be", "marks": [[18, 24]] },
+        "title": { "text": "Field notes about leaves, with a title too long for any row", "marks": [[18, 24]] },
     });
     let mut found = PaletteHits::pending();
     for (kind, hit) in
@@ -121,13 +121,9 @@ fn palettes() -> AnyView {
 /// Renders the `/` and `@` menus: with documents and turns, with lines of a document, empty, and during a search.
 fn sign_menus() -> AnyView {
     let documents = || -> Vec<Attachment> {
-        [
-            "How leaves grow.md",
-            "Field notes about leaves, with a title that is longer than a row should ever be",
-            "中文标题：树与叶",
-        ]
-        .map(|title| sample_attachment(title, None))
-        .into()
+        ["How leaves grow.md", "Field notes about leaves, with a title too long for any row", "中文标题：树与叶"]
+            .map(|title| sample_attachment(title, None))
+            .into()
     };
     let turns = vec![
         EarlierTurn { role: Role::User, text: "Why do leaves fall?".into() },
@@ -135,7 +131,7 @@ fn sign_menus() -> AnyView {
     ];
     let lines = documents().into_iter().take(1).collect();
     let drawn = [
-        ("mention-commands", said::commands(), Some(commands::command_options()), said::escape_hint()),
+        ("mention-commands", texts::commands(), Some(commands::command_options()), texts::escape_hint()),
         (
             "mention-found",
             attachments::to_mention(),
@@ -188,7 +184,7 @@ fn many_models() -> Vec<Model> {
         lock: ModelLock::new("maker", format!("model-{at}")),
         provider_name: "Maker".into(),
         name: format!("Model {at}"),
-        description: (at == 2).then(|| "The largest of them".into()),
+        description: (at == 2).then(|| "The largest model".into()),
         is_demo: false,
         is_default: false,
         used: (at == 2).then_some(0),

@@ -60,7 +60,7 @@ fn refused() -> AnyView {
 }
 
 fn failed() -> AnyView {
-    let typed = ["What somebody typed is not lost.".to_owned()];
+    let typed = ["Your input is not lost.".to_owned()];
     let page = ErrorPage {
         status: 503,
         detail: None,

@@ -15,7 +15,7 @@ pub fn turns() -> Vec<TurnView> {
     vec![
         user_turn(1, "Do everything that can be done with a tool."),
         turn_view(finished_calls(2)),
-        user_turn(3, "Go on."),
+        user_turn(3, "Continue."),
         turn_view(running(4)),
         user_turn(5, "Then write it down."),
         turn_view(waiting_for_approval(6)),

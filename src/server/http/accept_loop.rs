@@ -1,6 +1,6 @@
-//! The accept loop. Our own, because it sets what a library's leaves open: no delayed sending, a bound on the time and
-//! the size of a request's head, on how long a client may read nothing and on the connections of one address,
-//! patience when file descriptors run out, and an end that waits for no one for ever.
+//! The accept loop, instead of `axum::serve`, because it controls what that leaves open: `TCP_NODELAY`, bounds on the
+//! time and size of a request's head, write timeouts, connections per address, a pause when file descriptors run out,
+//! and a graceful shutdown with a deadline.
 
 mod write_timeout;
 
@@ -32,23 +32,23 @@ use turnleaf_platform::tasks::TaskError;
 
 /// Pause after a failed accept: long enough for connections to end, short enough that nobody notices.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// What open connections get beyond the drain, to send the endings that the drain wrote.
+/// Time that open connections have after the drain, to send the endings that the drain wrote.
 const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
-/// The bounds of connections.
+/// Bounds on connections.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
-    /// How many one address may have open, and this machine itself. The proxies bring the connections of many clients
-    /// and have no bound.
+    /// Connections that one address may have open, and that this machine may have. Proxies carry the connections of
+    /// many clients and have no bound.
     pub per_address: usize,
     pub local: usize,
     pub proxies: Vec<AddressRange>,
-    /// How long the head of a request may take.
+    /// Time limit for the head of a request.
     pub head_time: Duration,
-    /// How long a client may take nothing of what is sent to it, and of a download.
+    /// Write timeouts: how long a client may read nothing, of an ordinary response and of a download.
     pub write_time: Duration,
     pub download_write_time: Duration,
-    /// How long requests that are under way may take after the end was asked for.
+    /// Drain time: how long running requests may take after the shutdown began.
     pub drain: Duration,
 }
 
@@ -67,7 +67,7 @@ impl Default for ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// How many connections this address may have; none is no bound.
+    /// Returns the number of connections that this address may have; `None` is no bound.
     fn connection_limit(&self, address: IpAddr) -> Option<usize> {
         if self.proxies.iter().any(|range| range.contains(address)) {
             return None;
@@ -76,14 +76,13 @@ impl ConnectionLimits {
     }
 }
 
-/// Serves until `shutdown` is cancelled. Then no connection is accepted any more, idle ones are closed, requests under
-/// way may finish, and what is left after the drain time is cut. Handlers of endless streams should watch the same
-/// token.
+/// Serves until `shutdown` is cancelled. Then it accepts no more connections, closes idle ones, lets running requests
+/// finish, and aborts what is left after the drain time. Handlers of endless streams should watch the same token.
 pub async fn serve(listeners: Vec<TcpListener>, router: Router, shutdown: CancellationToken) -> io::Result<()> {
     serve_with_limits(listeners, router, shutdown, ConnectionLimits::default()).await
 }
 
-/// The same within other bounds.
+/// Serves like [`serve`], with these bounds.
 pub async fn serve_with_limits(
     listeners: Vec<TcpListener>,
     router: Router,
@@ -137,9 +136,9 @@ pub async fn serve_with_limits(
     Ok(())
 }
 
-/// What was asked for is done to its end, also where whoever asked has hung up: hyper drops the work on a request
-/// with its connection, and a page that is left at once would have shown as done what never was. What is only got
-/// ends with its reader.
+/// Runs mutating requests in a detached task, because hyper drops the handler future when the client disconnects: a
+/// page that is left at once would show as done what was never done (`docs/adr/0004-mutations-run-detached.md`). Safe
+/// requests end with their client.
 async fn finish_mutations(
     State((tasks, cut)): State<(TaskTracker, CancellationToken)>,
     request: Request,
@@ -156,7 +155,7 @@ async fn finish_mutations(
     }
 }
 
-/// Tells a client that its address has too many connections, as far as its socket takes that at once.
+/// Sends 429 to a client whose address has too many connections, as far as the socket takes it without waiting.
 fn refuse_connection(stream: &TcpStream) {
     tracing::debug!("an address has too many connections");
     let _ = stream.try_write(
@@ -171,11 +170,11 @@ async fn serve_connection(
     shutdown: CancellationToken,
     bounds: Arc<ConnectionLimits>,
 ) {
-    // Without this the kernel holds small writes back until the last one is acknowledged, up to 40 ms.
+    // `TCP_NODELAY`: otherwise the kernel holds small writes back until the last one is acknowledged, up to 40 ms.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "cannot switch off delayed sending");
     }
-    // Also the end of a client that reads nothing, and with it of what waits to be sent to it.
+    // The timeout disconnects a client that reads nothing, which also frees what waits to be sent to it.
     let is_download = DownloadFlag::default();
     let times = (bounds.write_time, bounds.download_write_time);
     let stream = WriteTimeoutStream::new(stream, is_download.clone(), times);
@@ -204,7 +203,7 @@ async fn serve_connection(
     }
 }
 
-/// Errors that concern only the connection that was about to be accepted.
+/// Returns whether an error concerns only the connection that was about to be accepted.
 fn is_connection_error(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)

@@ -1,4 +1,4 @@
-//! Files that come in with messages, and their bytes as they go out.
+//! Attachments: uploads, the composer's forms, and the bytes of stored files.
 
 pub mod blobs;
 pub mod forms;

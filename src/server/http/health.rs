@@ -1,4 +1,4 @@
-//! For whoever watches the server: is it alive, is it ready, which version is it.
+//! Endpoints for monitoring: liveness, readiness and version.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,16 +15,16 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::site::assets::Site;
 use turnleaf_service::usage::storage::StorageRefusal;
 
-/// Whether the database answers; the error is for the log.
+/// Checks whether the database answers. The error is for the log.
 pub type DatabaseProbe = Arc<dyn Fn() -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
 
-/// How long the journal keeps its runs waiting.
+/// Returns for how long the journal has kept its runs waiting.
 pub type JournalDelayProbe = Arc<dyn Fn() -> Duration + Send + Sync>;
 
-/// Whether the disk has the free space that new turns need.
+/// Checks whether the disk has the free space that new turns need.
 pub type FreeDiskProbe = Arc<dyn Fn() -> BoxFuture<'static, bool> + Send + Sync>;
 
-/// What decides about readiness.
+/// The probes that decide about readiness.
 #[derive(Clone)]
 pub struct Readiness {
     draining: CancellationToken,
@@ -34,7 +34,7 @@ pub struct Readiness {
 }
 
 impl Readiness {
-    /// Ready until `draining` is cancelled, as long as `check` succeeds.
+    /// Returns a readiness that holds until `draining` is cancelled, as long as `check` succeeds.
     pub fn new(draining: CancellationToken, check: DatabaseProbe) -> Self {
         Self {
             draining,
@@ -44,30 +44,30 @@ impl Readiness {
         }
     }
 
-    /// Also as long as the journal writes: not ready when it is late, and not alive when it is stuck.
+    /// Adds the journal: the server is not ready when it is late, and not alive when it is stuck.
     pub fn with_journal(self, journal_delay: JournalDelayProbe) -> Self {
         Self { journal_delay, ..self }
     }
 
-    /// Also says when new turns are refused for lack of disk space. It stays ready: what is stored can be read, and
-    /// what runs ends whole.
+    /// Adds the disk: `/readyz` reports when new turns are refused for lack of disk space. The server stays ready,
+    /// because stored data can be read and running replies complete.
     pub fn with_disk(self, has_free_disk: FreeDiskProbe) -> Self {
         Self { has_free_disk, ..self }
     }
 
-    /// What works only in part, each with the code of the refusals.
+    /// Returns the degraded components, each with the code that its refusals have.
     async fn degraded(&self) -> Vec<Value> {
         let refusal = (!(self.has_free_disk)().await).then_some(StorageRefusal::DiskLow);
         let detail = |refusal: StorageRefusal| json!({ "component": "disk", "code": refusal.code(), "detail": refusal.to_string() });
         refusal.map(detail).into_iter().collect()
     }
 
-    /// The problem of a journal whose oldest batch is older than this.
+    /// Returns the problem of a journal whose oldest batch is older than this.
     fn journal_problem(&self, most: Duration) -> Option<Problem> {
         let delay = (self.journal_delay)();
         (delay >= most).then(|| {
-            tracing::warn!(seconds = delay.as_secs(), "the journal does not write");
-            Problem::unavailable("The journal does not write.", 5).with_member("component", "journal")
+            tracing::warn!(seconds = delay.as_secs(), "the journal cannot write");
+            Problem::unavailable("The journal cannot write.", 5).with_member("component", "journal")
         })
     }
 }
@@ -77,7 +77,7 @@ pub async fn show_version(State(site): State<Arc<Site>>) -> ApiJson<Value> {
     ApiJson(json!({ "name": "turnleaf", "version": env!("CARGO_PKG_VERSION"), "build": site.build() }))
 }
 
-/// `GET /healthz`: the process answers, and what it writes is written.
+/// `GET /healthz`: liveness. The process answers, and its journal writes.
 pub async fn liveness(State(readiness): State<Readiness>) -> Response {
     match readiness.journal_problem(limits::JOURNAL_STUCK) {
         Some(problem) => problem.into_response(),
@@ -85,7 +85,7 @@ pub async fn liveness(State(readiness): State<Readiness>) -> Response {
     }
 }
 
-/// `GET /readyz`: it can serve, and what works only in part is named.
+/// `GET /readyz`: readiness. The response names the components that work only in part.
 pub async fn readiness(State(readiness): State<Readiness>) -> Response {
     if readiness.draining.is_cancelled() {
         return Problem::shutting_down().into_response();
@@ -104,7 +104,7 @@ pub async fn readiness(State(readiness): State<Readiness>) -> Response {
         }
         Err(cause) => {
             tracing::warn!(%cause, "not ready");
-            Problem::unavailable("The database does not answer.", 5).into_response()
+            Problem::unavailable("The database does not respond.", 5).into_response()
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The shell around every route: what no route can forget, because it is not theirs to do.
+//! The middleware stack around every route: logging, headers, compression, admission and bounds, so that no route can
+//! forget them.
 
 use axum::Router;
 use axum::body::Body;
@@ -18,7 +19,7 @@ use crate::server::http::request::{csrf, language, request_id, size_limits};
 use crate::server::http::response::headers::{self, TransportSecurity};
 use crate::server::http::response::problem::Problem;
 
-/// What the shell needs to know.
+/// The configuration of the middleware stack.
 #[derive(Debug, Clone, Default)]
 pub struct HttpConfig {
     pub hosts: AllowedHosts,
@@ -29,16 +30,15 @@ pub struct HttpConfig {
     pub body_pace: BodyPaceLimits,
 }
 
-/// Puts the shell around all routes and fallbacks that the router has by now. From outside in: the request's id and its
-/// line in the log, the language, the headers of the response, its compression, panics, who is admitted, a body that
-/// broke its bounds, the request's size, the name asked for, and cross-site requests. [`wrap_entrance`] goes around
-/// all of it.
+/// Wraps all routes and fallbacks that the router has by now. From outside in: the request's id and its line in the
+/// log, the language, the headers of the response, compression, panics, admission, bodies that broke their bounds,
+/// the size of the request, the host name, and cross-site requests. [`wrap_entrance`] goes around all of it.
 pub fn wrap_routes<S>(router: Router<S>, config: &HttpConfig) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
 {
     router
-        // The guard of every body has the bound.
+        // The body guard sets the bound instead.
         .layer(DefaultBodyLimit::disable())
         .layer(csrf::layer(config.public_origin.as_deref()))
         .layer(from_fn_with_state(config.hosts.clone(), allowed_hosts::layer))
@@ -56,8 +56,8 @@ where
         .layer(from_fn(request_id::layer))
 }
 
-/// Puts the outermost layers around everything, also around what tells failures on pages: the client is identified
-/// and the body guarded before anything reads it.
+/// Adds the outermost layers, also around the error pages: the client is identified and the body guarded before
+/// anything reads it.
 pub fn wrap_entrance<S>(router: Router<S>, config: &HttpConfig) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
@@ -69,16 +69,17 @@ where
 
 type CompressionPredicate = fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool;
 
-/// Pages and the answers behind them travel smaller where the browser takes that. Files lie there compressed, streams
-/// go out as they come, and what has a tag or is taken away as a file is what its length and its tag say. Of a
-/// failure that comes without its length Chromium may show a page of its own instead.
+/// Compresses pages and JSON where the client accepts it. Assets are stored compressed, and streams are sent as they
+/// come. Responses with an ETag and downloads are not compressed, because their length and tag describe the plain
+/// bytes. Errors are not compressed either, because Chromium may replace one without a length by its own page.
 fn should_compress(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     let is_page = kind.starts_with(b"text/html") || kind.starts_with(b"application/json");
     status.is_success() && is_page && !headers.contains_key(ETAG) && !headers.contains_key(CONTENT_DISPOSITION)
 }
 
-/// What a panic says may quote what somebody wrote; where it happened is in the log already (`telemetry`).
+/// Returns 500 without the panic's message, which may quote user content. Its location is in the log already
+/// (`telemetry`).
 fn panic_response(_: Box<dyn std::any::Any + Send>) -> Response<Body> {
     Problem::internal("a panic").into_response()
 }

@@ -1,4 +1,4 @@
-//! What every request is read with: who it may come from, its head, its body, its ids and its language.
+//! Extractors and middleware for requests: admission, bounds, bodies, ids, cookies and the language.
 
 pub mod accept;
 pub mod admission;

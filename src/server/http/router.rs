@@ -1,5 +1,5 @@
-//! The router: every route of the server, by noun. One table builds it, and the description of the API with it
-//! (`openapi`): a route for programs stands beside what describes it.
+//! The router: every route of the server, by noun. One table builds the router and the OpenAPI document, so an API
+//! route always stands beside its description.
 
 use std::sync::Arc;
 
@@ -20,16 +20,16 @@ use super::{
 };
 use crate::server::app::App;
 
-/// One method of one path, and who answers.
+/// One method of one path, and its handler.
 struct Route {
     method: &'static str,
     path: &'static str,
     answer: fn(&RouteContext) -> MethodRouter<App>,
-    /// How the API describes it; a page, or a form of one, is not for programs.
+    /// The OpenAPI description. `None` for pages and forms, which are not for programs.
     describe: Option<fn(ApiOperation) -> ApiOperation>,
 }
 
-/// What some routes need beside the handles of a request.
+/// The values that some routes need besides the state of the application.
 struct RouteContext<'a> {
     site: &'a Arc<Site>,
     readiness: &'a Readiness,
@@ -37,7 +37,7 @@ struct RouteContext<'a> {
     origin: Option<&'a str>,
 }
 
-/// A route of the API: its method, path and handler, and what describes it.
+/// Makes a route of the API from its method, path, handler and description.
 macro_rules! api {
     ($method:ident $path:literal $handler:path, $describe:path) => {
         Route {
@@ -52,7 +52,7 @@ macro_rules! api {
     };
 }
 
-/// A page, or a form of one.
+/// Makes the route of a page or of a form.
 macro_rules! page {
     ($method:ident $path:literal $handler:path) => {
         Route { method: stringify!($method), path: $path, answer: |_| routing::$method($handler), describe: None }
@@ -256,7 +256,7 @@ const ROUTES: &[Route] = &[
     page!(get "/settings/general" preferences::general),
     page!(get "/settings/appearance" preferences::appearance),
     page!(get "/settings/shortcuts" preferences::shortcuts),
-    page!(get "/settings/about" preferences::about),
+    page!(get "/settings/about" |shell| routing::get(preferences::about).layer(Extension(shell.site.clone()))),
     // Site.
     page!(get "/leave" external_link::page),
     page!(get "/settings/about/gallery" gallery::redirect_to_first_sheet),
@@ -265,13 +265,13 @@ const ROUTES: &[Route] = &[
     page!(get "/worker.js" |shell| routing::get(worker::show).with_state(shell.site.clone())),
 ];
 
-/// The operations of the API, in the order of its description.
+/// Returns the operations of the API, in the order of the document.
 fn operations() -> Vec<ApiOperation> {
     let described = ROUTES.iter().filter_map(|route| Some((route, route.describe?)));
     described.map(|(route, describe)| describe(ApiOperation::new(route.method, route.path))).collect()
 }
 
-/// The whole server as one service, behind its layers.
+/// Builds the whole server as one service, with its layers.
 pub fn router(app: &App, site: &Arc<Site>, readiness: Readiness, config: &HttpConfig) -> Router {
     let document = Arc::new(openapi::OpenApiDocument::new(operations));
     let shell = RouteContext { site, readiness: &readiness, document, origin: config.public_origin.as_deref() };

@@ -1,4 +1,4 @@
-//! Searching everything: as JSON, and as the page without script.
+//! Search over all chats and documents: as JSON, and as the page without script.
 
 pub mod operations;
 
@@ -22,29 +22,29 @@ use turnleaf_service::search::{
     HighlightedText, MatchPage, MatchedItem, SearchFilter, SearchKind, SearchRequest, TextQuery as Words,
 };
 
-/// Hits of one kind that the page shows before it shows the other kinds.
+/// Number of hits of one kind that the page shows before those of the next kind.
 const FEW: u32 = 5;
 
-/// What can be asked for. Days are `YYYY-MM-DD` in UTC, both included.
+/// Query of the search. Days are `YYYY-MM-DD` in UTC, both included.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct SearchQuery {
-    /// Up to 16 words.
+    /// Up to 16 words to search for.
     #[param(min_length = 1, max_length = 256, pattern = r"\S")]
     q: String,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     cursor: Option<String>,
-    /// A kind of thing; without it, all.
+    /// Kind of results. Without it, all kinds.
     #[serde(rename = "in")]
     #[param(inline)]
     kind: Option<SearchScope>,
     chat: Option<ChatId>,
     #[param(inline)]
     role: Option<Role>,
-    /// The model of the branch.
+    /// Only turns on branches with this model.
     model: Option<String>,
-    /// The branch that a turn was written on.
+    /// Only turns written on this branch.
     branch: Option<BranchId>,
     since: Option<NaiveDate>,
     until: Option<NaiveDate>,
@@ -71,15 +71,15 @@ impl From<SearchScope> for SearchKind {
     }
 }
 
-/// What was found: chats, then documents, then turns; of each the best first.
+/// Search results: chats, then documents, then turns, the best match of each kind first.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct SearchResultPage {
     hits: Vec<SearchHit>,
-    /// Where the next page begins; null at the end.
+    /// Cursor of the next page. `null` at the end.
     next_cursor: Option<String>,
-    /// False when there was no time to look through all of it.
+    /// False if the time limit ended the search early.
     complete: bool,
-    /// False while what is older than the index is still being indexed.
+    /// False while older content is still being indexed.
     indexed: bool,
 }
 
@@ -90,7 +90,7 @@ enum SearchHit {
         chat_id: ChatId,
         title: HighlightedText,
         updated_at: DateTime<Utc>,
-        /// Whether the list of chats leaves it out.
+        /// True if the chat is archived.
         archived: bool,
     },
     Document {
@@ -103,7 +103,7 @@ enum SearchHit {
         turn_id: TurnId,
         chat_id: ChatId,
         chat_title: String,
-        /// Whether the list of chats leaves the chat out.
+        /// True if the chat is archived.
         archived: bool,
         branch_id: BranchId,
         branch: String,
@@ -173,7 +173,7 @@ pub async fn show(
     Ok(ApiJson(find(&app, viewer, &question).await?.into()))
 }
 
-/// What cannot be looked for is a fault of the address, not of a body.
+/// Searches. Invalid words are a fault of the query string and therefore 400, not 422.
 async fn find(app: &App, viewer: Viewer, question: &SearchRequest) -> Result<MatchPage, Problem> {
     app.service().search(viewer.0, question).await.map_err(|error| match error {
         ServiceError::Invalid(invalid) => invalid.into(),
@@ -181,7 +181,7 @@ async fn find(app: &App, viewer: Viewer, question: &SearchRequest) -> Result<Mat
     })
 }
 
-/// What is looked through. Both days are included.
+/// Converts the filters for the service. Both days are included.
 fn filter(narrowed: &SearchFilters) -> SearchFilter {
     SearchFilter {
         chat: narrowed.chat,
@@ -198,7 +198,7 @@ fn start_of_day(day: NaiveDate) -> DateTime<Utc> {
     day.and_time(NaiveTime::MIN).and_utc()
 }
 
-/// What the form sends: a field that was left alone is empty.
+/// The query that the form sends. A field that was left alone is empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SearchPageQuery {
@@ -221,7 +221,7 @@ impl SearchPageQuery {
             if text.is_empty() {
                 Ok(None)
             } else {
-                read().map(Some).map_err(|_| InvalidField::new(field, "is none there is"))
+                read().map(Some).map_err(|_| InvalidField::new(field, "is unknown"))
             }
         }
         Ok(SearchFilters {
@@ -236,7 +236,7 @@ impl SearchPageQuery {
     }
 }
 
-/// `GET /search`: a form, and what it found in groups; without words, the newest chats.
+/// `GET /search`: shows a form and the results in groups; without words, the newest chats.
 pub async fn page(
     State(app): State<App>,
     viewer: Viewer,

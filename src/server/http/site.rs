@@ -1,4 +1,4 @@
-//! The site itself: pages that Leptos draws, its assets, the service worker.
+//! The site: pages rendered by Leptos, its assets, the service worker, the gallery, and the page for external links.
 
 pub mod assets;
 pub mod external_link;

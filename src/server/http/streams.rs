@@ -1,4 +1,4 @@
-//! What a client follows: server-sent events, lines of JSON, WebSockets.
+//! Streams of replies: server-sent events, NDJSON and WebSockets.
 
 pub mod events;
 pub mod open_streams;

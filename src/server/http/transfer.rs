@@ -1,4 +1,4 @@
-//! Chats that go out and come in.
+//! Export, import and deletion of all data.
 
 pub mod delete_all;
 pub mod exports;

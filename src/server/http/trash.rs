@@ -1,4 +1,4 @@
-//! Deleting and Trash: the API, and the page with its forms.
+//! Deletion and Trash: the API, and the page with its forms.
 
 pub mod api;
 pub mod operations;

@@ -1,4 +1,4 @@
-//! What was spent, as JSON and CSV (`GET /api/usage`) and as the page `/usage`.
+//! Usage and cost, as JSON and CSV (`GET /api/usage`) and as the page `/usage`.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -20,7 +20,7 @@ use crate::server::server_pages::usage::{UsageGrouping, UsagePage};
 use turnleaf_service::usage::storage::StorageUse;
 use turnleaf_service::usage::{SpendingGrouping, SpendingSum, UsagePeriod};
 
-/// What can be asked for. Days are `YYYY-MM-DD` in UTC, both included.
+/// Query of the usage report. Days are `YYYY-MM-DD` in UTC, both included.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -29,7 +29,7 @@ pub struct UsageQuery {
     to: Option<NaiveDate>,
     #[param(inline)]
     group: Option<UsageGroup>,
-    /// The chat whose branches are told apart.
+    /// The chat whose branches are listed. Allowed with `group=branch` only, which is then the default.
     chat_id: Option<ChatId>,
     #[param(inline)]
     format: Option<UsageFormat>,
@@ -53,17 +53,17 @@ pub enum UsageFormat {
     Csv,
 }
 
-/// The answer in JSON.
+/// Usage in a period, by group and in total.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct UsageReport {
     from: NaiveDate,
     to: NaiveDate,
     group: UsageGroup,
-    /// What `cost_micros` are millionths of.
+    /// Currency of all costs. `cost_micros` are millionths of it.
     currency: &'static str,
     rows: Vec<SpendingSum>,
     total: SpendingSum,
-    /// What is kept now, whatever the period.
+    /// Storage in use now, regardless of the period.
     storage: StorageUse,
 }
 
@@ -77,9 +77,9 @@ impl UsageQuery {
         let grouping = match (group, self.chat_id) {
             (UsageGroup::Branch, Some(chat)) => SpendingGrouping::Branch(chat),
             (UsageGroup::Branch, None) => {
-                return Err(InvalidField::new("chat_id", "names the chat whose branches are meant"));
+                return Err(InvalidField::new("chat_id", "is required to select the chat"));
             }
-            (_, Some(_)) => return Err(InvalidField::new("chat_id", "goes with `group=branch` alone")),
+            (_, Some(_)) => return Err(InvalidField::new("chat_id", "is only allowed with `group=branch`")),
             (UsageGroup::Day, None) => SpendingGrouping::Day,
             (UsageGroup::Model, None) => SpendingGrouping::Model,
             (UsageGroup::Provider, None) => SpendingGrouping::Provider,
@@ -89,7 +89,7 @@ impl UsageQuery {
     }
 }
 
-/// `GET /api/usage`: sums over a period; CSV by `format=csv` or by `Accept`.
+/// `GET /api/usage`: returns sums over a period, as CSV with `format=csv` or by `Accept`.
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
@@ -163,7 +163,7 @@ fn csv_response(period: UsagePeriod, rows: &[SpendingSum]) -> Response {
     response
 }
 
-/// What the page's form sends. Its fields may be empty.
+/// The query that the page's form sends. Its fields may be empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UsagePageQuery {
@@ -187,7 +187,7 @@ pub async fn page(
         Ok(StrictQuery(query)) => parse_day("from", &query.from)
             .and_then(|from| Ok((from, parse_day("to", &query.to)?)))
             .and_then(|(from, to)| UsagePeriod::new(from, to, today)),
-        Err(_) => Err(InvalidField::new("group", "is none of those in the list")),
+        Err(_) => Err(InvalidField::new("group", "is not one of the allowed values")),
     };
     let (period, refused) = match period {
         Ok(period) => (period, None),
@@ -209,6 +209,6 @@ pub async fn page(
 fn parse_day(field: &'static str, text: &str) -> Result<Option<NaiveDate>, InvalidField> {
     match text.trim() {
         "" => Ok(None),
-        text => text.parse().map(Some).map_err(|_| InvalidField::new(field, "is no day such as 2026-11-21")),
+        text => text.parse().map(Some).map_err(|_| InvalidField::new(field, "must be a date such as 2026-11-21")),
     }
 }

@@ -18,7 +18,7 @@ pub fn refusal_sentence(refusal: StorageRefusal) -> String {
 
 fn chinese_refusal_sentence(refusal: StorageRefusal) -> String {
     match refusal {
-        StorageRefusal::DiskLow => "服务器磁盘空间即将用尽，需等管理员腾出空间后才能开始新的内容。".to_owned(),
+        StorageRefusal::DiskLow => "服务器磁盘空间即将用尽，需等管理员清理空间后才能开始新的内容。".to_owned(),
         StorageRefusal::QuotaReached { quota_bytes } => {
             format!("你的存储配额（{}）已用尽。请先永久删除一些对话、文件或文档。", ByteSize(quota_bytes))
         }

@@ -5,14 +5,14 @@ use leptos::prelude::*;
 use super::{PageSection, ServerPage};
 use crate::ui::erased::view;
 use crate::ui::locale::colon;
-use crate::ui::messages::attachments as said;
+use crate::ui::messages::attachments as texts;
 
 /// Renders the names of the refused files, each with its reason.
 pub fn attachment_errors_page(refused: Vec<(String, String)>, back: String) -> ServerPage {
     let row = |(name, why): (String, String)| view! { <li><bdi>{name}</bdi>{colon()}{why}</li> };
     let body = view! {
         <ul class="problem">{refused.into_iter().map(row).collect_view()}</ul>
-        <p><a class="button" href=back>{said::back_to_message()}</a></p>
+        <p><a class="button" href=back>{texts::back_to_message()}</a></p>
     };
-    ServerPage { section: PageSection::Chat, title: said::not_attached().to_owned(), notice: None, body }
+    ServerPage { section: PageSection::Chat, title: texts::not_attached().to_owned(), notice: None, body }
 }

@@ -12,7 +12,7 @@ use leptos::prelude::*;
 
 use super::form_fields::SelectField;
 use super::messages;
-use super::messages::compare as said;
+use super::messages::compare as texts;
 use crate::domain::provider::Model;
 use crate::domain::rerun::RerunStatus;
 use crate::domain::{Branch, Chat, Rerun, TurnId, limits};
@@ -68,20 +68,20 @@ impl ComparePage<'_> {
 
     /// Renders the form that chooses two ends.
     fn ends_form(&self) -> AnyView {
-        let only_one = (self.ends().len() < 2).then(|| view! { <p class="hint">{said::one_branch()}</p> });
+        let only_one = (self.ends().len() < 2).then(|| view! { <p class="hint">{texts::one_branch()}</p> });
         let swap = match (self.comparison, self.left, self.right) {
             (Some(_), Some(left), Some(right)) => {
                 let address = self.address(right, left, 0);
-                Some(view! { <a class="button" href=address>{said::swap()}</a> })
+                Some(view! { <a class="button" href=address>{texts::swap()}</a> })
             }
             _ => None,
         };
         view! {
-            <form class="form compare-choose no-print" method="get" action=format!("/c/{}/compare", self.chat.id) aria-label=said::choose()>
-                {self.end("left", said::left(), self.left)}
-                {self.end("right", said::right(), self.right)}
+            <form class="form compare-choose no-print" method="get" action=format!("/c/{}/compare", self.chat.id) aria-label=texts::choose()>
+                {self.end("left", texts::left(), self.left)}
+                {self.end("right", texts::right(), self.right)}
                 <div class="deeds">
-                    <button type="submit" class="button primary">{said::compare()}</button>
+                    <button type="submit" class="button primary">{texts::compare()}</button>
                     {swap}
                 </div>
             </form>
@@ -110,7 +110,7 @@ impl ComparePage<'_> {
         let chosen = chosen.map(|id| id.to_string()).unwrap_or_default();
         // A turn in the middle of a branch can be compared, too.
         if options.iter().all(|(id, _)| *id != chosen) {
-            let text = if chosen.is_empty() { said::not_chosen() } else { said::this_turn() };
+            let text = if chosen.is_empty() { texts::not_chosen() } else { texts::this_turn() };
             options.insert(0, (chosen.clone(), text.to_owned()));
         }
         let options: Vec<(&str, &str)> = options.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
@@ -122,7 +122,7 @@ impl ComparePage<'_> {
         let row = |graft: &Rerun| {
             let branch = self.options.branches.iter().find(|branch| branch.id == graft.branch_id);
             let name = branch.map(|branch| format!("{} · {}", branch.name, self.model_name(branch)));
-            let state = said::rerun_progress(graft.status, graft.asked, graft.messages.len());
+            let state = texts::rerun_progress(graft.status, graft.asked, graft.messages.len());
             view! {
                 <li>
                     <a href=format!("/c/{}/grafts/{}", graft.chat_id, graft.id) dir="auto">{name.unwrap_or_default()}</a>
@@ -141,7 +141,7 @@ impl ComparePage<'_> {
         let is_open = !open.is_empty();
         view! {
             <details class="fold no-print" open=is_open>
-                <summary><Icon name="chevron-down"/>{said::reruns()}</summary>
+                <summary><Icon name="chevron-down"/>{texts::reruns()}</summary>
                 <ul class="graft-list">{open.into_iter().chain(over).collect_view()}</ul>
             </details>
         }
@@ -150,12 +150,12 @@ impl ComparePage<'_> {
 
     fn compared(&self, comparison: &Comparison) -> AnyView {
         let common = match comparison.common_turn_id {
-            None => view! { <p>{said::no_common()}</p> }.into_any(),
+            None => view! { <p>{texts::no_common()}</p> }.into_any(),
             Some(turn) => view! {
                 <p>
-                    {said::common_turns(comparison.common_turns)}
+                    {texts::common_turns(comparison.common_turns)}
                     " "
-                    <a class="no-print" href=format!("/c/{}?at={turn}", self.chat.id)>{said::common_link()}</a>
+                    <a class="no-print" href=format!("/c/{}?at={turn}", self.chat.id)>{texts::common_link()}</a>
                 </p>
             }
             .into_any(),
@@ -163,23 +163,23 @@ impl ComparePage<'_> {
         let pairs = comparison.pairs.iter().map(|pair| pair::draw(self.chat.id, pair)).collect_view();
         let range = (!comparison.pairs.is_empty()).then(|| {
             let last = comparison.skip + comparison.pairs.len();
-            view! { <p class="hint">{said::exchange_range(comparison.skip + 1, last, comparison.total)}</p> }
+            view! { <p class="hint">{texts::exchange_range(comparison.skip + 1, last, comparison.total)}</p> }
         });
         view! {
             <section class="panel" aria-labelledby="summary">
-                <h2 id="summary">{said::summary()}</h2>
+                <h2 id="summary">{texts::summary()}</h2>
                 {common}
                 {summary::draw(self.chat.id, comparison)}
             </section>
             <section class="compare-pairs" aria-labelledby="exchanges">
-                <h2 id="exchanges">{said::exchanges()}</h2>
+                <h2 id="exchanges">{texts::exchanges()}</h2>
                 {range}
                 <p class="hint">
-                    {said::legend()}
+                    {texts::legend()}
                     " "
-                    <del>{said::legend_removed()}</del>
+                    <del>{texts::legend_removed()}</del>
                     {comma()}
-                    <ins>{said::legend_added()}</ins>
+                    <ins>{texts::legend_added()}</ins>
                 </p>
                 {pairs}
                 {self.pages(comparison)}
@@ -194,11 +194,11 @@ impl ComparePage<'_> {
             view! { <a class="button" href=self.address(left, right, skip)>{words}</a> }
         };
         let older =
-            (comparison.skip > 0).then(|| link(comparison.skip.saturating_sub(comparison.limit), said::older()));
-        let newer = comparison.next_skip.map(|skip| link(skip, said::newer()));
+            (comparison.skip > 0).then(|| link(comparison.skip.saturating_sub(comparison.limit), texts::older()));
+        let newer = comparison.next_skip.map(|skip| link(skip, texts::newer()));
         if older.is_none() && newer.is_none() {
             return ().into_any();
         }
-        view! { <nav class="deeds no-print" aria-label=said::pages()>{older}{newer}</nav> }.into_any()
+        view! { <nav class="deeds no-print" aria-label=texts::pages()>{older}{newer}</nav> }.into_any()
     }
 }

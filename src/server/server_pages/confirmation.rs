@@ -7,7 +7,7 @@ use crate::ui::erased::view;
 /// A confirmation at the top of a page.
 pub struct ConfirmationForm {
     pub title: String,
-    /// What is deleted, and whether it can be restored.
+    /// Describes the deletion and whether it can be undone.
     pub description: String,
     /// The address of the form.
     pub action: &'static str,

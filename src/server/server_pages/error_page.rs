@@ -139,7 +139,7 @@ mod tests {
                 (drawn(status, "/c/1/settings", &[], Locale::English), drawn(status, "/c/1", &[], Locale::Chinese));
             assert!(english.contains("href=\"/\"") && english.contains("<code>r-1</code>"), "{status}: {english}");
             assert!(!chinese.contains("This ") && chinese.contains('。'), "{status}: {chinese}");
-            assert_eq!(english.contains("Try again</a>"), status == 429 || status >= 500, "{status}");
+            assert_eq!(english.contains("Retry</a>"), status == 429 || status >= 500, "{status}");
         }
     }
 
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn submitted_text_is_shown_and_escaped() {
         let html = drawn(404, "/forms/edit", &["</textarea><script>x".to_owned()], Locale::English);
-        assert!(html.contains("What you wrote") && html.contains("&lt;/textarea&gt;"), "{html}");
+        assert!(html.contains("Your input") && html.contains("&lt;/textarea&gt;"), "{html}");
         assert!(!html.contains("<script"), "{html}");
     }
 }

@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use url::Url;
 
-use super::messages::{self, external_link as said};
+use super::messages::{self, external_link as texts};
 use super::turns::turn_address;
 use super::{PageSection, ServerPage};
 use crate::domain::Turn;
@@ -35,27 +35,27 @@ impl<'a> ExternalLinkPage<'a> {
     pub fn draw(&self) -> ServerPage {
         let back = match self.turn {
             Some(turn) => view! { <a class="button" href=turn_address(turn)>{messages::back_to_chat()}</a> }.into_any(),
-            None => view! { <a class="button" href="/">{said::stay()}</a> }.into_any(),
+            None => view! { <a class="button" href="/">{texts::stay()}</a> }.into_any(),
         };
         let body = match &self.target {
             Some(target) => view! {
-                <p class="lead">{said::lead()}</p>
+                <p class="lead">{texts::lead()}</p>
                 {address_view(target)}
                 <div class="deeds">
                     {back}
                     <a class="button danger" href=target.href().to_owned() rel="noopener noreferrer nofollow external">
-                        {said::open()}
+                        {texts::open()}
                     </a>
                 </div>
             }
             .into_any(),
             None => view! {
-                <p class="lead">{said::no_link()}</p>
+                <p class="lead">{texts::no_link()}</p>
                 <div class="deeds">{back}</div>
             }
             .into_any(),
         };
-        ServerPage { section: PageSection::Chat, title: said::title().to_owned(), notice: None, body }
+        ServerPage { section: PageSection::Chat, title: texts::title().to_owned(), notice: None, body }
     }
 }
 
@@ -79,16 +79,16 @@ fn address_view(target: &LinkTarget) -> AnyView {
     let hidden = count_hidden_characters(href).max(data.as_deref().map_or(0, count_hidden_characters));
     let data = data.map(|data| {
         view! {
-            <dt>{said::data()}</dt>
+            <dt>{texts::data()}</dt>
             <dd><code class="leave-address" dir="ltr">{data}</code></dd>
         }
     });
     let hidden = (hidden > 0).then(|| view! { <p class="hidden-count">{cleaned([0, 0, 0, hidden.into()])}</p> });
     view! {
         <dl class="leave-link">
-            <dt>{said::site()}</dt>
+            <dt>{texts::site()}</dt>
             <dd><strong class="leave-host" dir="ltr">{target.host().to_owned()}</strong>" "{ascii}</dd>
-            <dt>{said::address()}</dt>
+            <dt>{texts::address()}</dt>
             <dd>
                 <code class="leave-address" dir="ltr">
                     {before.to_owned()}<strong>{host.to_owned()}</strong>{behind.to_owned()}

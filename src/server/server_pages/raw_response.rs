@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::messages::{self, sent_request as said};
+use super::messages::{self, sent_request as texts};
 use super::turns::turn_address;
 use super::{PageSection, ServerPage};
 use crate::ui::erased::view;
@@ -17,40 +17,40 @@ impl RawResponsePage<'_> {
     pub fn draw(&self) -> ServerPage {
         let RawResponse { turn, ids, index: at, excerpt: shown, length } = self.raw;
         let file = ids.get(*at).filter(|_| shown.is_some()).map(|id| {
-            view! { <a class="button bare" href=format!("/api/generations/{id}/raw") download="">{said::download_raw_response()}</a> }
+            view! { <a class="button bare" href=format!("/api/generations/{id}/raw") download="">{texts::download_raw_response()}</a> }
         });
         let text = match shown {
             Some(bytes) => {
-                let cut = (bytes.len() < *length).then(|| said::raw_response_cut(bytes.len(), *length));
+                let cut = (bytes.len() < *length).then(|| texts::raw_response_cut(bytes.len(), *length));
                 view! {
                     {cut.map(|words| view! { <p class="hint">{words}</p> })}
-                    <pre class="raw-text" dir="ltr" tabindex="0" role="group" aria-label=said::raw_response_text()>
+                    <pre class="raw-text" dir="ltr" tabindex="0" role="group" aria-label=texts::raw_response_text()>
                         <code>{String::from_utf8_lossy(bytes).into_owned()}</code>
                     </pre>
                 }
                 .into_any()
             }
             None if ids.is_empty() => {
-                view! { <p>{said::no_request_reason(turn.status, turn.error.is_some())}</p> }.into_any()
+                view! { <p>{texts::no_request_reason(turn.status, turn.error.is_some())}</p> }.into_any()
             }
-            None => view! { <p>{said::raw_response_missing()}</p> }.into_any(),
+            None => view! { <p>{texts::raw_response_missing()}</p> }.into_any(),
         };
         let body = view! {
-            <p class="lead">{said::raw_response_lead()}</p>
+            <p class="lead">{texts::raw_response_lead()}</p>
             <div class="deeds no-print">
                 <a class="button" href=turn_address(turn)>{messages::back_to_chat()}</a>
                 <a class="button bare" href=format!("/turns/{}/sent?request={}", turn.id, at + 1)>
-                    {said::title()}
+                    {texts::title()}
                 </a>
                 {file}
             </div>
-            {said::reply_outcome(turn.status).map(|words| view! { <p class="hint">{words}</p> })}
+            {texts::reply_outcome(turn.status).map(|words| view! { <p class="hint">{words}</p> })}
             {(ids.len() > 1).then(|| self.other_requests())}
             {text}
         };
         ServerPage {
             section: PageSection::Chat,
-            title: said::raw_response_title().to_owned(),
+            title: texts::raw_response_title().to_owned(),
             notice: None,
             body: body.into_any(),
         }
@@ -61,10 +61,10 @@ impl RawResponsePage<'_> {
         let links = self.raw.ids.iter().enumerate().map(|(at, id)| {
             let is_here = (at == self.raw.index).then_some("page");
             let address = format!("/turns/{}/raw?of={id}", self.raw.turn.id);
-            view! { <li><a href=address aria-current=is_here>{said::request(at + 1)}</a></li> }
+            view! { <li><a href=address aria-current=is_here>{texts::request(at + 1)}</a></li> }
         });
         let links = links.collect_view();
-        view! { <nav class="requests no-print" aria-label=said::requests()><ol>{links}</ol></nav> }.into_any()
+        view! { <nav class="requests no-print" aria-label=texts::requests()><ol>{links}</ol></nav> }.into_any()
     }
 }
 
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn long_response_says_how_much_is_shown_and_missing_one_why() {
         let html = drawn(reply(2, []), 2, Some(b"abc"), 3_000_000);
-        assert!(html.contains("The first 1 KB of 3000 KB.") && html.contains("Request 2"), "{html}");
-        assert!(drawn(reply(2, []), 1, None, 0).contains(said::raw_response_missing()));
-        assert!(drawn(reply(2, []), 0, None, 0).contains(said::no_model_asked()));
-        assert!(drawn(running_reply(2), 0, None, 0).contains(said::not_yet()));
+        assert!(html.contains("Showing the first 3 bytes of 2.8 MiB.") && html.contains("Request 2"), "{html}");
+        assert!(drawn(reply(2, []), 1, None, 0).contains(texts::raw_response_missing()));
+        assert!(drawn(reply(2, []), 0, None, 0).contains(texts::no_model_asked()));
+        assert!(drawn(running_reply(2), 0, None, 0).contains(texts::not_yet()));
     }
 }

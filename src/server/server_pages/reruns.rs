@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::messages::{self, compare as said};
+use super::messages::{self, compare as texts};
 use crate::domain::rerun::RerunStatus;
 use crate::ui::erased::view;
 use crate::ui::messages::transcript::ending;
@@ -20,26 +20,26 @@ impl RerunPage<'_> {
     pub fn draw(&self) -> AnyView {
         let graft = &self.grafted.graft;
         let chat = graft.chat_id;
-        let progress = said::rerun_progress(graft.status, graft.asked, graft.messages.len());
+        let progress = texts::rerun_progress(graft.status, graft.asked, graft.messages.len());
         let is_complete = self.grafted.reply.as_ref().is_none_or(|reply| ending(reply.status).is_none());
         let answered = (graft.asked as usize).saturating_sub(usize::from(!is_complete));
-        let reason = graft.reason.map(|reason| view! { <p>{said::pause_reason(reason)}</p> });
+        let reason = graft.reason.map(|reason| view! { <p>{texts::pause_reason(reason)}</p> });
         let detail = graft.detail.clone().map(|detail| view! { <p class="hint" dir="auto">{detail}</p> });
         let what_now = match graft.status {
-            RerunStatus::Running => Some(said::refreshes()),
-            RerunStatus::Paused => Some(said::ask_again_hint()),
-            RerunStatus::Cancelled => Some(said::rerun_finished()),
+            RerunStatus::Running => Some(texts::refreshes()),
+            RerunStatus::Paused => Some(texts::ask_again_hint()),
+            RerunStatus::Cancelled => Some(texts::rerun_finished()),
             RerunStatus::Done => None,
         };
         let what_now = what_now.map(|words| view! { <p class="hint">{words}</p> });
         view! {
             <div class="compare">
                 <p><a href=format!("/c/{chat}")>{messages::back_to_chat()}</a></p>
-                <p><a href=format!("/c/{chat}/compare")>{said::to_comparison()}</a></p>
+                <p><a href=format!("/c/{chat}/compare")>{texts::to_comparison()}</a></p>
                 <section class="panel" aria-labelledby="progress">
                     <h2 id="progress">{progress.clone()}</h2>
                     <p>
-                        <span dir="auto">{said::rerun_of_branch(&self.grafted.branch.name)}</span>
+                        <span dir="auto">{texts::rerun_of_branch(&self.grafted.branch.name)}</span>
                         " · "
                         <bdi>{self.model.to_owned()}</bdi>
                     </p>
@@ -63,13 +63,13 @@ impl RerunPage<'_> {
         let both = new.zip(old).map(|(new, old)| {
             let class = if graft.status == RerunStatus::Done { "button primary" } else { "button" };
             let address = format!("/c/{chat}/compare?left={old}&right={new}");
-            view! { <a class=class href=address>{said::compare_both()}</a> }
+            view! { <a class=class href=address>{texts::compare_both()}</a> }
         });
         let new = new.map(|new| {
-            view! { <a class="button" href=format!("/c/{chat}?at={new}#latest")>{said::open_new()}</a> }
+            view! { <a class="button" href=format!("/c/{chat}?at={new}#latest")>{texts::open_new()}</a> }
         });
         let old = old.map(|old| {
-            view! { <a class="button bare" href=format!("/c/{chat}?at={old}#latest")>{said::open_old()}</a> }
+            view! { <a class="button bare" href=format!("/c/{chat}?at={old}#latest")>{texts::open_old()}</a> }
         });
         view! { <div class="deeds">{both}{new}{old}</div> }.into_any()
     }
@@ -89,10 +89,10 @@ impl RerunPage<'_> {
             }
         };
         let resume = (graft.status == RerunStatus::Paused)
-            .then(|| button("/forms/graft/resume", "button strong", said::resume()));
+            .then(|| button("/forms/graft/resume", "button strong", texts::resume()));
         view! {
-            <div class="deeds">{resume}{button("/forms/graft/cancel", "button danger", said::cancel())}</div>
-            <p class="hint">{said::cancel_hint()}</p>
+            <div class="deeds">{resume}{button("/forms/graft/cancel", "button danger", texts::cancel())}</div>
+            <p class="hint">{texts::cancel_hint()}</p>
         }
         .into_any()
     }
@@ -100,5 +100,5 @@ impl RerunPage<'_> {
 
 /// Returns the title of the page and of the browser's tab.
 pub fn rerun_page_title() -> String {
-    said::rerun_title().to_owned()
+    texts::rerun_title().to_owned()
 }

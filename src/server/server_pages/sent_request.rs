@@ -7,13 +7,14 @@ mod token_breakdown;
 
 use leptos::prelude::*;
 
-use super::messages::{self, sent_request as said};
+use super::messages::{self, sent_request as texts};
 use super::turns::turn_address;
 use super::{PageSection, ServerPage};
 use crate::domain::context::{ManifestEntry, RequestManifest};
 use crate::domain::{Cost, CostBasis};
 use crate::ui::erased::view;
 use crate::ui::locale::join_list;
+use crate::ui::messages::amounts;
 use crate::ui::messages::server_messages::{localize_server_message, not_sent_sentences};
 use crate::ui::messages::usage;
 use turnleaf_service::turns::generations::{Generation, SentRequests};
@@ -28,47 +29,47 @@ impl SentRequestPage<'_> {
         let turn = &self.sent.turn;
         let body = match self.sent.shown_generation() {
             Some((generation, manifest)) => self.request(generation, manifest),
-            None => view! { <p>{said::no_request_reason(turn.status, turn.error.is_some())}</p> }.into_any(),
+            None => view! { <p>{texts::no_request_reason(turn.status, turn.error.is_some())}</p> }.into_any(),
         };
         let body = view! {
-            <p class="lead">{said::lead()}</p>
+            <p class="lead">{texts::lead()}</p>
             <div class="deeds no-print">
                 <a class="button" href=turn_address(turn)>{messages::back_to_chat()}</a>
             </div>
-            {said::reply_outcome(turn.status).map(|words| view! { <p class="hint">{words}</p> })}
+            {texts::reply_outcome(turn.status).map(|words| view! { <p class="hint">{words}</p> })}
             {body}
         };
-        ServerPage { section: PageSection::Chat, title: said::title().to_owned(), notice: None, body: body.into_any() }
+        ServerPage { section: PageSection::Chat, title: texts::title().to_owned(), notice: None, body: body.into_any() }
     }
 
     fn request(&self, generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView {
         let all = self.sent.ids.len();
         let messages = match manifest {
             Some(manifest) => self.messages(&manifest.turns),
-            None => view! { <p class="hint">{said::unreadable()}</p> }.into_any(),
+            None => view! { <p class="hint">{texts::unreadable()}</p> }.into_any(),
         };
         let raw = generation.raw_bytes.map(|bytes| {
             let address = format!("/api/generations/{}/raw", generation.id);
             let look = format!("/turns/{}/raw?of={}", self.sent.turn.id, generation.id);
             view! {
-                <a class="button bare" href=look>{said::view_raw_response()}</a>
-                <a class="button bare" href=address download="">{said::bytes(bytes)}</a>
+                <a class="button bare" href=look>{texts::view_raw_response()}</a>
+                <a class="button bare" href=address download="">{texts::bytes(bytes)}</a>
             }
         });
         view! {
             {(all > 1).then(|| self.other_requests())}
             <section class="panel" aria-labelledby="request">
-                <h2 id="request">{said::request_of(self.sent.index + 1, all)}</h2>
+                <h2 id="request">{texts::request_of(self.sent.index + 1, all)}</h2>
                 {facts(generation, manifest)}
             </section>
             {manifest.map(|manifest| token_breakdown::draw(self.sent, manifest))}
             <section aria-labelledby="messages">
-                <h2 id="messages">{said::messages()}</h2>
+                <h2 id="messages">{texts::messages()}</h2>
                 {messages}
             </section>
             <div class="deeds no-print">
                 {raw}
-                <a class="button bare" href=format!("/api/generations/{}", generation.id)>{said::as_json()}</a>
+                <a class="button bare" href=format!("/api/generations/{}", generation.id)>{texts::as_json()}</a>
             </div>
         }
         .into_any()
@@ -79,10 +80,10 @@ impl SentRequestPage<'_> {
         let link = |at: usize| {
             let is_here = (at == self.sent.index).then_some("page");
             let address = format!("/turns/{}/sent?request={}", self.sent.turn.id, at + 1);
-            view! { <li><a href=address aria-current=is_here>{said::request(at + 1)}</a></li> }
+            view! { <li><a href=address aria-current=is_here>{texts::request(at + 1)}</a></li> }
         };
         let links = (0..self.sent.ids.len()).map(link).collect_view();
-        view! { <nav class="requests no-print" aria-label=said::requests()><ol>{links}</ol></nav> }.into_any()
+        view! { <nav class="requests no-print" aria-label=texts::requests()><ol>{links}</ol></nav> }.into_any()
     }
 
     fn messages(&self, entries: &[ManifestEntry]) -> AnyView {
@@ -92,7 +93,7 @@ impl SentRequestPage<'_> {
         let (older, shown) = entries.split_at(from);
         let older = (!older.is_empty()).then(|| {
             let tokens = older.iter().map(|entry| entry.approx_tokens).sum();
-            view! { <p class="hint">{said::earlier_messages(older.len(), tokens)}</p> }
+            view! { <p class="hint">{texts::earlier_messages(older.len(), tokens)}</p> }
         });
         let rows = shown.iter().map(|entry| message::row(entry, turns.get(&entry.turn_id).copied())).collect_view();
         view! {
@@ -106,14 +107,15 @@ impl SentRequestPage<'_> {
 /// Renders the request as a list of names and values.
 fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView {
     let fact = |name: &'static str, value: String| view! { <div><dt>{name}</dt><dd dir="auto">{value}</dd></div> };
-    let since =
-        |at: chrono::DateTime<chrono::Utc>| said::seconds((at - generation.started_at).num_milliseconds().max(0));
+    let since = |at: chrono::DateTime<chrono::Utc>| {
+        amounts::measured_time((at - generation.started_at).num_milliseconds().max(0).unsigned_abs())
+    };
     let asked = format!("{} · {}", generation.provider, generation.model_requested);
     let other = generation.model_returned.clone().filter(|model| *model != generation.model_requested);
     let usage = &generation.usage;
     let tokens = usage::in_and_out(usage).map(|counted| {
         let parts =
-            [usage.cache_read_tokens.map(said::cached_tokens), usage.reasoning_tokens.map(said::reasoning_tokens)];
+            [usage.cache_read_tokens.map(texts::cached_tokens), usage.reasoning_tokens.map(texts::reasoning_tokens)];
         join_list(&std::iter::once(counted).chain(parts.into_iter().flatten()).collect::<Vec<_>>())
     });
     let is_estimated = generation.cost_basis != Some(CostBasis::Reported);
@@ -127,16 +129,16 @@ fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView
     let sent_at = view! { <time datetime=generation.started_at.to_rfc3339()>{sent_at}</time> };
     view! {
         <dl class="facts">
-            {fact(said::model(), asked)}
-            {other.map(|model| fact(said::answered_by(), model))}
-            <div><dt>{said::sent_at()}</dt><dd>{sent_at}</dd></div>
-            {generation.first_token_at.map(|at| fact(said::first_words(), since(at)))}
-            {fact(said::ended_label(), said::ending(generation.status, generation.stop_reason.as_deref()))}
-            {tokens.map(|tokens| fact(said::tokens_label(), tokens))}
-            {cost.map(|cost| fact(said::cost(), cost))}
-            {not_sent.map(|words| fact(said::parameters(), words))}
-            {repair.map(|words| fact(said::repaired(), words))}
-            {goes_on.map(|id| fact(said::goes_on(), id))}
+            {fact(texts::model(), asked)}
+            {other.map(|model| fact(texts::answered_by(), model))}
+            <div><dt>{texts::sent_at()}</dt><dd>{sent_at}</dd></div>
+            {generation.first_token_at.map(|at| fact(texts::first_words(), since(at)))}
+            {fact(texts::ended_label(), texts::ending(generation.status, generation.stop_reason.as_deref()))}
+            {tokens.map(|tokens| fact(texts::tokens_label(), tokens))}
+            {cost.map(|cost| fact(texts::cost(), cost))}
+            {not_sent.map(|words| fact(texts::parameters(), words))}
+            {repair.map(|words| fact(texts::repaired(), words))}
+            {goes_on.map(|id| fact(texts::goes_on(), id))}
         </dl>
     }
     .into_any()

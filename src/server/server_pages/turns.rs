@@ -14,14 +14,14 @@ use crate::ui::erased::view;
 use crate::ui::kit::{Icon, reference_chip};
 use crate::ui::messages as app_words;
 use crate::ui::messages::attachments as of_files;
-use crate::ui::messages::{transcript as said, trash as said_of_trash};
+use crate::ui::messages::{transcript as texts, trash as said_of_trash};
 
 /// The number of characters of the turn to delete that are shown.
 const FIRST_WORDS: usize = 60;
 
 /// Returns the title of the edit page.
 pub fn edit_title(role: Role) -> &'static str {
-    if role == Role::Assistant { said::edit_reply() } else { said::edit_message() }
+    if role == Role::Assistant { texts::edit_reply() } else { texts::edit_message() }
 }
 
 /// The form that edits a turn.
@@ -42,7 +42,7 @@ impl EditTurnView<'_> {
             name: "text",
             form: "edit",
             value: self.text,
-            hint: is_reply.then_some(said::edit_reply_hint()),
+            hint: is_reply.then_some(texts::edit_reply_hint()),
             error: self.error,
             kind: FieldKind::Lines(12),
             is_required: true,
@@ -56,7 +56,7 @@ impl EditTurnView<'_> {
                 {(!is_reply).then(|| attachment_fields(self.turn))}
                 <div class="deeds">
                     <button type="submit" class="button primary">
-                        {if is_reply { said::save_version() } else { app_words::send() }}
+                        {if is_reply { texts::save_version() } else { app_words::send() }}
                     </button>
                     {back(self.turn)}
                 </div>
@@ -116,7 +116,7 @@ impl RetryView<'_> {
             <form class="form" method="post" action="/forms/retry">
                 <input type="hidden" name="turn_id" value=self.turn.id.to_string()/>
                 <input type="hidden" name="client_request_id" value=self.request_id.to_owned()/>
-                <p class="hint">{said::retry_with_hint()}</p>
+                <p class="hint">{texts::retry_with_hint()}</p>
                 <div class="form-field">
                     <label for="again-model">{app_words::model()}</label>
                     <select class="field" id="again-model" name="model">

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::form_fields::SelectField;
 use super::frame::{ActionNotice, PageSection, ServerPage};
-use super::messages::usage as said;
+use super::messages::usage as texts;
 use crate::domain::Cost;
 use crate::ui::erased::view;
 use crate::ui::messages as app_words;
@@ -33,10 +33,10 @@ impl UsageGrouping {
     /// Returns the word in addresses, and the display name.
     fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Day => ("day", said::by_day()),
-            Self::Model => ("model", said::by_model()),
-            Self::Provider => ("provider", said::by_provider()),
-            Self::Chat => ("chat", said::by_chat()),
+            Self::Day => ("day", texts::by_day()),
+            Self::Model => ("model", texts::by_model()),
+            Self::Provider => ("provider", texts::by_provider()),
+            Self::Chat => ("chat", texts::by_chat()),
         }
     }
 }
@@ -68,7 +68,7 @@ impl UsagePage {
         let (chosen, _) = self.grouping.words();
         let options = UsageGrouping::ALL.map(UsageGrouping::words);
         let group = SelectField {
-            label: said::group(),
+            label: texts::group(),
             name: "group",
             form: "usage",
             options: &options,
@@ -77,10 +77,10 @@ impl UsagePage {
             error: None,
         };
         let presets = [
-            (said::last_7(), self.today.checked_sub_days(Days::new(6))),
-            (said::last_30(), self.today.checked_sub_days(Days::new(29))),
-            (said::this_month(), self.today.with_day(1)),
-            (said::this_year(), self.today.with_ordinal(1)),
+            (texts::last_7(), self.today.checked_sub_days(Days::new(6))),
+            (texts::last_30(), self.today.checked_sub_days(Days::new(29))),
+            (texts::this_month(), self.today.with_day(1)),
+            (texts::this_year(), self.today.with_ordinal(1)),
         ];
         let presets = presets.into_iter().filter_map(|(name, from)| {
             let address = format!("/usage?from={}&to={}&group={chosen}", from?, self.today);
@@ -89,10 +89,10 @@ impl UsagePage {
         let presets = presets.collect_view();
         view! {
             <form class="form usage-form" method="get" action="/usage">
-                {day("from", said::from(), self.period.from())}
-                {day("to", said::to(), self.period.to())}
+                {day("from", texts::from(), self.period.from())}
+                {day("to", texts::to(), self.period.to())}
                 {group.draw()}
-                <div class="deeds"><button type="submit" class="button strong">{said::show()}</button>{presets}</div>
+                <div class="deeds"><button type="submit" class="button strong">{texts::show()}</button>{presets}</div>
             </form>
         }
         .into_any()
@@ -100,7 +100,7 @@ impl UsagePage {
 
     fn table(&self) -> AnyView {
         if self.rows.is_empty() {
-            return view! { <p class="hint">{said::nothing()}</p> }.into_any();
+            return view! { <p class="hint">{texts::nothing()}</p> }.into_any();
         }
         let mut rows: Vec<&SpendingSum> = self.rows.iter().collect();
         match self.grouping {
@@ -125,25 +125,25 @@ impl UsagePage {
         let body = body.collect_view();
         let (_, by) = self.grouping.words();
         let total = SpendingSum::total(&self.rows);
-        let hidden = (hidden > 0).then(|| view! { <p class="hint">{said::more_rows(hidden)}</p> });
+        let hidden = (hidden > 0).then(|| view! { <p class="hint">{texts::more_rows(hidden)}</p> });
         view! {
-            <div class="usage-scroll" role="region" tabindex="0" aria-label=said::table()>
+            <div class="usage-scroll" role="region" tabindex="0" aria-label=texts::table()>
                 <table class="usage-table">
-                    <caption>{said::caption(self.period.from(), self.period.to())}</caption>
+                    <caption>{texts::caption(self.period.from(), self.period.to())}</caption>
                     <thead>
                         <tr>
                             <th scope="col">{by}</th>
-                            <th scope="col">{said::cost()}</th>
-                            <th scope="col">{said::calls()}</th>
-                            <th scope="col">{said::input()}</th>
-                            <th scope="col">{said::cached()}</th>
-                            <th scope="col">{said::output()}</th>
-                            <th scope="col">{said::reasoning()}</th>
+                            <th scope="col">{texts::cost()}</th>
+                            <th scope="col">{texts::calls()}</th>
+                            <th scope="col">{texts::input()}</th>
+                            <th scope="col">{texts::cached()}</th>
+                            <th scope="col">{texts::output()}</th>
+                            <th scope="col">{texts::reasoning()}</th>
                             <td></td>
                         </tr>
                     </thead>
                     <tbody>{body}</tbody>
-                    <tfoot><tr><th scope="row">{said::total()}</th>{numbers(&total)}<td></td></tr></tfoot>
+                    <tfoot><tr><th scope="row">{texts::total()}</th>{numbers(&total)}<td></td></tr></tfoot>
                 </table>
             </div>
             {hidden}
@@ -167,7 +167,7 @@ impl UsagePage {
                     let title = title.unwrap_or_else(|| app_words::untitled().to_owned());
                     view! { <a href=format!("/c/{id}") dir="auto">{title}</a> }.into_any()
                 }
-                None => said::deleted().into_any(),
+                None => texts::deleted().into_any(),
             },
         }
     }
@@ -177,10 +177,10 @@ impl UsagePage {
         let csv = format!("/api/usage?from={}&to={}&group={by}&format=csv", self.period.from(), self.period.to());
         view! {
             <div class="deeds no-print">
-                <a class="button" href=csv download="">{said::csv()}</a>
+                <a class="button" href=csv download="">{texts::csv()}</a>
             </div>
-            <p class="hint">{said::estimated()}</p>
-            <p class="hint">{said::what_counts()}</p>
+            <p class="hint">{texts::estimated()}</p>
+            <p class="hint">{texts::what_counts()}</p>
         }
         .into_any()
     }
@@ -199,9 +199,9 @@ fn day(name: &'static str, label: &'static str, value: NaiveDate) -> AnyView {
 
 /// Renders the cells of a row. The cost comes first, because a phone shows only the first few.
 fn numbers(sum: &SpendingSum) -> AnyView {
-    let count = |count: Option<u64>| count.map_or_else(|| usage::UNKNOWN.to_owned(), app_words::transcript::number);
+    let count = |count: Option<u64>| count.map_or_else(|| usage::UNKNOWN.to_owned(), app_words::amounts::number);
     let cell = |text: String| view! { <td>{text}</td> };
-    let lacks = |unknown: u64| (unknown > 0 && unknown < sum.generations).then(|| said::unknown_costs(unknown));
+    let lacks = |unknown: u64| (unknown > 0 && unknown < sum.generations).then(|| texts::unknown_costs(unknown));
     let with_lack = |text: String, unknown: u64| {
         let lacks = lacks(unknown).map(|lacks| view! { <span class="hint">{lacks}</span> });
         view! { <td>{text}{lacks}</td> }
@@ -212,7 +212,7 @@ fn numbers(sum: &SpendingSum) -> AnyView {
     );
     view! {
         {with_lack(cost, sum.unknown_cost_generations)}
-        {cell(app_words::transcript::number(sum.generations))}
+        {cell(app_words::amounts::number(sum.generations))}
         {with_lack(count(sum.usage.input_tokens), sum.unknown_token_generations)}
         {cell(count(sum.usage.cache_read_tokens))}
         {cell(count(sum.usage.output_tokens))}

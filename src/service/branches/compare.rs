@@ -22,7 +22,7 @@ use turnleaf_store::branches;
 use turnleaf_store::turns::Ancestor;
 
 /// The reason why a turn is not compared with itself.
-pub const SAME_TURN_REASON: &str = "this is the same turn as the left one";
+pub const SAME_TURN_REASON: &str = "must differ from the left one";
 
 /// The request for one page of a comparison.
 #[derive(Debug, Clone, Copy)]

@@ -55,10 +55,10 @@ impl Service {
         let source = self.chat(owner, id).await?;
         let leaf = self.turn_in_chat(owner, id, "turn_id", turn).await?;
         if leaf.role != Role::Assistant {
-            return Err(InvalidField::new("turn_id", "a copy ends with a reply").into());
+            return Err(InvalidField::new("turn_id", "a copy must end with a reply").into());
         }
         if !leaf.status.is_terminal() {
-            return Err(ServiceError::conflict("turn_running", "this reply is still running"));
+            return Err(ServiceError::conflict("turn_running", "this reply is still being generated"));
         }
         let path = path_skeleton(self.db(), owner, turn).await?;
         let now = self.clock().now();

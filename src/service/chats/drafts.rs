@@ -117,5 +117,5 @@ fn check(draft: &Draft) -> Result<(), ServiceError> {
 }
 
 fn changed() -> ServiceError {
-    ServiceError::conflict("draft_changed", "the draft changed at the same moment")
+    ServiceError::conflict("draft_changed", "the draft was changed at the same time")
 }

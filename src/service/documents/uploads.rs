@@ -153,7 +153,7 @@ impl Service {
             return Ok(());
         }
         let message = format!(
-            "your files and documents have {} in all, and that is full; delete some for ever first",
+            "your storage limit of {} for files and documents is reached; permanently delete some first",
             ByteSize(limits::PERSON_UPLOAD_BYTES)
         );
         Err(ServiceError::unfit(UnfitReason::Room, "quota_reached", "body", message))

@@ -33,7 +33,7 @@ impl Service {
     ) -> Result<PathTip, ServiceError> {
         if let Some(branch) = branch {
             if through.is_some() {
-                return Err(InvalidField::new("branch_id", "give `leaf` or `branch_id`, not both").into());
+                return Err(InvalidField::new("branch_id", "set `leaf` or `branch_id`, not both").into());
             }
             self.chat(owner, chat).await?;
             let named = branches::find(self.db(), owner, branch).await?.filter(|branch| branch.chat_id == chat);

@@ -64,7 +64,7 @@ impl Service {
         let mut seen = std::collections::HashSet::with_capacity(turns.len());
         for turn in &turns {
             if turn.prev.is_some_and(|prev| !seen.contains(&prev)) {
-                let message = format!("turn {} hangs on no older turn; `turnleaf fsck` says more", turn.id);
+                let message = format!("turn {} has no older parent; run `turnleaf fsck` for details", turn.id);
                 return Err(ServiceError::conflict("corrupt_tree", message));
             }
             seen.insert(turn.id);

@@ -158,7 +158,7 @@ impl Service {
             if let Some(leaf) = leaf
                 && !self.is_on_path(owner, &from, &leaf).await?
             {
-                return Err(InvalidField::new("leaf", "is not at or below the turn to start from").into());
+                return Err(InvalidField::new("leaf", "must be the start turn or below it").into());
             }
             return Ok(Some(from));
         }

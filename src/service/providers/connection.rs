@@ -5,7 +5,7 @@ use turnleaf_platform::base_url;
 use turnleaf_providers::address::{is_metadata, is_public};
 
 /// The status sentence of a connection that its owner disabled.
-pub(crate) const SWITCHED_OFF: &str = "It is switched off.";
+pub(crate) const SWITCHED_OFF: &str = "Disabled.";
 
 /// Validates a display name and trims it.
 pub(crate) fn check_name(name: &str) -> Result<String, InvalidField> {
@@ -21,10 +21,14 @@ pub(crate) fn check_name(name: &str) -> Result<String, InvalidField> {
 pub(crate) fn check_address(field: &str, url: &str, local_network: bool) -> Result<(), InvalidField> {
     let Some(address) = base_url::literal_address(url) else { return Ok(()) };
     if is_metadata(address) {
-        return Err(InvalidField::new(field, "is a cloud metadata or link-local address, which is never connected to"));
+        return Err(InvalidField::new(
+            field,
+            "is a cloud metadata or link-local address; connecting to it is not \
+            allowed",
+        ));
     }
     if !is_public(address) && !local_network {
-        let what = "must be switched on for an address on this machine or the local network";
+        let what = "must be on for an address on this machine or the local network";
         return Err(InvalidField::new("local_network", what));
     }
     Ok(())

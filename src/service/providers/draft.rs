@@ -100,7 +100,7 @@ impl ProviderChange {
         let is_missing = |field: &Option<String>| field.as_deref().is_none_or(|text| text.trim().is_empty());
         for (name, field) in [("name", &self.name), ("api", &self.api), ("base_url", &self.base_url)] {
             if is_missing(field) {
-                return Err(InvalidField::new(name, "is needed"));
+                return Err(InvalidField::new(name, "is required"));
             }
         }
         Ok(())
@@ -128,13 +128,13 @@ pub fn apply_change(
     }
     row.settings.keeps_responses = change.keeps_responses.unwrap_or(row.settings.keeps_responses);
     if row.settings.keeps_responses && parse_api(&row.kind)? != ProviderApi::OpenaiResponses {
-        return Err(InvalidField::new("keeps_responses", "is for the API openai_responses alone"));
+        return Err(InvalidField::new("keeps_responses", "is only available for the openai_responses API"));
     }
     if let Some(dialect) = change.dialect {
         if !dialect.is_empty() && Dialect::from_name(&dialect).is_none() {
             return Err(InvalidField::new(
                 "dialect",
-                format!("`{dialect}` is not known; leave it empty to go by the address"),
+                format!("unknown dialect `{dialect}`; leave it empty to detect it from the address"),
             ));
         }
         row.settings.dialect = dialect;
@@ -177,7 +177,7 @@ pub fn apply_change(
     row.is_enabled = change.is_enabled.unwrap_or(row.is_enabled);
     if reseal {
         if !is_open && row.sealed_key.is_some() {
-            notices.push("What was stored before could not be opened and was replaced.");
+            notices.push("The stored key or headers could not be decrypted and were replaced.");
         }
         sealer.seal(row, &secrets);
     }
@@ -187,9 +187,9 @@ pub fn apply_change(
 /// Returns the notice about secrets that were cleared with their address.
 fn cleared_with_address(loses_key: bool, loses_headers: bool) -> Option<&'static str> {
     match (loses_key, loses_headers) {
-        (true, true) => Some("The address changed, so the key and the extra headers were cleared."),
-        (true, false) => Some("The address changed, so the key was cleared."),
-        (false, true) => Some("The address changed, so the extra headers were cleared."),
+        (true, true) => Some("The address changed, so the API key and the extra headers were deleted."),
+        (true, false) => Some("The address changed, so the API key was deleted."),
+        (false, true) => Some("The address changed, so the extra headers were deleted."),
         (false, false) => None,
     }
 }
@@ -204,7 +204,7 @@ fn check_key(key: SecretString) -> Result<SecretString, InvalidField> {
     let text = key.expose_secret().trim();
     let is_sendable = text.bytes().all(|byte| byte.is_ascii_graphic());
     if text.is_empty() || text.len() > limits::PROVIDER_KEY_BYTES || !is_sendable {
-        return Err(InvalidField::new("key", "must be letters, digits and signs of ASCII, without spaces"));
+        return Err(InvalidField::new("key", "must contain only ASCII letters, digits, and symbols, without spaces"));
     }
     Ok(SecretString::from(text))
 }
@@ -213,7 +213,7 @@ fn check_key(key: SecretString) -> Result<SecretString, InvalidField> {
 pub fn check_model(field: &str, model: &str) -> Result<String, InvalidField> {
     let model = model.trim();
     if model.is_empty() || model.chars().count() > limits::TITLE_CHARS || model.chars().any(char::is_control) {
-        return Err(InvalidField::new(field, format!("a model's name is 1 to {} characters", limits::TITLE_CHARS)));
+        return Err(InvalidField::new(field, format!("model names must be 1 to {} characters", limits::TITLE_CHARS)));
     }
     Ok(model.to_owned())
 }

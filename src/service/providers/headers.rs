@@ -22,7 +22,7 @@ pub(crate) fn check_headers(headers: SecretHeaders, own: &[&str]) -> Result<Secr
     for (name, value) in headers {
         let name = name.trim().to_ascii_lowercase();
         if !base_url::is_header_token(&name) {
-            return wrong("a header's name is letters, digits and hyphens".into());
+            return wrong("header names may contain only letters, digits and hyphens".into());
         }
         if !base_url::is_settable_header(&name) || own.contains(&name.as_str()) {
             return wrong(format!("`{name}` cannot be set here"));
@@ -33,7 +33,7 @@ pub(crate) fn check_headers(headers: SecretHeaders, own: &[&str]) -> Result<Secr
             return wrong(format!("the value of `{name}` must be one line of ASCII characters"));
         }
         if checked.iter().any(|(known, _)| *known == name) {
-            return wrong(format!("`{name}` is there twice"));
+            return wrong(format!("`{name}` is listed twice"));
         }
         checked.push((name, SecretString::from(text)));
     }

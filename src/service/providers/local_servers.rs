@@ -51,7 +51,7 @@ impl Service {
     fn check_local_server(&self, address: &str) -> Result<(), InvalidField> {
         let found = self.supervisor().registry().local_servers();
         let is_there = found.iter().any(|server| server.address == address);
-        if is_there { Ok(()) } else { Err(InvalidField::new("address", "no server was found there")) }
+        if is_there { Ok(()) } else { Err(InvalidField::new("address", "no server was found at this address")) }
     }
 
     /// Hides the server at this address from the notices. It can still be used later.

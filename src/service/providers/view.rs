@@ -83,7 +83,7 @@ impl ProviderStatusView {
 
     fn from_known(known: Option<&KnownEndpoint>) -> Self {
         let check = known.and_then(|known| known.check.clone());
-        check.map_or_else(|| Self::new("not_tested", "It has not been asked yet."), Self::from)
+        check.map_or_else(|| Self::new("not_tested", "Not tested yet."), Self::from)
     }
 }
 
@@ -140,8 +140,8 @@ pub fn stored_provider_view(
         Some(error) => ProviderStatusView::new(
             "key_unreadable",
             format!(
-                "The stored key cannot be opened: {error}. Start the server with the TURNLEAF_SECRET_KEY or the \
-                 secret.key file that it was stored with, or enter the key again."
+                "The stored API key cannot be decrypted: {error}. Start the server with the TURNLEAF_SECRET_KEY or \
+                secret.key file it was encrypted with, or enter the key again."
             ),
         ),
         None if !row.is_enabled => ProviderStatusView::new("off", SWITCHED_OFF),

@@ -79,7 +79,7 @@ impl Service {
             CommandOutcome::NotAsked => Err(not_asked()),
             CommandOutcome::Changed => Err(changed()),
             CommandOutcome::Failed(failure) => {
-                tracing::error!(turn = %id, code = failure.kind.as_str(), "what was said about a call is not stored");
+                tracing::error!(turn = %id, code = failure.kind.as_str(), "an approval answer could not be saved");
                 let is_full = failure.kind == FailureKind::StorageFull;
                 Err(if is_full { StoreError::Full } else { StoreError::Gone("the answer") }.into())
             }
@@ -93,9 +93,9 @@ fn call_of(turn: &Turn, block: BlockId) -> Result<&Block, ServiceError> {
 }
 
 fn not_asked() -> ServiceError {
-    ServiceError::conflict("not_asked", "this is not asked any more")
+    ServiceError::conflict("not_asked", "this request is no longer open")
 }
 
 fn changed() -> ServiceError {
-    ServiceError::conflict("approval_changed", "what is asked has changed; look at it again")
+    ServiceError::conflict("approval_changed", "this request has changed; review it again")
 }

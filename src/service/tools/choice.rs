@@ -74,7 +74,7 @@ impl Service {
         if let Some(head) = branch.head_turn_id {
             let turn = turns::find(self.db(), owner, head).await?;
             if turn.is_some_and(|turn| !turn.status.is_terminal()) {
-                return Err(ServiceError::conflict("turn_running", "a reply of this branch is not over"));
+                return Err(ServiceError::conflict("turn_running", "a reply on this branch is still being generated"));
             }
         }
         let choice = self.chat_tool_choice(&chat).await?;
@@ -94,7 +94,7 @@ impl Service {
     /// Sets the default tools of new chats. Client tools are refused, because they belong to one chat.
     pub async fn set_default_tools(&self, owner: UserId, choice: ToolChoice) -> Result<ToolChoice, ServiceError> {
         if !choice.client.is_empty() {
-            return Err(InvalidField::new("tools.client", "belong to one chat, not to all new ones").into());
+            return Err(InvalidField::new("tools.client", "can only be set for one chat, not for new chats").into());
         }
         let before = self.default_tools(owner).await?;
         self.check_tool_choice(owner, &choice, Some(&before)).await?;
@@ -169,7 +169,7 @@ impl Service {
                 None => built_in::describe_all().iter().any(|known| known.tool == *name),
             };
             if !is_kept && !is_there {
-                return Err(InvalidField::new("tools.on", format!("names `{name}`, and there is no such tool")).into());
+                return Err(InvalidField::new("tools.on", format!("unknown tool `{name}`")).into());
             }
         }
         Ok(())
@@ -183,10 +183,10 @@ pub(crate) fn check_stored_choice(choice: &ToolChoice) -> Result<(), InvalidFiel
         let wrong = |what: String| InvalidField::new("tools.client", format!("`{}`: {what}", spec.name));
         let schema = spec.parameters.to_string();
         if spec.description.len() > limits::TOOL_DESCRIPTION_BYTES {
-            return Err(wrong(format!("description is more than {} bytes", limits::TOOL_DESCRIPTION_BYTES)));
+            return Err(wrong(format!("description is longer than {} bytes", limits::TOOL_DESCRIPTION_BYTES)));
         }
         if schema.len() > limits::TOOL_SCHEMA_BYTES {
-            return Err(wrong(format!("parameters are more than {} bytes", limits::TOOL_SCHEMA_BYTES)));
+            return Err(wrong(format!("parameters are longer than {} bytes", limits::TOOL_SCHEMA_BYTES)));
         }
         if spec.description.contains('\0') || schema.contains("\\u0000") {
             return Err(wrong(InvalidField::HAS_NUL.into()));

@@ -45,7 +45,7 @@ impl Service {
                 continue;
             }
             if let Err(error) = self.publish_tool_server(&row) {
-                tracing::warn!(server = row.slug, %error, "a stored server of tools cannot be begun");
+                tracing::warn!(server = row.slug, %error, "a stored tool server could not be started");
             }
         }
         Ok(())
@@ -139,12 +139,12 @@ impl Service {
         let configured = configured.iter().map(|server| server.id.clone());
         let taken: Vec<String> = configured.chain(rows.into_iter().map(|row| row.slug)).collect();
         if taken.len() >= limits::TOOL_SERVERS {
-            let message = format!("there are at most {} servers of tools", limits::TOOL_SERVERS);
+            let message = format!("at most {} tool servers", limits::TOOL_SERVERS);
             return Err(ServiceError::conflict("too_many_servers", message));
         }
         let slug = new.slug(&taken)?;
         if taken.contains(&slug) {
-            return Err(InvalidField::new("id", format!("there is a server `{slug}` already")).into());
+            return Err(InvalidField::new("id", format!("server `{slug}` already exists")).into());
         }
         let now = self.clock().now();
         let mut row = StoredToolServer {
@@ -163,7 +163,7 @@ impl Service {
         let effects = draft::apply_change(&mut row, new.fields, self.sealer())?;
         match tool_servers::insert(&mut tx, &row).await {
             Err(StoreError::NotUnique) => {
-                return Err(InvalidField::new("id", format!("there is a server `{}` already", row.slug)).into());
+                return Err(InvalidField::new("id", format!("server `{}` already exists", row.slug)).into());
             }
             done => done?,
         }
@@ -310,7 +310,7 @@ impl Service {
     /// Returns a stored row that its owner may change.
     async fn own_tool_server(&self, owner: UserId, id: &str) -> Result<StoredToolServer, ServiceError> {
         if let Some(server) = self.tools().configured_server(id) {
-            let message = format!("{} is set by the configuration file and can only be changed there.", server.name);
+            let message = format!("{} is set in the configuration file. Change it there.", server.name);
             return Err(ServiceError::conflict("server_locked", message));
         }
         tool_servers::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
@@ -353,14 +353,14 @@ fn scope_of(
     match host.map(str::trim) {
         None if by_host && policy == ToolApprovalPolicy::Allow => Err(InvalidField::new("host", "is missing")),
         None => Ok(None),
-        Some(_) if !by_host => Err(InvalidField::new("host", "goes with a tool that is asked about for each host")),
+        Some(_) if !by_host => Err(InvalidField::new("host", "applies only to tools that need approval for each host")),
         // A stored row can be revoked even if its host is invalid.
         Some(host) if policy == ToolApprovalPolicy::Ask => {
             Ok(Some(parse_host(host).unwrap_or_else(|| host.to_owned())))
         }
         Some(host) => {
             let named =
-                parse_host(host).ok_or_else(|| InvalidField::new("host", "is not a host such as example.org"))?;
+                parse_host(host).ok_or_else(|| InvalidField::new("host", "must be a host such as example.org"))?;
             Ok(Some(named))
         }
     }

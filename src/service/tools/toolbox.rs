@@ -268,7 +268,7 @@ impl Toolbox for ServiceToolbox {
             match self.select_tools(owner, choice).await {
                 Ok(selection) => selection.offered,
                 Err(error) => {
-                    tracing::error!(%error, "which tools there are cannot be read; none are offered");
+                    tracing::error!(%error, "the tools could not be read; none are offered");
                     Vec::new()
                 }
             }

@@ -39,7 +39,7 @@ impl Service {
         });
         deleting.await.unwrap_or_else(|error| {
             tracing::error!(%error, "deleting everything broke off");
-            Err(ServiceError::conflict("not_deleted", "not everything was deleted; try again"))
+            Err(ServiceError::conflict("not_deleted", "some items could not be deleted; try again"))
         })
     }
 

@@ -148,7 +148,7 @@ impl Service {
         if !branches::set_head(&mut tx, branch.id, branch.head_turn_id, assistant_turn.id).await? {
             return Err(ServiceError::conflict(
                 "branch_moved",
-                "something was added to this branch at the same moment",
+                "this branch was changed at the same time; reload and try again",
             ));
         }
         branch.head_turn_id = Some(assistant_turn.id);
@@ -188,7 +188,7 @@ impl Service {
             Ok::<_, StoreError>(())
         });
         let begun = tokio::time::timeout(limits::SEND_TIME, begun).await;
-        let begun = begun.map_err(|_| StoreError::Unacknowledged("it does not answer".into()))?;
+        let begun = begun.map_err(|_| StoreError::Unacknowledged("the run does not respond".into()))?;
         begun.map_err(|_| StoreError::Gone("the message"))??;
         Ok(())
     }
@@ -205,7 +205,7 @@ impl Service {
         let now = self.clock().now();
         let ord = chats::allocate_ord(tx, chat.owner_id, chat.id, now).await?.ok_or(ServiceError::NotFound)?;
         if ord > limits::TURNS_PER_CHAT {
-            let message = format!("a chat has at most {} turns", limits::TURNS_PER_CHAT);
+            let message = format!("a chat can have at most {} messages", limits::TURNS_PER_CHAT);
             return Err(ServiceError::conflict("too_many_turns", message));
         }
         Ok(Turn {

@@ -5,7 +5,7 @@ use turnleaf_domain::{ChatId, InvalidField, Turn, TurnId, UserId};
 use turnleaf_store::turns::{self, Ancestor};
 
 /// The reason for refusing a turn of another chat.
-pub const OTHER_CHAT_REASON: &str = "this turn belongs to another chat";
+pub const OTHER_CHAT_REASON: &str = "this message belongs to another chat";
 
 impl Service {
     /// Returns the turn that a field names, which must belong to the chat.
@@ -17,7 +17,7 @@ impl Service {
         id: TurnId,
     ) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat);
-        Ok(turn.ok_or_else(|| InvalidField::new(field, "no such turn in this chat"))?)
+        Ok(turn.ok_or_else(|| InvalidField::new(field, "this chat has no such message"))?)
     }
 
     /// Returns the path to the turn that a field names, which must belong to the chat.

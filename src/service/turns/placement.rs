@@ -98,7 +98,7 @@ impl Service {
         let source = match (wanted.branch_id, &parent, chat.default_branch_id) {
             (Some(id), ..) => {
                 let named = branches::find(self.db(), owner, id).await?.filter(|branch| branch.chat_id == chat.id);
-                Some(named.ok_or_else(|| InvalidField::new("branch_id", "no such branch in this chat"))?)
+                Some(named.ok_or_else(|| InvalidField::new("branch_id", "this chat has no such branch"))?)
             }
             (None, Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
             (None, None, Some(id)) => branches::find(self.db(), owner, id).await?,
@@ -123,7 +123,7 @@ impl Service {
                 return Err(ServiceError::earlier_reply_running());
             }
             if parent.role == Role::User {
-                let reason = "a message follows a reply, not another message; try the one without a reply again first";
+                let reason = "a message must follow a reply; retry the message without a reply first";
                 return Err(InvalidField::new("prev_turn_id", reason).into());
             }
         }
@@ -195,7 +195,7 @@ impl Service {
         Err(ServiceError::Conflict {
             code: "branch_locked",
             message: format!(
-                "this branch is locked to {} / {}; another model needs a new branch",
+                "this branch uses {} / {}; create a new branch to use another model",
                 branch.lock.provider, branch.lock.model
             ),
             extra: json!({
@@ -209,9 +209,9 @@ impl Service {
         let registry = self.supervisor().registry();
         let provider = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
         if let Some(unknown) = provider.filter(|provider| registry.find(provider).is_none()) {
-            return Err(InvalidField::new("provider", format!("no provider {unknown:?} is configured")).into());
+            return Err(InvalidField::new("provider", format!("provider {unknown:?} is not configured")).into());
         }
-        let lock = lock.ok_or_else(|| InvalidField::new("model", "this provider has no default model; name one"))?;
+        let lock = lock.ok_or_else(|| InvalidField::new("model", "this provider has no default model; choose one"))?;
         check_model("model", &lock.model)?;
         Ok(lock)
     }
@@ -250,7 +250,7 @@ impl Service {
         below: Option<TurnId>,
     ) -> Result<(), ServiceError> {
         if turns::count_children(tx, chat, below).await? >= limits::SIBLINGS {
-            let message = format!("a turn has at most {} versions", limits::SIBLINGS);
+            let message = format!("a message can have at most {} versions", limits::SIBLINGS);
             return Err(ServiceError::conflict("too_many_siblings", message));
         }
         Ok(())
@@ -271,7 +271,7 @@ impl Service {
     ) -> Result<Branch, ServiceError> {
         let BranchFork { id, source, from, origin, lock, name } = leaving;
         if branches::count(tx, chat.id).await? >= limits::BRANCHES_PER_CHAT {
-            let message = format!("a chat has at most {} branches", limits::BRANCHES_PER_CHAT);
+            let message = format!("a chat can have at most {} branches", limits::BRANCHES_PER_CHAT);
             return Err(ServiceError::conflict("too_many_branches", message));
         }
         let taken = branches::names_like(tx, chat.id, &name).await?;

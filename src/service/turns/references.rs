@@ -131,7 +131,7 @@ impl Service {
         version: Option<DateTime<Utc>>,
     ) -> Result<NamedDocument, ServiceError> {
         if ref_type != DOCUMENT_REF_TYPE {
-            return Err(InvalidField::new("content", "`ref_type` is `document`").into());
+            return Err(InvalidField::new("content", "`ref_type` must be `document`").into());
         }
         let id: DocumentId = ref_id.parse().map_err(|_| ServiceError::NotFound)?;
         let document = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_none());
@@ -175,7 +175,7 @@ impl Service {
             }
         })?;
         if quote.is_some_and(|quote| quote != selected) {
-            let message = "the selected text is another one in this version; offsets count Unicode scalar values";
+            let message = "the selected text differs in this version; offsets count Unicode scalar values";
             return Err(ServiceError::conflict("selection_mismatch", message));
         }
         sums.add_text(selected.len() as u64, &card.title)?;
@@ -193,12 +193,14 @@ impl Service {
     ) -> Result<(Content, AttachmentCard), ServiceError> {
         let (mime, length) = blobs::find_type_and_size(self.db(), owner, &blob).await?.ok_or(ServiceError::NotFound)?;
         if !["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&mime.as_str()) {
-            return Err(InvalidField::new("content", "this file is no image; make a document of it").into());
+            return Err(InvalidField::new("content", "this file is not an image; attach it as a document").into());
         }
         sums.images += length;
         if sums.images > limits::TURN_UPLOAD_BYTES as u64 {
-            let limit =
-                format!("the images of a message have at most {}", ByteSize::from_usize(limits::TURN_UPLOAD_BYTES));
+            let limit = format!(
+                "images in a message can have at most {} in total",
+                ByteSize::from_usize(limits::TURN_UPLOAD_BYTES)
+            );
             return Err(ServiceError::TooLarge { field: "content", limit });
         }
         let upload = uploads::find(self.db(), owner, &blob).await?;
@@ -257,7 +259,7 @@ impl AttachmentSizes {
         }
         let (bytes, title) = &self.biggest;
         let limit = format!(
-            "the references of a message come to at most {}; the biggest is “{title}” with {} MiB",
+            "references in a message can have at most {} in total; the largest is “{title}” with {} MiB",
             ByteSize::from_usize(limits::TURN_REFERENCE_BYTES),
             bytes.div_ceil(1 << 20)
         );
@@ -281,5 +283,5 @@ fn find_same_reference<'a>(content: &Content, known: &'a [Block]) -> Option<&'a 
 }
 
 fn version_gone() -> ServiceError {
-    ServiceError::unfit(UnfitReason::Gone, "version_gone", "content", "the document has no such version any more")
+    ServiceError::unfit(UnfitReason::Gone, "version_gone", "content", "this version of the document no longer exists")
 }

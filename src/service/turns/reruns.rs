@@ -108,7 +108,7 @@ impl Service {
 
     async fn continue_rerun(&self, owner: UserId, id: RerunId) -> Result<RerunState, ServiceError> {
         let graft = reruns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        let moved = || ServiceError::conflict("graft_not_paused", "only a graft that is paused can be resumed");
+        let moved = || ServiceError::conflict("graft_not_paused", "only a paused rerun can be resumed");
         if graft.status != RerunStatus::Paused {
             return Err(moved());
         }
@@ -128,7 +128,7 @@ impl Service {
                 self.change_rerun_status(id, RerunStatus::Paused, &RerunStatusChange::Done).await?;
             }
             RerunStep::Pause(_) => {
-                return Err(ServiceError::conflict("graft_gone", "the last reply of this graft is deleted"));
+                return Err(ServiceError::conflict("graft_gone", "the last reply of this rerun was deleted"));
             }
         }
         self.rerun(owner, id).await
@@ -215,17 +215,17 @@ impl Service {
                 Some(at) => (at + 1, (path[at].role == Role::User).then_some(from)),
                 None => {
                     turns::find(self.db(), owner, from).await?.ok_or(ServiceError::NotFound)?;
-                    return Err(InvalidField::new("from_turn_id", "this turn is not on the path").into());
+                    return Err(InvalidField::new("from_turn_id", "this message is not on the path").into());
                 }
             },
         };
         let behind = path[first..].iter().filter(|turn| turn.role == Role::User).map(|turn| turn.id);
         let messages: Vec<TurnId> = asked_first.into_iter().chain(behind).collect();
         if messages.is_empty() {
-            return Err(InvalidField::new("leaf_turn_id", "no message of this path is left to ask").into());
+            return Err(InvalidField::new("leaf_turn_id", "this path has no messages left to rerun").into());
         }
         if messages.len() > limits::RERUN_MESSAGES {
-            let message = format!("a graft asks at most {} messages; this path has more", limits::RERUN_MESSAGES);
+            let message = format!("a rerun can have at most {} messages; this path has more", limits::RERUN_MESSAGES);
             return Err(ServiceError::conflict("graft_too_long", message));
         }
         let beside = path.get(first).map_or(leaf, |turn| turn.id);
@@ -264,7 +264,7 @@ impl Service {
 fn repeatable(message: &Turn) -> Result<UserMessage, ServiceError> {
     let answers_call = |content: &Content| matches!(content, Content::ToolResult { .. });
     if message.blocks.iter().any(|block| answers_call(&block.content)) {
-        let reason = "a message of this path holds the result of a tool, which cannot be asked again";
+        let reason = "a message on this path contains a tool result and cannot be rerun";
         return Err(InvalidField::new("leaf_turn_id", reason).into());
     }
     Ok(UserMessage { copy_of: Some(message.id), ..UserMessage::from_blocks(&message.blocks) })

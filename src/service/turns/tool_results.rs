@@ -65,5 +65,5 @@ impl Service {
 
 fn already_answered(tool_use_id: &str) -> ServiceError {
     let id: String = tool_use_id.chars().take(100).collect();
-    ServiceError::conflict("already_answered", format!("the call `{id}` has its result already"))
+    ServiceError::conflict("already_answered", format!("tool call `{id}` already has a result"))
 }

@@ -114,7 +114,7 @@ impl Service {
         let owner = chat.owner_id;
         let names = |content: &Content| matches!(content, Content::Reference { .. } | Content::PartialReference { .. });
         if message.contents.iter().any(names) {
-            return Err(InvalidField::new("content", "a reply names no documents").into());
+            return Err(InvalidField::new("content", "a reply cannot reference documents").into());
         }
         let PlacementRequest { provider, model, .. } = &edit.place;
         for (field, is_given) in [
@@ -123,7 +123,7 @@ impl Service {
             ("params", edit.params != ModelParams::default()),
         ] {
             if is_given {
-                return Err(InvalidField::new(field, "nobody is asked for a reply that you write yourself").into());
+                return Err(InvalidField::new(field, "a model cannot be set for a reply you write yourself").into());
             }
         }
         let question = match old.prev_turn_id {

@@ -77,7 +77,7 @@ impl ClaimGate {
         match tokio::time::timeout(patience, self.wait_until(|state| !matches!(state, ClaimState::Lost(_)))).await {
             Ok(ClaimState::Taken) => Err(StoreError::InUse),
             Ok(_) => Ok(()),
-            Err(_) => Err(StoreError::Busy("the claim of the database is being taken again".into())),
+            Err(_) => Err(StoreError::Busy("the database lease is being acquired again".into())),
         }
     }
 }

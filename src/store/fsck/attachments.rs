@@ -26,7 +26,7 @@ pub(super) async fn check_turn(db: &Db, turn: &Turn, findings: &mut Vec<FsckFind
                 if named > 0 {
                     continue;
                 }
-                "nothing says that it names its image, which may be collected"
+                "its image reference is missing, so the image may be deleted"
             }
             Content::Reference { ref_id, .. } | Content::PartialReference { ref_id, .. } => {
                 let Ok(document) = ref_id.parse::<DocumentId>() else { continue };
@@ -38,7 +38,7 @@ pub(super) async fn check_turn(db: &Db, turn: &Turn, findings: &mut Vec<FsckFind
                 if there == 0 || named > 0 {
                     continue;
                 }
-                "nothing says that it names its document"
+                "its document reference is missing"
             }
             _ => continue,
         };

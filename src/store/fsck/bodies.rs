@@ -32,7 +32,7 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<()
         if let Some(body) = note_unreadable(decompress(&packed, length, id), findings)?
             && Sha256::digest(&body).as_slice() != sha256
         {
-            findings.push(finding("I9", "generations", id, "its raw response is not the one its sha256 was taken of"));
+            findings.push(finding("I9", "generations", id, "its raw response does not match its sha256"));
         }
     }
     check_requests(db, findings).await?;
@@ -65,7 +65,7 @@ async fn check_blobs(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<(), Sto
         let bytes: Option<Vec<u8>> =
             with_pool!(db, |pool| sqlx::query_scalar(BYTES).bind(&name).fetch_optional(pool).await?);
         if bytes.map(|bytes| hex(Sha256::digest(bytes))).is_some_and(|hash| hash != name) {
-            findings.push(finding("R10", "blobs", name, "its bytes are not those that it is called by"));
+            findings.push(finding("R10", "blobs", name, "its bytes do not match its hash"));
         }
     }
     Ok(())

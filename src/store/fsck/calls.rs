@@ -15,7 +15,7 @@ pub(super) fn check_turn(turn: &Turn, findings: &mut Vec<FsckFinding>) {
             findings.push(finding(invariant, "turn_blocks", block.id, what));
         }
         if open_pause_text(block).is_some() && turn.status != TurnStatus::WaitingSubagents {
-            findings.push(finding("I6", "turn_blocks", block.id, "it pauses a turn that does not wait"));
+            findings.push(finding("I6", "turn_blocks", block.id, "it pauses a turn that is not waiting"));
         }
     }
 }
@@ -29,15 +29,13 @@ fn count_results(turn: &Turn, call: &Block) -> usize {
 /// Returns the problem of a call with this number of results in its own turn.
 fn call_problem(status: ToolStatus, results: usize, is_over: bool) -> Option<(&'static str, &'static str)> {
     match (status, results) {
-        (status, _) if is_over && status.is_open() => {
-            Some(("I7", "it is a tool call that waits although its turn is over"))
-        }
+        (status, _) if is_over && status.is_open() => Some(("I7", "it is a waiting tool call in a finished turn")),
         (status, 0) if status.is_open() => None,
-        (status, _) if status.is_open() => Some(("R6", "it is a tool call that is not over and has a result")),
+        (status, _) if status.is_open() => Some(("R6", "it is an unfinished tool call with a result")),
         (ToolStatus::HandedOver, 0) => None,
-        (ToolStatus::HandedOver, _) => Some(("R6", "it is a tool call that the client runs and has a result here")),
+        (ToolStatus::HandedOver, _) => Some(("R6", "it is a client-run tool call with a result in the same turn")),
         (_, 1) => None,
-        _ => Some(("R6", "it is a tool call that is over and has not exactly one result")),
+        _ => Some(("R6", "it is a finished tool call without exactly one result")),
     }
 }
 

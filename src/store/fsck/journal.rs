@@ -53,7 +53,7 @@ pub(super) async fn check(db: &Db, meanwhile: CheckMode, findings: &mut Vec<Fsck
             attachments::check_turn(db, &turn, findings).await?;
             check_replay(&turn, &events, findings);
         } else if meanwhile == CheckMode::Stopped && pending_user_input(&fold_events(&turn, &events)).is_none() {
-            findings.push(finding("R5", "turns", turn.id, "it is not over and nothing will end it"));
+            findings.push(finding("R5", "turns", turn.id, "it is unfinished and nothing will end it"));
         }
     }
     Ok(())
@@ -73,13 +73,23 @@ fn check_event_numbers(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<
 fn check_block_order(turn: &Turn, findings: &mut Vec<FsckFinding>) {
     for (block, place) in turn.blocks.iter().zip(0u32..) {
         if block.seq != place {
-            findings.push(finding("R4", "turn_blocks", block.id, format!("its place is {}, not {place}", block.seq)));
+            findings.push(finding(
+                "R4",
+                "turn_blocks",
+                block.id,
+                format!("its position is {}, not {place}", block.seq),
+            ));
         }
         if block.chat_seq != chat_seq(turn.ord, block.seq) {
-            findings.push(finding("I5", "turn_blocks", block.id, "its place in the chat does not follow its turn's"));
+            findings.push(finding(
+                "I5",
+                "turn_blocks",
+                block.id,
+                "its position in the chat does not follow its turn's",
+            ));
         }
         if block.state == BlockState::Open {
-            findings.push(finding("I6", "turn_blocks", block.id, "it is open although its turn is over"));
+            findings.push(finding("I6", "turn_blocks", block.id, "it is open although its turn is finished"));
         }
         if !may_hold(turn.role, &block.content) {
             let what = format!("a turn of this role has no {} blocks", block.content.block_type());
@@ -118,10 +128,10 @@ fn check_ended(turn: &Turn, findings: &mut Vec<FsckFinding>) {
     };
     let needs_one = turn.role == Role::Assistant && turn.status != TurnStatus::Cancelled;
     if needs_one && !turn.blocks.iter().any(is_visible) {
-        findings.push(finding("I8", "turns", turn.id, "it is over, was not cancelled and has nothing to show"));
+        findings.push(finding("I8", "turns", turn.id, "it finished without being cancelled and has no content"));
     }
     if turn.completed_at.is_none() {
-        findings.push(finding("R5", "turns", turn.id, "it is over at no known time"));
+        findings.push(finding("R5", "turns", turn.id, "it finished at an unknown time"));
     }
 }
 
@@ -134,7 +144,7 @@ async fn check_derived_text(db: &Db, turn: &Turn) -> Result<Vec<FsckFinding>, St
     // The text of a damaged block may exist only in the text of its turn.
     let is_whole = !turn.blocks.iter().any(|block| is_placeholder(&block.content));
     if is_whole && text.is_some_and(|text| text != content_text_column(&turn.content_text())) {
-        findings.push(finding("I10", "turns", turn.id, "its text is not that of its blocks"));
+        findings.push(finding("I10", "turns", turn.id, "its text does not match its blocks"));
     }
     for (block, stored) in turn.blocks.iter().zip(types) {
         if block.content.block_type() != stored {
@@ -155,18 +165,18 @@ fn check_replay(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<FsckFin
         findings.push(finding("R7", "turn_events", turn.id, format!("event {seq} cannot be applied: {why}")));
     }
     if replayed.blocks.len() != turn.blocks.len() {
-        let what = format!("its journal gives {} blocks, stored are {}", replayed.blocks.len(), turn.blocks.len());
+        let what = format!("its journal yields {} blocks, but {} are stored", replayed.blocks.len(), turn.blocks.len());
         findings.push(finding("R7", "turns", turn.id, what));
     }
     for (block, stored) in replayed.blocks.iter().zip(&turn.blocks) {
         if serde_json::to_string(block).ok() != serde_json::to_string(stored).ok() {
-            findings.push(finding("R7", "turn_blocks", stored.id, "it is not what its turn's journal gives"));
+            findings.push(finding("R7", "turn_blocks", stored.id, "it does not match its turn's journal"));
         }
     }
     let told = |turn: &Turn| (turn.status, turn.usage, turn.error.clone(), turn.provider_used.clone());
     let counted = |turn: &Turn| (turn.model_used.clone(), turn.cost, turn.context_tokens);
     if told(&replayed) != told(turn) || counted(&replayed) != counted(turn) {
-        let what = "its status, usage, cost, error, provider or model is not what its journal gives";
+        let what = "its status, usage, cost, error, provider or model does not match its journal";
         findings.push(finding("R7", "turns", turn.id, what));
     }
 }

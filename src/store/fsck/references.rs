@@ -7,7 +7,7 @@ rules! {
     EXCHANGE_OF_TURN: "I8", "turns", "its exchange is missing or in another chat",
         "SELECT t.id FROM turns t LEFT JOIN exchanges e ON e.id = t.exchange_id \
          WHERE e.id IS NULL OR e.chat_id <> t.chat_id";
-    TURNS_OF_BRANCH: "I4", "branches", "it forks from or ends at a turn that is missing or in another chat",
+    TURNS_OF_BRANCH: "I4", "branches", "its fork point or end is missing or in another chat",
         "SELECT b.id FROM branches b LEFT JOIN turns f ON f.id = b.fork_turn_id \
          LEFT JOIN turns h ON h.id = b.head_turn_id \
          WHERE (b.fork_turn_id IS NOT NULL AND (f.id IS NULL OR f.chat_id <> b.chat_id)) \
@@ -22,10 +22,10 @@ rules! {
         "SELECT DISTINCT e.turn_id FROM turn_events e LEFT JOIN turns t ON t.id = e.turn_id WHERE t.id IS NULL";
     TURN_OF_GENERATION: "I11", "generations", "its turn is missing",
         "SELECT g.id FROM generations g LEFT JOIN turns t ON t.id = g.turn_id WHERE t.id IS NULL";
-    REQUEST_OF_GENERATION: "I9", "generations", "what was sent is missing",
+    REQUEST_OF_GENERATION: "I9", "generations", "its request is missing",
         "SELECT g.id FROM generations g LEFT JOIN generation_requests q ON q.generation_id = g.id \
          WHERE q.generation_id IS NULL";
-    BASE_OF_REQUEST: "I9", "generation_requests", "what it was stored after is missing, is not whole, is too short or of another chat",
+    BASE_OF_REQUEST: "I9", "generation_requests", "its base is missing, incomplete, too short or in another chat",
         "SELECT q.generation_id FROM generation_requests q LEFT JOIN generation_requests p ON p.generation_id = q.base_id \
          LEFT JOIN generations g ON g.id = q.generation_id LEFT JOIN turns t ON t.id = g.turn_id \
          LEFT JOIN generations h ON h.id = p.generation_id LEFT JOIN turns u ON u.id = h.turn_id \
@@ -34,7 +34,7 @@ rules! {
          OR q.body_head > LENGTH(p.body) OR q.body_tail > LENGTH(p.body) - q.body_head \
          OR q.manifest_head > LENGTH(p.manifest) OR q.manifest_tail > LENGTH(p.manifest) - q.manifest_head \
          OR t.chat_id IS DISTINCT FROM u.chat_id OR t.depth < u.depth)";
-    OWNER_OF_EXCHANGE: "R15", "exchanges", "its owner is not its chat's",
+    OWNER_OF_EXCHANGE: "R15", "exchanges", "its owner differs from its chat's owner",
         "SELECT e.id FROM exchanges e LEFT JOIN chats c ON c.id = e.chat_id \
          WHERE c.id IS NULL OR c.owner_id <> e.owner_id";
     OWNER_OF_DRAFT: "R15", "drafts", "its chat is missing or of another owner",
@@ -47,14 +47,14 @@ rules! {
         "SELECT g.id FROM grafts g LEFT JOIN exchanges e ON e.id = g.exchange_id \
          WHERE g.exchange_id IS NOT NULL AND (e.id IS NULL OR e.chat_id <> g.chat_id)";
     // The result of a call that the client runs is in the following turn.
-    CALL_OF_RESULT: "I7", "turn_blocks", "it is a tool result without a call before it on its path",
+    CALL_OF_RESULT: "I7", "turn_blocks", "it is a tool result without an earlier call on its path",
         "SELECT r.id FROM turn_blocks r JOIN turns t ON t.id = r.turn_id \
          LEFT JOIN turn_blocks k ON k.id = r.parent_block_id \
          WHERE r.block_type = 'tool_result' \
          AND (k.id IS NULL OR k.block_type <> 'tool_use' OR k.chat_id <> r.chat_id OR k.chat_seq >= r.chat_seq \
          OR (k.turn_id <> r.turn_id AND (t.role <> 'user' OR k.turn_id IS DISTINCT FROM t.prev_turn_id)))";
     // Calls by themselves, and those that the client runs, are checked turn by turn.
-    RESULT_OF_CALL: "R6", "turn_blocks", "it is a tool call of a turn that is over and has not exactly one result",
+    RESULT_OF_CALL: "R6", "turn_blocks", "it is a tool call of a finished turn without exactly one result",
         "SELECT k.id FROM turn_blocks k JOIN turns t ON t.id = k.turn_id \
          WHERE k.block_type = 'tool_use' AND t.status IN ('complete', 'cancelled', 'error') \
          AND k.content NOT LIKE '%\"handed_over\"%' AND (SELECT COUNT(*) FROM turn_blocks r \
@@ -69,7 +69,7 @@ rules! {
          WHERE t.status IN ('complete', 'cancelled', 'error') AND (t.input_tokens IS DISTINCT FROM g.a \
          OR t.output_tokens IS DISTINCT FROM g.b OR t.cache_read_tokens IS DISTINCT FROM g.c \
          OR t.cache_write_tokens IS DISTINCT FROM g.d OR t.reasoning_tokens IS DISTINCT FROM g.e)");
-    GENERATION_OVER: "R5", "generations", "it runs although its turn is over",
+    GENERATION_OVER: "R5", "generations", "it is running although its turn is finished",
         "SELECT g.id FROM generations g JOIN turns t ON t.id = g.turn_id \
          WHERE g.status = 'running' AND t.status IN ('complete', 'cancelled', 'error')";
     PIECES: "I9", "generation_chunks", "pieces of the raw response are missing",
@@ -80,7 +80,7 @@ rules! {
     VERSION_OF_DOCUMENT: "C19", "documents", "it has no version",
         "SELECT d.id FROM documents d WHERE NOT EXISTS ( \
          SELECT 1 FROM document_versions v WHERE v.document_id = d.id)";
-    COUNTS_OF_VERSION: "C19", "document_versions", "its counts are not those of its text",
+    COUNTS_OF_VERSION: "C19", "document_versions", "its counts do not match its text",
         "SELECT DISTINCT v.document_id FROM document_versions v \
          WHERE v.char_count <> LENGTH(v.content) OR v.byte_count <> OCTET_LENGTH(v.content)";
     OWNER_OF_DOCUMENT: "R15", "block_documents", "a block names a document of another owner",

@@ -209,11 +209,14 @@ impl RowRepair<'_> {
         // A changed journal line would no longer fold to the stored rows.
         let is_line = matches!(column.replacement, Replacement::Journal);
         if let Some(bounded) = bounded_json(column, bytes).filter(|_| !is_line) {
-            return Ok(Ok((ColumnChange::Text(bounded), "nested less deeply, the rest as text in it".to_owned())));
+            return Ok(Ok((ColumnChange::Text(bounded), "reduced nesting; the rest is kept as text".to_owned())));
         }
         let (change, what) = match column.replacement {
             Replacement::Keep | Replacement::Row => {
-                return Ok(Err("other rows depend on it; restore a backup, or delete what it belongs to"));
+                return Ok(Err(
+                    "other rows depend on it; restore a backup, or delete the chat or document it belongs \
+                    to",
+                ));
             }
             Replacement::Null => (ColumnChange::Null, "emptied".to_owned()),
             Replacement::Moment => {
@@ -222,7 +225,7 @@ impl RowRepair<'_> {
             }
             Replacement::Lossy => {
                 let text = String::from_utf8_lossy(bytes).replace('\0', "");
-                (ColumnChange::Text(text), "bytes that are no text replaced by U+FFFD".to_owned())
+                (ColumnChange::Text(text), "invalid bytes replaced with U+FFFD".to_owned())
             }
             Replacement::Text(text) => (ColumnChange::Text(text.to_owned()), format!("replaced by {text}")),
             Replacement::Sql(text) => {
@@ -232,13 +235,13 @@ impl RowRepair<'_> {
                 let damage = Damage { table, column: column.name, id: self.row.name(), reason: reason.to_owned() };
                 let content = placeholder(&[damage], std::str::from_utf8(bytes).ok());
                 let text = serde_json::to_string(&content).unwrap_or_else(|_| "{}".to_owned());
-                (ColumnChange::Text(text), "replaced by a notice that it is damaged".to_owned())
+                (ColumnChange::Text(text), "replaced with a note that it is damaged".to_owned())
             }
             Replacement::Journal => {
                 if let Some(turn) = stored.of.turn
                     && derived_state::is_over(tx, turn).await? == Some(false)
                 {
-                    return Ok(Err("its reply waits for a person; stop it, then repair again"));
+                    return Ok(Err("its reply is waiting for user input; stop it, then repair again"));
                 }
                 (ColumnChange::Delete, "removed".to_owned())
             }

@@ -34,7 +34,7 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<()
     }
     let stray = with_pool!(db, |pool| sqlx::query_as(STRAY).fetch_all(pool).await?);
     let stray = readable_ids::<Uuid>(stray);
-    let what = "it is indexed and not there";
+    let what = "it is in the search index but does not exist";
     findings.extend(stray.into_iter().map(|id| finding("search", "search_entries", id, what)));
     for (kind, text, table) in [
         (SearchKind::Chat, CHATS, "chats"),
@@ -67,20 +67,20 @@ async fn find_index_problem(db: &Db, kind: SearchKind, id: Uuid) -> Result<Optio
     });
     let all = entry.keys();
     let Some((row, digest, count)) = known else {
-        return Ok((!all.is_empty()).then_some("it is not in the index of the search"));
+        return Ok((!all.is_empty()).then_some("it is missing from the search index"));
     };
     if digest != entry.digest() || usize::try_from(count) != Ok(all.len()) {
-        return Ok(Some("the index of the search has another text of it"));
+        return Ok(Some("the search index has a different text for it"));
     }
     let Some(first) = row.checked_mul(parts::ROWS_PER_ENTRY) else {
-        return Ok(Some("its number in the index of the search is beyond every row"));
+        return Ok(Some("its number in the search index is beyond every row"));
     };
     for (row, keys) in (first..).zip(&all) {
         let step = keys.len().div_ceil(SOME).max(1);
         let some: Vec<RequiredKey> =
             keys.iter().step_by(step).map(|key| RequiredKey { key: key.clone(), is_prefix: false }).collect();
         if !word_index::row_matches(db, &IndexQuery::requiring_all("", &some, false), row).await? {
-            return Ok(Some("its words are not in the index of the search"));
+            return Ok(Some("its words are missing from the search index"));
         }
     }
     Ok(None)

@@ -219,7 +219,7 @@ async fn verify(
                 let Some(one) = keep_readable(vec![row], kind.table()).pop() else { continue };
                 let role = match one.role.as_deref().map(Role::parse) {
                     Some(None) => {
-                        tracing::error!(turn = %one.id, "a turn of an unknown role is left out of a search");
+                        tracing::error!(turn = %one.id, "a turn with an unknown role is skipped in search");
                         continue;
                     }
                     Some(role) => role,

@@ -43,7 +43,7 @@ pub async fn calculate(expression: String) -> CallResult {
         );
     }
     if nesting(&expression) > NESTING {
-        return text_result(CallOutcome::Failed, "The expression has too many brackets in brackets.");
+        return text_result(CallOutcome::Failed, "The expression has too many nested brackets.");
     }
     let give_up = CancelOnDrop(Arc::default());
     let deadline = Deadline { at: Instant::now() + limits::CALCULATOR_TIME, is_given_up: give_up.0.clone() };
@@ -52,11 +52,11 @@ pub async fn calculate(expression: String) -> CallResult {
     let work = move || drop(tell.send(evaluate(&expression, &deadline)));
     let begun = std::thread::Builder::new().name("calculator".into()).stack_size(STACK_BYTES).spawn(work);
     if begun.is_err() {
-        return text_result(CallOutcome::Unavailable, "The calculator could not be begun.");
+        return text_result(CallOutcome::Unavailable, "The calculator could not start.");
     }
     match told.await {
         Ok(Ok(value)) => text_result(CallOutcome::Done, &value),
-        Ok(Err(Fault::TooLong)) => text_result(CallOutcome::TimedOut, "This takes too long to calculate."),
+        Ok(Err(Fault::TooLong)) => text_result(CallOutcome::TimedOut, "The calculation took too long."),
         Ok(Err(Fault::Wrong(why))) => text_result(CallOutcome::Failed, &why),
         Err(_) => text_result(CallOutcome::Failed, "The expression could not be calculated."),
     }

@@ -26,7 +26,7 @@ async fn read(page: FetchedPage, reader: &dyn FileReader) -> CallResult {
         (page, text, invalid)
     });
     let Ok((page, text, invalid)) = decoded.await else {
-        return text_result(CallOutcome::Failed, "The page came, but it could not be read.");
+        return text_result(CallOutcome::Failed, "The page was fetched but could not be read.");
     };
     let article = match page.is_markup() {
         true => reader.read_article(text.into(), &page.url).await,
@@ -38,10 +38,10 @@ async fn read(page: FetchedPage, reader: &dyn FileReader) -> CallResult {
             invalid,
         ),
         Err(ConversionError::OutOfBounds | ConversionError::TooLong(_)) => {
-            text_result(CallOutcome::Failed, "The page came, but it is too large or too deeply nested to be read.")
+            text_result(CallOutcome::Failed, "The page was fetched but is too large or too deeply nested to read.")
         }
         Err(refused) => {
-            text_result(CallOutcome::Failed, &format!("The page came, but it could not be read: {refused}."))
+            text_result(CallOutcome::Failed, &format!("The page was fetched but could not be read: {refused}."))
         }
     }
 }
@@ -53,7 +53,7 @@ fn format_page(page: &FetchedPage, article: &Article) -> String {
         text.insert_str(0, &format!("# {}\n", article.title));
     }
     if page.is_cut {
-        text.push_str(&format!("\n\n[The page is longer than the {} bytes that were read.]", limits::FETCH_BYTES));
+        text.push_str(&format!("\n\n[The page was cut after {} bytes.]", limits::FETCH_BYTES));
     }
     text
 }
@@ -82,16 +82,13 @@ mod tests {
             assert_eq!(outcome.result, format!("https://example.com/a\n\n{body}"));
         }
         let cut = read_as("text/plain", "a", true).await.result;
-        assert!(
-            cut.as_str()
-                .is_some_and(|text| text.ends_with("\n\n[The page is longer than the 5242880 bytes that were read.]"))
-        );
+        assert!(cut.as_str().is_some_and(|text| text.ends_with("\n\n[The page was cut after 5242880 bytes.]")));
     }
 
     #[tokio::test]
     async fn markup_is_only_given_to_reader() {
         let outcome = read_as("text/html", "<p>a</p>", false).await;
         assert_eq!(outcome.outcome, CallOutcome::Failed);
-        assert_eq!(outcome.result, "The page came, but it could not be read: a web page cannot be read here.");
+        assert_eq!(outcome.result, "The page was fetched but could not be read: a web page is not supported.");
     }
 }

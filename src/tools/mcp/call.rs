@@ -66,7 +66,7 @@ impl McpCall {
         let connection = match connection {
             Ok(connection) => connection,
             Err(why) => {
-                let words = format!("the server “{}” is not there: {why}", self.server.config.name);
+                let words = format!("the server “{}” is not connected: {why}", self.server.config.name);
                 let _ = done.send(text_result(CallOutcome::Unavailable, &words));
                 return;
             }
@@ -151,7 +151,7 @@ impl McpCall {
                     Err(RecvError::Closed) => std::future::pending().await,
                 },
                 () = sleep_until(silent_until) => {
-                    return CallEnd::TimedOut(format!("the tool gave no sign of life for {} s", idle.as_secs_f32()));
+                    return CallEnd::TimedOut(format!("the tool sent nothing for {} s", idle.as_secs_f32()));
                 }
             }
         }
@@ -166,7 +166,7 @@ impl McpCall {
         if is_stream && matches!(error, ServiceError::TransportClosed) {
             // Only the HTTP response of this call ended; the connection is intact.
             let words = format!(
-                "the answer broke off, or was larger than {}; what the tool did until then is not known",
+                "the response was cut off, or was larger than {}; what the tool did until then is unknown",
                 ByteSize::from_usize(TOOL_LINE_BYTES)
             );
             return text_result(CallOutcome::Crashed, &words);
@@ -189,7 +189,7 @@ impl McpCall {
         let why = exit.unwrap_or(why);
         text_result(
             CallOutcome::Crashed,
-            &format!("the server went away while the tool ran ({why}); what it did until then is not known"),
+            &format!("the server disconnected while the tool ran ({why}); what it did until then is unknown"),
         )
     }
 
@@ -197,7 +197,8 @@ impl McpCall {
     /// sure that the call stops. It is spared if other calls run in it and it answers a ping.
     async fn cancel(&self, connection: &Arc<McpConnection>, id: &RequestId) {
         let answered = connection.answers.as_ref().map(|answers| answers.subscribe(id));
-        let params = CancelledNotificationParam::new(Some(id.clone()), Some("nobody waits for it any more".into()));
+        let params =
+            CancelledNotificationParam::new(Some(id.clone()), Some("the caller no longer waits for it".into()));
         let cancel = connection.peer.send_notification(CancelledNotification::new(params).into());
         // This call still holds its slot.
         let has_others = || connection.slots.available_permits() + 1 < SERVER_CALLS_AT_ONCE;

@@ -38,7 +38,7 @@ fn parse_result(result: ServerResult, secrets: &SecretSet) -> CallResult {
 }
 
 fn unreadable() -> CallResult {
-    text_result(CallOutcome::Failed, "the answer could not be read: it is no result of a tool")
+    text_result(CallOutcome::Failed, "the response could not be read: it is not a tool result")
 }
 
 /// The part of a result's limits that is used so far.
@@ -60,7 +60,7 @@ impl ContentBudget<'_> {
                 let name = if title.is_empty() { name } else { title };
                 ResultPart::Text(if name.is_empty() { uri } else { format!("{name}: {uri}") })
             }
-            other => ResultPart::Text(format!("(content of the kind “{}” was left out)", self.line(other))),
+            other => ResultPart::Text(format!("(content of type “{}” was omitted)", self.line(other))),
         }
     }
 
@@ -87,7 +87,7 @@ impl ContentBudget<'_> {
 
     fn bytes(&mut self, data: &str, mime: &str) -> ResultPart {
         let mime = self.line(mime).to_ascii_lowercase();
-        let left_out = |why: &str| ResultPart::Text(format!("(content of the kind “{mime}” was left out: {why})"));
+        let left_out = |why: &str| ResultPart::Text(format!("(content of type “{mime}” was omitted: {why})"));
         let is_image = mime.starts_with("image/");
         let room = TOOL_BLOB_BYTES - self.bytes;
         let room = if is_image { room.min(TOOL_IMAGE_BYTES) } else { room };
@@ -97,7 +97,7 @@ impl ContentBudget<'_> {
         if base64::max_decoded_len(data) > room + 4 {
             return left_out("it is too large");
         }
-        let Some(bytes) = base64::decode(data) else { return left_out("it is no base64") };
+        let Some(bytes) = base64::decode(data) else { return left_out("it is not base64") };
         // Binary content is left out as a whole, because removing the credential would corrupt it.
         let is_text = std::str::from_utf8(&bytes).is_ok();
         if !is_text && self.secrets.has_match_in(&bytes) {
@@ -155,9 +155,9 @@ mod tests {
             "other application/pdf 3",
             "image image/gif 3",
             "a: file:///a b",
-            "(content of the kind “hologram” was left out)",
-            "(content of the kind “image/png” was left out: it is no base64)",
-            "(content of the kind “” was left out)",
+            "(content of type “hologram” was omitted)",
+            "(content of type “image/png” was omitted: it is not base64)",
+            "(content of type “” was omitted)",
         ];
         assert_eq!(shown, expected);
     }
@@ -218,7 +218,7 @@ mod tests {
         let kept: Vec<&[u8]> = outcome.blobs.iter().map(|blob| blob.bytes.as_ref()).collect();
         assert_eq!(kept, [&b"TOKEN=[removed]\n"[..], b"\xff\xfe\0"]);
         let told = outcome.result.as_str().expect("a text");
-        assert!(told.contains("was left out: it contains a credential of its server"), "{told}");
+        assert!(told.contains("was omitted: it contains a credential of its server"), "{told}");
     }
 
     #[test]

@@ -21,9 +21,9 @@ pub fn request_error(error: &ServiceError, secrets: &SecretSet) -> String {
     match error {
         ServiceError::McpError(error) => sanitizer::clean_line(&error.message, secrets, QUOTED_BYTES),
         ServiceError::TransportSend(error) => transport(error, secrets),
-        ServiceError::TransportClosed => "the connection ended".into(),
+        ServiceError::TransportClosed => "the connection closed".into(),
         ServiceError::Cancelled { .. } => "it was cancelled".into(),
-        _ => "the answer could not be read".into(),
+        _ => "the response could not be read".into(),
     }
 }
 
@@ -58,16 +58,16 @@ pub fn start_error(error: &ClientInitializeError, secrets: &SecretSet) -> String
     match error {
         ClientInitializeError::TransportError { error, .. } => transport(error, secrets),
         ClientInitializeError::JsonRpcError(error) => {
-            format!("it refused to begin: {}", sanitizer::clean_line(&error.message, secrets, QUOTED_BYTES))
+            format!("it refused to initialize: {}", sanitizer::clean_line(&error.message, secrets, QUOTED_BYTES))
         }
-        ClientInitializeError::ConnectionClosed(_) => "the connection ended before it answered".into(),
-        _ => "its answer could not be read".into(),
+        ClientInitializeError::ConnectionClosed(_) => "the connection closed before it responded".into(),
+        _ => "its response could not be read".into(),
     }
 }
 
 /// Describes an answer that exceeded the size limit.
 pub fn answer_too_large() -> String {
-    format!("the answer is larger than {} and was left out", ByteSize::from_usize(TOOL_LINE_BYTES))
+    format!("the response is larger than {} and was dropped", ByteSize::from_usize(TOOL_LINE_BYTES))
 }
 
 fn http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::Error>> {
@@ -78,18 +78,18 @@ fn http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::E
 fn transport(error: &DynamicTransportError, secrets: &SecretSet) -> String {
     match http(error) {
         Some(StreamableHttpError::Client(error)) => http_client::unreachable_reason(error, AddressUse::ToolServer),
-        Some(StreamableHttpError::HttpStatus(status)) => format!("it answered with HTTP {}", status.status),
-        Some(StreamableHttpError::AuthRequired(_)) => "it wants another key (HTTP 401)".into(),
-        Some(StreamableHttpError::InsufficientScope(_)) => "the key is not enough for it (HTTP 403)".into(),
+        Some(StreamableHttpError::HttpStatus(status)) => format!("it responded with HTTP {}", status.status),
+        Some(StreamableHttpError::AuthRequired(_)) => "it rejected the credentials (HTTP 401)".into(),
+        Some(StreamableHttpError::InsufficientScope(_)) => "the credentials do not grant access (HTTP 403)".into(),
         Some(StreamableHttpError::ResponseBodyTooLarge { .. }) => answer_too_large(),
         // The text has the form “HTTP 302 Found: …”; the rest is the response body and is dropped.
         Some(StreamableHttpError::UnexpectedServerResponse(said)) if said.starts_with("HTTP ") => {
             let status = said.split(':').next().unwrap_or_default();
-            format!("it answered with {}", sanitizer::clean_line(status, secrets, 60))
+            format!("it responded with {}", sanitizer::clean_line(status, secrets, 60))
         }
-        Some(StreamableHttpError::UnexpectedContentType(_)) => "it answered with something that is not MCP".into(),
-        Some(StreamableHttpError::SessionExpired) => "it has forgotten the session".into(),
-        Some(StreamableHttpError::TransportChannelClosed) | None => "the connection ended".into(),
-        Some(_) => "the answer could not be read".into(),
+        Some(StreamableHttpError::UnexpectedContentType(_)) => "its response is not MCP".into(),
+        Some(StreamableHttpError::SessionExpired) => "it no longer knows the session".into(),
+        Some(StreamableHttpError::TransportChannelClosed) | None => "the connection closed".into(),
+        Some(_) => "the response could not be read".into(),
     }
 }

@@ -1,7 +1,7 @@
 //! The client side of the MCP protocol: receives progress, log messages and list changes. It offers no capabilities
 //! to servers: no sampling (the trait refuses it by default), no elicitation, no roots.
 
-#![expect(deprecated, reason = "servers of earlier versions log, and ask for folders, which is refused")]
+#![expect(deprecated, reason = "servers of earlier versions log and request folders, which is refused")]
 
 use std::collections::VecDeque;
 use std::sync::Arc;

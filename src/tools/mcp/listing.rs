@@ -49,17 +49,17 @@ pub async fn list(
             }
         };
         let Some(listed) = page.get("tools").and_then(Value::as_array) else {
-            return Err("its tools could not be listed: the answer is no list".into());
+            return Err("its tools could not be listed: the response is not a list".into());
         };
         for tool in listed {
             if tools.len() == TOOLS_PER_SERVER {
-                log.add(&format!("(it offers more than {TOOLS_PER_SERVER} tools; the others are left out)"));
+                log.add(&format!("(it has more than {TOOLS_PER_SERVER} tools; the others are not used)"));
                 return Ok(tools);
             }
             match describe_tool(tool, secrets) {
                 Ok(tool) if names.insert(tool.tool.clone()) => tools.push(tool),
-                Ok(tool) => log.add(&format!("(there is more than one tool `{}`; the first counts)", tool.tool)),
-                Err(why) => log.add(&format!("(a tool is left out: {why})")),
+                Ok(tool) => log.add(&format!("(there is more than one tool `{}`; the first is used)", tool.tool)),
+                Err(why) => log.add(&format!("(a tool is not used: {why})")),
             }
         }
         let next = page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty());
@@ -84,25 +84,26 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
     }
     let shown = sanitizer::clean_line(&name, secrets, NAME_BYTES);
     if name.is_empty() || shown != name || count_hidden_characters(&name) > 0 {
-        return Err(format!("`{shown}` is no name"));
+        return Err(format!("`{shown}` is not a valid name"));
     }
     let schema = tool.get("inputSchema").cloned().unwrap_or_default();
     if !schema.is_object() {
-        return Err(format!("`{name}` says what it takes, but not as an object"));
+        return Err(format!("the parameter schema of `{name}` is not an object"));
     }
     let written = schema.to_string();
     if written.len() > TOOL_SCHEMA_BYTES {
         return Err(format!(
-            "what `{name}` takes is described in more than {}",
+            "the parameter schema of `{name}` is larger than {}",
             ByteSize::from_usize(TOOL_SCHEMA_BYTES)
         ));
     }
     // PostgreSQL does not store NUL, and no schema needs it.
     if written.contains("\\u0000") {
-        return Err(format!("what `{name}` takes is described with a NUL"));
+        return Err(format!("the parameter schema of `{name}` contains NUL"));
     }
-    check_schema(&schema)
-        .map_err(|why| format!("what `{name}` takes: {}", sanitizer::clean_line(&why, secrets, TITLE_BYTES)))?;
+    check_schema(&schema).map_err(|why| {
+        format!("the parameter schema of `{name}`: {}", sanitizer::clean_line(&why, secrets, TITLE_BYTES))
+    })?;
     let titles = [tool.get("title"), tool.pointer("/annotations/title")];
     let title = titles.map(|title| sanitizer::clean_line(&text(title), secrets, TITLE_BYTES));
     let title = title.into_iter().find(|title| !title.is_empty()).unwrap_or_else(|| name.clone());
@@ -145,16 +146,16 @@ mod tests {
     #[test]
     fn unusable_tool_is_left_out() {
         for (tool, why) in [
-            (json!({ "inputSchema": {} }), "is no name"),
-            (json!({ "name": "", "inputSchema": {} }), "is no name"),
-            (json!({ "name": "a\nb", "inputSchema": {} }), "is no name"),
-            (json!({ "name": "a\u{202e}b", "inputSchema": {} }), "is no name"),
-            (json!({ "name": "x".repeat(NAME_BYTES + 1), "inputSchema": {} }), "is no name"),
-            (json!({ "name": "x" }), "not as an object"),
-            (json!({ "name": "x", "inputSchema": "object" }), "not as an object"),
+            (json!({ "inputSchema": {} }), "is not a valid name"),
+            (json!({ "name": "", "inputSchema": {} }), "is not a valid name"),
+            (json!({ "name": "a\nb", "inputSchema": {} }), "is not a valid name"),
+            (json!({ "name": "a\u{202e}b", "inputSchema": {} }), "is not a valid name"),
+            (json!({ "name": "x".repeat(NAME_BYTES + 1), "inputSchema": {} }), "is not a valid name"),
+            (json!({ "name": "x" }), "is not an object"),
+            (json!({ "name": "x", "inputSchema": "object" }), "is not an object"),
             (json!({ "name": "x", "inputSchema": { "title": "a\0b" } }), "NUL"),
             (json!({ "name": "x", "inputSchema": { "title": "x".repeat(TOOL_SCHEMA_BYTES) } }), "64 KiB"),
-            (json!("x"), "is no name"),
+            (json!("x"), "is not a valid name"),
         ] {
             let found = describe_tool(&tool, &SecretSet::default());
             assert!(found.as_ref().is_err_and(|said| said.contains(why)), "{tool}: {found:?}");

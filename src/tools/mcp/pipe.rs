@@ -147,14 +147,14 @@ async fn read(
         let message = match line {
             BoundedLine::Whole(line) => parse_message(&line, &answers),
             BoundedLine::TooLong { head, tail } => {
-                log.add(&format!("(a message of more than {} was left out)", ByteSize::from_usize(TOOL_LINE_BYTES)));
+                log.add(&format!("(a message larger than {} was dropped)", ByteSize::from_usize(TOOL_LINE_BYTES)));
                 let words = error_messages::answer_too_large();
                 answers.match_unreadable(&head, &tail).map(|id| unreadable_answer(id, words))
             }
         };
         let Some(message) = message else {
             if !std::mem::replace(&mut is_noted, true) {
-                log.add("(standard output has lines that are no messages; they are left out)");
+                log.add("(standard output has lines that are not messages; they are ignored)");
             }
             continue;
         };
@@ -184,7 +184,7 @@ fn parse_message(line: &[u8], answers: &PendingAnswers) -> Option<RxJsonRpcMessa
     }
     let named = [id_in(line, true), id_in(line, false)];
     let id = named.into_iter().flatten().find(|id| answers.lock().waiting.contains(id))?;
-    Some(unreadable_answer(id, "the answer could not be read: it is no valid message".into()))
+    Some(unreadable_answer(id, "the response could not be read: it is not a valid message".into()))
 }
 
 fn unreadable_answer(id: RequestId, words: String) -> RxJsonRpcMessage<RoleClient> {

@@ -123,7 +123,7 @@ impl Drop for GuardedProgram {
 /// Describes the exit of a program for people.
 fn describe_exit(status: Option<ExitStatus>) -> String {
     match status.and_then(|status| status.code()) {
-        Some(code) if code == i32::from(NOT_STARTED) => "the program is not there or cannot be started".into(),
+        Some(code) if code == i32::from(NOT_STARTED) => "the program was not found or cannot be started".into(),
         Some(code) if code > 128 => format!("signal {}", code - 128),
         Some(code) => format!("exit code {code}"),
         None => "killed".into(),

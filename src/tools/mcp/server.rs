@@ -177,10 +177,10 @@ impl McpServer {
                     }
                 }
                 if current.changed().await.is_err() {
-                    return Err("it was taken away".into());
+                    return Err("it was removed".into());
                 }
             }
         });
-        found.await.unwrap_or_else(|_| Err("it takes too long to start".into()))
+        found.await.unwrap_or_else(|_| Err("it took too long to start".into()))
     }
 }

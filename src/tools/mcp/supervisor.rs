@@ -92,7 +92,7 @@ impl McpSupervisor {
                     failures.retain(|at| now.duration_since(*at) < self.runtime.patience.window);
                     failures.push(now);
                     let (state, pause) = restart_policy(failures.len(), &self.runtime.patience);
-                    tracing::warn!(server = %self.key.server, ?state, "a server of tools failed");
+                    tracing::warn!(server = %self.key.server, ?state, "a tool server failed");
                     self.log.add(&format!("({problem})"));
                     self.set_state(state, Some(problem));
                     match self.wait_before_restart(state, pause).await {
@@ -163,7 +163,7 @@ impl McpSupervisor {
             tokio::select! {
                 () = self.end.cancelled() => return Err(ServerEnd::Ended),
                 begun = &mut beginning => return begun.unwrap_or_else(|_| {
-                    let problem = format!("it did not answer within {} s", self.runtime.patience.start.as_secs_f32());
+                    let problem = format!("it did not respond within {} s", self.runtime.patience.start.as_secs_f32());
                     Err(ServerEnd::Failed { problem, is_gone: false })
                 }),
                 command = self.commands.recv() => match command {
@@ -206,7 +206,7 @@ impl McpSupervisor {
             tokio::select! {
                 () = self.end.cancelled() => break ServerEnd::Ended,
                 _ = &mut waiting => {
-                    return ServerEnd::Failed { problem: "it went away".into(), is_gone: true };
+                    return ServerEnd::Failed { problem: "it disconnected".into(), is_gone: true };
                 }
                 () = listener.list_changed.notified(), if !is_listing => {
                     is_listing = true;

@@ -25,9 +25,9 @@ pub fn transport(
     let client = client.client_for_address(url.as_str(), local_network, AddressUse::ToolServer)?;
     let mut sent = HashMap::new();
     for (name, value) in headers {
-        let header = HeaderName::try_from(name.as_str()).map_err(|_| format!("`{name}` is no name of a header"))?;
+        let header = HeaderName::try_from(name.as_str()).map_err(|_| format!("`{name}` is not a valid header name"))?;
         let value = HeaderValue::from_str(value.expose_secret());
-        let mut value = value.map_err(|_| format!("the header `{name}` has characters that none may have"))?;
+        let mut value = value.map_err(|_| format!("the header `{name}` contains invalid characters"))?;
         value.set_sensitive(true);
         sent.insert(header, value);
     }

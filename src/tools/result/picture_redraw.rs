@@ -141,8 +141,8 @@ fn note_unread(outcome: &mut CallResult, unread: usize) {
     let Value::String(text) = &mut outcome.result else { return };
     let sentence = match unread {
         0 => return,
-        1 => "[1 image could not be read as a picture; it is kept as a file.]".to_owned(),
-        _ => format!("[{unread} images could not be read as pictures; they are kept as files.]"),
+        1 => "[1 image could not be read and is kept as a file.]".to_owned(),
+        _ => format!("[{unread} images could not be read and are kept as files.]"),
     };
     let between = if text.trim().is_empty() { "" } else { "\n\n" };
     if text.len() + between.len() + sentence.len() <= limits::TOOL_RESULT_BYTES {

@@ -155,13 +155,16 @@ fn images_beyond_bounds_become_files_or_are_left_out() {
     let outcome = build(parts, None);
     assert_eq!(outcome.metadata["images"].as_array().unwrap().len(), limits::TOOL_IMAGES);
     assert_eq!(outcome.metadata["files"].as_array().unwrap().len(), limits::TOOL_IMAGES);
-    assert_eq!(outcome.result.as_str().unwrap().matches("left out").count(), 40 - 2 * limits::TOOL_IMAGES);
+    assert_eq!(
+        outcome.result.as_str().unwrap().matches("omitted because the result is too large").count(),
+        40 - 2 * limits::TOOL_IMAGES
+    );
 
     let huge =
         |n: u8| ResultPart::Other { mime: "video/mp4".into(), bytes: vec![n; limits::TOOL_BLOB_BYTES / 2].into() };
     let outcome = build(vec![huge(1), huge(2), huge(3), huge(1)], None);
     assert_eq!(outcome.metadata["files"].as_array().unwrap().len(), 2);
-    assert_eq!(outcome.result.as_str().unwrap().matches("left out").count(), 2);
+    assert_eq!(outcome.result.as_str().unwrap().matches("omitted because the result is too large").count(), 2);
     assert!(outcome.blobs.iter().map(|blob| blob.bytes.len()).sum::<usize>() <= limits::TOOL_BLOB_BYTES);
 }
 

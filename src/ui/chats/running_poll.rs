@@ -42,7 +42,7 @@ impl RunningWatcher {
     fn poll(self, is_wanted: bool) {
         let now = clock::now_ms();
         if let Some((_, since)) = self.looking.get_value() {
-            // Limits the pending requests to a server that hangs.
+            // Limits the pending requests to an unresponsive server.
             if !is_wanted && now - since < HANGING_MS {
                 return;
             }

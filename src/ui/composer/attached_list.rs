@@ -12,7 +12,7 @@ use crate::ui::erased::{keyed_rows, live_view, view};
 use crate::ui::kit::{Icon, reference_chip};
 use crate::ui::markdown::view::draw_static;
 use crate::ui::messages;
-use crate::ui::messages::attachments as said;
+use crate::ui::messages::attachments as texts;
 use crate::ui::tool_rendering::picture;
 
 /// The list; renders nothing while nothing is attached.
@@ -21,7 +21,7 @@ pub fn AttachedList(attaching: MessageAttachments) -> impl IntoView {
     let items = move || attaching.queue.with(|queue| queue.items().to_vec());
     let is_empty = move || attaching.queue.with(|queue| queue.items().is_empty());
     view! {
-        <ul class="attached" aria-label=said::attachments() hidden=is_empty>
+        <ul class="attached" aria-label=texts::attachments() hidden=is_empty>
             {keyed_rows(items, |item| u128::from(item.id), move |item| view! { <Row attaching first=item/> })}
         </ul>
     }
@@ -50,7 +50,7 @@ fn Row(attaching: MessageAttachments, first: QueuedAttachment) -> impl IntoView 
                     state => state == AttachmentState::Lost,
                 };
                 can_retry.then(|| view! {
-                    <button type="button" class="button bare" aria-label=said::retry_upload(&name) title=said::try_again()
+                    <button type="button" class="button bare" aria-label=texts::retry_upload(&name) title=texts::try_again()
                         on:click=move |_| attaching.retry(id)>
                         <Icon name="retry"/>
                     </button>
@@ -76,7 +76,7 @@ fn RemoveButton(attaching: MessageAttachments, item: Memo<QueuedAttachment>) -> 
     };
     let label = move || {
         let name = item.with(|item| item.name.clone());
-        if is_on_its_way() { said::cancel(&name) } else { said::remove(&name) }
+        if is_on_its_way() { texts::cancel(&name) } else { texts::remove(&name) }
     };
     let remove = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
@@ -91,7 +91,7 @@ fn RemoveButton(attaching: MessageAttachments, item: Memo<QueuedAttachment>) -> 
             name="detach"
             value=key
             aria-label=label
-            title=move || if is_on_its_way() { messages::cancel() } else { said::remove_attachment() }
+            title=move || if is_on_its_way() { messages::cancel() } else { texts::remove_attachment() }
             on:click=remove
         >
             <Icon name="close"/>
@@ -124,19 +124,19 @@ fn item_body(attaching: MessageAttachments, item: Memo<QueuedAttachment>, kind: 
                 None => reference_chip(content, card, *standing),
             };
         }
-        AttachmentState::Waiting => view! { <span class="hint">{said::waiting()}</span> },
+        AttachmentState::Waiting => view! { <span class="hint">{texts::waiting()}</span> },
         AttachmentState::Sending(_) => {
             let sent =
                 move || item.with(|item| if let AttachmentState::Sending(sent) = item.state { sent } else { bytes });
-            let label = said::sending("", &[&name]);
+            let label = texts::sending("", &[&name]);
             view! {
                 <progress max=bytes.max(1).to_string() value=move || sent().to_string() aria-label=label></progress>
                 <span class="hint">
-                    {move || if sent() < bytes { said::sent_of(sent(), bytes) } else { said::reading().to_owned() }}
+                    {move || if sent() < bytes { texts::sent_of(sent(), bytes) } else { texts::reading().to_owned() }}
                 </span>
             }
         }
-        AttachmentState::Lost => view! { <span class="hint">{said::lost()}</span> },
+        AttachmentState::Lost => view! { <span class="hint">{texts::lost()}</span> },
         AttachmentState::Failed { why, encodings, .. } => {
             let id = item.with_untracked(|item| item.id);
             let encodings = encodings.iter().map(|encoding| encoding_button(attaching, id, &name, encoding));
@@ -155,12 +155,12 @@ fn item_body(attaching: MessageAttachments, item: Memo<QueuedAttachment>, kind: 
 fn encoding_button(attaching: MessageAttachments, id: u32, name: &str, encoding: &str) -> AnyView {
     let chosen = encoding.to_owned();
     view! {
-        <button type="button" class="button bare strong" aria-label=said::read_file_as(name, encoding)
+        <button type="button" class="button bare strong" aria-label=texts::read_file_as(name, encoding)
             on:click=move |_| {
                 attaching.retry_with_encoding(id, chosen.clone());
                 focus_after_removal(attaching.form);
             }>
-            {said::read_as(encoding)}
+            {texts::read_as(encoding)}
         </button>
     }
     .into_any()
@@ -181,7 +181,7 @@ fn state_word(state: &AttachmentState) -> &'static str {
 #[component]
 pub fn WaitingNote(attaching: MessageAttachments, waits: RwSignal<bool>, stop_waiting: Callback<()>) -> impl IntoView {
     let progress = move || match attaching.queue.with(|queue| queue.progress()) {
-        Some((number, total)) => said::uploading(number, total),
+        Some((number, total)) => texts::uploading(number, total),
         None => messages::follows_path().to_owned(),
     };
     live_view(move || {
@@ -224,11 +224,11 @@ pub fn AttachedNotes() -> impl IntoView {
         <WaitingNote attaching waits=state.sends_when_ready stop_waiting/>
         {live_view(move || pasting.offer.get().map(|text| view! {
             <p class="hint attached-note">
-                <span>{said::long_paste(text.chars().count())}</span>
-                <button type="button" class="button bare strong" on:click=take>{said::attach_as_document()}</button>
-                <button type="button" class="button bare" on:click=keep>{said::keep_as_text()}</button>
+                <span>{texts::long_paste(text.chars().count())}</span>
+                <button type="button" class="button bare strong" on:click=take>{texts::attach_as_document()}</button>
+                <button type="button" class="button bare" on:click=keep>{texts::keep_as_text()}</button>
             </p>
         }))}
-        {live_view(move || pasting.has_key.get().then(|| view! { <p class="hint warning">{said::looks_like_key()}</p> }))}
+        {live_view(move || pasting.has_key.get().then(|| view! { <p class="hint warning">{texts::looks_like_key()}</p> }))}
     }
 }

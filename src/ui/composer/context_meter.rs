@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{live_view, view};
-use crate::ui::messages::usage as said;
+use crate::ui::messages::usage as texts;
 
 /// Percentages of the context from which there is a bar, a warning, and an explanation.
 const BAR: u64 = 60;
@@ -24,15 +24,15 @@ pub fn ContextMeter(#[prop(into)] used: Signal<Option<u64>>) -> impl IntoView {
         let (used, of) = fill.get()?;
         let percent = used.saturating_mul(100) / of;
         let warning = match percent {
-            FULL.. => Some(said::context_full()),
-            WARNING.. => Some(said::context_nearly_full()),
+            FULL.. => Some(texts::context_full()),
+            WARNING.. => Some(texts::context_nearly_full()),
             _ => None,
         };
-        let text = said::context(used, of);
+        let text = texts::context(used, of);
         let bar = (percent >= BAR).then(|| {
             view! {
                 <meter
-                    aria-label=said::context_in_use()
+                    aria-label=texts::context_in_use()
                     aria-valuetext=text.clone()
                     max="100"
                     high=WARNING.to_string()

@@ -137,7 +137,7 @@ impl DraftKeeper {
             self.saving.update_value(|saving| *saving = saving.take().filter(|saving| !is_same_message(saving, &sent)));
             let rev = match rev {
                 Ok(rev) => rev,
-                // The same save would be refused again; the text stays in this browser.
+                // A repeated save would be refused, too; the text stays in this browser.
                 Err(ApiError::Invalid { .. } | ApiError::NotFound | ApiError::TooLarge) => {
                     return self.is_unsaved.set(true);
                 }

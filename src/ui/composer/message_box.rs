@@ -226,7 +226,7 @@ pub fn listen_on_page(state: ComposerState) {
 }
 
 fn on_page_key(state: ComposerState, end: Option<PathEndLoader>, event: &KeyboardEvent) {
-    // Where nothing has the focus, keys work as in the box.
+    // If no element has the focus, keys work as in the message box.
     if !(event.default_prevented() || event.is_composing() || dialog::is_any_open())
         && focus::is_unfocused()
         && is_key_to_last_reply(keymap::KeyPress::from_event(event, &event.key()))

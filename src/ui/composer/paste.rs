@@ -55,7 +55,7 @@ impl PasteNotices {
     }
 
     /// Pastes rich text: its plain `text` goes into the box at once, so that nothing is sent or left without it.
-    /// Markdown that says more replaces it, unless the text was changed meanwhile.
+    /// Markdown with more content replaces it, unless the text was changed meanwhile.
     pub fn on_rich_paste(self, area: NodeRef<html::Textarea>, text: &str, html: String) {
         let Some(here) = area.get_untracked() else { return };
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
@@ -91,7 +91,7 @@ impl PasteNotices {
     }
 }
 
-/// Converts rich text to Markdown; returns the plain `text` where that says as much.
+/// Converts rich text to Markdown; returns the plain `text` if Markdown would add nothing.
 pub async fn rich_text_to_markdown(text: String, html: &str) -> String {
     if !is_rich(html) {
         return text;
@@ -100,8 +100,8 @@ pub async fn rich_text_to_markdown(text: String, html: &str) -> String {
     convert.and_then(|convert| convert(html, false)).unwrap_or(text)
 }
 
-/// Converts HTML to Markdown; the flag says whether it follows a begun line. None where Markdown says no more than
-/// the plain text.
+/// Converts HTML to Markdown; the flag says whether it follows a begun line. None where Markdown adds nothing to the
+/// plain text.
 type Convert = fn(&str, bool) -> Option<String>;
 
 /// Loads the code part that converts HTML to Markdown.

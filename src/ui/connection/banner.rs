@@ -47,7 +47,7 @@ pub fn ConnectionBars() -> impl IntoView {
             ConnectionStatus::Restored => ("banner ok", "check", messages::connected()),
         };
         let next = (shown == ConnectionStatus::Offline).then(|| {
-            view! { <span class="countdown">{move || messages::next_try(connection.left.get())}</span> }
+            view! { <span class="countdown">{move || messages::amounts::next_try(connection.left.get().into())}</span> }
         });
         let can_try = matches!(shown, ConnectionStatus::Reconnecting | ConnectionStatus::Offline);
         Some(view! {

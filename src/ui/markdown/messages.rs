@@ -11,8 +11,8 @@ define_messages! {
     image: "Image", "图片";
     done: "done", "已完成";
     not_done: "not done", "未完成";
-    too_deep: "Shown as plain text: it is nested too deeply.", "嵌套过深，以纯文本显示。";
-    too_large: "Shown as plain text from here: there is too much formatting.", "格式过多，从这里起以纯文本显示。";
+    too_deep: "Nested too deeply. Shown as plain text.", "嵌套过深，以纯文本显示。";
+    too_large: "Too much formatting. Shown as plain text from here.", "格式过多，从这里起以纯文本显示。";
 }
 
 /// The accessible name of a mark that leads to a source.

@@ -11,9 +11,9 @@ define_messages! {
     /// The mark beside an archived chat.
     in_archive: "archived", "已归档";
     pinned_now: "Pinned.", "已置顶。";
-    unpinned_now: "No longer pinned.", "已取消置顶。";
+    unpinned_now: "Unpinned.", "已取消置顶。";
     archived_can_undo: "Archived. Undo available.", "已归档，可撤销。";
-    back_in_list: "Back in the list.", "已移回列表。";
+    back_in_list: "Unarchived.", "已取消归档。";
 }
 
 /// The months in order.

@@ -4,7 +4,7 @@ use crate::ui::locale::{define_messages, localized_word, plural_message};
 
 define_messages! {
     commands: "Commands", "命令";
-    escape_hint: "Esc leaves it as text.", "按 Esc 保留为文字。";
+    escape_hint: "Press Esc to keep it as text.", "按 Esc 保留为文字。";
 }
 
 /// Command names: in English, which is matched in every language, and in the page's language.
@@ -18,14 +18,14 @@ macro_rules! names {
 
 names! {
     model: "Choose a model", "选择模型";
-    branch: "Another model in a new branch", "在新分支中换用其他模型";
+    branch: "Switch model in a new branch", "在新分支中换用其他模型";
     attach: "Attach files", "添加附件";
     find: "Find in chat", "在对话中查找";
-    tree: "Tree of this chat", "此对话的树";
-    settings: "Settings of this chat", "此对话的设置";
-    export: "Export this chat", "导出此对话";
+    tree: "Chat tree", "对话树";
+    settings: "Chat settings", "对话设置";
+    export: "Export chat", "导出对话";
     new_chat: "New chat", "新建对话";
-    clear: "Clear what is written", "清空输入框";
+    clear: "Clear message box", "清空输入框";
 }
 
 /// The number of matching commands.

@@ -1,33 +1,26 @@
 //! Messages about selected text on a document's page, in both languages.
 
+use crate::domain::excerpt::capitalize;
 use crate::ui::keymap::{KeyCommand, key_hint};
 use crate::ui::locale::{define_messages, message};
+use crate::ui::messages::amounts::line_range;
 use crate::ui::messages::server_messages::localize_field_error;
 
 define_messages! {
     select_first: "Select some text first.", "请先选中一些文字。";
     link_copied: "Link copied.", "链接已复制。";
-    not_reached: "The server could not be reached. The selection is kept; try again.", "无法连接服务器。选中的内容已保留，请重试。";
+    not_reached: "Could not reach the server. Your selection is kept; try again.", "无法连接服务器。选中的内容已保留，请重试。";
     quoting: "Quoting…", "正在引用…";
-}
-
-/// A line range.
-pub fn lines(first: u64, last: u64) -> String {
-    if first == last {
-        message!("Line {first}", "第 {first} 行")
-    } else {
-        message!("Lines {first}–{last}", "第 {first}–{last} 行")
-    }
 }
 
 /// The announcement of a selection, with the keys that quote it.
 pub fn selected(first: u64, last: u64, chat: &str) -> String {
-    let (lines, keys) = (lines(first, last), key_hint(KeyCommand::Quote));
+    let (lines, keys) = (selected_range((first, last)), key_hint(KeyCommand::Quote));
     if keys.is_empty() {
-        return message!("{lines} selected. Tab leads to what can be done.", "已选中{lines}。按 Tab 查看可用操作。");
+        return message!("{lines} selected. Press Tab for actions.", "已选中{lines}。按 Tab 查看可用操作。");
     }
     message!(
-        "{lines} selected. {keys} quotes it in {chat}; Tab leads to what else can be done.",
+        "{lines} selected. Press {keys} to quote in {chat}, or Tab for more actions.",
         "已选中{lines}。按 {keys} 引用到“{chat}”，按 Tab 查看其他操作。"
     )
 }
@@ -35,4 +28,9 @@ pub fn selected(first: u64, last: u64, chat: &str) -> String {
 /// The reason why a quote failed; without one the server was not reached.
 pub fn refused(why: Option<&str>) -> String {
     why.map_or_else(|| not_reached().to_owned(), localize_field_error)
+}
+
+/// The selected line range, at the start of a sentence: "Lines 3–9".
+pub fn selected_range(lines: (u64, u64)) -> String {
+    capitalize(&line_range(lines))
 }

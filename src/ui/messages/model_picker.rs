@@ -5,12 +5,12 @@ use crate::ui::locale::{define_messages, message, plural_message};
 define_messages! {
     find_model: "Find a model", "查找模型";
     models: "Models", "模型";
-    recently_used: "Used lately", "最近使用";
-    chosen: ", chosen now", "，当前已选";
+    recently_used: "Recently used", "最近使用";
+    chosen: ", selected", "，当前已选";
 }
 
 pub fn no_models_found(typed: &str) -> String {
-    message!("No model has “{typed}” in its name.", "没有名称包含“{typed}”的模型。")
+    message!("No models match “{typed}”.", "没有与“{typed}”匹配的模型。")
 }
 
 pub fn found(count: usize) -> String {

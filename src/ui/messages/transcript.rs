@@ -1,11 +1,11 @@
 //! Messages of the transcript, in both languages. They are whole sentences with their numbers, so that each language
 //! can use its own order and plurals.
 
-use crate::domain::elapsed::format_elapsed;
 use crate::domain::segment::ReasoningBlock;
 use crate::domain::usage::Usage;
 use crate::domain::{FailureKind, TurnStatus};
-use crate::ui::locale::{define_messages, localized_sentence, localized_word, message, plural_message};
+use crate::ui::locale::{define_messages, localized_word, message, plural_message};
+use crate::ui::messages::amounts::{number, seconds};
 
 pub mod announcements;
 mod tool;
@@ -24,31 +24,33 @@ define_messages! {
     copy_plain: "Copy as plain text", "复制为纯文本";
     copy_with_reasoning: "Copy with reasoning", "连同思考过程一起复制";
     more: "More", "更多";
-    what_was_sent: "What the model was shown", "模型看到的内容";
+    what_was_sent: "Request sent to the model", "发给模型的请求";
     link_to_turn: "Link to this message", "此消息的链接";
     copy_reasoning: "Copy reasoning", "复制思考过程";
-    raw: "Raw", "原始数据";
-    raw_hint: "What the provider sent, byte for byte", "服务商发来的原始数据";
+    raw: "Raw data", "原始数据";
+    raw_hint: "Raw data from the provider, byte for byte", "服务商发来的原始数据，逐字节保留";
     copy_failed: "Could not copy. Select the text and copy it with the keyboard.", "无法复制，请选中文字后用键盘复制。";
     versions: "Versions", "版本";
     edit_message: "Edit your message", "编辑你的消息";
     edit_reply: "Edit as new version", "编辑为新版本";
-    edit_reply_hint: "This becomes a version of the reply in your words. It and what was said before it are sent as plain text.", "你的文字会成为此回复的一个新版本。它和之前的内容将以纯文本发送。";
+    edit_reply_hint: "Your text becomes a new version of this reply. It and the earlier messages are sent to the \
+        model as plain text.", "你的文字会成为此回复的新版本。它和之前的消息将以纯文本发给模型。";
     save_version: "Save as new version", "保存为新版本";
     edited_by_you: "Edited by you · this and earlier replies are sent as plain text", "由你编辑 · 此回复及之前的回复以纯文本发送";
     edited: "edited by you", "由你编辑";
     branch: "Branch", "新建分支";
-    retry_with: "Try again with…", "选择模型重试…";
-    retry_with_hint: "Another reply to the same message, on a branch of its own.", "对同一条消息再次回复，放在单独的分支上。";
+    retry_with: "Retry with…", "选择模型重试…";
+    retry_with_hint: "Generates another reply to the same message in a new branch.", "在新分支中对同一条消息再生成一条回复。";
     copy_to_chat: "Copy to new chat", "复制到新对话";
-    turn_gone: "The message at this address was deleted. This is what is left near it.", "此地址的消息已被删除，这里是它附近余下的内容。";
+    turn_gone: "This message was deleted. Showing the nearest remaining messages.", "此消息已被删除，现显示附近仍保留的消息。";
     chat_gone: "This chat was deleted.", "此对话已被删除。";
     continue_from_here: "Continue from here", "从这里继续";
     show: "Show", "显示";
-    other_version_runs: "Another version is being written", "另一个版本正在生成";
+    other_version_runs: "Another version is being generated", "另一个版本正在生成";
     previous_version: "Previous version", "上一版";
     next_version: "Next version", "下一版";
-    more_not_printed: "More messages stand here. Export → Page (HTML) prints them all.", "此处还有更多消息，“导出 → 网页（HTML）”可打印全部。";
+    more_not_printed: "Some messages are not shown here. To print them all, use Export › Page (HTML).",
+        "还有更多消息未在此显示。如需打印全部，请使用“导出 → 网页（HTML）”。";
     load_older: "Load older messages", "加载更早的消息";
     load_newer: "Load newer messages", "加载较新的消息";
     older_failed: "Could not load older messages.", "无法加载更早的消息。";
@@ -57,27 +59,27 @@ define_messages! {
     new_text: "New text", "新内容";
     to_latest: "Go to latest", "跳到最新";
     to_latest_running: "Go to latest, reply in progress", "跳到最新，正在回复";
-    hidden_reasoning: "The provider keeps the words of this reasoning to itself.", "服务商没有提供这段思考过程的文字。";
+    hidden_reasoning: "The provider does not share the text of this reasoning.", "服务商未提供这段思考过程的文字。";
     thinking_status: "Thinking…", "正在思考…";
-    can_leave: "You can leave; it will go on.", "你可以离开，回复会继续。";
-    waiting_for_first: "connected, waiting for the first words", "已连接，正在等待回复的开头";
+    can_leave: "You can leave this page. The reply will continue.", "你可以离开此页面，回复会继续生成。";
+    waiting_for_first: "connected, waiting for the reply to start", "已连接，正在等待回复开始";
     waiting_for_model: "Waiting for the model…", "正在等待模型…";
     ask_for_rest: "Continue", "继续";
     rest_message: "Continue", "继续";
-    also_answered: "Also being answered", "同时正在回复";
+    also_answered: "Other replies in progress", "其他正在生成的回复";
     stop_word: "Stop", "停止";
-    branch_earlier: "Branch earlier", "从更早处新建分支";
+    branch_earlier: "Branch from an earlier reply", "从更早处新建分支";
     stop_waiting: "Stop waiting", "停止等待";
-    trying_now: "Trying again…", "正在重试…";
+    trying_now: "Retrying…", "正在重试…";
     details: "Details", "详情";
     copy_details: "Copy details", "复制详情";
     provider_settings: "Open provider settings", "打开服务商设置";
-    replace_key: "Replace key", "更换密钥";
-    test_provider: "Test the connection", "测试连接";
-    code: "Code", "错误代码";
-    provider_said: "The provider said", "服务商返回的信息";
+    replace_key: "Replace API key", "更换 API 密钥";
+    test_provider: "Test connection", "测试连接";
+    code: "Error code", "错误代码";
+    provider_said: "Provider response", "服务商返回的信息";
     requested_model: "Model", "模型";
-    turn: "Turn", "消息";
+    turn: "Message ID", "消息 ID";
     image: "Image", "图片";
     reference: "Reference", "引用";
 }
@@ -93,7 +95,7 @@ pub fn switched_to(model: &str) -> String {
 /// The number of turns that a cut path hides until something is sent.
 pub fn hides_below(turns: u64) -> String {
     if turns == 0 {
-        return localized_word("What you send next follows this reply.", "你接下来发送的内容会接在此回复之后。")
+        return localized_word("Your next message will follow this reply.", "你接下来发送的内容会接在此回复之后。")
             .to_owned();
     }
     plural_message!(turns; "1 message below is hidden; it stays on its branch.", "{turns} messages below are hidden; they stay on their branch."; "下面的 {turns} 条消息已隐藏，仍保留在原来的分支上。")
@@ -101,7 +103,7 @@ pub fn hides_below(turns: u64) -> String {
 
 /// The number of turns that are newer than the path on screen.
 pub fn newer_elsewhere(turns: u64) -> String {
-    plural_message!(turns; "1 newer message is on another version", "{turns} newer messages are on another version"; "另一个版本中有 {turns} 条较新的消息")
+    plural_message!(turns; "1 newer message is in another version.", "{turns} newer messages are in another version."; "另一个版本中有 {turns} 条较新的消息")
 }
 
 /// The origin of a copied chat.
@@ -114,7 +116,8 @@ pub fn copied_from(title: &str) -> String {
 
 /// The number of turns that follow a version.
 pub fn continues_with(turns: u64) -> Option<String> {
-    let said = || plural_message!(turns; "continues with 1 message", "continues with {turns} messages"; "其后有 {turns} 条消息");
+    let said =
+        || plural_message!(turns; "followed by 1 message", "followed by {turns} messages"; "其后有 {turns} 条消息");
     (turns > 0).then(said)
 }
 
@@ -128,21 +131,6 @@ pub fn ending(status: TurnStatus) -> Option<&'static str> {
         }
         TurnStatus::Complete => return None,
     })
-}
-
-/// Formats whole seconds: "12 s", "1 min 5 s", "2 h 3 min".
-pub fn seconds(seconds: u64) -> String {
-    localized_sentence(|| format_elapsed(seconds, ["h", "min", "s"]), || format_elapsed(seconds, ["小时", "分", "秒"]))
-}
-
-/// Formats a measured time: tenths below ten seconds, whole seconds above.
-pub fn measured_time(ms: u64) -> String {
-    let (whole, tenth) = ((ms + 50) / 1000, (ms + 50) % 1000 / 100);
-    match ms {
-        0..50 => localized_word("<0.1 s", "<0.1 秒").to_owned(),
-        50..9_950 => message!("{whole}.{tenth} s", "{whole}.{tenth} 秒"),
-        _ => seconds((ms + 500) / 1000),
-    }
 }
 
 /// The reason why a reasoning block ended early.
@@ -185,28 +173,15 @@ pub fn reasoning(block: &ReasoningBlock, is_streaming: bool, cut_off: Option<Rea
     label
 }
 
-/// Formats a number with grouped thousands: "1 204", with a narrow no-break space.
-pub fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut spaced = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            spaced.push('\u{202f}');
-        }
-        spaced.push(digit);
-    }
-    spaced
-}
-
 /// The reported token usage of a reply, in one line.
 pub fn usage(usage: &Usage) -> String {
     let part = |name: &str, count: Option<u64>| count.map(|count| format!("{name} {}", number(count)));
     let parts = [
         part(localized_word("input", "输入"), usage.input_tokens),
-        part(localized_word("read from cache", "从缓存读取"), usage.cache_read_tokens),
-        part(localized_word("written to cache", "写入缓存"), usage.cache_write_tokens),
+        part(localized_word("cache read", "从缓存读取"), usage.cache_read_tokens),
+        part(localized_word("cache write", "写入缓存"), usage.cache_write_tokens),
         part(localized_word("output", "输出"), usage.output_tokens),
-        part(localized_word("of it reasoning", "其中思考过程"), usage.reasoning_tokens),
+        part(localized_word("of which reasoning", "其中思考过程"), usage.reasoning_tokens),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
@@ -221,31 +196,25 @@ pub fn attempt(number: u32, of: u32) -> String {
     message!("Attempt {number} of {of}", "第 {number} 次尝试，共 {of} 次")
 }
 
-/// The remaining time until a retry, in whole seconds: it is counted down.
-pub fn next_try(wait: u64) -> String {
-    let wait = seconds(wait);
-    message!("Next try in {wait}.", "{wait}后重试。")
-}
-
 /// The waiting time that a provider requested before its reply was given up, in whole seconds.
 pub fn asked_to_wait(wait: u64) -> String {
     let wait = seconds(wait);
-    message!("It asked to wait {wait}.", "它要求等待 {wait}。")
+    message!("The provider asked you to wait {wait}.", "服务商要求等待 {wait}。")
 }
 
 /// The label of the link to a reply that runs on another path of the chat.
 pub fn go_to_reply(what: &str) -> String {
-    message!("Show the reply to {what}", "显示对 {what} 的回复")
+    message!("Show the reply to {what}", "显示对“{what}”的回复")
 }
 
 /// The label of the button that stops such a reply.
 pub fn stop_other(what: &str) -> String {
-    message!("Stop the reply to {what}", "停止对 {what} 的回复")
+    message!("Stop the reply to {what}", "停止对“{what}”的回复")
 }
 
 /// The label of the link to another version.
 pub fn to_version(name: &str, number: usize, count: usize) -> String {
-    message!("{name}, {number} of {count}", "{name}，第 {number} 个，共 {count} 个")
+    message!("{name}, {number} of {count}", "{name}，第 {number} 版，共 {count} 版")
 }
 
 /// The suggestion for a failure, if there is one.
@@ -253,35 +222,36 @@ pub fn next_step(kind: FailureKind) -> Option<&'static str> {
     use FailureKind as Kind;
     let (english, chinese) = match kind {
         Kind::ProviderUnreachable => {
-            ("Check the network and the provider's address, then try again.", "请检查网络和服务商的地址，然后重试。")
+            ("Check your network and the provider's address, then try again.", "请检查网络和服务商的地址，然后重试。")
         }
-        Kind::ProviderAuth => {
-            ("Replace the key in the settings of the provider, then try again.", "请在服务商设置中更换密钥，然后重试。")
-        }
+        Kind::ProviderAuth => (
+            "Replace the API key in the provider settings, then try again.",
+            "请在服务商设置中更换 API 密钥，然后重试。",
+        ),
         Kind::ProviderQuota => {
-            ("Add credit at the provider, or use another model.", "请向服务商充值，或换用其他模型。")
+            ("Add credit with the provider, or use another model.", "请向服务商充值，或换用其他模型。")
         }
         Kind::ProviderRateLimited | Kind::ProviderOverloaded => ("Wait a moment, then try again.", "请稍候再重试。"),
         Kind::ModelNotFound => {
-            ("Try again with another model: it answers in a new branch.", "请选择其他模型重试，它会在新分支中回复。")
+            ("Retry with another model. It replies in a new branch.", "请选择其他模型重试，它会在新分支中回复。")
         }
         Kind::ContextTooLong => (
-            "Look at what is big in it, shorten your message, or branch from an earlier reply.",
-            "请查看哪些内容占用多，缩短你的消息，或从更早的回复新建分支。",
+            "Check what uses the context, shorten your message, or branch from an earlier reply.",
+            "请查看上下文占用，缩短你的消息，或从更早的回复新建分支。",
         ),
-        Kind::ContentFiltered => ("Say it differently.", "请换一种说法。"),
+        Kind::ContentFiltered => ("Rephrase your message and try again.", "请换一种说法再试。"),
         Kind::ProviderRefusedRequest => {
-            ("Look at what the model was shown, or try another model.", "请查看模型看到的内容，或换用其他模型。")
+            ("Check the request sent to the model, or try another model.", "请查看发给模型的请求，或换用其他模型。")
         }
         Kind::ProviderTruncated | Kind::ProviderStalled | Kind::ServerRestarted => {
-            ("What had come is kept. Try again for a new version.", "已收到的内容已保留。重试可得到新版本。")
+            ("The partial reply was saved. Retry to get a new version.", "已收到的部分已保存。重试可得到新版本。")
         }
         Kind::LimitOutput => (
-            "What had come is kept. Continue asks for the rest in a message of its own.",
-            "已收到的内容已保留。“继续”会另发一条消息要求余下的内容。",
+            "The partial reply was saved. Select Continue to ask for the rest in a new message.",
+            "已收到的部分已保存。选择“继续”会另发一条消息，请求余下的内容。",
         ),
         Kind::LimitEvent | Kind::LimitRounds | Kind::LimitToolArgs | Kind::LimitTime => {
-            ("What had come is kept.", "已收到的内容已保留。")
+            ("The partial reply was saved.", "已收到的部分已保存。")
         }
         Kind::StorageFull => {
             ("Free some space on the server's disk, then try again.", "请在服务器磁盘上腾出一些空间，然后重试。")

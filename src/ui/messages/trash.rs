@@ -1,10 +1,10 @@
 //! Messages about deleting a part of a chat, in both languages.
 
-use super::transcript::number;
+use super::amounts::number;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 
 define_messages! {
-    delete_version_and_below: "Delete this version and what is below it", "删除此版本及其下的内容";
+    delete_version_and_below: "Delete this version and everything below", "删除此版本及其下的全部内容";
     is_deleted: "Deleted.", "已删除。";
     restored: "Restored.", "已恢复。";
 }

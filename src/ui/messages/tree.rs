@@ -7,22 +7,22 @@ use crate::ui::locale::{define_messages, join_list, localized_word, message, plu
 use crate::ui::messages::{PRODUCT, locked, untitled};
 
 define_messages! {
-    tree: "Tree of the chat", "对话树";
+    tree: "Chat tree", "对话树";
     tree_short: "Tree", "对话树";
-    loading: "Loading the tree…", "正在加载对话树…";
-    close_tree: "Close the tree", "关闭对话树";
-    back_to_chat: "Back to the chat", "返回对话";
+    loading: "Loading chat tree…", "正在加载对话树…";
+    close_tree: "Close tree", "关闭对话树";
+    back_to_chat: "Back to chat", "返回对话";
     branches: "Branches", "分支";
-    drawing: "Drawing", "图示";
-    filter: "Only turns that say", "只看包含这些文字的消息";
+    drawing: "Diagram", "图示";
+    filter: "Messages containing", "只看包含这些文字的消息";
     apply: "Find", "查找";
-    clear: "All turns", "全部消息";
-    no_turns: "There are no messages yet.", "还没有消息。";
-    no_branches: "No branches yet. Edit a message or try again to make one.", "还没有分支。编辑消息或重试即可建立分支。";
+    clear: "All messages", "全部消息";
+    no_turns: "No messages yet.", "还没有消息。";
+    no_branches: "No branches yet. Edit a message or retry a reply to create one.", "还没有分支。编辑消息或重试回复即可新建分支。";
     earlier: "Earlier rows", "前面的行";
     later: "Later rows", "后面的行";
     failed: "Could not load the tree.", "无法加载对话树。";
-    selected: "Selected turn", "选中的消息";
+    selected: "Selected message", "选中的消息";
     show: "Open", "打开";
     compare: "Compare with current", "与当前分支比较";
     copy: "Copy to new chat", "复制到新对话";
@@ -31,11 +31,12 @@ define_messages! {
     pin: "Pin", "置顶";
     unpin: "Unpin", "取消置顶";
     saved: "Saved.", "已保存。";
-    open_row: "Show what is below", "显示其下的内容";
-    shut_row: "Hide what is below", "隐藏其下的内容";
-    more_for_turn: "What can be done with this turn", "此消息的更多操作";
+    open_row: "Show messages below", "显示其下的消息";
+    shut_row: "Hide messages below", "隐藏其下的消息";
+    more_for_turn: "Message actions", "消息操作";
     no_text: "(no text)", "（无文字）";
-    not_in_sight: "No row on screen begins with this. The filter looks through the whole tree.", "屏幕上没有以此开头的行。用筛选可查找整个对话树。";
+    not_in_sight: "No visible row starts with this. Use the filter to search the whole tree.",
+        "屏幕上没有以此开头的行。可用筛选查找整个对话树。";
     you_are_here: "you are here", "当前位置";
 }
 
@@ -53,7 +54,7 @@ pub fn mark(mark: TurnMark) -> Option<(&'static str, &'static str)> {
         TurnMark::Plain => None,
         TurnMark::Stopped => Some(("■", localized_word("stopped", "已停止"))),
         TurnMark::Failed => Some(("!", localized_word("failed", "失败"))),
-        TurnMark::Running => Some(("●", localized_word("being written", "正在生成"))),
+        TurnMark::Running => Some(("●", localized_word("in progress", "正在生成"))),
     }
 }
 
@@ -104,16 +105,16 @@ pub fn row(row: &TreeRow) -> String {
 
 /// The label of the tree button in the header.
 pub fn ends(leaves: u64) -> String {
-    plural_message!(leaves; "Tree, 1 end", "Tree, {leaves} ends"; "对话树，{leaves} 个末端")
+    plural_message!(leaves; "Tree, 1 path", "Tree, {leaves} paths"; "对话树，{leaves} 条路径")
 }
 
 /// The size of the tree, and the number of search hits.
 pub fn summary(turns: usize, leaves: usize, hits: Option<usize>) -> String {
     let all = messages(turns);
     match hits {
-        None => join_list(&[all, plural_message!(leaves; "1 end", "{leaves} ends"; "{leaves} 个末端")]),
-        Some(0) => message!("Nothing in {all} says this.", "{all}中没有找到。"),
-        Some(hits) => message!("Found {hits} of {all}", "{all}中找到 {hits} 条"),
+        None => join_list(&[all, plural_message!(leaves; "1 path", "{leaves} paths"; "{leaves} 条路径")]),
+        Some(0) => message!("No matches in {all}", "在{all}中没有找到。"),
+        Some(hits) => plural_message!(hits; "1 match in {all}", "{hits} matches in {all}"; "在{all}中找到 {hits} 条"),
     }
 }
 
@@ -121,9 +122,9 @@ pub fn summary(turns: usize, leaves: usize, hits: Option<usize>) -> String {
 pub fn below(card: &TreeCard) -> String {
     let (below, ends) = (messages(card.below), card.ends);
     match (card.below, ends) {
-        (0, _) => localized_word("Nothing follows.", "其下没有消息。").to_owned(),
+        (0, _) => localized_word("No messages below.", "其下没有消息。").to_owned(),
         (_, 1) => message!("{below} below.", "其下有 {below}。"),
-        _ => message!("{below} below, with {ends} ends.", "其下有 {below}、{ends} 个末端。"),
+        _ => message!("{below} below, on {ends} paths.", "其下有 {below}，{ends} 条路径。"),
     }
 }
 

@@ -1,21 +1,21 @@
 //! Messages of the turn menus, in both languages.
 
-use super::{server_messages, usage};
+use super::{amounts, server_messages};
 use crate::domain::{Failure, FailureKind, context_overflow};
 use crate::ui::keymap::{self, KeyCommand};
 use crate::ui::locale::{define_messages, localized_word, message};
 
 define_messages! {
-    other_models: "Ask another model", "换个模型回复";
+    other_models: "Retry with another model", "换个模型回复";
     quote: "Quote", "引用";
     quote_in_message: "Quote in your message", "引用到你的消息";
-    what_is_big: "What is big?", "哪些内容占用多？";
+    what_is_big: "Show context usage", "查看上下文占用";
     quoted: "Quoted in your message.", "已引用到你的消息。";
 }
 
 /// The label of a menu item beside "Retry".
 pub fn retry_with_model(name: &str) -> String {
-    message!("Try again with {name}", "用 {name} 重试")
+    message!("Retry with {name}", "用 {name} 重试")
 }
 
 /// The reason of a failed reply, with the numbers that the provider reported.
@@ -25,15 +25,18 @@ pub fn failure(failure: &Failure) -> String {
     let Some((used, most)) = tokens else {
         return server_messages::localize_server_message(&failure.message).into_owned();
     };
-    let (used, most) = (usage::short_count(used), usage::short_count(most));
-    message!("Too long for this model ({used} of {most} tokens).", "超出模型上下文长度（{used} / {most} token）。")
+    let (used, most) = (amounts::short_count(used), amounts::short_count(most));
+    message!(
+        "Too long for this model ({used} tokens, the limit is {most}).",
+        "超出模型上下文长度（{used} / {most} token）。"
+    )
 }
 
 /// The announcement of a selected passage, with the keys that quote it.
 pub fn selected() -> String {
     let keys = keymap::key_hint(KeyCommand::Quote);
     if keys.is_empty() {
-        return localized_word("Selected. It can be quoted.", "已选中，可以引用。").to_owned();
+        return localized_word("Text selected. You can quote it.", "已选中文字，可以引用。").to_owned();
     }
-    message!("Selected. {keys} quotes it in your message.", "已选中。按 {keys} 引用到你的消息。")
+    message!("Text selected. Press {keys} to quote it in your message.", "已选中文字。按 {keys} 引用到你的消息。")
 }

@@ -1,29 +1,16 @@
 //! Formats of tokens and money: short, the same in the transcript, in the composer and on the usage page, in both
 //! languages. Unknown is a dash, never 0.
 
+use super::amounts::short_count;
 use crate::domain::{Cost, Usage};
 use crate::ui::locale::{define_messages, message};
 
 pub const UNKNOWN: &str = "—";
 define_messages! {
     context_in_use: "Context in use", "已用上下文";
-    context_nearly_full: "The conversation is nearly as long as this model can read.", "此对话的长度已接近该模型的上限。";
-    context_full: "The conversation is longer than this model can read. Start a new chat, branch earlier, or choose a larger model.", "此对话已超出该模型能读取的长度。请新建对话、从更早的位置建立分支，或选择更大的模型。";
-}
-
-/// Formats a count of tokens: "340", "1.2k", "38k", "1.2M".
-pub fn short_count(count: u64) -> String {
-    let (unit, letter) = match count {
-        0..1_000 => return count.to_string(),
-        1_000..999_500 => (1_000, 'k'),
-        _ => (1_000_000, 'M'),
-    };
-    let tenths = (count + unit / 20) / (unit / 10);
-    match (tenths / 10, tenths % 10) {
-        (whole, tenth) if whole < 10 && tenth > 0 => format!("{whole}.{tenth}{letter}"),
-        (0..10, _) => format!("{}{letter}", tenths / 10),
-        _ => format!("{}{letter}", (count + unit / 2) / unit),
-    }
+    context_nearly_full: "This chat is close to the model's context limit.", "此对话已接近该模型的上下文上限。";
+    context_full: "This chat exceeds the model's context limit. Start a new chat, branch from an earlier message, or \
+        choose a model with a larger context.", "此对话已超出该模型的上下文上限。请新建对话、从更早的消息新建分支，或选择上下文更大的模型。";
 }
 
 /// Formats an amount: "$12.35", "$0.045", "$0.0004"; smaller amounts have more digits.
@@ -70,30 +57,6 @@ pub fn context(used: u64, of: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_are_short_and_never_longer_than_five_characters() {
-        for (count, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1_000, "1k"),
-            (1_049, "1k"),
-            (1_050, "1.1k"),
-            (1_204, "1.2k"),
-            (9_949, "9.9k"),
-            (9_960, "10k"),
-            (38_400, "38k"),
-            (38_500, "39k"),
-            (200_000, "200k"),
-            (999_499, "999k"),
-            (999_500, "1M"),
-            (1_048_576, "1M"),
-            (1_250_000, "1.3M"),
-            (12_400_000, "12M"),
-        ] {
-            assert_eq!(short_count(count), text, "{count}");
-        }
-    }
 
     #[test]
     fn small_amounts_keep_their_digits_and_large_ones_their_cents() {

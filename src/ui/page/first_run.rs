@@ -13,7 +13,7 @@ use crate::ui::kit::Icon;
 use crate::ui::kit::link::is_same_tab_click;
 use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
 use crate::ui::messages;
-use crate::ui::messages::provider_connect as said;
+use crate::ui::messages::provider_connect as texts;
 use crate::ui::model_options::model_value;
 use crate::ui::page::provider_connect::{self, ProviderConnect, provider_form_url};
 
@@ -52,9 +52,9 @@ fn found_server_line(text: String, address: String, has_models: bool) -> AnyView
             <p dir="auto">{text}</p>
             <form method="post" action="/forms/found" on:submit=dismiss>
                 <input type="hidden" name="address" value=address/>
-                <button type="submit" class="button bare" title=said::dismiss()>
+                <button type="submit" class="button bare" title=texts::dismiss()>
                     <Icon name="close"/>
-                    <span class="quiet">{said::dismiss()}</span>
+                    <span class="quiet">{texts::dismiss()}</span>
                 </button>
             </form>
         </div>

@@ -15,7 +15,7 @@ pub fn NotFoundPage() -> impl IntoView {
     view! { <MissingView what=messages::not_found_page()/> }
 }
 
-/// The same page with a specific message.
+/// A page for a missing resource, with a message that names its kind.
 #[component]
 pub fn MissingView(what: &'static str) -> impl IntoView {
     set_status(404);

@@ -16,7 +16,7 @@ use crate::ui::chats::Chats;
 use crate::ui::erased::{effect, live_view, view};
 use crate::ui::input_method::InputMethod;
 use crate::ui::messages;
-use crate::ui::messages::provider_connect as said;
+use crate::ui::messages::provider_connect as texts;
 use crate::ui::messages::server_messages::{localize_field_error, localize_server_message};
 
 /// The state that the panel and its form share. Copies share it.
@@ -88,13 +88,16 @@ impl ConnectForm {
             event.prevent_default();
             self.submit();
         };
-        let (label, hint) =
-            if way.local_network { (said::address(), said::address_hint()) } else { (said::key(), said::key_kept()) };
+        let (label, hint) = if way.local_network {
+            (texts::address(), texts::address_hint())
+        } else {
+            (texts::key(), texts::key_kept())
+        };
         let all_fields = provider_form_url(&way);
         let keys_at = way.keys_at.map(|page| {
             view! {
                 <a href=page target="_blank" rel="noopener noreferrer">
-                    {said::where_keys()}" "<span class="quiet">{said::new_tab()}</span>
+                    {texts::where_keys()}" "<span class="quiet">{texts::new_tab()}</span>
                 </a>
             }
         });
@@ -112,13 +115,13 @@ impl ConnectForm {
                 <p id="connect-hint" class="hint">{hint}</p>
                 <p class="connect-ways">
                     {keys_at}
-                    <a rel="external" href=all_fields>{said::all_fields()}</a>
+                    <a rel="external" href=all_fields>{texts::all_fields()}</a>
                 </p>
                 <p id="connect-problem" class="problem" dir="auto">{move || self.problem.get()}</p>
                 <div class="dialog-actions">
                     <button type="button" class="button" on:click=move |_| self.connecting.way.set(None)>{messages::cancel()}</button>
                     <button type="submit" class="button primary" aria-disabled=move || self.is_testing.get().then_some("true")>
-                        {move || if self.is_testing.get() { said::testing() } else { said::test_and_save() }}
+                        {move || if self.is_testing.get() { texts::testing() } else { texts::test_and_save() }}
                     </button>
                 </div>
             </form>
@@ -147,8 +150,8 @@ impl ConnectForm {
                     aria-pressed=move || is_shown.get().to_string()
                     on:click=move |_| is_shown.update(|shown| *shown = !*shown)
                 >
-                    {said::show()}
-                    <span class="quiet">" "{said::key()}</span>
+                    {texts::show()}
+                    <span class="quiet">" "{texts::key()}</span>
                 </button>
             </div>
         }
@@ -179,11 +182,11 @@ impl ConnectForm {
         }
         if self.typed.with_untracked(|typed| typed.trim().is_empty()) {
             let is_address = self.way.with_value(|way| way.local_network);
-            return self.fail(if is_address { said::address_first() } else { said::key_first() }.to_owned());
+            return self.fail(if is_address { texts::address_first() } else { texts::key_first() }.to_owned());
         }
         self.is_testing.set(true);
         self.problem.set(None);
-        self.announcer.say(said::testing());
+        self.announcer.say(texts::testing());
         spawn_local(async move {
             let came = self.test().await;
             // Another option may have been opened meanwhile, or the page may have noticed that there is a provider.
@@ -226,7 +229,7 @@ impl ConnectForm {
     /// The problem as a sentence.
     async fn test(self) -> Result<String, String> {
         let refused = |why: api_request::ApiFailureMessage| {
-            why.map_or_else(|| said::not_reached().to_owned(), |why| localize_field_error(&why))
+            why.map_or_else(|| texts::not_reached().to_owned(), |why| localize_field_error(&why))
         };
         let way = self.way.get_value();
         let id = self.store(&way).await.map_err(refused)?;
@@ -234,14 +237,14 @@ impl ConnectForm {
         let status = api_request::post(&path, &json!({})).await.map_err(refused)?;
         let sentence = localize_server_message(status["sentence"].as_str().unwrap_or_default()).into_owned();
         if status["state"] != "working" {
-            return Err(said::failed(&way.name, &sentence));
+            return Err(texts::failed(&way.name, &sentence));
         }
         let all = api_request::get("/api/providers").await.unwrap_or_default();
         let own = all.as_array().into_iter().flatten().find(|provider| provider["id"].as_str() == Some(&id));
         let count = own.and_then(|provider| provider["models"].as_array()).map_or(0, Vec::len);
         Ok(match count {
-            0 => said::failed(&way.name, &sentence),
-            count => said::works(&way.name, !way.local_network, count),
+            0 => texts::failed(&way.name, &sentence),
+            count => texts::works(&way.name, !way.local_network, count),
         })
     }
 

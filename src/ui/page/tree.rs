@@ -24,7 +24,7 @@ use crate::ui::kit::{Icon, Loading};
 use crate::ui::locale::colon;
 use crate::ui::messages;
 use crate::ui::messages::server_messages::problem;
-use crate::ui::messages::tree as said;
+use crate::ui::messages::tree as texts;
 use crate::ui::page::not_found::{LoadFailedView, MissingView};
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::tree::{TreeMap, TreeState};
@@ -51,7 +51,7 @@ pub(in crate::ui) fn draw_page() -> AnyView {
     view! {
         <Transition fallback=move || {
             let retry = Callback::new(move |()| resource.refetch());
-            view! { <Loading what=said::loading() retry/> }
+            view! { <Loading what=texts::loading() retry/> }
         }>
             {move || Suspend::new(async move {
                 match resource.await {
@@ -127,7 +127,7 @@ fn poll_changes(chat: ChatId, changes: RwSignal<u64>) {
 #[component]
 pub fn TreeScreen(ask: TreePageQuery, page: TreePage) -> impl IntoView {
     let chat = ask.chat_id;
-    let title = safe_title(&said::document_title(&page.title));
+    let title = safe_title(&texts::document_title(&page.title));
     announce_arrival({
         let title = title.clone();
         move || title
@@ -163,13 +163,13 @@ pub fn TreeScreen(ask: TreePageQuery, page: TreePage) -> impl IntoView {
         <Title text=title/>
         <header class="chat-head">
             <SidebarButton/>
-            <a class="button bare" href=format!("/c/{chat}") title=said::back_to_chat()>
+            <a class="button bare" href=format!("/c/{chat}") title=texts::back_to_chat()>
                 <Icon name="chevron-left"/>
-                <span class="quiet">{said::back_to_chat()}</span>
+                <span class="quiet">{texts::back_to_chat()}</span>
             </a>
-            <h1 class="chat-title" dir="auto" tabindex="-1">{said::tree_short()}{colon()}{heading}</h1>
-            <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/branches")>{said::branches()}</a>
-            <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/drawing")>{said::drawing()}</a>
+            <h1 class="chat-title" dir="auto" tabindex="-1">{texts::tree_short()}{colon()}{heading}</h1>
+            <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/branches")>{texts::branches()}</a>
+            <a class="button bare tree-head-link" rel="external" href=format!("/c/{chat}/drawing")>{texts::drawing()}</a>
         </header>
         <main class="page">
             <div class="tree-page">

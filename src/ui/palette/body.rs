@@ -20,7 +20,7 @@ use crate::ui::kit::combobox::ComboboxAction;
 use crate::ui::kit::dialog::{DialogRegions, bind_open, on_cancel};
 use crate::ui::kit::{Combobox, Icon};
 use crate::ui::messages;
-use crate::ui::messages::palette as said;
+use crate::ui::messages::palette as texts;
 use crate::ui::preferences::{PreferenceSetting, Preferences, choose};
 use crate::ui::sidebar::toggle_sidebar;
 use crate::ui::tree::panel::TreePanel;
@@ -62,7 +62,7 @@ pub fn PaletteDialog() -> impl IntoView {
             class="dialog palette"
             closedby="any"
             node_ref=node
-            aria-label=said::name()
+            aria-label=texts::name()
             on:cancel=move |event: Event| on_cancel(&event, open)
             on:close=move |_| closed.run(())
         >
@@ -218,13 +218,13 @@ impl PaletteState {
         let typed = self.typed.with(|typed| typed.trim().to_owned());
         self.found.with(|found| match &found.refused {
             _ if typed.is_empty() => String::new(),
-            Some(why) => why.clone().unwrap_or_else(|| said::offline().to_owned()),
-            None if !found.is_complete() => if self.is_slow.get() { said::searching() } else { "" }.to_owned(),
+            Some(why) => why.clone().unwrap_or_else(|| texts::offline().to_owned()),
+            None if !found.is_complete() => if self.is_slow.get() { texts::searching() } else { "" }.to_owned(),
             // The link to the search page does not count as a result.
             None => match shown.with(Vec::len).saturating_sub(1) {
-                0 => said::no_results(&typed),
-                count if found.is_partial => said::results_so_far(count),
-                count => said::results(count),
+                0 => texts::no_results(&typed),
+                count if found.is_partial => texts::results_so_far(count),
+                count => texts::results(count),
             },
         })
     }

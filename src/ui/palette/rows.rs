@@ -11,7 +11,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::kit::combobox::option_id;
 use crate::ui::kit::link::is_same_tab_click;
-use crate::ui::messages::palette as said;
+use crate::ui::messages::palette as texts;
 
 /// The interval and the number of tries to find the turn of a hit on the page, to flash it.
 const LOOK: (Duration, u32) = (Duration::from_millis(100), 80);
@@ -44,7 +44,7 @@ pub(super) fn draw_rows(list: &'static str, rows: &[PaletteEntry], at: Memo<usiz
             </div>
         });
     }
-    view! { <div class="palette-rows" id=list role="listbox" aria-label=said::results_list()>{groups}</div> }
+    view! { <div class="palette-rows" id=list role="listbox" aria-label=texts::results_list()>{groups}</div> }
 }
 
 fn draw_row(list: &str, entry: &PaletteEntry, place: usize, at: Memo<usize>, pressed: RowCallbacks) -> AnyView {

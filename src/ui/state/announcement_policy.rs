@@ -82,7 +82,7 @@ impl AnnouncementPolicy {
             self.last_ms = now_ms;
             return Some(Announcement::Assertive(question));
         }
-        // The reply waits for the person, who has been told so.
+        // The reply waits for the user, which was announced before.
         if pending_user_input(turn).is_some() {
             return None;
         }

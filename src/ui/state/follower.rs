@@ -19,7 +19,7 @@ pub(super) struct ReplySubscription {
     pub(super) failures: u32,
     pub(super) retry: Option<TimeoutHandle>,
     pub(super) announcements: AnnouncementPolicy,
-    /// The connection that was told that the stream was lost, until it works again.
+    /// The connection to which the loss of the stream was reported, until the stream works again.
     pub(super) lost_by: Option<PageConnection>,
 }
 

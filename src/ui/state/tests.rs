@@ -210,7 +210,7 @@ fn minute_of_writing_has_few_announcements_and_no_token() {
     assert!(said.len() <= 12, "{said:?}");
     assert_eq!(said[0], Announcement::Polite("Assistant is thinking.".into()));
     assert_eq!(said[1], Announcement::Polite("Still thinking, 12 seconds.".into()));
-    assert!(said.contains(&Announcement::Polite("Assistant is answering.".into())));
+    assert!(said.contains(&Announcement::Polite("Assistant is replying.".into())));
     assert!(!said.iter().any(|said| format!("{said:?}").contains("word")));
 }
 
@@ -231,7 +231,10 @@ fn end_of_reply_is_announced_once_and_failure_assertively() {
         Announcement::Polite("Reply complete, 4 words.".into())
     );
     let long = fixtures::reply(2, [Content::text("word ".repeat(100))]);
-    assert_eq!(ended(long, at_composer()), Announcement::Polite("Reply complete, 100 words. Alt+Up to read.".into()));
+    assert_eq!(
+        ended(long, at_composer()),
+        Announcement::Polite("Reply complete, 100 words. Press Alt+Up to read.".into())
+    );
     let mut stopped = short.clone();
     stopped.status = TurnStatus::Cancelled;
     assert_eq!(ended(stopped, at_composer()), Announcement::Polite("Stopped.".into()));
@@ -265,14 +268,14 @@ fn question_is_announced_assertively_once_and_pauses_progress() {
     let mut turn = running(2);
     turn.blocks = fixtures::blocks(2, [call("a", AwaitingApproval), call("b", AwaitingApproval)]);
     turn.blocks[1].block_metadata = serde_json::json!({"tool": {"title": "Delete a file"}});
-    let question = Announcement::Assertive("Delete a file asks for permission. Press F6 to review.".into());
+    let question = Announcement::Assertive("Delete a file needs your approval. Press F6 to review.".into());
     assert_eq!(saying.next_announcement(&turn, 100, &at_composer()), Some(question));
     for now in [200, 30_000, 600_000] {
         assert_eq!(saying.next_announcement(&turn, now, &at_composer()), None, "the person knows");
     }
     // One call is approved while another one asks.
     turn.blocks = fixtures::blocks(2, [call("a", Running), call("b", AwaitingApproval), call("c", AwaitingApproval)]);
-    let question = Announcement::Assertive("c asks for permission. Press F6 to review.".into());
+    let question = Announcement::Assertive("c needs your approval. Press F6 to review.".into());
     assert_eq!(saying.next_announcement(&turn, 600_100, &at_composer()), Some(question));
     let pause = crate::domain::user_input_wait::ReplyPauseReason::Rounds.content("Paused after 25 tool rounds.");
     turn.blocks = fixtures::blocks(2, [call("a", Done), call("b", Done), call("c", Done), pause]);
@@ -294,6 +297,6 @@ fn first_tool_of_each_run_is_announced() {
         turn.blocks = fixtures::blocks(2, contents[..many].to_vec());
         said.extend(saying.next_announcement(&turn, many as i64 * 4_000, &at_composer()));
     }
-    let words = ["Using a.", "Assistant is answering.", "Using c."].map(|words| Announcement::Polite(words.into()));
+    let words = ["Using a.", "Assistant is replying.", "Using c."].map(|words| Announcement::Polite(words.into()));
     assert_eq!(said, words);
 }

@@ -80,12 +80,12 @@ fn link_to_full_result_leads_to_its_page() {
     assert!(drawn_result(long.clone()).contains(&format!("href=\"/api/turns/{}\"", turn_id(2))));
     let sha = "a".repeat(64);
     let whole = result_with(long.clone(), json!({"whole": {"blob": sha}}));
-    assert!(whole.contains(&format!("href=\"/api/blobs/{sha}\"")) && whole.contains("64 KB of 69 KB"), "{whole}");
+    assert!(whole.contains(&format!("href=\"/api/blobs/{sha}\"")) && whole.contains("64 KiB of 69 KiB"), "{whole}");
     let kept = result_with(json!("short"), json!({"cut": {"bytes": 99_000, "blob": sha}}));
-    assert!(kept.contains(&format!("href=\"/api/blobs/{sha}\"")) && kept.contains("of 97 KB"), "{kept}");
+    assert!(kept.contains(&format!("href=\"/api/blobs/{sha}\"")) && kept.contains("of 97 KiB"), "{kept}");
     // Without a stored whole there is no link.
     let lost = result_with(json!("short"), json!({"cut": {"bytes": 99_000}}));
-    assert!(lost.contains("Cut at 64 KB") && !lost.contains("href"), "{lost}");
+    assert!(lost.contains("Showing the first 64 KiB") && !lost.contains("href"), "{lost}");
     for name in ["A".repeat(64), "a".repeat(63), "../../etc/passwd".into(), format!("{}\"", "a".repeat(63))] {
         let odd = result_with(json!("x"), json!({"images": [{"blob": name}], "files": [{"blob": name}]}));
         assert!(!odd.contains("/api/blobs"), "{odd}");

@@ -9,7 +9,7 @@ use crate::domain::TurnId;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::kit::link::click_by_space;
-use crate::ui::messages::transcript as said;
+use crate::ui::messages::transcript as texts;
 
 /// "Edit your message", or a reply: opens a page with a form without script, the editor in the turn's place with it.
 #[component]
@@ -22,7 +22,7 @@ pub fn EditLink(id: TurnId, class: &'static str, is_wordy: bool) -> impl IntoVie
             verbs.editing.set(Some(id));
         }
     };
-    let name = if is_wordy { said::edit_reply() } else { said::edit_message() };
+    let name = if is_wordy { texts::edit_reply() } else { texts::edit_message() };
     let label = (!is_wordy).then_some(name);
     view! {
         <a

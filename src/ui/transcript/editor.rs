@@ -21,7 +21,7 @@ use crate::ui::input_method::{CompositionMemory, field_key_press, is_input_metho
 use crate::ui::lazy_parts::{NotFetched, lazy_part};
 use crate::ui::messages;
 use crate::ui::messages::attachments as of_files;
-use crate::ui::messages::transcript as said;
+use crate::ui::messages::transcript as texts;
 use crate::ui::preferences::{PreferenceSetting, current_value};
 
 type EditedAttachment = (Attachment, Option<ReferenceStatus>);
@@ -33,7 +33,7 @@ fn fetch() -> Result<Draw, NotFetched> {
     Ok(draw)
 }
 
-/// The editor, with "Send" and "Keep it". Takes the focus when it appears.
+/// The editor, with "Cancel" and "Send", or "Save as new version" for a reply. Takes the focus when it appears.
 #[component]
 pub fn TurnEditor(
     verbs: TurnCommands,
@@ -243,8 +243,8 @@ fn draw(verbs: TurnCommands, id: TurnId, role: Role, text: String, attached: Vec
         editing.send();
     };
     let (name, hint, button) = match role {
-        Role::Assistant => (said::edit_reply(), Some(said::edit_reply_hint()), said::save_version()),
-        Role::User | Role::System => (said::edit_message(), None, messages::send()),
+        Role::Assistant => (texts::edit_reply(), Some(texts::edit_reply_hint()), texts::save_version()),
+        Role::User | Role::System => (texts::edit_message(), None, messages::send()),
     };
     let (problem_id, hint_id) = (format!("turn-{id}-problem"), format!("turn-{id}-hint"));
     let described_by = format!("{problem_id} {hint_id}");

@@ -11,7 +11,7 @@ use crate::domain::{Failure, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::messages::transcript as words;
-use crate::ui::messages::turn_actions as said;
+use crate::ui::messages::turn_actions as texts;
 use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
 
@@ -57,7 +57,7 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
             <div class="error-reply" role="group" data-error=failure.kind.as_str() aria-labelledby=labelled_by>
                 <p id=title_id class="error-title">
                     <Icon name="alert"/>
-                    <span dir="auto">{said::failure(&failure)}</span>
+                    <span dir="auto">{texts::failure(&failure)}</span>
                 </p>
                 {failure.retry_after_ms.filter(|ms| *ms > 0).map(|ms| view! {
                     <p class="error-step">{words::asked_to_wait(ms.div_ceil(1000))}</p>

@@ -1,5 +1,5 @@
-//! "Try again with…": the dialog that chooses the model. There is one for the page, so that a long chat does not
-//! render the list of models with every reply.
+//! "Retry with…": the dialog that chooses the model. There is one for the page, so that a long chat does not render
+//! the list of models with every reply.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -11,7 +11,7 @@ use crate::ui::erased::{effect, live_view, on_change, view};
 use crate::ui::kit::{Dialog, Icon};
 use crate::ui::lazy_parts::{NotFetched, lazy_part_when};
 use crate::ui::messages;
-use crate::ui::messages::transcript as said;
+use crate::ui::messages::transcript as texts;
 use crate::ui::model_options::{model_option_views, parse_model_value};
 use crate::ui::model_picker::{ModelPicker, needs_picker};
 
@@ -73,8 +73,8 @@ pub fn draw(verbs: TurnCommands, models: RwSignal<Vec<Model>>) -> AnyView {
         })
     });
     view! {
-        <Dialog id="again-title" title=said::retry_with() open>
-            <p class="hint">{said::retry_with_hint()}</p>
+        <Dialog id="again-title" title=texts::retry_with() open>
+            <p class="hint">{texts::retry_with_hint()}</p>
             {choice}
         </Dialog>
     }

@@ -12,7 +12,7 @@ use crate::ui::erased::{live_view, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::messages as all_words;
 use crate::ui::messages::transcript as words;
-use crate::ui::messages::turn_actions as said;
+use crate::ui::messages::turn_actions as texts;
 use crate::ui::model_picker::needs_picker;
 use crate::ui::state::TurnState;
 
@@ -38,12 +38,12 @@ pub fn RetryModelMenu(turn: TurnState) -> impl IntoView {
         (Some(models), Some(verbs)) => {
             let others = models.into_iter().filter(|model| !own(model));
             let others = others.map(|model| row(verbs, id, model)).collect_view();
-            view! { <p class="palette-group">{said::other_models()}</p>{others} }
+            view! { <p class="palette-group">{texts::other_models()}</p>{others} }
         }
         _ => view! { <RetryWithLink id class="menu-row"/> }.into_any(),
     };
     view! {
-        <Menu id=format!("turn-{id}-models") label=said::other_models() icon="chevron-down" class="bare" on_toggle>
+        <Menu id=format!("turn-{id}-models") label=texts::other_models() icon="chevron-down" class="bare" on_toggle>
             {live_view(rows)}
         </Menu>
     }
@@ -51,7 +51,7 @@ pub fn RetryModelMenu(turn: TurnState) -> impl IntoView {
 
 fn row(verbs: TurnCommands, id: TurnId, model: Model) -> AnyView {
     let name = all_words::model_name(&model);
-    let label = said::retry_with_model(&format!("{name} {}", model.provider_name));
+    let label = texts::retry_with_model(&format!("{name} {}", model.provider_name));
     let lock = model.lock;
     let choose = move |_| {
         dialog::close_popovers();

@@ -11,6 +11,7 @@ use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, thinking_tex
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind, TurnStatus};
 use crate::ui::erased::{effect, keyed_rows, live_view, view};
 use crate::ui::kit::Icon;
+use crate::ui::messages::amounts;
 use crate::ui::messages::transcript::{self as words, ReasoningInterruption};
 use crate::ui::preferences::{PreferenceSetting, Preferences};
 use crate::ui::standalone::standalone_context;
@@ -94,7 +95,7 @@ fn Panel(
     let is_live = standalone_context().is_none();
     let timer = {
         let turn = turn.clone();
-        move || is_streaming.get().then(|| elapsed(state, &turn, block)).flatten().map(words::seconds)
+        move || is_streaming.get().then(|| elapsed(state, &turn, block)).flatten().map(amounts::seconds)
     };
     let of_foot = turn.clone();
     let foot =

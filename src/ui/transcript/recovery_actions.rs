@@ -14,7 +14,7 @@ use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::kit::link::click_by_space;
 use crate::ui::messages::transcript as words;
-use crate::ui::messages::turn_actions as said;
+use crate::ui::messages::turn_actions as texts;
 use crate::ui::state::{ChatState, TurnState};
 
 /// One recovery action.
@@ -108,7 +108,7 @@ pub fn recovery_link(way: RecoveryAction, state: ChatState, turn: &TurnState) ->
         RecoveryAction::ReplaceKey => (words::replace_key(), "key", card),
         RecoveryAction::TestProvider => (words::test_provider(), "key", card),
         RecoveryAction::EditMessage => (words::edit_message(), "edit", format!("/turns/{}/edit", message?)),
-        RecoveryAction::ShowRequestSizes => (said::what_is_big(), "file", format!("/turns/{id}/sent#big")),
+        RecoveryAction::ShowRequestSizes => (texts::what_is_big(), "file", format!("/turns/{id}/sent#big")),
         RecoveryAction::RetryWithModel
         | RecoveryAction::BranchEarlier
         | RecoveryAction::Continue

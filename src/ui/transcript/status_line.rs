@@ -9,11 +9,12 @@ use crate::domain::user_input_wait::pending_user_input;
 use crate::domain::{Block, BlockState, Content, Turn, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
 use crate::ui::messages;
+use crate::ui::messages::amounts;
 use crate::ui::messages::server_messages::localize_server_message;
-use crate::ui::messages::transcript as said;
+use crate::ui::messages::transcript as texts;
 use crate::ui::state::{ChatState, GrowingItem, TurnState};
 
-/// The seconds after which the line says more.
+/// The seconds after which the line adds details.
 const NAMES_MODEL: u64 = 1;
 const SAYS_WHAT_IS_KNOWN: u64 = 10;
 const MAY_LEAVE: u64 = 30;
@@ -69,20 +70,20 @@ pub fn StatusLine(
             WaitingFor::Model { .. } if is_said_above.get() && !is_long.get() => return None,
             WaitingFor::Model { model, is_first, .. } => {
                 let name = move || model.clone().filter(|_| at_least(NAMES_MODEL)).map(|model| format!(" · {model}"));
-                let known = move || is_long.get().then(|| view! { <span>{said::waiting_for_first()}</span> });
+                let known = move || is_long.get().then(|| view! { <span>{texts::waiting_for_first()}</span> });
                 view! {
                     <span>
-                        {if is_first { said::thinking_status() } else { said::waiting_for_model() }}
+                        {if is_first { texts::thinking_status() } else { texts::waiting_for_model() }}
                         <bdi>{move || name()}</bdi>
                     </span>
-                    <span class="timer" aria-hidden="true">{move || seconds().map(said::seconds)}</span>
+                    <span class="timer" aria-hidden="true">{move || seconds().map(amounts::seconds)}</span>
                     {is_first.then_some(known)}
-                    {move || at_least(MAY_LEAVE).then(|| view! { <span>{said::can_leave()}</span> })}
+                    {move || at_least(MAY_LEAVE).then(|| view! { <span>{texts::can_leave()}</span> })}
                 }
                 .into_any()
             }
             WaitingFor::Person => {
-                return Some(view! { <div class="status-line"><span>{said::waits_for_answer()}</span></div> });
+                return Some(view! { <div class="status-line"><span>{texts::waits_for_answer()}</span></div> });
             }
             WaitingFor::Retry(attempt) => retry_line(state, id, attempt, posting),
         };
@@ -105,21 +106,21 @@ fn retry_line(state: ChatState, id: TurnId, attempt: RetryAttempt, posting: Asyn
         let passed = began.get_value().map_or(0, |began| (now - began).num_seconds());
         Some(wait.saturating_sub(u64::try_from(passed).unwrap_or(0)))
     };
-    let said_of = |left| if left == 0 { said::trying_now().to_owned() } else { said::next_try(left) };
+    let said_of = |left| if left == 0 { texts::trying_now().to_owned() } else { amounts::next_try(left) };
     // The countdown is only shown; the text for screen readers stays the first one.
     let countdown = move || {
         view! {
-            <span class="quiet">{said::next_try(wait)}</span>
+            <span class="quiet">{amounts::next_try(wait)}</span>
             <span class="countdown" aria-hidden="true">{move || said_of(left().unwrap_or(wait))}</span>
         }
     };
     view! {
-        <span class="attempt">{said::attempt(attempt.number, attempt.of)}</span>
+        <span class="attempt">{texts::attempt(attempt.number, attempt.of)}</span>
         <span dir="auto">{localize_server_message(&attempt.reason.message).into_owned()}</span>
         {(wait > 0).then(countdown)}
         <form method="post" action="/forms/stop" class="inline-form no-print" on:submit=move |event| posting.submit(event, || ())>
             <input type="hidden" name="turn_id" value=id.to_string()/>
-            <button type="submit" class="button" aria-disabled=move || posting.aria_disabled()>{said::stop_waiting()}</button>
+            <button type="submit" class="button" aria-disabled=move || posting.aria_disabled()>{texts::stop_waiting()}</button>
         </form>
         {posting.problem_view()}
     }
@@ -130,7 +131,7 @@ fn retry_line(state: ChatState, id: TurnId, attempt: RetryAttempt, posting: Asyn
 #[component]
 pub fn StoppedLine(turn: TurnState) -> impl IntoView {
     let is_stopped = Memo::new(move |_| turn.with(|view| view.turn.status == TurnStatus::Cancelled));
-    live_view(move || is_stopped.get().then(|| view! { <p class="stopped-line">{said::stopped_by_you()}</p> }))
+    live_view(move || is_stopped.get().then(|| view! { <p class="stopped-line">{texts::stopped_by_you()}</p> }))
 }
 
 /// The refresh link, because a page without script does not update by itself. Hidden by the style after hydration.

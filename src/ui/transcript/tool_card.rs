@@ -11,6 +11,7 @@ use crate::ui::kit::Icon;
 use crate::ui::locale::colon;
 use crate::ui::markdown::MarkupPart;
 use crate::ui::markdown::view::MarkdownText;
+use crate::ui::messages::amounts;
 use crate::ui::messages::transcript as words;
 use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
@@ -102,9 +103,9 @@ fn ToolHeader(
     let timer = move || {
         let since = call.with(|call| call.as_ref()?.call.running_since())?;
         let seconds = u64::try_from((state.server_time()? - since).num_seconds()).unwrap_or(0);
-        Some(words::seconds(seconds))
+        Some(amounts::seconds(seconds))
     };
-    let took = move || call.with(|call| call.as_ref().and_then(ShownCall::duration_ms)).map(words::measured_time);
+    let took = move || call.with(|call| call.as_ref().and_then(ShownCall::duration_ms)).map(amounts::measured_time);
     let is_by_provider = Memo::new(move |_| call.with(|call| call.as_ref().is_some_and(ShownCall::is_by_provider)));
     let state_word = move || looks.get().map(|looks| looks.status_text);
     let icon = move || view! { <Icon name=looks.get().map_or("tool", |looks| looks.icon)/> };

@@ -17,7 +17,8 @@ use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::kit::link::click_by_space;
 use crate::ui::messages;
-use crate::ui::messages::transcript as said;
+use crate::ui::messages::amounts;
+use crate::ui::messages::transcript as texts;
 use crate::ui::messages::usage;
 use crate::ui::standalone::{standalone_context, version_label};
 use crate::ui::state::{ChatState, TurnState};
@@ -54,7 +55,7 @@ pub fn UserActions(
             {live_view(retry)}
             <VersionSwitcher state turn=turn.clone()/>
             {edit.then(|| view! { <EditLink id class="button bare" is_wordy=false/> })}
-            <CopyButton name=said::copy_message() text source/>
+            <CopyButton name=texts::copy_message() text source/>
             <MessageMenu turn/>
             <span class="meta"><TurnTime at/></span>
         </div>
@@ -84,7 +85,7 @@ pub fn ReplyActions(state: ChatState, turn: TurnState, on_retry: Callback<TurnId
             let message = of_sources.with_untracked(|view| view.turn.prev_turn_id)?;
             markdown_with_sources_link(of_sources.id(), &state.find(message)?)
         });
-        has_text.get().then(|| view! { <CopyButton name=said::copy_reply() text source/> })
+        has_text.get().then(|| view! { <CopyButton name=texts::copy_reply() text source/> })
     };
     let of_retry = turn.clone();
     // A reply without a message cannot be retried.
@@ -143,8 +144,8 @@ fn BranchLink(id: TurnId, chat: ChatId) -> impl IntoView {
             role="button"
             data-verb="branch"
             href=format!("/c/{chat}?from={id}")
-            aria-label=said::branch()
-            title=said::branch()
+            aria-label=texts::branch()
+            title=texts::branch()
             data-noscroll=""
             on:click=move |_| scroll::anchor_element(&article_id(id))
             on:keydown=click_by_space
@@ -213,7 +214,7 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
         let (model, (usage, cost), took, at) = meta.get()?;
         let tokens = usage::in_and_out(&usage);
         let cost = cost.map(|cost| view! { <span class="meta-part">{usage::cost(cost)}</span> });
-        let all = usage.is_known().then(|| said::usage(&usage));
+        let all = usage.is_known().then(|| texts::usage(&usage));
         Some(view! {
             <span class="meta">
                 {model.map(|model| view! { <bdi class="meta-model">{messages::model_name_or_unknown(&model).to_owned()}</bdi> })}
@@ -221,7 +222,7 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
                     <span class="meta-part" title=all>{tokens}</span>
                     {cost}
                 })}
-                {took.map(|ms| view! { <span class="meta-part">{said::measured_time(ms)}</span> })}
+                {took.map(|ms| view! { <span class="meta-part">{amounts::measured_time(ms)}</span> })}
                 <span class="meta-part"><TurnTime at/></span>
             </span>
         })

@@ -16,7 +16,7 @@ use crate::ui::kit::{Icon, Toasts};
 use crate::ui::locale::{label_with_value, sentence_end};
 use crate::ui::messages;
 use crate::ui::messages::server_messages::problem;
-use crate::ui::messages::tree as said;
+use crate::ui::messages::tree as texts;
 use crate::ui::transcript::turn_heading::TurnTime;
 
 /// An editable field of a branch.
@@ -48,7 +48,7 @@ pub fn TurnCard(state: TreeState, card: TreeCard) -> impl IntoView {
     });
     let branch = Memo::new(move |_| now.with(|card| card.branch.clone()));
     view! {
-        <section class="tree-card" aria-label=said::selected() data-turn=turn.to_string()>
+        <section class="tree-card" aria-label=texts::selected() data-turn=turn.to_string()>
             {live_view(move || card_facts(state, now.get()))}
             <div class="tree-branch">
                 <BranchForm state branch field=BranchField::Name/>
@@ -67,7 +67,7 @@ fn card_facts(state: TreeState, card: TreeCard) -> AnyView {
         event.prevent_default();
         state.show.run(turn);
     };
-    let mark = said::mark(card.mark).map(|(sign, word)| {
+    let mark = texts::mark(card.mark).map(|(sign, word)| {
         view! { <span class="tree-mark" data-mark=sign>{sign}" "{word}</span> }
     });
     // A copy ends with a reply.
@@ -76,25 +76,25 @@ fn card_facts(state: TreeState, card: TreeCard) -> AnyView {
             <form class="inline-form" method="post" action="/forms/copy">
                 <input type="hidden" name="chat_id" value=chat.to_string()/>
                 <input type="hidden" name="turn_id" value=turn.to_string()/>
-                <button type="submit" class="button">{said::copy()}</button>
+                <button type="submit" class="button">{texts::copy()}</button>
             </form>
         }
     });
     let compare = card.current.map(|current| {
         let address = format!("/c/{chat}/compare?left={current}&right={}", card.leaf);
-        view! { <a class="button" rel="external" href=address>{said::compare()}</a> }
+        view! { <a class="button" rel="external" href=address>{texts::compare()}</a> }
     });
-    let text = if card.text.is_empty() { said::no_text().to_owned() } else { card.text.clone() };
+    let text = if card.text.is_empty() { texts::no_text().to_owned() } else { card.text.clone() };
     view! {
         <p class="tree-card-head">
-            <strong>{said::role(card.role)}</strong>
+            <strong>{texts::role(card.role)}</strong>
             <TurnTime at=card.created_at/>
             {mark}
         </p>
         <p class="tree-card-text" dir="auto">{text}</p>
-        <p class="hint"><bdi>{said::branch(&card)}</bdi>{sentence_end()}{said::below(&card)}</p>
+        <p class="hint"><bdi>{texts::branch(&card)}</bdi>{sentence_end()}{texts::below(&card)}</p>
         <div class="deeds">
-            <a class="button strong" href=format!("/c/{chat}?at={turn}") on:click=show>{said::show()}</a>
+            <a class="button strong" href=format!("/c/{chat}?at={turn}") on:click=show>{texts::show()}</a>
             {compare}
             {copy}
         </div>
@@ -154,15 +154,15 @@ fn DeletionForm(
 /// The field with its button.
 fn draw_field(field: BranchField, value: RwSignal<String>) -> AnyView {
     let (name, label, longest) = match field {
-        BranchField::Name => ("name", said::rename_branch(), limits::TITLE_CHARS),
-        BranchField::Label => ("label", said::label(), limits::LABEL_CHARS),
+        BranchField::Name => ("name", texts::rename_branch(), limits::TITLE_CHARS),
+        BranchField::Label => ("label", texts::label(), limits::LABEL_CHARS),
         BranchField::Pinned => ("pinned", "", 0),
     };
     match field {
         BranchField::Pinned => view! {
             <input type="hidden" name=name value=move || value.get()/>
             <button type="submit" class="button">
-                {move || if value.with(|value| value == "true") { said::pin() } else { said::unpin() }}
+                {move || if value.with(|value| value == "true") { texts::pin() } else { texts::unpin() }}
             </button>
         },
         BranchField::Name | BranchField::Label => view! {
@@ -218,7 +218,7 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: BranchField) -> imp
                     let _ = state.on_branch.try_run(branch);
                     state.load();
                     if let Some(toasts) = toasts {
-                        toasts.say(said::saved());
+                        toasts.say(texts::saved());
                     }
                 }
                 Err(error) => {

@@ -8,7 +8,7 @@ use crate::browser::{document, focus, media};
 use crate::ui::erased::{effect, live_view, on_change, view};
 use crate::ui::input_method::InputMethod;
 use crate::ui::lazy_parts::{NotFetched, lazy_part};
-use crate::ui::messages::tree as said;
+use crate::ui::messages::tree as texts;
 use crate::ui::page::tree::draw_page;
 
 /// The content behind the panel where it overlays the page.
@@ -64,7 +64,7 @@ pub fn SidePanel() -> impl IntoView {
         };
         Some(view! {
             <div class="panel-scrim" on:click=move |_| panel.close()></div>
-            <aside id=PANEL_ID class="side-panel no-print" aria-label=said::tree_short() on:keydown=on_key on:compositionend=move |event| input.on_composition_end(&event)>
+            <aside id=PANEL_ID class="side-panel no-print" aria-label=texts::tree_short() on:keydown=on_key on:compositionend=move |event| input.on_composition_end(&event)>
                 <PanelHead chat=shown.chat on_close=Callback::new(move |()| panel.close())/>
                 {lazy_part(fetch_tree, None, move |code: &TreeCode| (code.panel)(panel, shown))}
             </aside>

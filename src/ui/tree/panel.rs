@@ -13,7 +13,7 @@ use crate::domain::{Branch, ChatId, TurnId};
 use crate::ui::deletion::DeletePart;
 use crate::ui::erased::{effect, on_change, view};
 use crate::ui::kit::Icon;
-use crate::ui::messages::tree as said;
+use crate::ui::messages::tree as texts;
 use crate::ui::transcript::turn_heading::{article_id, heading_id};
 
 /// The panel's id, one of the regions that F6 cycles through.
@@ -112,12 +112,12 @@ pub fn attach_tree_panel(shown: ShownChat, running: Signal<Option<TurnId>>, leav
 pub fn PanelHead(chat: ChatId, on_close: Callback<()>) -> impl IntoView {
     view! {
         <header class="panel-head">
-            <h2 tabindex="-1">{said::tree_short()}</h2>
-            <a class="button bare" rel="external" href=format!("/c/{chat}/branches")>{said::branches()}</a>
-            <a class="button bare" rel="external" href=format!("/c/{chat}/drawing")>{said::drawing()}</a>
+            <h2 tabindex="-1">{texts::tree_short()}</h2>
+            <a class="button bare" rel="external" href=format!("/c/{chat}/branches")>{texts::branches()}</a>
+            <a class="button bare" rel="external" href=format!("/c/{chat}/drawing")>{texts::drawing()}</a>
             <button type="button" class="button bare" on:click=move |_| on_close.run(())>
                 <Icon name="close"/>
-                <span class="quiet">{said::close_tree()}</span>
+                <span class="quiet">{texts::close_tree()}</span>
             </button>
         </header>
     }

@@ -14,7 +14,7 @@ use crate::domain::{ChatId, Role};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::kit::link::is_same_tab_click;
-use crate::ui::messages::tree as said;
+use crate::ui::messages::tree as texts;
 
 /// The maximum indentation; deeper rows are not indented further and state their level.
 const STEPS: usize = 10;
@@ -29,9 +29,9 @@ pub fn row_key(row: &TreeRow) -> u128 {
 /// The button that opens or closes the row's children.
 fn draw_twisty(state: TreeState, row: &TreeRow, is_open: bool) -> AnyView {
     let (name, icon, label) = if is_open {
-        ("fold", "chevron-down", said::shut_row())
+        ("fold", "chevron-down", texts::shut_row())
     } else {
-        ("unfold", "chevron-right", said::open_row())
+        ("unfold", "chevron-right", texts::open_row())
     };
     let toggled = row.clone();
     let toggle = move |event: MouseEvent| {
@@ -48,10 +48,10 @@ fn draw_twisty(state: TreeState, row: &TreeRow, is_open: bool) -> AnyView {
 /// The first words of the turn, with a link to it; for collapsed turns their number.
 fn draw_words(state: TreeState, chat: ChatId, row: &TreeRow) -> AnyView {
     if let Some(count) = row.folded {
-        return view! { <span class="tree-words tree-fold">{said::messages(count)}</span> };
+        return view! { <span class="tree-words tree-fold">{texts::messages(count)}</span> };
     }
     let turn = row.turn;
-    let words = if row.words.is_empty() { said::no_text().to_owned() } else { row.words.clone() };
+    let words = if row.words.is_empty() { texts::no_text().to_owned() } else { row.words.clone() };
     let show = move |event: MouseEvent| {
         if is_same_tab_click(&event) {
             event.prevent_default();
@@ -63,7 +63,7 @@ fn draw_words(state: TreeState, chat: ChatId, row: &TreeRow) -> AnyView {
 
 pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
     let turn = row.turn;
-    let (id, all) = (row_id(&row), said::row(&row));
+    let (id, all) = (row_id(&row), texts::row(&row));
     let twisty = row.is_open.map(|is_open| draw_twisty(state, &row, is_open));
     let look = move |event: MouseEvent| {
         event.prevent_default();
@@ -72,12 +72,12 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
         state.show_card(turn);
     };
     let words = draw_words(state, chat, &row);
-    let mark = said::mark(row.mark).map(|(sign, word)| {
+    let mark = texts::mark(row.mark).map(|(sign, word)| {
         view! { " "<span class="tree-mark" data-mark=sign>{sign}" "{word}</span> }
     });
     let more = row.folded.is_none().then(|| {
         view! {
-            <button type="submit" class="tree-more" name="on" value=turn.to_string() aria-label=said::more_for_turn() on:click=look>
+            <button type="submit" class="tree-more" name="on" value=turn.to_string() aria-label=texts::more_for_turn() on:click=look>
                 <Icon name="more"/>
             </button>
         }
@@ -108,13 +108,13 @@ pub fn draw_row(state: TreeState, chat: ChatId, row: TreeRow) -> AnyView {
             {twisty.unwrap_or_else(|| view! { <span class="tree-twisty"></span> })}
             <Icon name=icon/>
             {words}
-            {row.version.map(|version| view! { " "<span class="tree-version">{said::version(version)}</span> })}
+            {row.version.map(|version| view! { " "<span class="tree-version">{texts::version(version)}</span> })}
             {mark}
             {row.model.map(|model| view! { " "<bdi class="tree-model">{model}</bdi> })}
             {row.label.map(|label| view! { " "<bdi class="tree-label">{label}</bdi> })}
             {(row.hidden > 0 && row.folded.is_none()).then(|| view! {
                 " "
-                <span class="tree-hidden">{said::more(row.hidden)}</span>
+                <span class="tree-hidden">{texts::more(row.hidden)}</span>
             })}
             {more}
         </div>

@@ -14,7 +14,7 @@ use crate::domain::{Branch, TurnId};
 use crate::ui::announce::Announcer;
 use crate::ui::deletion::{DeletePart, DeletedPart};
 use crate::ui::messages::server_messages::problem;
-use crate::ui::messages::tree as said;
+use crate::ui::messages::tree as texts;
 
 /// The time within which letters belong to one typeahead text.
 const TYPING: Duration = Duration::from_millis(700);
@@ -96,7 +96,7 @@ impl TreeState {
                     let had_focus = focus::is_within("#tree");
                     self.problem.set(None);
                     if let (Some(announcer), Some(_)) = (self.announcer, page.hits) {
-                        announcer.say(said::summary(page.turns, page.leaves, page.hits));
+                        announcer.say(texts::summary(page.turns, page.leaves, page.hits));
                     }
                     // None: the turn no longer exists.
                     if is_card_for_now {
@@ -116,7 +116,7 @@ impl TreeState {
                 }
                 Err(error) => {
                     if let Some(announcer) = self.announcer {
-                        announcer.alert(said::failed());
+                        announcer.alert(texts::failed());
                     }
                     self.problem.set(Some(problem(&error)));
                 }
@@ -253,7 +253,7 @@ impl TreeState {
             }
             TreeKeyAction::NotFound => {
                 if let Some(announcer) = self.announcer {
-                    announcer.say(said::not_in_sight());
+                    announcer.say(texts::not_in_sight());
                 }
             }
             TreeKeyAction::Stay => {}

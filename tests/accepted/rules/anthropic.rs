@@ -1,4 +1,4 @@
-//! Messages: what a Claude refuses.
+//! The rules of Anthropic's Messages API, with a request that breaks each.
 
 use serde_json::{Value, json};
 
@@ -125,7 +125,7 @@ fn anthropic_refuses_invalid_requests() {
         assert!(later.refusal_of(without).contains(words), "{name}");
     }
 
-    // Bound to everything before, unlike the others.
+    // The thinking of this model is bound to everything before it, unlike that of other models.
     let bound = json!({"thinking": {"type": "adaptive", "display": "summarized", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}});
     let (in_loop, later) = anthropic("claude-sonnet-5-5", bound).tool_conversation();
     const WRONG_CONVERSATION: &str = "The block is bound to a different conversation.";
@@ -146,7 +146,7 @@ fn anthropic_refuses_invalid_requests() {
     let without_beta = |asked: &mut ProviderRequest| asked.headers.retain(|(known, _)| known != "anthropic-beta");
     assert!(later.refusal_of(without_beta).contains("block_binding: Extra inputs are not permitted"));
 
-    // The generations before.
+    // Older model generations have a thinking budget.
     let (_, budget) = anthropic("claude-sonnet-4-5", json!({"thinking": {"type": "enabled", "budget_tokens": 2048}}))
         .tool_conversation();
     all_are_refused(
@@ -191,7 +191,7 @@ fn anthropic_refuses_invalid_requests() {
     );
 }
 
-/// What the API runs itself, in requests that go on from a chat with it.
+/// The rules of the tools that the API runs itself, in requests that follow their use.
 #[test]
 fn anthropic_refuses_invalid_built_in_tool_use() {
     use super::{ProviderMemory, ScriptedReply, ValidConversation};

@@ -1,11 +1,11 @@
-//! Chat completions: what OpenAI refuses, and what the dialects do.
+//! The rules of OpenAI's chat completions and of its dialects, with a request that breaks each.
 
 use serde_json::{Value, json};
 
 use super::{ConformingClient, all_are_refused, list, remove, rule_case};
 use crate::validator::ProviderRequest;
 
-/// A client of this server.
+/// Returns a client that conforms to the dialect of this provider.
 pub fn chat(provider: &'static str, model: &str, more: Value) -> ConformingClient {
     let function =
         |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {"type": "object"}}});

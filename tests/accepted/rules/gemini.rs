@@ -1,4 +1,4 @@
-//! What Gemini refuses.
+//! The rules of the Gemini API, with a request that breaks each.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn gemini(model: &str, config: Value) -> ConformingClient {
             "tools": [{"functionDeclarations": [{"name": "weather"}, {"name": "time"}]}]}),
         user: |text| json!({"role": "user", "parts": [{"text": text}]}),
         said: |said| {
-            // A client that keeps no empty part.
+            // This client drops empty parts, unless they have a signature.
             let mut said = said.to_vec();
             list(&mut said[0]["parts"]).retain(|part| part["text"] != "" || part.get("thoughtSignature").is_some());
             said

@@ -1,4 +1,4 @@
-//! What Ollama's own API refuses.
+//! The rules of Ollama's own API, with a request that breaks each.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Responses: what OpenAI refuses.
+//! The rules of OpenAI's Responses API, with a request that breaks each.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn kept_response_precedes_input() {
     client.body["store"] = json!(true);
     let (in_loop, later) = client.tool_conversation();
     for good in [in_loop, later] {
-        // The newest response, and what came behind it.
+        // The request names the newest stored response and sends only the items after it.
         let newest = good.memory.sent.len();
         let kept = good.memory.sent[newest - 1].before.len() + good.memory.sent[newest - 1].content.len();
         let mut part = good.asked.clone();
@@ -65,8 +65,8 @@ fn kept_response_precedes_input() {
 
 #[test]
 fn responses_refuses_invalid_requests() {
-    // 0 person, 1 reasoning, 2 message, 3 person, 4 reasoning, 5 message, 6 and 7 calls, 8 and 9 outputs, 10
-    // reasoning, …
+    // The items of the input are: 0 message of the user, 1 reasoning, 2 message, 3 message of the user, 4 reasoning,
+    // 5 message, 6 and 7 calls, 8 and 9 outputs, 10 reasoning, …
     let (in_loop, later) = responses("gpt-5.1").tool_conversation();
     all_are_refused(
         &in_loop,

@@ -1,5 +1,5 @@
-//! The one reducer: whatever events come, no turn breaks its rules, and a snapshot with the events behind it is the
-//! whole.
+//! Fuzz targets of the event reducer: no sequence of events breaks the invariants of a turn, and a snapshot plus the
+//! later events folds to the same turn as all events.
 
 use std::borrow::Cow;
 use std::iter;
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::invariants::{assert_decoder_invariants, decode};
 
-/// The decoder of an API on the body of a response, and the events that the journal gets of it.
+/// Decodes a response body of an API and checks the reducer on the events that the journal would store for it.
 pub fn reply_holds(api: ProviderApi, body: &[u8]) {
     assert_decoder_invariants(api, "openai", body);
     let dialect = Dialect::from_name("openai").unwrap();
@@ -42,16 +42,16 @@ pub fn reply_holds(api: ProviderApi, body: &[u8]) {
     events_hold(&events);
 }
 
-/// Each line is the JSON of an event; a line that is none is left out.
+/// Reads each line as the JSON of an event and checks the reducer on them; other lines are skipped.
 pub fn reducer_holds(input: &[u8]) {
     let lines = input.split(|byte| *byte == b'\n');
     let mut events: Vec<Event> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
-    // As the recorder does before it numbers them.
+    // The journal bounds events in the same way before it numbers them.
     events.iter_mut().for_each(Event::enforce_bounds);
     events_hold(&events);
 }
 
-/// Checks the reducer on these events.
+/// Checks the invariants of the reducer on these events.
 pub fn events_hold(events: &[Event]) {
     let mut turn = fixtures::turn(2, Role::Assistant, TurnStatus::Pending);
     let mut snapshots = vec![turn.clone()];
@@ -60,7 +60,7 @@ pub fn events_hold(events: &[Event]) {
         let before = turn.clone();
         let applied = apply(&mut turn, seq, event);
         step_holds(&before, &turn, applied);
-        // In the middle and at the end, which every prefix is for another input.
+        // Two snapshots are enough, because the fuzzer also produces every other prefix as an input of its own.
         if seq as usize == events.len().div_ceil(2) || seq as usize == events.len() {
             snapshots.push(turn.clone());
             assert_eq!(apply(&mut turn, seq, event), ApplyOutcome::AlreadyCovered);
@@ -68,7 +68,7 @@ pub fn events_hold(events: &[Event]) {
             assert_eq!(snapshots.last(), Some(&turn), "an event that is covered or too early changes nothing");
         }
     }
-    // A follower that begins anywhere ends where the others are.
+    // Replay from any snapshot ends in the same state.
     for snapshot in &snapshots {
         let stored = serde_json::to_string(snapshot).unwrap();
         let mut follower: Turn = serde_json::from_str(&stored).unwrap();
@@ -81,7 +81,7 @@ pub fn events_hold(events: &[Event]) {
     coalesced_growth_is_the_same(events, &turn);
 }
 
-/// What is written to the journal is read back from it.
+/// Asserts that an event is read back from its journal form unchanged.
 pub fn stored_event_is_read(event: &Event) {
     let line = serde_json::to_string(event).unwrap();
     assert!(matches!(bounded_text(&line, limits::JSON_TEXT_DEPTH), Cow::Borrowed(_)), "beyond the bounds: {line}");
@@ -99,7 +99,7 @@ fn step_holds(before: &Turn, after: &Turn, applied: ApplyOutcome) {
         other => panic!("the next event was {other:?}"),
     }
     assert!(after.blocks.len() >= before.blocks.len(), "blocks are only appended");
-    // A place may be missing, as in a turn that goes on behind damage.
+    // Block numbers may have gaps, as in a turn that continues after a damaged row.
     let is_behind = |pair: &[Block]| pair[0].seq < pair[1].seq || pair[0].seq >= LAST_BLOCK_SEQ;
     assert!(after.blocks.windows(2).all(is_behind), "blocks are numbered in order");
     for (old, new) in before.blocks.iter().zip(&after.blocks) {
@@ -110,7 +110,7 @@ fn step_holds(before: &Turn, after: &Turn, applied: ApplyOutcome) {
     }
 }
 
-/// The content without what may still change of a tool call that has ended.
+/// Returns the content without the fields that may still change after a tool call has ended.
 fn without_progress(content: &Content) -> Content {
     let mut content = content.clone();
     if let Content::ToolUse { status, duration_ms, .. } = &mut content {
@@ -119,7 +119,7 @@ fn without_progress(content: &Content) -> Content {
     content
 }
 
-/// Growth that is joined before it is numbered gives the same blocks.
+/// Coalescing deltas before they are numbered gives the same blocks.
 fn coalesced_growth_is_the_same(events: &[Event], whole: &Turn) {
     let mut joined = Vec::new();
     events.iter().for_each(|event| coalesce::push_coalesced(&mut joined, event.clone()));

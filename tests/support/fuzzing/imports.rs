@@ -1,6 +1,5 @@
-//! What is imported from files of strangers: no file makes a reader panic, the same file gives the same
-//! conversations, each of them becomes a chat that keeps the model's rules, and what is exported of it is imported as
-//! it was.
+//! Fuzz targets of imports: no file makes a reader panic, the same file gives the same conversations, each
+//! conversation becomes a chat that keeps the invariants of the model, and its export is imported unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
@@ -24,7 +23,7 @@ const FORMATS: [ImportFormat; 6] = [
     ImportFormat::BigAgi,
 ];
 
-/// Everything that was read of a file.
+/// Everything that was read from one file.
 #[derive(Default)]
 struct ImportedFile {
     conversations: Vec<Conversation>,
@@ -81,13 +80,13 @@ fn read_file(
     (read_file, format, ended)
 }
 
-/// The first byte chooses a format, or that it is to be known by the content; the rest is the file.
+/// Reads the first byte as the choice of a format, or of detection by content; the rest is the file.
 pub fn formats_hold(input: &[u8]) {
     let Some((choice, file)) = input.split_first() else { return };
     file_holds(FORMATS.get(usize::from(*choice) % (FORMATS.len() + 1)).copied(), file);
 }
 
-/// The whole input is an archive of our own.
+/// Reads the whole input as a Turnleaf archive.
 pub fn archive_holds(input: &[u8]) {
     file_holds(Some(ImportFormat::Turnleaf), input);
 }
@@ -113,13 +112,13 @@ fn file_holds(format: Option<ImportFormat>, file: &[u8]) {
     }
 }
 
-/// Another id for other words.
+/// Derives an id from a text: different texts get different ids.
 fn id_of(part: &str) -> Uuid {
     let mix = |sum: u128, byte: u8| (sum ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
     Uuid::from_u128(part.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, mix))
 }
 
-/// A parent stands before its children, an id once, and an answer below its call.
+/// Asserts that a parent precedes its children, that ids are unique, and that a tool result is below its call.
 fn is_sound(conversation: &Conversation) {
     let messages = &conversation.messages;
     assert!(!messages.is_empty() && conversation.current.is_none_or(|current| current < messages.len()));

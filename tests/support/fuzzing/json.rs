@@ -1,5 +1,5 @@
-//! Bounds of stored JSON: any text that is JSON is JSON afterwards, within the depth, and the same when it is held to
-//! the bounds again. What is accepted as a value is stored and read back as it is.
+//! Fuzz targets of the bounds of stored JSON: bounded JSON stays valid JSON within the depth, and bounding is
+//! idempotent. An accepted value is stored and read back unchanged.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use turnleaf::domain::json_bounds::{bounded_text, enforce, parse, parse_bounded};
 use turnleaf::domain::{Event, fixtures, limits};
 
-/// The first byte is the depth, the rest is the text.
+/// Reads the first byte as the depth and the rest as the text.
 pub fn bounds_hold(input: &[u8]) {
     let Some((depth, text)) = input.split_first() else { return };
     let depth = usize::from(*depth) % (limits::JSON_TEXT_DEPTH + 1);

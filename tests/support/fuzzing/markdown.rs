@@ -1,5 +1,5 @@
-//! The renderer: nothing but allowed markup, for any text; the same parts however the text arrives; as many parts
-//! with the server's colours and formulas as without them.
+//! Fuzz targets of the Markdown renderer: it emits only allowed markup for any text, streamed text gives the same
+//! parts as whole text, and highlighting and formulas on the server do not change the number of parts.
 
 use turnleaf::domain::limits;
 use turnleaf::server::markup::block_markup;
@@ -13,7 +13,7 @@ use super::invariants::DamageRng;
 pub fn renderer_holds(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let parts = render(&text);
-    // What is remarked of a text that is too large comes on top.
+    // The notice about a text that is too large comes in addition to the bound.
     let elements: usize = parts.iter().map(|part| read_strictly(part.markup().as_str())).sum();
     assert!(elements <= 2 * limits::MARKDOWN_NODES, "{elements} elements");
     assert_eq!(streamed(&text, &DamageRng::from_bytes(input).random_pieces(input)), parts, "in pieces");
@@ -25,12 +25,12 @@ pub fn renderer_holds(input: &[u8]) {
     }
 }
 
-/// Reads a part strictly; gives how many elements it has.
+/// Parses a part strictly and returns its number of elements.
 fn read_strictly(markup: &str) -> usize {
     allowed::parse_allowed(markup).unwrap_or_else(|why| panic!("{why}\nin {markup:?}")).elements
 }
 
-/// A page that follows a text by what it is told has changed. Pieces end between characters.
+/// Simulates a page that applies the streamed changes of a text. Pieces end between characters.
 fn streamed(text: &str, pieces: &[&[u8]]) -> Vec<MarkupPart> {
     let mut streaming = StreamingMarkdown::default();
     let mut page = Vec::new();

@@ -1,4 +1,5 @@
-//! Names of files: nothing in them acts on a path, a terminal or a header, and a name that is kept stays as it is.
+//! Fuzz target of file names: nothing in a sanitized name acts on a path, a terminal or a header, and sanitizing is
+//! idempotent.
 
 use turnleaf::domain::{file_name, limits};
 

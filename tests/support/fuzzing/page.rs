@@ -1,4 +1,5 @@
-//! The converter of web pages and HTML files: its tree is bounded and whole, and its text comes without a panic.
+//! Fuzz target of the converter of web pages and HTML files: its tree is bounded and well formed, and extracting text
+//! never panics.
 
 use turnleaf::domain::limits;
 use turnleaf_convert::page::{extract_all_text, extract_article, tree};

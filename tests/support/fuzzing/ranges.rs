@@ -1,9 +1,9 @@
-//! Ranges of documents: what a reference names is a part of the text or nothing, and what is selected on a page names
-//! the words that were selected.
+//! Fuzz targets of document ranges: a reference names a part of the text or nothing, and a selection on a page names
+//! the selected words.
 
 use turnleaf::domain::selection::{LinePosition, count_lines, line_range, resolve_selection, select_lines, slice};
 
-/// Four numbers of two bytes, then the text.
+/// Reads four numbers of two bytes each, then the text.
 pub fn selection_holds(input: &[u8]) {
     let Some((numbers, text)) = input.split_at_checked(8) else { return };
     let number = |at: usize| u64::from(u16::from_le_bytes([numbers[2 * at], numbers[2 * at + 1]]));
@@ -31,7 +31,7 @@ fn lines_hold(text: &str, first: u64, last: u64) {
     assert!(first <= from && to <= last, "lines {first} to {last} are {from} to {to}");
 }
 
-/// As a page shows it: lines without their ends, in which a carriage return is a line feed.
+/// The text as a page shows it: lines without their ends, with each carriage return as a line feed.
 fn selected_words_are_named(text: &str, [line, unit, to_line, to_unit]: [u64; 4]) {
     let shown: Vec<String> =
         text.split_inclusive('\n').map(|line| line.trim_end_matches('\n').replace('\r', "\n")).collect();

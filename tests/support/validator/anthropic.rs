@@ -132,7 +132,7 @@ fn headers(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     }
 }
 
-/// Whether the model thinks.
+/// Checks the effort and thinking parameters and returns whether the model thinks.
 fn thinking(asked: &ProviderRequest, model: &AnthropicModelRules, max_tokens: u64) -> Result<bool, ProviderRefusal> {
     let thinking = &asked.body["thinking"];
     let kind = thinking["type"].as_str();
@@ -333,7 +333,7 @@ fn blocks(at: usize, message: &Value) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-/// Calls and results: complete, at once, first in one message.
+/// Checks calls and results: all calls are answered in the very next message, and results come first in it.
 fn calls(at: usize, messages: &[Value]) -> Result<(), ProviderRefusal> {
     let ids = |message: Option<&Value>, kind: &str, key: &str| -> Vec<String> {
         let blocks = message.map_or(&[][..], content_blocks);
@@ -388,7 +388,8 @@ fn calls(at: usize, messages: &[Value]) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-/// Every thought is one that this model had, unchanged, in its place, and (on bound models) in its conversation.
+/// Checks that every thinking block was produced by this model and came back unchanged, in its place, and (on bound
+/// models) in its conversation.
 fn thoughts(
     at: usize,
     asked: &ProviderRequest,
@@ -431,7 +432,7 @@ fn thoughts(
     Ok(())
 }
 
-/// While a tool is used, the turn begins with the thoughts that it began with.
+/// Checks that a turn within a tool loop begins with its original thinking.
 fn tool_loop(
     asked: &ProviderRequest,
     model: &AnthropicModelRules,

@@ -1,13 +1,12 @@
-//! What Messages refuses of tools that the API runs itself (docs/reference/providers.md 3.5; the API's own words, as
-//! clients report them): each call has its result behind it in the same message, and what is sealed comes back as it
-//! was.
+//! Rules of Messages for tools that the API runs itself (docs/reference/providers.md 3.5; messages as clients report
+//! them): each call is followed by its result in the same message, and encrypted content comes back unchanged.
 
 use serde_json::{Map, Value};
 
 use super::memory::ProviderMemory;
 use super::{ProviderRefusal, ProviderRequest, refuse};
 
-/// Each type with the name that it must have, and the keys beside them.
+/// Each tool type with its required name and its optional keys.
 const TOOLS: [(&str, &str, &[&str]); 5] = [
     ("advisor_20260301", "advisor", &["max_tokens", "max_uses", "model"]),
     ("web_search_20250305", "web_search", &["max_uses", "allowed_domains", "blocked_domains", "user_location"]),
@@ -15,11 +14,11 @@ const TOOLS: [(&str, &str, &[&str]); 5] = [
     ("code_execution_20250825", "code_execution", &[]),
     ("code_execution_20260120", "code_execution", &[]),
 ];
-/// What the model may call of them.
+/// The names that the model may call.
 const NAMES: [&str; 6] =
     ["advisor", "web_search", "web_fetch", "code_execution", "bash_code_execution", "text_editor_code_execution"];
 
-/// A declaration of such a tool.
+/// Checks the declaration of a built-in tool.
 pub fn check_tool(at: usize, kind: &str, tool: &Value) -> Result<(), ProviderRefusal> {
     let Some((_, name, more)) = TOOLS.iter().find(|(known, ..)| *known == kind) else {
         refuse!("tools.{at}: Input tag '{kind}' found using 'type' does not match any of the expected tags");
@@ -34,7 +33,8 @@ pub fn check_tool(at: usize, kind: &str, tool: &Value) -> Result<(), ProviderRef
     Ok(())
 }
 
-/// The calls and results of a message. One that the model paused in may end with a call that still runs.
+/// Checks the calls and results of a message. A message in which the model paused may end with a call that still
+/// runs.
 pub fn check_calls(
     at: usize,
     blocks: &[Value],
@@ -46,7 +46,7 @@ pub fn check_calls(
     let mut open: Vec<&str> = Vec::new();
     for (place, block) in blocks.iter().enumerate() {
         let kind = block["type"].as_str().unwrap_or_default();
-        // Connectors have ids and names of their own.
+        // Tool servers ("connectors") have ids and names of their own.
         let is_result = !matches!(kind, "tool_result" | "mcp_tool_result") && kind.ends_with("_tool_result");
         if is_user && (kind == "server_tool_use" || is_result) {
             refuse!("messages.{at}.content.{place}: {kind} blocks may only be in `assistant` messages");
@@ -94,7 +94,7 @@ pub fn check_calls(
     Ok(())
 }
 
-/// What was found is sealed for the model that found it.
+/// Search results are encrypted for the model that found them.
 fn check_encrypted_content(
     at: usize,
     place: usize,

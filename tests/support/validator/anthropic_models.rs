@@ -1,6 +1,6 @@
-//! What each Claude takes, written from docs/reference/providers.md 3.2 and nothing else.
+//! Parameter rules of each Claude model, written from docs/reference/providers.md 3.2 and nothing else.
 
-/// How thinking is asked for.
+/// The forms of the thinking parameter that a model accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnthropicThinkingRule {
     Never,
@@ -10,7 +10,7 @@ pub enum AnthropicThinkingRule {
     Always,
 }
 
-/// One row.
+/// The rules of one model family.
 #[derive(Debug)]
 pub struct AnthropicModelRules {
     pub id: &'static str,
@@ -22,9 +22,9 @@ pub struct AnthropicModelRules {
     pub one_of_two: bool,
     pub ceiling: u64,
     pub takes_prefill: bool,
-    /// Thinking arrives empty unless it is asked for.
+    /// Thinking is returned empty unless its display is requested.
     pub omits: bool,
-    /// Signatures are bound to everything before them.
+    /// Signatures are bound to all content before them.
     pub is_bound: bool,
     /// Switching thinking off is refused together with the highest efforts.
     pub off_is_gentle: bool,
@@ -61,7 +61,7 @@ const ADAPTIVE: AnthropicModelRules = AnthropicModelRules {
 const BOUND: AnthropicModelRules =
     AnthropicModelRules { thinks: AnthropicThinkingRule::Always, is_bound: true, ..ADAPTIVE };
 
-/// The more special names first.
+/// More specific names come first.
 pub const MODELS: &[AnthropicModelRules] = &[
     OLD,
     AnthropicModelRules { id: "claude-3-5-haiku", ceiling: 8_192, ..OLD },
@@ -86,7 +86,7 @@ pub const MODELS: &[AnthropicModelRules] = &[
     AnthropicModelRules { id: "claude-sonnet-5", ..ADAPTIVE },
 ];
 
-/// The row of a model; a date or `-0` may follow its name.
+/// Finds the rules of a model; a date or `-0` may follow its name.
 pub fn find(model: &str) -> Option<&'static AnthropicModelRules> {
     MODELS.iter().find(|row| {
         let rest = model.strip_prefix(row.id);

@@ -1,4 +1,4 @@
-//! How a Claude streams: named events, blocks one after the other, a signature at the end of every thought.
+//! Encodes a Claude stream: named events, blocks one after the other, a signature at the end of every thinking block.
 
 use serde_json::{Value, json};
 
@@ -159,7 +159,7 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
 
 fn event(speech: &mut EncodedReply, event: &Value) {
     let name = event["type"].as_str().unwrap_or_default();
-    // The API pads its objects.
+    // The API pads its JSON objects with spaces.
     let data = event.to_string();
     let (body, end) = data.split_at(data.len() - 1);
     speech.push_event(format!("event: {name}\ndata: {body}{}{end}\n\n", " ".repeat(name.len() % 5)));

@@ -1,4 +1,4 @@
-//! The rules of chat completions, at OpenAI and where they are spoken otherwise (docs/reference/providers.md 4, 5).
+//! The rules of chat completions, at OpenAI and at compatible servers (docs/reference/providers.md 4, 5).
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::memory::ProviderMemory;
 use super::script::{EncodedReply, ScriptedReply};
 use super::{ApiProtocol, KEY, ProviderRefusal, ProviderRequest, chat_stream, refuse};
 
-/// Who speaks it.
+/// The servers that speak chat completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatProtocol {
     OpenAi,
@@ -19,7 +19,7 @@ pub enum ChatProtocol {
     Ollama,
 }
 
-/// The dialect of an account of this name.
+/// Returns the dialect of an account with this name.
 pub fn protocol_of_provider(provider: &str) -> &'static ChatProtocol {
     match provider {
         "deepseek" => &ChatProtocol::DeepSeek,
@@ -32,7 +32,7 @@ pub fn protocol_of_provider(provider: &str) -> &'static ChatProtocol {
     }
 }
 
-/// Whether an open model takes a thinking switch at Ollama.
+/// Returns whether an open model takes a thinking switch at Ollama.
 pub fn is_local_thinking_model(model: &str) -> bool {
     ["qwen3", "gpt-oss", "deepseek-r1", "magistral"].iter().any(|family| model.contains(family))
 }
@@ -97,7 +97,7 @@ impl ApiProtocol for ChatProtocol {
         let bare = |message: &Value| {
             let mut message = message.clone();
             if let Some(fields) = message.as_object_mut() {
-                // Nothing, null and no text are the same message.
+                // A missing field, null and an empty text are equivalent.
                 fields.retain(|_, value| !value.is_null() && *value != json!(""));
             }
             message
@@ -220,7 +220,7 @@ fn openai(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-/// While it thinks, every turn that called tools brings its reasoning along.
+/// In thinking mode, every turn that called tools must include its reasoning.
 fn deepseek(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let thinks = asked.text("model") == "deepseek-reasoner"
         || (asked.text("model") != "deepseek-chat" && asked.body["thinking"]["type"] != "disabled");
@@ -250,13 +250,13 @@ fn deepseek(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-/// What a routed model signed goes back unmodified and in order.
+/// The signed reasoning of a routed model goes back unmodified and in order.
 fn openrouter(asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
     let reasoning = &asked.body["reasoning"];
     if reasoning.get("effort").is_some() && reasoning.get("max_tokens").is_some() {
         refuse!("Only one of \"reasoning.effort\" and \"reasoning.max_tokens\" can be specified");
     }
-    // Of a detail the words and the proof count; clients that left the other keys out were accepted.
+    // Only the text and the signature of a detail count; OpenRouter accepted requests without the other keys.
     let told = |details: &Value| -> Vec<Vec<Value>> {
         let keys =
             |detail: &Value| ["type", "text", "summary", "data", "signature"].map(|key| detail[key].clone()).to_vec();
@@ -264,7 +264,7 @@ fn openrouter(asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), Pr
     };
     for (at, message) in asked.list("messages").iter().enumerate() {
         let Some(details) = message.get("reasoning_details") else { continue };
-        // Each is proven by itself, so of a reply that was cut off a part may come back.
+        // Each detail is signed by itself, so a part of a truncated reply may come back.
         let is_part = |sent: &super::memory::SentReply| {
             let all = told(&sent.content[0]["reasoning_details"]);
             let mut rest = all.iter();
@@ -369,7 +369,7 @@ fn mistral(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-/// What the templates of open models demand.
+/// Checks the requirements of open models' prompt templates.
 fn local(who: ChatProtocol, asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     if who == ChatProtocol::Ollama
         && let Some(effort) = asked.body.get("reasoning_effort")
@@ -409,7 +409,7 @@ fn local(who: ChatProtocol, asked: &ProviderRequest) -> Result<(), ProviderRefus
     Ok(())
 }
 
-/// Every call is answered at once, and nothing else is.
+/// Checks that every call is answered immediately, and that there are no other results.
 fn pairs(asked: &ProviderRequest, who: ChatProtocol) -> Result<(), ProviderRefusal> {
     let messages = asked.list("messages");
     let mut open: Vec<&str> = Vec::new();

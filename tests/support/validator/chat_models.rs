@@ -1,22 +1,22 @@
-//! What OpenAI's models take in chat completions and in Responses, written from docs/reference/providers.md 4.1 and
-//! nothing else.
+//! Parameter rules of OpenAI's models in chat completions and in Responses, written from docs/reference/providers.md
+//! 4.1 and nothing else.
 
-/// When sampling parameters are refused.
+/// The condition under which sampling parameters are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SamplingRule {
     Taken,
     Refused,
-    /// Taken while the effort is `none`.
+    /// Accepted while the effort is `none`.
     WhenOff,
 }
 
-/// One row.
+/// The rules of one model family.
 #[derive(Debug)]
 pub struct OpenAiModelRules {
     pub begins: &'static str,
     /// Empty where the model does not reason.
     pub efforts: &'static [&'static str],
-    /// What it does when nothing is said.
+    /// The effort when the request names none.
     pub default_effort: &'static str,
     pub sampling: SamplingRule,
     pub takes_system: bool,
@@ -44,7 +44,7 @@ const FIVE_ONE: OpenAiModelRules = OpenAiModelRules {
     ..PLAIN
 };
 
-/// The more special names first.
+/// More specific names come first.
 pub const MODELS: &[OpenAiModelRules] = &[
     OpenAiModelRules { begins: "gpt-4", ..PLAIN },
     OpenAiModelRules { begins: "gpt-3.5", ..PLAIN },
@@ -75,7 +75,7 @@ pub fn find(model: &str) -> Option<&'static OpenAiModelRules> {
 }
 
 impl OpenAiModelRules {
-    /// Whether it reasons: always, or because of the effort.
+    /// Returns whether the model reasons: always, or because of the effort.
     pub fn is_reasoning(&self, effort: Option<&str>) -> bool {
         let reasons_at_all = !self.efforts.is_empty() || self.sampling == SamplingRule::Refused;
         reasons_at_all && effort.unwrap_or(self.default_effort) != "none"
@@ -89,7 +89,7 @@ impl OpenAiModelRules {
         }
     }
 
-    /// The efforts as the refusal lists them.
+    /// Formats the efforts as the refusal lists them.
     pub fn supported_efforts(&self) -> String {
         let words: Vec<String> = self.efforts.iter().map(|word| format!("'{word}'")).collect();
         match words.split_last() {

@@ -1,4 +1,4 @@
-//! How chat completions stream: nameless chunks, reasoning in each server's own place, `[DONE]`.
+//! Encodes a chat completions stream: unnamed chunks, reasoning in the field of each server, `[DONE]`.
 
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ impl Stream<'_> {
     }
 }
 
-/// Whether the model thinks, by the switch of each server.
+/// Returns whether the model thinks, by the switch of each server.
 fn is_thinking(who: ChatProtocol, asked: &ProviderRequest) -> bool {
     let effort = asked.body.get("reasoning_effort").and_then(Value::as_str);
     match who {
@@ -63,7 +63,7 @@ pub fn encode_reply(who: ChatProtocol, asked: &ProviderRequest, say: &ScriptedRe
     stream.chunk(&json!({"role": "assistant", "content": ""}), None);
     for (at, part) in say.numbered_parts(number).into_iter().enumerate() {
         match part {
-            // OpenAI keeps its reasoning to itself.
+            // OpenAI does not return its reasoning.
             ScriptPart::Hidden
             | ScriptPart::BuiltInCall(_)
             | ScriptPart::UnfinishedBuiltInCall(_)

@@ -18,7 +18,7 @@ const KEYS: [&str; 8] = [
     "cachedContent",
     "labels",
 ];
-/// What a part can hold; exactly one of them.
+/// The data fields of a part; exactly one of them is set.
 const DATA: [&str; 9] = [
     "text",
     "inlineData",
@@ -31,7 +31,7 @@ const DATA: [&str; 9] = [
     "toolResponse",
 ];
 
-/// How thinking is asked for.
+/// The forms of the thinking parameter that a model accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GeminiThinkingRule {
     Never,
@@ -39,7 +39,7 @@ pub enum GeminiThinkingRule {
     Level(&'static [&'static str]),
 }
 
-/// What a model takes, from docs/reference/providers.md 7.1; `None` where there is no such model.
+/// Returns the thinking rule of a model, from docs/reference/providers.md 7.1; `None` where there is no such model.
 pub fn thinking_rule(model: &str) -> Option<GeminiThinkingRule> {
     let (generation, is_pro) = (model.strip_prefix("gemini-").unwrap_or_default(), model.contains("-pro"));
     Some(match generation.split('-').next().unwrap_or_default() {
@@ -57,7 +57,7 @@ pub fn thinking_rule(model: &str) -> Option<GeminiThinkingRule> {
     })
 }
 
-/// Whether calls of the current turn must be signed.
+/// Returns whether calls of the current turn must be signed.
 pub fn demands_signatures(model: &str) -> bool {
     matches!(thinking_rule(model), Some(GeminiThinkingRule::Level(_)))
 }
@@ -145,7 +145,7 @@ fn parts(content: &Value) -> &[Value] {
     content["parts"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Parts as they count: thoughts only by their signatures, unsigned text joined, empty text nowhere
+/// Normalizes parts for comparison: thoughts only by their signatures, unsigned text joined, empty text dropped
 /// (docs/reference/providers.md 7.6).
 fn merge_parts(parts: &[Value]) -> Vec<Value> {
     let is_loose = |part: &Value| part.get("text").is_some() && part.get("thoughtSignature").is_none();
@@ -247,7 +247,7 @@ fn config(asked: &ProviderRequest, model: &str, thinks: GeminiThinkingRule) -> R
     Ok(())
 }
 
-/// Functions, and what Google runs itself, never both in one request.
+/// Checks the declared tools: functions or Google's built-in tools, never both in one request.
 fn tools(asked: &ProviderRequest, model: &str) -> Result<(), ProviderRefusal> {
     const OWN: [&str; 4] = ["googleSearch", "codeExecution", "urlContext", "fileSearch"];
     let keys = || asked.list("tools").iter().filter_map(Value::as_object).flat_map(Map::keys);
@@ -264,7 +264,7 @@ fn tools(asked: &ProviderRequest, model: &str) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-/// Code that was run stands before what it gave, in one content of the model.
+/// Checks that executed code precedes its result in the same model content.
 fn code(contents: &[Value]) -> Result<(), ProviderRefusal> {
     for (at, content) in contents.iter().enumerate() {
         let mut open: Vec<&Value> = Vec::new();
@@ -333,7 +333,8 @@ fn contents(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-/// Each turn of calls comes after a person or after results, and is answered at once, one for one.
+/// Checks that each model content with calls follows a user message or results, and is answered immediately, one
+/// result per call.
 fn calls(contents: &[Value]) -> Result<(), ProviderRefusal> {
     let of = |content: Option<&Value>, key: &str| -> Vec<Value> {
         content.map_or(&[][..], parts).iter().filter_map(|part| part.get(key).cloned()).collect()
@@ -372,7 +373,7 @@ fn calls(contents: &[Value]) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-/// A signature in either alphabet of base64.
+/// Returns a signature in the standard alphabet of base64.
 fn signature(part: &Value) -> Option<String> {
     Some(part.get("thoughtSignature")?.as_str()?.replace('-', "+").replace('_', "/"))
 }
@@ -390,7 +391,8 @@ fn signatures(asked: &ProviderRequest, model: &str, memory: &ProviderMemory) -> 
                 refuse!("Invalid thought signature at contents[{at}].parts[{place}].");
             };
             let original = parts(&sent.content[was]).iter().find(is_it);
-            // Elsewhere a moved signature was seen to be accepted; that it is not as it was said is noted.
+            // Gemini was seen to accept a moved signature on other parts; the changed history is recorded as a
+            // violation elsewhere.
             let is_call = part.get("functionCall").is_some();
             if is_call
                 && original.is_none_or(|original| {

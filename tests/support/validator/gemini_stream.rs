@@ -1,5 +1,5 @@
-//! How Gemini streams: nameless chunks with CRLF, each with only the new parts, no `[DONE]`, signatures on calls and at
-//! the end of text.
+//! Encodes a Gemini stream: unnamed chunks with CRLF, each with only the new parts, no `[DONE]`, signatures on calls
+//! and at the end of text.
 
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ pub fn encode_reply(asked: &ProviderRequest, model: &str, say: &ScriptedReply, n
                 }
                 speech.text.push_str(&text);
                 if at == last {
-                    // A signature of text comes last, on a part of its own; without one the last part is just empty.
+                    // A text signature comes last, on a part of its own; without one the last part is empty.
                     let mut part = json!({"text": ""});
                     if signs {
                         part["thoughtSignature"] = json!(signature);
@@ -89,11 +89,11 @@ pub fn encode_reply(asked: &ProviderRequest, model: &str, say: &ScriptedReply, n
             }
             ScriptPart::Call(name, arguments) => {
                 let mut part = json!({"functionCall": {"name": name, "args": arguments}});
-                // Some endpoints number their calls.
+                // Some endpoints give their calls ids.
                 if model.contains("flash") {
                     part["functionCall"]["id"] = json!(format!("call{number:04}{at:02}"));
                 }
-                // Of calls side by side only the first is signed.
+                // Only the first of parallel calls is signed.
                 if signs && !has_call {
                     part["thoughtSignature"] = json!(signature);
                     speech.secrets.push(signature);

@@ -1,41 +1,41 @@
-//! What an account sent, and the rules that hold for every API: what a model said comes back as it was said and in its
-//! place, everything before it is unchanged, and no model gets another's thoughts (docs/reference/providers.md 9, P1,
-//! P4, P5).
+//! The replies sent on an account, and the rules that hold for every API: a model's reply comes back unchanged and in
+//! its place, everything before it is unchanged, and no model gets another model's reasoning
+//! (docs/reference/providers.md 9, P1, P4, P5).
 
 use serde_json::Value;
 
 use super::script::{EncodedReply, ReplyEnd, ScriptPart, ScriptedReply};
 use super::{ApiProtocol, ProviderRequest};
 
-/// One reply that was sent, with the request that it answered.
+/// One sent reply with the request that it answered.
 #[derive(Debug, Clone)]
 pub struct SentReply {
     pub provider: String,
     pub model: String,
-    /// The messages of the request, with those that the provider kept.
+    /// The messages of the request, including those of stored responses that it continued.
     pub before: Vec<Value>,
-    /// The id of the response that the request went on from, or nothing.
+    /// The id of the stored response that the request continued, or empty.
     pub previous_response_id: String,
-    /// The provider keeps it.
+    /// The provider stored the reply.
     pub is_stored: bool,
-    /// What else must not change: system prompt and tools.
+    /// The other fields that must not change: system prompt and tools.
     pub fixed_fields: Value,
-    /// As it has to come back.
+    /// The content as it must come back.
     pub content: Vec<Value>,
     pub text: String,
     pub secrets: Vec<String>,
-    /// Connection lost, or nothing more came.
+    /// The connection was lost, or the stream stalled.
     pub is_cut: bool,
-    /// It was followed in the same turn by a reply that was cut, so the turn as a whole never ended.
+    /// A later reply of the same turn was cut, so the turn as a whole never ended.
     pub is_unfinished: bool,
-    /// It called tools, and nobody ever came back with their results.
+    /// The reply called tools, and no request returned their results.
     pub is_unanswered: bool,
-    /// It stopped in the middle, to go on when it is sent back.
+    /// The model paused; the reply continues when it is sent back.
     pub is_paused: bool,
 }
 
 impl SentReply {
-    /// What only this reply has: sealed thoughts and the ids of its calls.
+    /// Returns the values that only this reply has: encrypted reasoning and the ids of its calls.
     fn unique_tokens(&self) -> impl Iterator<Item = &str> {
         let calls = self.content.iter().flat_map(|said| match said["tool_calls"].as_array() {
             Some(calls) => calls.as_slice(),
@@ -46,19 +46,19 @@ impl SentReply {
     }
 }
 
-/// Everything that was sent.
+/// All replies that were sent.
 #[derive(Debug, Clone, Default)]
 pub struct ProviderMemory {
     pub sent: Vec<SentReply>,
 }
 
 impl ProviderMemory {
-    /// What was sent on this account by this model, newest first.
+    /// Returns the replies of this model on this account, newest first.
     pub fn replies_of<'a>(&'a self, provider: &'a str, model: &'a str) -> impl Iterator<Item = &'a SentReply> {
         self.sent.iter().rev().filter(move |sent| sent.provider == provider && sent.model == model)
     }
 
-    /// The block, item or part with this value under this key.
+    /// Finds the newest content part that matches, with the reply that it belongs to.
     pub fn find<'a>(
         &'a self,
         provider: &'a str,
@@ -77,11 +77,11 @@ impl ProviderMemory {
         speech: EncodedReply,
     ) {
         let mut before = protocol.messages(asked).to_vec();
-        // What goes on from a pause is one with what was said before it.
+        // A resumed reply is one with the paused part before it.
         let mut said = if protocol.resumes_pause(asked, self) { protocol.content(before.pop()) } else { Vec::new() };
         said.extend(speech.content);
         if say.is_interrupted() {
-            // The steps before it, back to the person's message.
+            // Marks the earlier steps of this turn, back to the user's message, as unfinished.
             let mut at = before.len();
             while at > 0 && (protocol.is_model_message(&before[at - 1]) || protocol.is_tool_result(&before[at - 1])) {
                 at -= 1;
@@ -121,7 +121,7 @@ impl ProviderMemory {
         });
     }
 
-    /// What no provider would refuse and is wrong all the same.
+    /// Returns violations that no provider would refuse and that are wrong nevertheless.
     pub fn remarks(&self, protocol: &dyn ApiProtocol, asked: &ProviderRequest, bytes: &[u8]) -> Vec<String> {
         let mut remarks = Vec::new();
         let model = protocol.model(asked);
@@ -140,8 +140,9 @@ impl ProviderMemory {
         remarks
     }
 
-    /// Walks from the newest message back to the first that this model did not say: all of its replies are as they
-    /// were said, and what stands before them is what stood before them then.
+    /// Walks back over the model messages of the request, newest first: each reply of this model must be unchanged,
+    /// and the messages before it must be those that it was generated from. Stops at the first reply of another
+    /// model.
     fn check_history(&self, protocol: &dyn ApiProtocol, asked: &ProviderRequest, model: &str) -> Result<(), String> {
         let messages = protocol.messages(asked);
         let frozen = protocol.fixed_fields(asked);
@@ -168,14 +169,14 @@ impl ProviderMemory {
                 let changed = (0..begin).find(|at| whole.before.get(*at) != messages.get(*at)).unwrap_or(begin);
                 return Err(format!("message {begin} came back, but message {changed} before it is not what it was"));
             }
-            // A reply that was cut, or whose turn was, may come back in part; any other must be as it was said.
+            // Only a truncated reply, or one of an unfinished turn, may come back in part.
             let told = Value::from(run.to_vec()).to_string();
             let is_of = |sent: &&SentReply| {
                 let has_words = !text.is_empty() && !sent.text.is_empty();
                 has_words && (text.contains(&sent.text) || is_prefix(&sent.text, &text))
                     || sent.unique_tokens().any(|proof| told.contains(proof))
             };
-            // A client's own words in the place of a reply that never ended.
+            // The client may put a parenthesized note of its own in place of a reply that never ended.
             let is_behind_answer = begin > 0 && protocol.is_tool_result(&messages[begin - 1]);
             if is_behind_answer && run.len() == 1 && text.starts_with('(') && text.ends_with(')') {
                 continue;
@@ -188,7 +189,7 @@ impl ProviderMemory {
                     ));
                 }
                 Some(_) => {}
-                // Behind another model's words everything is plain text.
+                // Behind a reply of another model everything is plain text.
                 None if self.sent.iter().any(|sent| is_of(&sent)) => return Ok(()),
                 None => return Err(format!("message {begin} was never said: {told}")),
             }
@@ -197,7 +198,7 @@ impl ProviderMemory {
     }
 }
 
-/// Whether what came back ends with a beginning of what was said.
+/// Returns whether `back` ends with a prefix of `said`.
 fn is_prefix(said: &str, back: &str) -> bool {
     said.char_indices().skip(1).any(|(at, _)| at >= 6 && back.ends_with(&said[..at]))
 }

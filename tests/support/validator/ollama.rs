@@ -1,4 +1,5 @@
-//! The rules of Ollama's own API, and how it streams: one JSON object a line (docs/reference/providers.md 8).
+//! The rules of Ollama's native API, and its stream encoding: one JSON object per line (docs/reference/providers.md
+//! 8).
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! The rules of images in requests: in which form each API takes them, where, of which kinds, from whom, and that what
-//! stands for their bytes inside of Turnleaf never goes out.
+//! Rules for images in requests: the form, place, media types and roles that each API accepts. Turnleaf's internal
+//! blob references must never be sent in place of the bytes.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use super::{ProviderRefusal, ProviderRequest, refuse};
 
 const ALL: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// What a provider refuses of the images in a request.
+/// Checks the images of a request against the provider's rules.
 pub fn check_images(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let body = asked.body.to_string();
     if body.contains(r"\u0000blob:") || body.contains("\u{2400}blob:") {
@@ -23,7 +23,7 @@ pub fn check_images(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     }
 }
 
-/// Bytes out of strict base64.
+/// Decodes strict base64.
 pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bare = text.trim_end_matches('=');
@@ -39,11 +39,11 @@ pub fn decode_base64(text: &str) -> Option<Vec<u8>> {
             out.push(u8::try_from((bits >> held) & 0xff).ok()?);
         }
     }
-    // What is left over are zeros.
+    // The remaining bits must be zero.
     (bits & ((1 << held) - 1) == 0).then_some(out)
 }
 
-/// What bytes are.
+/// Detects the media type of bytes.
 fn kind(bytes: &[u8]) -> &'static str {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => "image/png",
@@ -59,7 +59,7 @@ fn keys_are(value: &Value, keys: &[&str]) -> bool {
     known.len() == keys.len() && keys.iter().all(|key| known.contains(key))
 }
 
-/// The bytes are what they are called, and nothing but what stands in base64.
+/// Checks that an image is valid base64 and has an accepted media type that matches its bytes.
 fn check_image(mime: &Value, data: &Value, kinds: &[&str]) -> Result<(), ProviderRefusal> {
     let (mime, data) = (mime.as_str().unwrap_or_default(), data.as_str().unwrap_or_default());
     let Some(bytes) = decode_base64(data) else { refuse!("image: invalid base64 data") };
@@ -135,7 +135,7 @@ fn chat(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
         for part in list(&message["content"]) {
             match part["type"].as_str().unwrap_or_default() {
                 "text" if keys_are(part, &["type", "text"]) && part["text"] != "" => {}
-                // What the model said.
+                // Thinking parts are accepted only in assistant messages.
                 "thinking" if message["role"] == "assistant" => {}
                 "image_url" if message["role"] != "user" => {
                     refuse!(

@@ -1,4 +1,4 @@
-//! How Responses streams: numbered events, items that are added, grow and are done, and a snapshot at the end.
+//! Encodes a Responses stream: numbered events, items that are added, extended and done, and a final snapshot.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
     let thinks = find(name).is_some_and(|model| model.is_reasoning(effort));
     let summarises = asked.body.pointer("/reasoning/summary").is_some();
     let seals = asked.list("include").iter().any(|what| what == "reasoning.encrypted_content");
-    // Newer models say which of their messages is the answer.
+    // Newer models mark which of their messages is the answer.
     let has_phase = name.starts_with("gpt-5.5") || name.starts_with("gpt-5.6");
     let mut stream = Stream { number: 0, speech: EncodedReply::default() };
     let response = |status: &str, output: &[Value]| {
@@ -188,7 +188,8 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
     let said = stream.speech.content.clone();
     if say.end == ReplyEnd::Limit {
         stream.event("response.incomplete", response("incomplete", &said));
-        // A message that was cut goes back as plain text without what led to it (docs/reference/providers.md 2.6).
+        // A truncated message goes back as plain text without the reasoning before it (docs/reference/providers.md
+        // 2.6).
         let text = stream.speech.text.clone();
         stream.speech.content = vec![json!({"role": "assistant", "content": text})];
     } else {

@@ -1,27 +1,27 @@
-//! What a model is told to say, and how it goes over the wire in pieces.
+//! Scripted replies of a model, and their split into pieces on the wire.
 
 use axum::body::Bytes;
 use serde_json::Value;
 
-/// One thing that a model says.
+/// One part of a scripted reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScriptPart {
-    /// Only where the request lets the model think.
+    /// Reasoning; sent only where the request enables it.
     Thinking(String),
-    /// A thought that is not shown, where the provider has such.
+    /// Hidden reasoning, where the provider has such.
     Hidden,
     Text(String),
     /// A call of one of the tools that the request declared.
     Call(&'static str, Value),
-    /// A call that the provider runs itself, with what it gave; only where the request lets it.
+    /// A call that the provider runs itself, with its result; sent only where the request enables the tool.
     BuiltInCall(BuiltInTool),
-    /// The same without what it gave.
+    /// A call that the provider runs itself, without its result.
     UnfinishedBuiltInCall(BuiltInTool),
-    /// What the last such call gave.
+    /// The result of the last such call.
     BuiltInResult,
 }
 
-/// What a provider runs itself.
+/// Tools that a provider runs itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BuiltInTool {
     Search,
@@ -40,23 +40,23 @@ pub fn call_part(name: &'static str, arguments: Value) -> ScriptPart {
     ScriptPart::Call(name, arguments)
 }
 
-/// How a reply ends.
+/// The ending of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyEnd {
     Complete,
     /// The token limit was reached.
     Limit,
-    /// The provider wants to be asked again with what it said.
+    /// The provider wants the reply sent back to continue it.
     Pause,
     /// The connection ends in the middle of the last part.
     Cut,
-    /// The connection ends when this many thousandths of the bytes were sent.
+    /// The connection ends after this many thousandths of the bytes.
     CutAtPermille(usize),
-    /// Nothing more comes after the first half of the last part.
+    /// The stream stalls after the first half of the last part.
     Stall,
 }
 
-/// One reply.
+/// One scripted reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptedReply {
     pub parts: Vec<ScriptPart>,
@@ -68,13 +68,13 @@ impl ScriptedReply {
         Self { parts: parts.into_iter().collect(), end: ReplyEnd::Complete }
     }
 
-    /// What is said where no script says anything else.
+    /// Returns the reply that is sent when no script is queued.
     pub fn default_reply(number: usize) -> Self {
         const WORDS: [&str; 3] = ["A plain answer.", "Ein Satz mit ü und 你好.", "Another one, with 😀."];
         Self::new([thinking_part("Let me think about it."), text_part(WORDS[number % WORDS.len()])])
     }
 
-    /// The same with words that no other reply has.
+    /// Returns the parts with texts that no other reply has.
     pub fn numbered_parts(&self, number: usize) -> Vec<ScriptPart> {
         let part = |(at, part): (usize, &ScriptPart)| match part {
             ScriptPart::Thinking(text) => ScriptPart::Thinking(format!("Thought {number}.{at}: {text}")),
@@ -92,24 +92,24 @@ impl ScriptedReply {
         Self { end, ..self }
     }
 
-    /// Whether the connection ends before the reply does.
+    /// Returns whether the connection ends before the reply does.
     pub fn is_interrupted(&self) -> bool {
         !matches!(self.end, ReplyEnd::Complete | ReplyEnd::Limit | ReplyEnd::Pause)
     }
 }
 
-/// A reply on the wire, and as it has to come back.
+/// A reply as sent on the wire, and as it must come back.
 #[derive(Debug, Clone, Default)]
 pub struct EncodedReply {
     /// Framed events, in order.
     pub events: Vec<Vec<u8>>,
-    /// How many of them come when the connection breaks in the middle of the last part.
+    /// The number of events before the connection breaks in the middle of the last part.
     pub middle: usize,
-    /// What the next request to the same model must hold in its place.
+    /// The content that the next request to the same model must hold in its place.
     pub content: Vec<Value>,
-    /// All text of it.
+    /// All text of the reply.
     pub text: String,
-    /// Thoughts, signatures, sealed content: nothing of it may go to another model.
+    /// Reasoning, signatures and encrypted content, which must never go to another model.
     pub secrets: Vec<String>,
 }
 
@@ -118,7 +118,7 @@ impl EncodedReply {
         self.events.push(bytes.into());
     }
 
-    /// The bytes that are sent when the reply ends like this.
+    /// Returns the encoded reply truncated for this ending.
     pub fn truncated_for(mut self, end: ReplyEnd) -> Self {
         if matches!(end, ReplyEnd::Cut | ReplyEnd::Stall) {
             self.events.truncate(self.middle);
@@ -137,7 +137,7 @@ impl EncodedReply {
     }
 }
 
-/// Text in two to four pieces, never within a character.
+/// Splits text into two to four pieces, never within a character.
 pub fn text_pieces(text: &str) -> Vec<&str> {
     let half = text.floor_char_boundary(text.len() / 2);
     let (first, second) = text.split_at(half);
@@ -146,7 +146,7 @@ pub fn text_pieces(text: &str) -> Vec<&str> {
     [first, second, third].into_iter().filter(|piece| !piece.is_empty()).collect()
 }
 
-/// A small generator with a fixed seed: failures can be had again.
+/// A small random generator with a fixed seed, so that failures can be reproduced.
 #[derive(Debug, Clone)]
 pub struct ScriptRng(u64);
 
@@ -168,7 +168,7 @@ impl ScriptRng {
         usize::try_from(self.0 % bound as u64).unwrap()
     }
 
-    /// The bytes in pieces: some tiny, some large.
+    /// Splits the bytes into pieces: some tiny, some large.
     pub fn random_pieces(&mut self, bytes: &[u8]) -> Vec<Bytes> {
         let mut pieces = Vec::new();
         let mut rest = bytes;

@@ -40,7 +40,7 @@ pub(super) fn collect_turns(
         }
         let is_thinking = read_flag(row, notes);
         if is_thinking.is_none() {
-            notes.add(IssueKind::PutRight, &place, "it does not say whether it thinks: that is inferred");
+            notes.add(IssueKind::PutRight, &place, "its reasoning setting is missing: it was inferred");
         }
         turns.insert(id, SourceTurn { is_thinking, place, is_used: false });
     }
@@ -74,10 +74,10 @@ pub(super) fn group_exchanges(
             }),
             None => {
                 if entry.turn.is_some() {
-                    notes.add(IssueKind::PutRight, &entry.place, "its turn is not there: it was placed without it");
+                    notes.add(IssueKind::PutRight, &entry.place, "its turn is missing: it was placed without it");
                 }
                 if named == Some(None) {
-                    notes.add(IssueKind::PutRight, &entry.place, "its message is not there: it was placed by its time");
+                    notes.add(IssueKind::PutRight, &entry.place, "its message is missing: it was placed by its time");
                 }
                 named.flatten().unwrap_or(open[at])
             }
@@ -90,11 +90,7 @@ pub(super) fn group_exchanges(
         }
         let is_system = matches!(entry.content, EntryContent::System(_));
         if is_system && all[to].question.is_some() && !precedes_reply(&all[to], at) {
-            notes.add(
-                IssueKind::PutRight,
-                &entry.place,
-                "a message of the system stands behind the reply that it was within",
-            );
+            notes.add(IssueKind::PutRight, &entry.place, "a system message was placed after the reply it was part of");
         }
         if is_system { all[to].system.push(at) } else { all[to].reply.push(at) }
     }
@@ -130,13 +126,13 @@ fn open_exchanges<'t>(
             if let Some(turn) = entry.turn.as_deref() {
                 match turns.get_mut(turn) {
                     Some(turn) => turn.is_used = true,
-                    None => notes.add(IssueKind::PutRight, &entry.place, "its turn is not there: the mode is inferred"),
+                    None => notes.add(IssueKind::PutRight, &entry.place, "its turn is missing: the mode was inferred"),
                 }
                 if of_turn.insert(turn, all.len()).is_some() {
                     notes.add(
                         IssueKind::PutRight,
                         &entry.place,
-                        "its turn had a question before: it opens another exchange",
+                        "its turn already had a question: it starts a new exchange",
                     );
                 }
             }

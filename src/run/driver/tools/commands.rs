@@ -62,7 +62,7 @@ impl TurnRun<'_> {
             CallTarget::Provider | CallTarget::Unknown => None,
         };
         if lasts && let Err(error) = self.keep_answer(&ask, host, decision).await {
-            tracing::error!(turn = %self.job.turn.id, %error, "a lasting answer could not be stored");
+            tracing::error!(turn = %self.job.turn.id, %error, "a saved permission could not be stored");
             return Ok(CommandOutcome::Failed(Failure::new(FailureKind::Internal, "")));
         }
         let noted = self.decision_metadata(decision, reason.as_deref());

@@ -62,7 +62,7 @@ async fn watch(mut claim: Claim, supervisor: Supervisor, shutdown: CancellationT
 pub fn write_refusal(db: &Db) -> Option<&'static str> {
     match db.claim_state() {
         ClaimState::Unclaimed | ClaimState::Held(_) => None,
-        ClaimState::Lost(_) => Some("the claim of the database is lost and being taken again"),
-        ClaimState::Taken => Some("another process has claimed the database"),
+        ClaimState::Lost(_) => Some("lost the database lease; acquiring it again"),
+        ClaimState::Taken => Some("another process holds the database lease"),
     }
 }

@@ -58,7 +58,7 @@ impl ConfigReload {
                     if let Err(error) = binding::check(&self.initial_config.listen, &[], &security) {
                         log_refusal(&error);
                     } else if let Err(error) = self.apply(config, &security).await {
-                        tracing::error!(%error, "the configuration was reloaded only in part");
+                        tracing::error!(%error, "the configuration was only partly reloaded");
                     }
                 }
             }
@@ -74,7 +74,7 @@ impl ConfigReload {
     async fn apply(&self, config: Config, security: &SecuritySettings) -> Result<(), ServiceError> {
         let ignored = self.needing_restart(&config);
         if let Some(complaint) = self.log.set(&config.logging) {
-            tracing::warn!("{complaint}; the filter stays as it was");
+            tracing::warn!("{complaint}; the log filter is unchanged");
         }
         self.hosts.replace(security, self.listen_addresses.iter().copied());
         self.service.storage().set(config.min_free_disk.value.0, config.quota.value.0);
@@ -133,7 +133,7 @@ impl ConfigReload {
 }
 
 fn log_refusal(error: &ConfigError) {
-    tracing::error!(%error, "the configuration was not reloaded; the one in force stays");
+    tracing::error!(%error, "the configuration was not reloaded; the previous one stays active");
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The end of the accept loop, and what it does with connections that have none.
+//! Shutdown of the accept loop with connections that do not end, and the bounds on connections.
 
 use axum::body::{Body, Bytes};
 use axum::routing::get;
@@ -29,7 +29,7 @@ async fn bind_local() -> (TcpListener, std::net::SocketAddr) {
     (listener, address)
 }
 
-/// Asks for the stream and waits for its first chunk.
+/// Requests the stream and waits for its first chunk.
 async fn follow(address: std::net::SocketAddr) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
@@ -105,7 +105,7 @@ async fn mutation_completes_after_client_disconnect_and_read_is_dropped() {
         stream.write_all(request.as_bytes()).await.unwrap();
         assert_eq!(heard.recv().await.unwrap(), format!("{method} begins"));
     }
-    // Both have hung up. The one that only reads goes with its connection; the end waits for the other.
+    // Both clients have disconnected. The GET is dropped with its connection; the shutdown waits for the POST.
     assert_eq!(heard.recv().await.unwrap(), "GET dropped");
     shutdown.cancel();
     open.cancel();
@@ -125,7 +125,7 @@ async fn connections_of_one_address_are_limited_and_ended_one_frees_slot() {
     third.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 429"), "{answer}");
     drop(first);
-    // The server notices that it is gone.
+    // The server needs a moment to notice the disconnect.
     loop {
         let mut again = TcpStream::connect(address).await.unwrap();
         let _ = again.write_all(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n").await;
@@ -149,7 +149,7 @@ async fn connections_of_trusted_proxy_are_not_limited() {
 async fn client_that_reads_nothing_is_disconnected_and_its_resources_are_released() {
     let (listener, address) = bind_local().await;
     let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
-    // Endless, and counts what is made for a client.
+    // An endless body that counts the bytes produced for the client.
     let endless = move || {
         let ends = EndReporter(told.clone(), "dropped".into());
         let pieces = futures::stream::unfold((ends, 0_usize), |(ends, sent)| async move {
@@ -171,7 +171,7 @@ async fn client_that_reads_nothing_is_disconnected_and_its_resources_are_release
             sent => made = sent.parse().unwrap(),
         }
     }
-    // What the kernel takes, and no more than a buffer of ours beyond it.
+    // The server produces what the kernel buffers take, and at most one buffer of its own beyond that.
     assert!(made < 16 << 20, "{made} bytes were made for a client that reads nothing");
     drop(deaf);
 }
@@ -204,7 +204,7 @@ async fn download_may_be_paused_for_longer_than_page() {
         stream.write_all(request.as_bytes()).await.unwrap();
         paused.push(stream);
     }
-    // The page is given up; the file, which has waited for longer, goes on where it was.
+    // The page is aborted; the file, which has waited for longer, continues where it was.
     assert_eq!(heard.recv().await.unwrap(), "/page dropped");
     let mut all = Vec::new();
     paused[0].read_to_end(&mut all).await.unwrap();
@@ -230,7 +230,7 @@ async fn slow_reader_is_served_completely() {
     assert!(all > 8 << 20, "{all}");
 }
 
-/// Says how it ended.
+/// Reports how a body or a handler ended.
 struct EndReporter(tokio::sync::mpsc::UnboundedSender<String>, String);
 
 impl EndReporter {

@@ -1,4 +1,4 @@
-//! A connection whose client may take nothing for a time that depends on what it is sent: a download may be paused.
+//! A connection with a write timeout that depends on the response: a download may be paused for longer.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_io_timeout::TimeoutStream;
 
-/// A mark that a connection and its body share: the response that is being sent is a download.
+/// A flag that a connection and its service share: the response that is being sent is a download.
 #[derive(Debug, Clone, Default)]
 pub struct DownloadFlag(Arc<AtomicBool>);
 
@@ -25,11 +25,11 @@ impl DownloadFlag {
     }
 }
 
-/// The connection.
+/// A TCP stream with a write timeout.
 pub struct WriteTimeoutStream {
     inner: Pin<Box<TimeoutStream<TcpStream>>>,
     is_download: DownloadFlag,
-    /// Of what is no download, and of what is.
+    /// The timeouts of other responses, and of downloads.
     times: (Duration, Duration),
 }
 
@@ -38,7 +38,7 @@ impl WriteTimeoutStream {
         Self { inner: Box::pin(TimeoutStream::new(stream)), is_download, times }
     }
 
-    /// The stream with the time of what is sent now.
+    /// Returns the stream, with the timeout of the current response.
     fn stream_with_timeout(&mut self) -> Pin<&mut TimeoutStream<TcpStream>> {
         let time = if self.is_download.0.load(Ordering::Relaxed) { self.times.1 } else { self.times.0 };
         if self.inner.write_timeout() != Some(time) {

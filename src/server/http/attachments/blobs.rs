@@ -1,5 +1,5 @@
-//! Bytes of files, images and tools' results. Whoever made them is a stranger: a browser shows none of them as a
-//! document, and draws only what begins like a picture of a kind that holds no script.
+//! Serves the bytes of files, images and tool results. All of them are untrusted: browsers show none as a document,
+//! and draw only images of formats that cannot contain script.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -12,7 +12,7 @@ use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
 
-/// The bytes never change: their name is their hash.
+/// The bytes are immutable, because their name is their hash.
 const CACHE: &str = "private, max-age=31536000, immutable";
 const SANDBOX: &str = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
@@ -47,8 +47,9 @@ pub async fn show(
     Ok(response)
 }
 
-/// What a browser is told that the bytes are, and how the name of what it keeps ends. A picture that could not be drawn
-/// again is stored as a file (`tools::result`, `service::transfer::imports`), and is one whatever its bytes begin like.
+/// Returns the content type that a browser gets and, for a download, the ending of the file name. An image that could
+/// not be re-encoded is stored as a file (`tools::result`, `service::transfer::imports`) and is served as one,
+/// whatever its bytes begin with.
 fn served_content_type(mime: &str, bytes: &[u8]) -> (&'static str, Option<&'static str>) {
     match (sniff_image_type(bytes).filter(|_| mime.starts_with("image/")), is_text(mime)) {
         (Some(kind), _) => (kind, None),
@@ -57,12 +58,12 @@ fn served_content_type(mime: &str, bytes: &[u8]) -> (&'static str, Option<&'stat
     }
 }
 
-/// Text that a browser shows as such. HTML is no such text, whatever it is called.
+/// Returns whether a browser may show the file as text. HTML is excluded, because it must not be rendered.
 fn is_text(mime: &str) -> bool {
     (mime.starts_with("text/") && mime != "text/html") || mime == "application/json"
 }
 
-/// The kind of picture that the bytes begin like.
+/// Returns the image type by the first bytes.
 pub fn sniff_image_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
@@ -81,7 +82,7 @@ mod tests {
     fn only_stored_images_are_served_as_images() {
         let png = b"\x89PNG\r\n\x1a\n....";
         assert_eq!(served_content_type("image/png", png), ("image/png", None));
-        // Its bytes say which picture it is.
+        // The bytes decide on the image type.
         assert_eq!(served_content_type("image/jpeg", png), ("image/png", None));
         assert_eq!(served_content_type("application/octet-stream", png), ("application/octet-stream", Some("bin")));
         assert_eq!(served_content_type("image/png", b"<svg>"), ("application/octet-stream", Some("bin")));

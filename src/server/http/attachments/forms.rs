@@ -1,5 +1,5 @@
-//! The composer's attachments without script: files are sent with the form as it is, and each that is attached has a
-//! button that takes it away. What is typed comes back with the page.
+//! The composer's attachments without script: the form is submitted with its files, and each attachment has a button
+//! that removes it. The typed text returns with the page.
 
 use std::mem::take;
 
@@ -28,10 +28,10 @@ use turnleaf_service::documents::{DocumentTextSource, NewDocumentRequest};
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::{Draft, ServiceError};
 
-/// Fields that are neither words nor files.
+/// Bound on fields other than the text and the files.
 const SHORT_FIELD_BYTES: usize = 1_000;
 
-/// What of the composer's form is kept.
+/// The fields of the composer's form that these handlers use.
 #[derive(Debug, Default, Deserialize)]
 pub struct ComposerForm {
     #[serde(default)]
@@ -39,7 +39,7 @@ pub struct ComposerForm {
     chat_id: Option<String>,
     model: Option<String>,
     thinking: Option<String>,
-    /// The key of what is taken away.
+    /// The key of the attachment to remove.
     detach: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl ComposerForm {
     }
 }
 
-/// `POST /forms/detach`: takes one attachment away from the draft.
+/// `POST /forms/detach`: removes one attachment from the draft.
 pub async fn detach(
     State(app): State<App>,
     viewer: Viewer,
@@ -74,8 +74,8 @@ pub async fn detach(
     Ok(see_other(&chat_page_path(chat)))
 }
 
-/// `POST /forms/attach`: attaches the files of the form to the draft. What is wrong with one keeps no other from being
-/// taken, and is said on a page of its own. What cannot be taken at all is said on a page that has the words.
+/// `POST /forms/attach`: attaches the files of the form to the draft. A refused file does not prevent the others from
+/// being attached; a page lists the refused ones. If the whole form is refused, the error page shows the typed text.
 pub async fn attach(
     State(app): State<App>,
     viewer: Viewer,
@@ -97,7 +97,7 @@ pub async fn attach(
     }
 }
 
-/// A failure whose page has what somebody typed.
+/// Makes the error page of a problem show the typed text.
 pub fn problem_page_with_text(problem: Problem, text: &str) -> Response {
     let mut response = problem.into_response();
     if !text.trim().is_empty() {
@@ -106,19 +106,19 @@ pub fn problem_page_with_text(problem: Problem, text: &str) -> Response {
     response
 }
 
-/// The composer's form with files, as far as it came.
+/// The composer's form with files, as far as it was received.
 #[derive(Default)]
 struct ComposerUpload {
     typed: ComposerForm,
     files: Vec<(String, bytes::Bytes)>,
     /// Held until the files are stored.
     place: Option<UploadPermit>,
-    /// The files that cannot be attached, with why.
+    /// Names and reasons of the files that cannot be attached.
     refused: Vec<(String, String)>,
 }
 
 impl ComposerUpload {
-    /// Where it fails, what came before is kept.
+    /// Reads the form. On an error the fields that were read before are kept.
     async fn read(&mut self, of: (&App, UserId), request: Request) -> Result<(), Problem> {
         let arrived = spool_form(of, request).await?;
         self.place = arrived.permit;
@@ -140,19 +140,20 @@ impl ComposerUpload {
                     Some((file, Err(error))) => self.refused.push((file, refusal_sentence(&error))),
                     None => {}
                 },
-                // What is too long for a message is said with all of it still there.
+                // The bound is that of a body, so that a text that is too long for a message is refused without
+                // losing any of it.
                 "text" => self.typed.text = read_text_field(field, limits::BODY_BYTES).await?,
                 "chat_id" => self.typed.chat_id = Some(read_text_field(field, SHORT_FIELD_BYTES).await?),
                 "model" => self.typed.model = Some(read_text_field(field, SHORT_FIELD_BYTES).await?),
                 "thinking" => self.typed.thinking = Some(read_text_field(field, SHORT_FIELD_BYTES).await?),
-                // What else the composer's form has.
+                // Other fields of the composer's form are not needed here.
                 _ => drop(read_text_field(field, SHORT_FIELD_BYTES).await?),
             }
         }
         Ok(())
     }
 
-    /// Which chat it is about, and the files that could not be attached, with why.
+    /// Attaches the files. Returns the chat, and names and reasons of the refused files.
     async fn attach_files(
         &mut self,
         app: &App,
@@ -189,8 +190,9 @@ async fn attach_file(
     app.service().attach_to_draft(viewer, chat, vec![block]).await.map(drop)
 }
 
-/// The block that a file of a form is in a message. Under the name of a request one document is made of it, however
-/// often it comes and wherever it stands among others: another file in its place is another document.
+/// Stores a file of a form and returns its block in a message. With the idempotency key of a request, the file
+/// becomes one document, however often the request is repeated and wherever the file stands among others; another
+/// file becomes another document.
 pub async fn attachment_block(
     app: &App,
     viewer: UserId,

@@ -1,6 +1,6 @@
-//! Files that come in: a raw body, or the files of a form. A body is spooled while it arrives, a long one to the
-//! disk, and takes one of the few places for work on uploads only when all of it is here: a client that is slow holds
-//! up no other. Nothing is left of one that breaks off.
+//! Uploads: a raw body, or the files of a form. A body is spooled while it arrives, a long one to disk, and acquires
+//! one of the few upload permits only when it is complete, so that a slow client blocks no other. An aborted upload
+//! leaves nothing behind.
 
 use std::io::{self, Read};
 
@@ -30,28 +30,28 @@ use turnleaf_service::{ServiceError, StoreError};
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct UploadQuery {
-    /// What the file is called; a path before it is left out.
+    /// File name. Directories in front of it are removed.
     #[serde(default)]
     name: String,
 }
 
-/// What an upload became.
+/// An uploaded file.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct StoredUpload {
-    /// The name under which messages and documents name it. An image is kept without anything hidden in it, so this is
-    /// not the hash of what was sent.
+    /// SHA-256 of the stored bytes, by which messages and documents refer to the file. Images are re-encoded without
+    /// metadata, so it differs from the hash of the bytes that were sent.
     sha256: String,
     mime: String,
     bytes: u64,
-    /// As it is shown.
+    /// Display name.
     name: String,
     kind: UploadKind,
-    /// Of an image, in pixels.
+    /// Width of an image in pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
     width: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     height: Option<u32>,
-    /// The sha256 of a small form of it, where it has one.
+    /// SHA-256 of the thumbnail of an image, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     thumbnail: Option<String>,
 }
@@ -64,7 +64,7 @@ impl From<CompletedUpload> for StoredUpload {
     }
 }
 
-/// `POST /api/blobs`: the body is the file.
+/// `POST /api/blobs`: uploads a file; the body is the file.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
@@ -83,24 +83,24 @@ pub async fn create(
     Ok((StatusCode::CREATED, ApiJson(StoredUpload::from(uploaded))).into_response())
 }
 
-/// How much is read back from the disk at once.
+/// Size of the chunks that are read back from disk.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// What is done with an upload for which there is no room before it comes.
+/// Handling of an upload that is refused before its body arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OverloadPolicy {
     DiscardBody,
-    /// Its first part is kept, which has what somebody typed.
+    /// Keeps the first part of the form, which contains the typed text.
     ReadFormText,
 }
 
-/// A body, ready to be read from its start; with what is wrong where not all of it came or may come.
+/// A spooled body, to be read from its start, with the problem if it is incomplete or was refused.
 struct SpooledBody {
     spool: UploadSpool,
     broken: Option<Problem>,
 }
 
-/// Takes a body in as far as it comes and there is room for it.
+/// Spools a body as far as it arrives and there is room for it.
 async fn spool_body(
     (app, viewer): (&App, UserId),
     request: Request,
@@ -108,8 +108,13 @@ async fn spool_body(
 ) -> Result<SpooledBody, Problem> {
     let client = request.extensions().get::<ClientIdentity>().map(|client| client_network(client.address));
     let place = client.map(|client| app.upload_limiter().try_acquire(client, limits::SPOOLS_PER_CLIENT));
-    let mut broken =
-        matches!(place, Some(None)).then(|| Problem::too_many("Too many uploads of this client run at once.", 1));
+    let mut broken = matches!(place, Some(None)).then(|| {
+        Problem::too_many(
+            "Too many uploads from this client are in progress. \
+            Wait for one to finish.",
+            1,
+        )
+    });
     let mut spool = app.service().upload_spool(viewer, declared_length(request.headers()));
     if broken.is_none() {
         broken = spool.check_room().await.err().map(Problem::from);
@@ -141,7 +146,7 @@ async fn spool_body(
     Ok(SpooledBody { spool, broken })
 }
 
-/// What was spooled, as a body again.
+/// Replays a spooled body.
 fn replay_body(spool: UploadSpool) -> Body {
     Body::from_stream(try_unfold(spool, |mut spool| async move {
         let mut piece = vec![0; PIECE_BYTES];
@@ -151,7 +156,7 @@ fn replay_body(spool: UploadSpool) -> Body {
     }))
 }
 
-/// The disk took no more of it.
+/// Maps an error of writing to disk: a full disk is 507, anything else 500.
 pub fn spool_write_problem(error: io::Error) -> Problem {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ServiceError::Store(StoreError::Full).into(),
@@ -159,7 +164,7 @@ pub fn spool_write_problem(error: io::Error) -> Problem {
     }
 }
 
-/// All of a stream; nothing where it has more than an upload may have. Then the rest is not read.
+/// Reads a whole stream. Returns `None`, without reading the rest, if it is larger than an upload may be.
 async fn read<E>(mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Result<Option<Bytes>, Problem> {
     let mut all: Vec<u8> = Vec::new();
     while let Some(piece) = stream.next().await {
@@ -172,19 +177,19 @@ async fn read<E>(mut stream: impl Stream<Item = Result<Bytes, E>> + Unpin) -> Re
     Ok(Some(all.into()))
 }
 
-/// The right to work on a form with files: so many are in memory at once.
+/// The permit to process a form with files. Their number bounds how many are in memory at once.
 pub type UploadPermit = OwnedSemaphorePermit;
 
-/// A form with files that has come, with a place for work on it.
+/// A form with files that was received, with a permit to process it.
 pub struct SpooledForm {
     pub form: Multipart,
-    /// What is wrong where only the first part of it came: the fields before its files can be read for their words.
+    /// The problem if only the first part arrived. The fields before the files can still be read for their text.
     pub problem: Option<Problem>,
-    /// To be held until what came is stored.
+    /// Must be held until the files are stored.
     pub permit: Option<UploadPermit>,
 }
 
-/// Takes a form with files in, as far as it comes.
+/// Spools a form with files, as far as it arrives.
 pub async fn spool_form((app, viewer): (&App, UserId), request: Request) -> Result<SpooledForm, Problem> {
     let (parts, body) = request.into_parts();
     let head = Request::from_parts(parts.clone(), body);
@@ -196,7 +201,7 @@ pub async fn spool_form((app, viewer): (&App, UserId), request: Request) -> Resu
     Ok(SpooledForm { form, problem: broken, permit: place })
 }
 
-/// Reads a form with files, once all of it is here and it has a place; `take` reads its fields.
+/// Reads a form with files once it has arrived completely and has a permit; `take` reads its fields.
 pub async fn read_form<T, F: Future<Output = Result<T, Problem>>>(
     of: (&App, UserId),
     request: Request,
@@ -209,14 +214,14 @@ pub async fn read_form<T, F: Future<Output = Result<T, Problem>>>(
     }
 }
 
-/// The name and the bytes of one file of a form; nothing for a field in which none was chosen.
+/// Reads the name and the bytes of one file of a form. `None` for a field in which no file was chosen.
 pub async fn read_file_field(field: Field<'_>) -> Result<Option<(String, Result<Bytes, ServiceError>)>, Problem> {
     let name = field.file_name().unwrap_or_default().to_owned();
     let pieces = Box::pin(try_unfold(field, |mut field| async move {
         Ok::<_, MultipartError>(field.chunk().await?.map(|piece| (piece, field)))
     }));
     Ok(match read(pieces).await? {
-        // The rest of the field is skipped with the next one.
+        // Reading the next field skips the rest of this one.
         None => Some((name, Err(file_too_large()))),
         Some(bytes) if bytes.is_empty() && name.is_empty() => None,
         Some(bytes) => Some((name, Ok(bytes))),

@@ -1,4 +1,4 @@
-//! Branches over HTTP (docs/reference/api.md 3).
+//! The API of branches (docs/reference/api.md 3).
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -18,7 +18,7 @@ use turnleaf_service::branches::{BranchChange, NewBranch};
 use turnleaf_service::paths::outline::ListedBranch;
 use turnleaf_service::usage::SpendingSum;
 
-/// A branch to make; what a `branch_locked` problem has under `fork` is one.
+/// A branch to create. The `fork` of a `branch_locked` error is such a body.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateBranchRequest {
@@ -34,7 +34,7 @@ pub struct CreateBranchRequest {
 #[serde(deny_unknown_fields)]
 pub struct UpdateBranchRequest {
     name: Option<String>,
-    /// `null` takes it away.
+    /// `null` removes the label.
     #[serde(default, deserialize_with = "deserialize_double_option")]
     label: Option<Option<String>>,
     pinned: Option<bool>,
@@ -46,23 +46,23 @@ pub struct UpdateBranchRequest {
 pub struct BranchSummary {
     #[serde(flatten)]
     branch: Branch,
-    /// Turns of its own.
+    /// Number of turns written on this branch.
     turns: usize,
-    /// What they took.
+    /// Usage of these turns.
     usage: SpendingSum,
 }
 
-/// A branch with what it says in every request.
+/// A branch with the parts that every request on it repeats.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct BranchDetails {
     #[serde(flatten)]
     branch: Branch,
     system_prompt: String,
-    /// Null where the provider's own are sent.
+    /// The offered tools. `null` on older branches, which use the tools configured for the provider.
     tools: Option<Vec<OfferedTool>>,
 }
 
-/// `GET /api/chats/{id}/branches`: pinned ones first, then the oldest.
+/// `GET /api/chats/{id}/branches`: lists the branches, pinned ones first, then oldest first.
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
@@ -70,7 +70,7 @@ pub async fn list(
 ) -> Result<ApiJson<Vec<BranchSummary>>, Problem> {
     let listed = app.service().listed_branches(viewer.0, chat).await?.branches;
     let body = |listed: ListedBranch| BranchSummary {
-        // The branch says who it is.
+        // The entry already contains the branch.
         usage: SpendingSum { branch_id: None, branch_name: None, ..listed.usage },
         branch: listed.branch,
         turns: listed.turns,
@@ -78,7 +78,8 @@ pub async fn list(
     Ok(ApiJson(listed.into_iter().map(body).collect()))
 }
 
-/// `POST /api/chats/{id}/branches`: a branch without turns; a message that names it goes on from there.
+/// `POST /api/chats/{id}/branches`: creates a branch without turns. The first message that names it continues from
+/// its fork turn.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
@@ -109,7 +110,8 @@ pub async fn show(
     Ok(ApiJson(BranchDetails { branch, system_prompt: frozen.system_prompt, tools: frozen.tools }))
 }
 
-/// `PATCH /api/branches/{id}`: its name, label, pin and policy; the lock stays (docs/reference/domain.md I3).
+/// `PATCH /api/branches/{id}`: changes name, label, pin and policy. Provider and model are locked
+/// (docs/reference/domain.md I3).
 pub async fn change(
     State(app): State<App>,
     viewer: Viewer,

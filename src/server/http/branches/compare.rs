@@ -1,4 +1,4 @@
-//! Two paths side by side, over HTTP: for scripts, and the page.
+//! The comparison of two paths: as JSON for programs, and as a page.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -42,14 +42,14 @@ pub async fn show(
 ) -> Result<ApiJson<Comparison>, Problem> {
     let limit = query.limit.unwrap_or(limits::COMPARE_DEFAULT);
     let asked = ComparisonRequest { left: query.left, right: query.right, skip: query.skip, limit };
-    // A limit is part of the request's shape.
+    // `limit` belongs to the shape of the request, so a bad one is 400 and not 422.
     match app.service().compare(viewer.0, chat, asked).await {
         Err(ServiceError::Invalid(invalid)) if invalid.field == "limit" => Err(Problem::invalid(invalid)),
         compared => Ok(ApiJson(compared?)),
     }
 }
 
-/// What the page's address says. Its form sends empty fields for what is not chosen.
+/// The query of the page. Its form sends empty fields for what is not chosen.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ComparePageQuery {
@@ -58,7 +58,7 @@ pub struct ComparePageQuery {
     #[serde(default)]
     skip: usize,
     limit: Option<u32>,
-    /// Set after a graft was refused: why.
+    /// Code of the refusal, set by the redirect of a refused rerun.
     refused: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl ComparePageQuery {
     }
 }
 
-/// `GET /c/{id}/compare`: the form alone as long as two ends are not chosen.
+/// `GET /c/{id}/compare`: shows the form, and the comparison once both ends are chosen.
 pub async fn page(
     State(app): State<App>,
     viewer: Viewer,

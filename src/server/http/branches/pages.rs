@@ -1,4 +1,4 @@
-//! The plain pages of a chat's tree: the list of its branches with their forms, and the drawing.
+//! The server-rendered pages of a chat's tree: the list of its branches with their forms, and the drawing.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -23,9 +23,9 @@ use turnleaf_service::branches::BranchChange;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BranchesPageQuery {
-    /// Set after a deed.
+    /// Set by the redirect after a change.
     saved: Option<String>,
-    /// A branch of the part of the list that is wanted; without it, or when it is gone, the first part.
+    /// A branch on the wanted page of the list. Without it, or when it is gone, the first page.
     at: Option<BranchId>,
 }
 
@@ -48,7 +48,7 @@ pub async fn branch_list(
     render_branch_list(&app, viewer.0, (chat, query.at), asked, StatusCode::OK, said).await
 }
 
-/// `GET /c/{id}/drawing`; a size that there is not is the usual one.
+/// `GET /c/{id}/drawing`: draws the tree. An unknown zoom is the default one.
 pub async fn tree_drawing(
     State(app): State<App>,
     viewer: Viewer,
@@ -61,7 +61,7 @@ pub async fn tree_drawing(
     Ok(asked.respond(&app, StatusCode::OK, TreeDrawingPage { outline: seen, top: query.top, zoom }.draw()))
 }
 
-/// `POST /forms/branch`: the fields that are there are changed; an empty label takes it away.
+/// `POST /forms/branch`: changes the fields that are present. An empty label removes the label.
 pub async fn update_branch(
     State(app): State<App>,
     viewer: Viewer,

@@ -1,4 +1,5 @@
-//! Grafts over HTTP: begin, look, cancel, resume; and the same with forms and a page.
+//! Reruns ("grafts" in the API): starting, reading, cancelling and resuming them, as JSON for programs and as forms
+//! with a page.
 
 use axum::Form;
 use axum::extract::State;
@@ -21,7 +22,7 @@ use crate::server::server_pages::{ActionNotice, PageSection, ServerPage, message
 use turnleaf_service::ServiceError;
 use turnleaf_service::turns::reruns::{NewRerun, RerunState};
 
-/// How often the page of a running graft is asked for again, seconds.
+/// Interval at which the page of a running rerun refreshes itself, in seconds.
 const AGAIN_AFTER: &str = "3";
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -36,7 +37,7 @@ pub struct CreateRerunRequest {
     client_request_id: Option<String>,
 }
 
-/// A graft as it stands.
+/// A rerun with its branch and its newest reply.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct RerunDetails {
     graft: Rerun,
@@ -58,7 +59,7 @@ impl From<RerunState> for RerunDetails {
     }
 }
 
-/// `POST /api/chats/{id}/grafts`: 201, or 200 when the same request was made before.
+/// `POST /api/chats/{id}/grafts`: starts a rerun. 201, or 200 for a repeated idempotency key.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
@@ -78,7 +79,7 @@ pub async fn create(
     Ok((created_status(made.is_new), ApiJson(RerunDetails::from(made.value))).into_response())
 }
 
-/// `GET /api/chats/{id}/grafts`, newest first.
+/// `GET /api/chats/{id}/grafts`: lists the reruns, newest first.
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
@@ -96,7 +97,7 @@ pub async fn show(
     Ok(ApiJson(app.service().rerun(viewer.0, id).await?.into()))
 }
 
-/// `POST /api/grafts/{id}/cancel`: ends it and stops the reply that it waits for.
+/// `POST /api/grafts/{id}/cancel`: ends the rerun and stops the reply that it waits for.
 pub async fn cancel(
     State(app): State<App>,
     viewer: Viewer,
@@ -105,7 +106,7 @@ pub async fn cancel(
     Ok(ApiJson(app.service().cancel_rerun(viewer.0, id).await?.into()))
 }
 
-/// `POST /api/grafts/{id}/resume`: lets one that is paused go on.
+/// `POST /api/grafts/{id}/resume`: resumes a paused rerun.
 pub async fn resume(
     State(app): State<App>,
     viewer: Viewer,
@@ -117,7 +118,7 @@ pub async fn resume(
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RerunPageQuery {
-    /// Set after a deed that was refused: why.
+    /// Code of the refusal, set by the redirect of a form that was refused.
     refused: Option<String>,
 }
 
@@ -139,7 +140,7 @@ pub async fn page(
     let page = ServerPage { section: PageSection::Chat, title: plain::rerun_page_title(), notice: said, body };
     let mut response = asked.respond(&app, StatusCode::OK, page);
     if grafted.graft.status == RerunStatus::Running {
-        // Without a script there is no other way to see it grow.
+        // Pages work without script, so a refresh is the only way to show progress.
         response.headers_mut().insert(header::REFRESH, HeaderValue::from_static(AGAIN_AFTER));
     }
     Ok(response)
@@ -149,13 +150,13 @@ pub async fn page(
 pub struct CreateRerunForm {
     chat_id: ChatId,
     leaf_turn_id: TurnId,
-    /// Empty begins at the root. Where a form has no such field, the first message is asked too.
+    /// Empty starts at the root, and so does a form without this field: the first message is rerun, too.
     #[serde(default)]
     from_turn_id: String,
     /// `provider/model`; a provider's id has no slash.
     model: String,
     client_request_id: Option<String>,
-    /// The comparison that the form stood on.
+    /// The address of the comparison that contained the form.
     next: Option<String>,
 }
 
@@ -164,7 +165,7 @@ pub struct RerunActionForm {
     graft_id: RerunId,
 }
 
-/// `POST /forms/graft`: leads to the graft, or back with the reason.
+/// `POST /forms/graft`: starts a rerun and redirects to it, or back to the comparison with the code of the refusal.
 pub async fn create_form(
     State(app): State<App>,
     viewer: Viewer,
@@ -223,7 +224,7 @@ fn redirect_to_rerun(grafted: &RerunState, refused: Option<&str>) -> Response {
     see_other(&format!("/c/{}/grafts/{}{refused}", grafted.graft.chat_id, grafted.graft.id))
 }
 
-/// What the page says of a refusal; what no form can lead to is a problem.
+/// Maps a refusal to the code that the page explains. An error that no form can cause stays a problem.
 fn refusal_code(error: ServiceError) -> Result<&'static str, Problem> {
     Ok(match error {
         ServiceError::Conflict { code: "graft_not_paused", .. } => "not_paused",

@@ -1,4 +1,4 @@
-//! The shape of a chat's tree over HTTP: all of it, the way to one turn, and what stands beside one.
+//! The shape of a chat's tree: the whole tree, the path to one turn, and the versions of one turn.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -32,7 +32,7 @@ enum TreeFormat {
     Compact,
 }
 
-/// The default form: nothing but ids, so that a thousand turns stay below 100 KB.
+/// The tree as ids only, which keeps a thousand turns below 100 KB.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct FullTurnTree {
     rev: i64,
@@ -48,18 +48,19 @@ pub struct TreeNode {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct TurnPath {
     turn_id: TurnId,
-    /// Root first, the turn itself last.
+    /// The turns from the root to the turn itself.
     path: Vec<TurnNode>,
 }
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct TurnSiblings {
     turn_id: TurnId,
-    /// Oldest first, the turn itself included.
+    /// All versions including the turn itself, oldest first.
     siblings: Vec<TurnId>,
 }
 
-/// `GET /api/chats/{id}/tree`: by ids, or with `format=compact` by places. The chat's revision is the strong ETag.
+/// `GET /api/chats/{id}/tree`: returns the tree by ids, or by positions (`ord`) with `format=compact`. The chat's
+/// revision is the strong ETag.
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
@@ -86,7 +87,7 @@ pub async fn show(
     Ok(with_etag(body, rev))
 }
 
-/// `GET /api/chats/{id}/path/{turn}`: the places of the turns from the root to this one, without their blocks.
+/// `GET /api/chats/{id}/path/{turn}`: returns the turns from the root to this one, without their blocks.
 pub async fn path(
     State(app): State<App>,
     viewer: Viewer,
@@ -96,7 +97,7 @@ pub async fn path(
     Ok(ApiJson(TurnPath { turn_id, path }))
 }
 
-/// `GET /api/turns/{id}/siblings`: the versions of a turn.
+/// `GET /api/turns/{id}/siblings`: returns the versions of a turn.
 pub async fn siblings(
     State(app): State<App>,
     viewer: Viewer,
@@ -120,7 +121,7 @@ fn matches_etag(headers: &HeaderMap, rev: i64) -> bool {
     })
 }
 
-/// The same with its revision, to be asked for again before it is used again.
+/// Sets the revision as ETag. `no-cache` makes clients revalidate a stored response before they use it.
 fn with_etag(mut response: Response, rev: i64) -> Response {
     if let Ok(tag) = HeaderValue::from_str(&etag(rev)) {
         response.headers_mut().insert(ETAG, tag);

@@ -1,4 +1,4 @@
-//! Chats over HTTP (docs/reference/api.md 3).
+//! The API of chats (docs/reference/api.md 3).
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -24,7 +24,7 @@ use turnleaf_service::usage::SpendingSum;
 pub struct ListChatsQuery {
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// `true` for those of the archive, which are left out otherwise.
+    /// `true` lists archived chats instead of the others.
     #[serde(default)]
     archived: bool,
 }
@@ -52,7 +52,7 @@ pub struct CreateChatRequest {
     system_prompt: String,
     #[serde(default)]
     params: ModelParams,
-    /// Which tools it offers; without this, what new chats get.
+    /// The tools that the chat offers; by default those of new chats.
     tools: Option<ToolChoice>,
     client_request_id: Option<String>,
 }
@@ -63,9 +63,9 @@ pub struct UpdateChatRequest {
     title: Option<String>,
     system_prompt: Option<String>,
     params: Option<ModelParams>,
-    /// Whether it stands before the others in the list.
+    /// True puts the chat before the unpinned ones in the list.
     pinned: Option<bool>,
-    /// Whether the list leaves it out. A new message brings it back.
+    /// True hides the chat from the list. A new message unarchives it.
     archived: Option<bool>,
 }
 
@@ -81,11 +81,11 @@ pub struct ChatDetails {
     #[serde(flatten)]
     chat: Chat,
     branches: Vec<Branch>,
-    /// What the chat took so far.
+    /// Usage of the whole chat so far.
     usage: SpendingSum,
 }
 
-/// `GET /api/chats`: the newest first.
+/// `GET /api/chats`: lists the chats, the newest first.
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
@@ -109,7 +109,7 @@ pub async fn list(
     ))
 }
 
-/// `POST /api/chats`: 201, or 200 when the same request was made before.
+/// `POST /api/chats`: creates a chat. 201, or 200 for a repeated idempotency key.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
@@ -156,7 +156,7 @@ pub async fn change(
     Ok(ApiJson(app.service().change_chat(viewer.0, id, change).await?))
 }
 
-/// `DELETE /api/chats/{id}`: hidden, not gone.
+/// `DELETE /api/chats/{id}`: moves the chat to Trash (soft deletion).
 pub async fn delete(State(app): State<App>, viewer: Viewer, PathId(id): PathId<ChatId>) -> Result<StatusCode, Problem> {
     app.service().delete_chat(viewer.0, id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -1,4 +1,4 @@
-//! Copies of chats over HTTP.
+//! The API of copies of chats.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -25,12 +25,12 @@ pub struct CopyChatRequest {
 pub struct ChatCopy {
     chat: Chat,
     branch: Branch,
-    /// The copy of the reply that was named.
+    /// The copy of that reply.
     turn_id: TurnId,
 }
 
-/// `POST /api/chats/{id}/copies`: 201 with a new chat of the path up to a reply; 200 when the same request was made
-/// before.
+/// `POST /api/chats/{id}/copies`: copies the path up to a reply into a new chat. 201, or 200 for a repeated
+/// idempotency key.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,

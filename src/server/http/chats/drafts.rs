@@ -1,4 +1,4 @@
-//! What is attached to a draft over HTTP: how another page brings something to a chat without sending it.
+//! The API that attaches content to a draft, so that another page can add it to a chat without sending it.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -10,11 +10,11 @@ use crate::server::http::request::json::ApiJson;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::turns::messages::MessageBlock;
 
-/// What goes with the next message of a chat.
+/// Content to attach to the next message of a chat.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttachToDraftRequest {
-    /// Without it, the chat that is not there yet.
+    /// The chat. Without it, the draft of the next new chat.
     chat_id: Option<ChatId>,
     /// Images, documents and selections.
     content: Vec<MessageBlock>,
@@ -22,7 +22,7 @@ pub struct AttachToDraftRequest {
 
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct DraftRevision {
-    /// The draft's revision now.
+    /// The new revision of the draft.
     rev: i64,
 }
 

@@ -1,4 +1,4 @@
-//! Looking for words in a chat: as JSON, and as the page without script.
+//! Find in chat: as JSON, and as the page without script.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -22,18 +22,18 @@ use turnleaf_service::search::chat_search::{TurnMatch, TurnMatches};
 pub struct FindInChatQuery {
     #[param(min_length = 1, max_length = 256, pattern = r"\S")]
     q: String,
-    /// The turn that the path ends with; without it, the path that the chat opens at.
+    /// The turn at which the path ends. Without it, the path at which the chat opens.
     leaf: Option<TurnId>,
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
 }
 
-/// What was found, root side first.
+/// Matches on one path, ordered from the root.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct FindResults {
-    /// How many turns have the words; `hits` are the newest of them.
+    /// Number of turns that match. `hits` are the newest of them.
     total: u32,
-    /// False when the chat could not be looked through in time.
+    /// False if the time limit ended the search before the whole chat was searched.
     complete: bool,
     hits: Vec<FindHit>,
 }
@@ -43,7 +43,7 @@ struct FindHit {
     turn_id: TurnId,
     role: Role,
     depth: i64,
-    /// The words before the first hit, the hit as it is written, the words after it.
+    /// The text before the first match, the match as it is written, and the text after it.
     excerpt: [String; 3],
 }
 
@@ -55,7 +55,7 @@ impl From<TurnMatches> for FindResults {
     }
 }
 
-/// `GET /api/chats/{id}/find`: the turns of one path that have the words, letter for letter, in any case.
+/// `GET /api/chats/{id}/find`: returns the turns of one path that contain the text, ignoring case.
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
@@ -76,7 +76,7 @@ pub struct FindPageQuery {
     leaf: Option<TurnId>,
 }
 
-/// `GET /c/{id}/find`: a form, and what it found as links to the turns.
+/// `GET /c/{id}/find`: shows a form, and the matches as links to their turns.
 pub async fn page(
     State(app): State<App>,
     viewer: Viewer,

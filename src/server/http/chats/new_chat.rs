@@ -1,5 +1,4 @@
-//! What the next chat begins with, set before it exists: its settings, its tools, and the instructions of all new
-//! chats.
+//! The settings and tools of the next chat, which are chosen before it exists.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -22,7 +21,7 @@ use turnleaf_service::ServiceError;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewChatSettingsQuery {
-    /// Set after a deed.
+    /// Set by the redirect after a change.
     saved: Option<String>,
 }
 
@@ -43,7 +42,8 @@ pub async fn settings(
     Ok(settings_response(&app, asked, &form, &FieldErrors::new(), said))
 }
 
-/// `POST /new/settings`: all of it or nothing; what was typed stays on the page with what is wrong beside it.
+/// `POST /new/settings`: saves all fields or none. On an error the page keeps what was typed and marks the wrong
+/// fields.
 pub async fn save_settings(
     State(app): State<App>,
     viewer: Viewer,
@@ -79,7 +79,7 @@ pub async fn tools(State(app): State<App>, viewer: Viewer, asked: PageContext) -
     tools_response(&app, viewer.0, asked, (StatusCode::OK, None)).await
 }
 
-/// `POST /new/tools`, and back to the message.
+/// `POST /new/tools`: saves the tools and returns to the new chat.
 pub async fn save_tools(
     State(app): State<App>,
     viewer: Viewer,
@@ -105,7 +105,7 @@ async fn tools_response(
 ) -> Result<Response, Problem> {
     let service = app.service();
     let choice = service.next_chat_tools(viewer).await?;
-    // The model that was chosen for the message, else the one that answers new chats.
+    // The model of the draft, else the default model of new chats.
     let lock = match service.draft(viewer, None).await?.and_then(|draft| draft.lock) {
         Some(lock) => lock,
         None => service.default_model(viewer).await?,

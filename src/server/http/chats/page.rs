@@ -1,4 +1,4 @@
-//! The page of all chats, and the form that does something with many of them.
+//! The page of all chats, and the form for bulk actions.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -17,17 +17,17 @@ use crate::server::server_pages::chats::{ChatsAction, ChatsPage};
 use turnleaf_service::ServiceError;
 use turnleaf_service::chats::{BrowseFilter, ChatChange};
 
-/// What the page is asked for.
+/// The query of the page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChatsPageQuery {
     archived: bool,
     q: String,
-    /// What is older than this chat.
+    /// Shows the chats older than this one.
     behind: Option<ChatId>,
-    /// Whether all boxes are ticked.
+    /// True if all boxes are ticked.
     all: bool,
-    /// What was done, and with how many.
+    /// The action that was done, and the number of chats.
     done: Option<String>,
     count: usize,
 }
@@ -41,7 +41,7 @@ pub async fn show(
 ) -> Result<Response, Problem> {
     let part: String = query.q.trim().chars().take(limits::TITLE_CHARS).collect();
     let which = BrowseFilter { archived: query.archived, title_part: part, after: query.behind };
-    // One more than the page shows says whether there are older ones.
+    // One more than a page holds, to find out whether there are older ones.
     let mut chats = app.service().browse_chats(viewer.0, &which, limits::PAGE_MAX + 1).await?;
     let has_older = chats.len() > limits::PAGE_MAX as usize;
     chats.truncate(limits::PAGE_MAX as usize);
@@ -63,14 +63,14 @@ pub async fn apply_action(
         let Ok(id) = id.parse() else { continue };
         match apply_action_to_chat(&app, viewer, id, deed).await {
             Ok(()) => count += 1,
-            // Deleted meanwhile, in another tab.
+            // Another tab deleted the chat meanwhile.
             Err(ServiceError::NotFound) => {}
             Err(error) => return Err(error.into()),
         }
     }
     let back = fields.text("back").unwrap_or_else(|| PageSection::Chats.path().to_owned());
     let back = local_path(&back);
-    // The page of one chat says only that it was done.
+    // The page of a single chat only confirms the action, without a count.
     if !back.starts_with(PageSection::Chats.path()) {
         return Ok(see_other(&format!("{back}?saved=1")));
     }

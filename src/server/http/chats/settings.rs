@@ -1,4 +1,4 @@
-//! The page of a chat's settings: shown, and saved by its form.
+//! The page of a chat's settings and its forms.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -22,7 +22,7 @@ use turnleaf_service::chats::ChatChange;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChatSettingsPageQuery {
-    /// Set after a deed.
+    /// Set by the redirect after a change.
     saved: Option<String>,
 }
 
@@ -38,7 +38,8 @@ pub async fn show(
     settings_response(&app, viewer.0, id, asked, RejectedForm::Nothing, said).await
 }
 
-/// `POST /c/{id}/settings`: all of it or nothing; what was typed stays on the page with what is wrong beside it.
+/// `POST /c/{id}/settings`: saves all fields or none. On an error the page keeps what was typed and marks the wrong
+/// fields.
 pub async fn save(
     State(app): State<App>,
     viewer: Viewer,
@@ -62,7 +63,7 @@ pub async fn save(
         Err(ServiceError::Invalid(invalid)) => return refused(field_errors(invalid)).await,
         Err(error) => return Err(error.into()),
     }
-    // The branch that the page showed, which may not be the one that the chat shows by now.
+    // The policy belongs to the branch that the page showed; the chat may open at another one by now.
     if let (Some(branch), Some(policy)) = (fields.text("branch_id").and_then(|id| id.parse().ok()), form.policy()) {
         let (branch, _) = app.service().branch(viewer.0, branch).await?;
         if branch.chat_id == id && branch.policy != policy {
@@ -73,7 +74,7 @@ pub async fn save(
     Ok(see_other(&format!("/c/{id}/settings?saved=1")))
 }
 
-/// `POST /forms/rename`: gives a chat another title; what it cannot be called stays in its field.
+/// `POST /forms/rename`: renames a chat. A refused title stays in its field.
 pub async fn rename(
     State(app): State<App>,
     viewer: Viewer,
@@ -97,7 +98,7 @@ pub async fn rename(
     }
 }
 
-/// What the form holds.
+/// Reads the form of the settings.
 pub fn read_chat_form(fields: &SubmittedFields) -> ChatSettingsForm {
     let text = |name: &str| fields.text(name).unwrap_or_default();
     ChatSettingsForm {
@@ -113,14 +114,14 @@ pub fn read_chat_form(fields: &SubmittedFields) -> ChatSettingsForm {
     }
 }
 
-/// What a form sent that could not be saved, with what is wrong.
+/// A submitted form that could not be saved, with its errors.
 enum RejectedForm {
     Nothing,
     Settings(ChatSettingsForm, FieldErrors),
     Title(String, String),
 }
 
-/// The chat, and the branch that it opens at with what is frozen of it.
+/// Returns the chat, and the branch at which it opens with the frozen prompt prefix of that branch.
 pub(super) async fn shown_branch(
     app: &App,
     viewer: UserId,

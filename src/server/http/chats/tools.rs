@@ -24,7 +24,7 @@ use turnleaf_service::tools::servers::StoredPolicy;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChatToolsPageQuery {
-    /// Set after a deed: `asks` or `running`.
+    /// Set by the redirect after a change: `asks` or `running`.
     done: Option<String>,
 }
 
@@ -44,8 +44,8 @@ pub async fn show(
     tools_response(&app, viewer.0, id, asked, (StatusCode::OK, said)).await
 }
 
-/// `POST /c/{id}/tools`, and back to the chat. With a branch as `now`, it uses them from its next message on. What the
-/// client runs is chosen over the API alone, and stays.
+/// `POST /c/{id}/tools`: saves the tools and returns to the chat. With a branch as `now`, the branch uses them from
+/// its next message on. Tools that the client runs can be chosen over the API only, and are kept.
 pub async fn save(
     State(app): State<App>,
     viewer: Viewer,
@@ -68,7 +68,7 @@ pub async fn save(
     }
 }
 
-/// The branch uses what its chat offers from the next message on.
+/// Gives the branch the tools of its chat from the next message on.
 async fn use_tools_on_branch(app: &App, viewer: UserId, chat: ChatId, id: BranchId) -> Result<Response, Problem> {
     let (branch, _) = app.service().branch(viewer, id).await?;
     if branch.chat_id != chat {
@@ -81,7 +81,7 @@ async fn use_tools_on_branch(app: &App, viewer: UserId, chat: ChatId, id: Branch
     }
 }
 
-/// `POST /forms/tools/ask-again`: takes back that a tool is allowed in a chat.
+/// `POST /forms/tools/ask-again`: revokes the permission of a tool in a chat.
 pub async fn ask_again(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: ChatId = fields.subject_id("chat_id")?;
     let (server, tool) = (fields.text("server").unwrap_or_default(), fields.text("tool").unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Documents over HTTP (docs/reference/api.md 3).
+//! The API of documents (docs/reference/api.md 3).
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -25,12 +25,12 @@ use turnleaf_service::documents::{
 pub struct ListDocumentsQuery {
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// Only what comes behind this document.
+    /// Only documents that follow this one in the list.
     before: Option<DocumentId>,
-    /// Only those with this in their titles, whatever its case.
+    /// Only documents whose title contains this text, ignoring case.
     #[param(max_length = 256)]
     title: Option<String>,
-    /// Those in the trash, and only those.
+    /// `true` lists the documents in Trash instead of the others.
     #[serde(default)]
     deleted: bool,
 }
@@ -39,7 +39,7 @@ pub struct ListDocumentsQuery {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentVersionQuery {
-    /// The `version_timestamp`; without it, the newest.
+    /// `version_timestamp` of the version. Without it, the newest.
     version: Option<DateTime<Utc>>,
 }
 
@@ -55,29 +55,29 @@ pub struct CompareDocumentVersionsQuery {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct DeleteDocumentQuery {
-    /// Of a document in the trash: for ever.
+    /// Deletes a document that is in Trash permanently.
     #[serde(default)]
     forever: bool,
 }
 
-/// A document to make: of `content`, or of an uploaded `blob`.
+/// A document to create from `content` or from an uploaded `blob`.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateDocumentRequest {
-    /// Of a file, its name where there is none.
+    /// Title. A document of a `blob` is called like its file by default.
     title: Option<String>,
-    /// Markdown, or another text.
+    /// The text.
     content: Option<String>,
-    /// `text/markdown`, `text/plain`, `text/html` or `text/csv`; of a file, its own.
+    /// `text/markdown`, `text/plain`, `text/html` or `text/csv`. A `blob` has its own type.
     kind: Option<String>,
-    /// The `sha256` of an upload.
+    /// `sha256` of an uploaded file.
     blob: Option<String>,
-    /// Of a file whose encoding is not known: one of the `choices` of the refusal.
+    /// Character encoding of the `blob` if it cannot be detected: one of the `choices` of the error.
     encoding: Option<String>,
     client_request_id: Option<String>,
 }
 
-/// What changes; what is not there stays.
+/// Changes of a document. Omitted fields stay unchanged.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateDocumentRequest {
@@ -85,55 +85,55 @@ pub struct UpdateDocumentRequest {
     content: Option<String>,
     blob: Option<String>,
     encoding: Option<String>,
-    /// The revision that the change was made from; another one is refused.
+    /// The revision on which the change is based. A different current revision is refused.
     rev: Option<i64>,
 }
 
-/// What comes back: an earlier version as the newest, or the document itself from the trash.
+/// Selects what to restore: an earlier version as the newest, or, without it, the document from Trash.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestoreDocumentRequest {
     version_timestamp: Option<DateTime<Utc>>,
 }
 
-/// A version without its text.
+/// A version of a document, without its text.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct DocumentVersionDetails {
-    /// Its name.
+    /// Time of the version, which identifies it.
     version_timestamp: DateTime<Utc>,
     mime: String,
     bytes: u64,
-    /// Unicode scalar values, in which selections count.
+    /// Length in Unicode scalar values, the unit of selections.
     chars: u64,
     lines: u64,
-    /// What reading the file has to say.
+    /// Notes from reading the file.
     notes: Vec<String>,
-    /// The sha256 of the file that it was read from.
+    /// SHA-256 of the file that this version was read from.
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<String>,
 }
 
-/// A document with its newest version, or with the one that was asked for.
+/// A document with its newest version, or with the requested one.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct DocumentDetails {
     id: DocumentId,
     title: String,
-    /// What it was made from.
+    /// Media type of the source.
     kind: String,
-    /// Rises with every change.
+    /// Revision, which rises with every change.
     rev: i64,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
     #[serde(skip_serializing_if = "Option::is_none")]
     deleted_at: Option<DateTime<Utc>>,
-    /// From then on it cannot come back.
+    /// After this time the document cannot be restored.
     #[serde(skip_serializing_if = "Option::is_none")]
     purged_at: Option<DateTime<Utc>>,
-    /// In how many chats a message names it.
+    /// Number of chats in which a message refers to the document.
     used_in: u64,
     #[serde(flatten)]
     version: DocumentVersionDetails,
-    /// Only where one document is shown.
+    /// The text. Lists leave it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
 }
@@ -170,7 +170,7 @@ impl From<Document> for DocumentDetails {
     }
 }
 
-/// `GET /api/documents`: those that changed last first.
+/// `GET /api/documents`: lists the documents, most recently changed first.
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
@@ -195,7 +195,7 @@ pub async fn list(
     Ok(ApiJson(documents.into_iter().map(DocumentDetails::from).collect()))
 }
 
-/// `POST /api/documents`: 201, or 200 when the same request was made before.
+/// `POST /api/documents`: creates a document. 201, or 200 for a repeated idempotency key.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
@@ -203,14 +203,14 @@ pub async fn create(
     ApiJson(new): ApiJson<CreateDocumentRequest>,
 ) -> Result<Response, Problem> {
     let source = source(new.content, new.blob, new.encoding)?;
-    let source = source.ok_or_else(|| InvalidField::new("content", "give `content` or `blob`"))?;
+    let source = source.ok_or_else(|| InvalidField::new("content", "`content` or `blob` is required"))?;
     let client_request_id = client_request_id(new.client_request_id, &headers)?;
     let new = NewDocumentRequest { title: new.title, kind: new.kind, source, client_request_id };
     let made = app.service().create_document(viewer.0, new).await?;
     Ok((created_status(made.is_new), ApiJson(DocumentDetails::from(made.value))).into_response())
 }
 
-/// `GET /api/documents/{id}`: with the text of its newest version, or of the one that is asked for.
+/// `GET /api/documents/{id}`: returns a document with the text of its newest or of the requested version.
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
@@ -222,7 +222,7 @@ pub async fn show(
     Ok(ApiJson(DocumentDetails { version: version.into(), content: Some(text), ..document.into() }))
 }
 
-/// `PUT /api/documents/{id}`: other words make a version.
+/// `PUT /api/documents/{id}`: changes a document. A changed text adds a version.
 pub async fn change(
     State(app): State<App>,
     viewer: Viewer,
@@ -231,13 +231,13 @@ pub async fn change(
 ) -> Result<ApiJson<DocumentDetails>, Problem> {
     let source = source(change.content, change.blob, change.encoding)?;
     if source.is_none() && change.title.is_none() {
-        return Err(InvalidField::new("content", "give `content`, `blob` or `title`").into());
+        return Err(InvalidField::new("content", "`content`, `blob` or `title` is required").into());
     }
     let change = DocumentChange { title: change.title, source, rev: change.rev };
     Ok(ApiJson(app.service().change_document(viewer.0, id, change).await?.into()))
 }
 
-/// `DELETE /api/documents/{id}`: to the trash, or out of it for ever.
+/// `DELETE /api/documents/{id}`: moves a document to Trash, or deletes it from there permanently.
 pub async fn delete(
     State(app): State<App>,
     viewer: Viewer,
@@ -267,7 +267,7 @@ pub async fn restore(
     Ok(ApiJson(document.into()))
 }
 
-/// `GET /api/documents/{id}/versions`: the newest first.
+/// `GET /api/documents/{id}/versions`: lists the versions, the newest first.
 pub async fn versions(
     State(app): State<App>,
     viewer: Viewer,
@@ -293,8 +293,8 @@ fn source(
     encoding: Option<String>,
 ) -> Result<Option<DocumentTextSource>, InvalidField> {
     match (content, blob) {
-        (Some(_), Some(_)) => Err(InvalidField::new("blob", "give `content` or `blob`, not both")),
-        (_, None) if encoding.is_some() => Err(InvalidField::new("encoding", "only a `blob` has one")),
+        (Some(_), Some(_)) => Err(InvalidField::new("blob", "set `content` or `blob`, not both")),
+        (_, None) if encoding.is_some() => Err(InvalidField::new("encoding", "only allowed with `blob`")),
         (Some(text), None) => Ok(Some(DocumentTextSource::Text(text))),
         (None, Some(sha256)) => Ok(Some(DocumentTextSource::Blob { sha256, encoding })),
         (None, None) => Ok(None),

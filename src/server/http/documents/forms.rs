@@ -1,5 +1,5 @@
-//! The forms of documents without script: each does one deed and sends the browser on with 303; what could not be done
-//! stays on the page with what is wrong.
+//! The forms of documents without script. Each performs one action and redirects with 303 (post/redirect/get); on an
+//! error the page shows what was typed and what is wrong.
 
 use axum::extract::multipart::Field;
 use axum::extract::{Multipart, Request, State};
@@ -29,11 +29,11 @@ use turnleaf_service::documents::uploads::UploadKind;
 use turnleaf_service::documents::{DocumentChange, DocumentTextSource, NewDocumentRequest};
 use turnleaf_service::turns::messages::MessageBlock;
 
-/// Fields that are no files.
+/// Bound on fields other than files.
 const SHORT_FIELD_BYTES: usize = 200;
 
-/// `POST /forms/documents/upload`: a document of each file, or a new version of the one that is named. What is wrong
-/// with one file keeps no other from being taken.
+/// `POST /forms/documents/upload`: creates a document from each file, or a new version of the named document. A
+/// refused file does not prevent the others from being stored.
 pub async fn upload(
     State(app): State<App>,
     viewer: Viewer,
@@ -51,7 +51,8 @@ pub async fn upload(
     Ok(asked.respond(&app, status, page.draw(None)))
 }
 
-/// Reads the form: whose new version it is, and what came of each file.
+/// Reads the form and stores its files. Returns the document that gets new versions, if any, and the result of each
+/// file.
 async fn store_uploads(
     app: &App,
     viewer: UserId,
@@ -84,7 +85,7 @@ async fn store_uploads(
     Ok((of, files))
 }
 
-/// What came of one file; nothing for a field in which none was chosen.
+/// Stores one file. Returns `None` for a field in which no file was chosen.
 async fn store_file(
     app: &App,
     viewer: UserId,
@@ -130,7 +131,7 @@ async fn store_document(
     Ok(FileUploadResult::Created { id: document.id, title: document.title })
 }
 
-/// `POST /forms/documents/save`: a new document or another version; with `do=preview` only a look at it.
+/// `POST /forms/documents/save`: saves a new document or another version; `do=preview` only shows a preview.
 pub async fn save(
     State(app): State<App>,
     viewer: Viewer,
@@ -175,7 +176,7 @@ pub async fn save(
             (StatusCode::UNPROCESSABLE_ENTITY, None)
         }
         Err(ServiceError::Conflict { code: "document_changed", .. }) => {
-            // The next time it is saved over what is there now.
+            // The page gets the current revision, so that saving again overwrites the other change.
             if let Some((id, _)) = of {
                 page.document = Some((id, app.service().document(viewer.0, id).await?.rev));
             }
@@ -192,14 +193,14 @@ pub async fn save(
     Ok(asked.respond(&app, status, page.draw(said)))
 }
 
-/// `POST /forms/documents/delete`: gone at once, with the way back on the page that follows.
+/// `POST /forms/documents/delete`: moves a document to Trash without asking. The next page offers to undo it.
 pub async fn delete(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: DocumentId = fields.required_id("document_id")?;
     app.service().delete_document(viewer.0, id).await?;
     Ok(see_other(&format!("{}?deleted={id}", PageSection::Documents.path())))
 }
 
-/// `POST /forms/documents/restore`: back from Trash, or an earlier version as the newest.
+/// `POST /forms/documents/restore`: restores a document from Trash, or an earlier version as the newest.
 pub async fn restore(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: DocumentId = fields.required_id("document_id")?;
     let done = match version(&fields)? {
@@ -209,7 +210,7 @@ pub async fn restore(State(app): State<App>, viewer: Viewer, fields: SubmittedFi
     Ok(see_other(&format!("/documents/{id}?done={done}")))
 }
 
-/// `POST /forms/documents/purge`: asks first, as the forms of Trash do.
+/// `POST /forms/documents/purge`: deletes a document permanently after a confirmation, like the forms of Trash.
 pub async fn purge(
     State(app): State<App>,
     viewer: Viewer,
@@ -227,7 +228,7 @@ pub async fn purge(
     Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
-/// `POST /forms/documents/quote`: lines are attached to the draft of a chat, which is opened.
+/// `POST /forms/documents/quote`: attaches lines to the draft of a chat and opens the chat.
 pub async fn quote(
     State(app): State<App>,
     viewer: Viewer,
@@ -263,6 +264,6 @@ pub async fn quote(
 }
 
 fn version(fields: &SubmittedFields) -> Result<Option<DateTime<Utc>>, Problem> {
-    let parse = |text: String| text.parse().map_err(|_| InvalidField::new("version", "is no time").into());
+    let parse = |text: String| text.parse().map_err(|_| InvalidField::new("version", "is not a valid time").into());
     fields.text("version").map(parse).transpose()
 }

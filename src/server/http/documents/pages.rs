@@ -1,4 +1,4 @@
-//! The pages of documents: the list, one of them, the form that writes one, two versions side by side.
+//! The pages of documents: the list, one document, the editor, and the comparison of two versions.
 
 use axum::extract::State;
 use axum::response::{Redirect, Response};
@@ -21,19 +21,19 @@ use crate::server::server_pages::messages::documents as words;
 use crate::server::server_pages::{ActionNotice, ServerPage};
 use turnleaf_platform::ids;
 
-/// Chats that lines can be quoted in.
+/// Number of chats that are offered for quoting lines.
 const CHATS: u32 = 50;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentsPageQuery {
-    /// What comes behind this document.
+    /// Shows the documents that follow this one in the list.
     before: Option<DocumentId>,
-    /// What a form has just deleted.
+    /// The document that a form has just deleted.
     deleted: Option<DocumentId>,
 }
 
-/// The addresses of the design: which version, which of its lines.
+/// The query of short links to a document: the version and its lines.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentLinkQuery {
@@ -41,19 +41,19 @@ pub struct DocumentLinkQuery {
     sel: Option<String>,
 }
 
-/// Which version, and which of its lines.
+/// The query of the page: the version and its lines.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentPageQuery {
     version: Option<DateTime<Utc>>,
-    /// `10-42`: marked.
+    /// The lines to highlight, such as `10-42`.
     lines: Option<String>,
     /// The first line that is shown.
     from: Option<u64>,
     done: Option<DocumentFormResult>,
 }
 
-/// What a form has done.
+/// The action that a form has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentFormResult {
@@ -85,18 +85,18 @@ pub async fn list(
     Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
-/// `GET /docs`, another name of `/documents`.
+/// `GET /docs`: redirects to `/documents`.
 pub async fn list_by_short_name() -> Redirect {
     Redirect::permanent("/documents")
 }
 
-/// `GET /docs/{id}?v=…&sel=10-42`, another name of a document, its version and its lines.
+/// `GET /docs/{id}?v=…&sel=10-42`: redirects to a document, its version and its lines.
 pub async fn show_by_short_name(
     PathId(id): PathId<DocumentId>,
     StrictQuery(query): StrictQuery<DocumentLinkQuery>,
 ) -> Redirect {
     let version = query.v.map(|at| format!("version={}", document_prompt::format_version(at)));
-    // Nothing but numbers is taken along.
+    // Only digits and `-` are passed on.
     let lines = query.sel.filter(|lines| lines.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
     let parts: Vec<String> = version.into_iter().chain(lines.map(|lines| format!("lines={lines}"))).collect();
     let asked = if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) };
@@ -142,7 +142,7 @@ pub async fn edit(
 ) -> Result<Response, Problem> {
     let document = app.service().document(viewer.0, id).await?;
     let (_, text) = app.service().document_text(viewer.0, id, None).await?;
-    // Three bytes may become nine on the way back.
+    // Percent-encoding turns three bytes into nine in the submitted form.
     if text.len() > limits::BODY_BYTES / 4 {
         let said = Some(ActionNotice::Refused(words::too_long().into()));
         let page = show_page(&app, viewer.0, (id, None), (None, MarkedLines::default()), said).await?;
@@ -171,7 +171,7 @@ pub async fn compare(
     Ok(asked.respond(&app, StatusCode::OK, page.draw()))
 }
 
-/// The list behind this document, with what came of an upload.
+/// Builds the list that follows this document, with the results of an upload.
 pub async fn list_page(
     app: &App,
     viewer: UserId,
@@ -182,14 +182,14 @@ pub async fn list_page(
         Some(id) => Some((app.service().document(viewer, id).await?.updated_at, id)),
         None => None,
     };
-    // One more than the page shows says whether there are older ones.
+    // One more than a page holds, to find out whether there are older ones.
     let mut documents = app.service().documents(viewer, behind, None, limits::DOCUMENTS_PAGE + 1).await?;
     let has_older = documents.len() > limits::DOCUMENTS_PAGE as usize;
     documents.truncate(limits::DOCUMENTS_PAGE as usize);
     Ok(DocumentsPage { documents, has_older, has_newer: before.is_some(), now: app.now(), files, deleted: None })
 }
 
-/// One document at a version, at these lines.
+/// Builds the page of one document at a version, with these lines highlighted.
 pub async fn show_page(
     app: &App,
     viewer: UserId,
@@ -204,7 +204,7 @@ pub async fn show_page(
     let used_in = service.chats_of_document(viewer, id).await?;
     let chats = service.list_chats(viewer, CHATS).await?;
     let chats: Vec<(ChatId, String)> = chats.into_iter().map(|chat| (chat.id, chat.title)).collect();
-    // A selection that is far down is shown from a little before it.
+    // A selection that is far down is shown from a few lines before it.
     let marked = lines.first.filter(|first| *first > limits::DOCUMENT_LINES_SHOWN / 2);
     let from = from.or(marked.map(|first| first.saturating_sub(20))).unwrap_or(1).clamp(1, version.line_count.max(1));
     let page = DocumentPage {

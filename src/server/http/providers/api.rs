@@ -1,4 +1,4 @@
-//! Provider connections over HTTP (docs/reference/api.md 3). Keys go in and never come out.
+//! The API of provider connections (docs/reference/api.md 3). API keys are write-only.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +18,13 @@ use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::providers::{ChangedProvider, NewProvider, ProviderChange, ProviderStatusView, ProviderView};
 
-/// What a body says of a connection. No `Debug`: it holds a key.
+/// Fields of a provider connection.
+// No `Debug`: it holds an API key.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SaveProviderRequest {
     id: Option<String>,
-    /// For a new connection, as the header `Idempotency-Key`.
+    /// Idempotency key of a new connection; alternative to the header `Idempotency-Key`.
     client_request_id: Option<String>,
     name: Option<String>,
     api: Option<String>,
@@ -39,11 +40,12 @@ pub struct SaveProviderRequest {
     is_enabled: Option<bool>,
     local_network: Option<bool>,
     keeps_responses: Option<bool>,
-    /// How often a request that nothing came of is sent again, 0 to 5; null is as usual.
+    /// Number of retries of a request as long as nothing of its response has arrived, 0 to 5. `null` is the default.
     #[serde(default, deserialize_with = "deserialize_double_option")]
     #[schema(value_type = Option<u32>, minimum = 0, maximum = 5)]
     retries: Option<Option<u32>>,
-    /// How many seconds it may be silent, before the first byte and between any two, 5 to 1800; null is as usual.
+    /// Response timeout: seconds of silence before the first byte and between any two, 5 to 1800. `null` is the
+    /// default.
     #[serde(default, deserialize_with = "deserialize_double_option")]
     #[schema(value_type = Option<u32>, minimum = 5, maximum = 1800)]
     silence_seconds: Option<Option<u32>>,
@@ -70,7 +72,7 @@ impl From<SaveProviderRequest> for ProviderChange {
     }
 }
 
-/// A connection with what its owner should know of the change.
+/// A connection, with notices about the consequences of the change.
 #[derive(Serialize, utoipa::ToSchema)]
 pub struct ProviderWithNotices {
     #[serde(flatten)]
@@ -105,7 +107,7 @@ pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Vec<
     Ok(ApiJson(app.service().providers(viewer.0).await?))
 }
 
-/// `POST /api/providers`: 201, or 200 when the same request was made before.
+/// `POST /api/providers`: adds a connection. 201, or 200 for a repeated idempotency key.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
@@ -121,7 +123,8 @@ pub async fn create(
     Ok((created_status(made.is_new), ApiJson(ProviderWithNotices::from(made.value))).into_response())
 }
 
-/// `PATCH /api/providers/{id}`: what is not there stays; `"key": null` removes the key.
+/// `PATCH /api/providers/{id}`: changes a connection. Omitted fields stay unchanged; `"key": null` removes the API
+/// key.
 pub async fn change(
     State(app): State<App>,
     viewer: Viewer,
@@ -129,11 +132,11 @@ pub async fn change(
     ApiJson(body): ApiJson<SaveProviderRequest>,
 ) -> Result<ApiJson<ProviderWithNotices>, Problem> {
     if body.client_request_id.is_some() {
-        let invalid = InvalidField::new("client_request_id", "goes with a new connection");
+        let invalid = InvalidField::new("client_request_id", "can only be set on a new provider");
         return Err(Problem::unprocessable("invalid", invalid));
     }
     if body.id.as_ref().is_some_and(|named| *named != id) {
-        return Err(Problem::unprocessable("invalid", InvalidField::new("id", "cannot be changed: chats name it")));
+        return Err(Problem::unprocessable("invalid", InvalidField::new("id", "cannot be changed: chats use it")));
     }
     let changed = app.service().change_provider(viewer.0, &id, body.into()).await?;
     app.service().test_provider_soon(viewer.0, &id);
@@ -146,7 +149,7 @@ pub async fn remove(State(app): State<App>, viewer: Viewer, PathId(id): PathId<S
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/providers/{id}/test`: asks it now.
+/// `POST /api/providers/{id}/test`: tests the connection now.
 pub async fn test(
     State(app): State<App>,
     viewer: Viewer,
@@ -155,7 +158,7 @@ pub async fn test(
     Ok(ApiJson(app.service().test_provider(viewer.0, &id).await?.into()))
 }
 
-/// A model with what it takes.
+/// A model with its capabilities.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ModelDetails {
     #[serde(flatten)]
@@ -163,7 +166,7 @@ pub struct ModelDetails {
     capabilities: Capabilities,
 }
 
-/// `GET /api/models`: what can be chosen.
+/// `GET /api/models`: lists the models that can be chosen.
 pub async fn list_models(
     State(app): State<App>,
     viewer: Viewer,
@@ -179,7 +182,7 @@ pub async fn list_models(
     Ok(ApiJson(models.into_iter().map(body).collect()))
 }
 
-/// `PUT /api/models/default`: what new chats get when nothing is chosen.
+/// `PUT /api/models/default`: sets the model of new chats for which none is chosen.
 pub async fn set_default(
     State(app): State<App>,
     viewer: Viewer,
@@ -189,7 +192,7 @@ pub async fn set_default(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/models/default`: the first provider's own again.
+/// `DELETE /api/models/default`: returns to the default model of the first provider.
 pub async fn clear_default(State(app): State<App>, viewer: Viewer) -> Result<StatusCode, Problem> {
     app.service().set_default_model(viewer.0, None).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -1,5 +1,5 @@
-//! The page "Providers" and its forms. Each form does one deed and sends the browser on with 303; one that is wrong
-//! comes back with what was typed.
+//! The page "Providers" and its forms. Each form performs one action and redirects with 303 (post/redirect/get); a
+//! form with errors is shown again with what was typed.
 
 use std::ops::RangeInclusive;
 
@@ -25,16 +25,16 @@ use turnleaf_service::providers::{NewProvider, ProviderChange, ProviderView, pro
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProvidersPageQuery {
-    /// The beginning of a new connection, and where its form leads when it works.
+    /// The template of a new connection, and the address to continue at when the connection works.
     add: Option<String>,
     next: Option<String>,
-    /// The connection to edit, perhaps with another address already in its form.
+    /// The connection to edit, and a suggested base URL for its form.
     edit: Option<String>,
     base_url: Option<String>,
-    /// The connection whose models are looked through, and for what.
+    /// The connection whose models are searched, and the search text.
     models: Option<String>,
     q: Option<String>,
-    /// What was done, and with which connection.
+    /// The action that was done, and its connection.
     done: Option<String>,
     id: Option<String>,
 }
@@ -55,7 +55,8 @@ pub async fn show(
     let find = |id: &str| page.providers.iter().find(|provider| provider.id == id);
     let editing = query.edit.as_deref().and_then(find).filter(|provider| !provider.locked).map(|provider| {
         let mut form = ProviderForm::from_provider(provider);
-        // Only the address that a test of this connection found: a link from elsewhere must not put one beside a key.
+        // Only a URL that a test of this connection suggested: a link from elsewhere must not put one beside an API
+        // key.
         if let Some(suggestion) =
             query.base_url.as_ref().filter(|url| provider.status.suggestion.as_ref() == Some(*url))
         {
@@ -72,8 +73,8 @@ pub async fn show(
     Ok(asked.respond(&app, StatusCode::OK, page.draw()))
 }
 
-/// `POST /forms/found`: a server on this machine may be used (`how=use`), may not be used any more (`how=stop`), or
-/// the new chat's page tells no more of it.
+/// `POST /forms/found`: allows a local server that was found (`how=use`), disallows it (`how=stop`), or else hides it
+/// from the page of the new chat.
 pub async fn decide_found_server(
     State(app): State<App>,
     viewer: Viewer,
@@ -92,7 +93,7 @@ pub async fn decide_found_server(
     }
 }
 
-/// `POST /forms/providers/add`: stores, then asks.
+/// `POST /forms/providers/add`: stores a connection and tests it.
 pub async fn add(
     State(app): State<App>,
     viewer: Viewer,
@@ -124,7 +125,7 @@ pub async fn add(
     }
 }
 
-/// `POST /forms/providers/change`: the whole form of a connection, or one deed of its card.
+/// `POST /forms/providers/change`: saves the whole form of a connection, or one action of its card.
 pub async fn change(
     State(app): State<App>,
     viewer: Viewer,
@@ -157,7 +158,7 @@ pub async fn change(
     }
 }
 
-/// `POST /forms/providers/key`: sets, replaces or removes a key.
+/// `POST /forms/providers/key`: sets, replaces or removes an API key.
 pub async fn save_key(
     State(app): State<App>,
     viewer: Viewer,
@@ -189,7 +190,7 @@ pub async fn save_key(
     }
 }
 
-/// `POST /forms/providers/models`: which of the listed models the menus show, and the default.
+/// `POST /forms/providers/models`: saves which of the listed models the menus show, and the default model.
 pub async fn save_models(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
     let provider = app.service().provider(viewer.0, &id).await?;
@@ -206,7 +207,7 @@ pub async fn save_models(State(app): State<App>, viewer: Viewer, fields: Submitt
     if let Some(model) = fields.text("default") {
         app.service().set_default_model(viewer.0, Some(ModelLock::new(id.as_str(), model))).await?;
     }
-    // What was looked for is still looked for.
+    // The search text is kept.
     match fields.text("q") {
         Some(text) => {
             let q = url_encoding::encode(&text);
@@ -242,7 +243,7 @@ async fn providers_page(app: &App, viewer: UserId) -> Result<ProvidersPage, Prob
     })
 }
 
-/// Back to the card. An id that was stored is plain, and one that was not never comes here.
+/// Redirects to the card of a connection. Only stored ids get here, and they need no encoding.
 fn redirect_to_card(done: &str, id: &str) -> Response {
     see_other(&format!("/settings/providers?done={done}&id={id}#provider-{id}"))
 }
@@ -267,11 +268,11 @@ fn action_notice(done: &str, provider: Option<&ProviderView>) -> Option<ActionNo
     }
 }
 
-/// The change that a whole form asks for. An empty key or no lines of headers keep what is there.
+/// Reads the change from a whole form. An empty API key or empty headers keep the stored ones.
 fn change_from_form(fields: &SubmittedFields, is_changed: bool) -> Result<ProviderChange, InvalidField> {
     let text = |name: &str| Some(fields.text(name).unwrap_or_default());
     let models = fields.text("models").unwrap_or_default();
-    // Nothing is as usual; what is no number is none within the bounds.
+    // An empty field is the default; text that is not a number is reported as out of range.
     let number = |name: &str, bounds: RangeInclusive<u32>| match fields.text(name).map(|text| text.parse::<u32>()) {
         None => Ok(None),
         Some(Ok(number)) => Ok(Some(number)),
@@ -295,7 +296,7 @@ fn change_from_form(fields: &SubmittedFields, is_changed: bool) -> Result<Provid
     })
 }
 
-/// The form with what was typed and what is wrong with it; other errors are not the form's.
+/// Returns the form with what was typed and the error of its field. Other errors become problems.
 fn form_with_error(fields: &SubmittedFields, error: &ServiceError) -> Result<ProviderForm, Problem> {
     let ServiceError::Invalid(invalid) = error else {
         return Err(match error {
@@ -310,7 +311,7 @@ fn form_with_error(fields: &SubmittedFields, error: &ServiceError) -> Result<Pro
         api: text("api"),
         dialect: text("dialect"),
         base_url: text("base_url"),
-        // Their values may be secrets.
+        // Header values may be secrets and are not shown again.
         headers: String::new(),
         models: text("models"),
         default_model: text("default_model"),

@@ -1,9 +1,9 @@
-//! Which of several encodings of the same thing a client would rather have (RFC 9110, 12.5.1).
+//! Content negotiation by `Accept` (RFC 9110, 12.5.1).
 
 use axum::http::{HeaderMap, header};
 
-/// The offered type that the client likes best; of equals the one that is offered first. Who says nothing, or nothing
-/// that is on offer, gets the first.
+/// Returns the offered media type that the client prefers; of equal ones the first. A client that states no
+/// preference, or none that is offered, gets the first.
 pub fn preferred_media_type(headers: &HeaderMap, offered: &[&'static str]) -> &'static str {
     let accepted: Vec<(&str, f32)> = headers
         .get_all(header::ACCEPT)
@@ -22,7 +22,7 @@ pub fn preferred_media_type(headers: &HeaderMap, offered: &[&'static str]) -> &'
     best.0
 }
 
-/// A range and its weight.
+/// Parses a media range and its weight.
 fn parse_range(text: &str) -> (&str, f32) {
     let mut parts = text.split(';').map(str::trim);
     let range = parts.next().unwrap_or_default();
@@ -30,7 +30,7 @@ fn parse_range(text: &str) -> (&str, f32) {
     (range, weight.and_then(|weight| weight.parse().ok()).filter(|q| (0.0..=1.0).contains(q)).unwrap_or(1.0))
 }
 
-/// The weight of the most exact range that the type lies in.
+/// Returns the weight of the most specific range that matches the type.
 fn media_type_weight(accepted: &[(&str, f32)], kind: &str) -> f32 {
     let group = kind.split('/').next().unwrap_or_default();
     let exactness = |range: &str| match range.split_once('/') {

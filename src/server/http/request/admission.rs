@@ -1,10 +1,10 @@
-//! Admission: which requests the server answers at all, and from which client each of them comes. Behind a proxy that
-//! authenticates people, a request is admitted when its socket peer is a trusted proxy **and** it carries the secret
-//! that the proxy shares with the server; every other request is refused with 403 on every route, static files
+//! Admission: decides which requests the server answers at all, and identifies the client of each. Behind a proxy
+//! that authenticates people, a request is admitted when its socket peer is a trusted proxy **and** it carries the
+//! secret that the proxy shares with the server; every other request is refused with 403 on every route, static files
 //! included.
 //!
-//! `/healthz` and `/readyz` stay open to this machine itself, so that a container or a service manager can watch a
-//! server without knowing the secret. They say nothing but a status.
+//! `/healthz` and `/readyz` stay open to this machine itself, so that a container or a service manager can monitor a
+//! server without knowing the secret. They reveal nothing but a status.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -27,26 +27,26 @@ use crate::domain::limits;
 use crate::server::http::response::problem::Problem;
 use turnleaf_platform::config::security::{AddressRange, AuthMode, SecuritySettings};
 
-/// The header in which a proxy sends the shared secret. It is taken out of the request before anything else sees it.
+/// The header in which a proxy sends the shared secret. It is removed before anything else sees the request.
 pub const PROXY_SECRET_HEADER: &str = "x-turnleaf-proxy-secret";
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The rules of admission, and the requests that each client has under way.
+/// The rules of admission, and the number of running requests of each client.
 #[derive(Debug, Clone, Default)]
 pub struct Admission(Arc<AdmissionRules>);
 
 #[derive(Debug, Default)]
 struct AdmissionRules {
-    /// Whether only the proxies are answered.
+    /// True if only requests from the proxies are answered.
     needs_proxy: bool,
     proxies: Vec<AddressRange>,
     secret_digest: Option<[u8; 32]>,
     running: KeyedLimiter<IpAddr>,
-    /// Set once the log says that a proxy does not name its clients.
+    /// Set once the log has warned that a proxy does not name its clients.
     has_warned: AtomicBool,
 }
 
-/// What became of a request at the door.
+/// The decision about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AdmissionVerdict {
     Admitted,
@@ -54,21 +54,22 @@ enum AdmissionVerdict {
     TooMany,
 }
 
-/// The client that a request comes from, in the extensions of each request.
+/// The client of a request, stored in the request's extensions.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientIdentity {
-    /// That of the socket, or the one that a trusted proxy names.
+    /// The address of the socket's peer, or the client address that a trusted proxy names.
     pub address: IpAddr,
-    /// That of the socket.
+    /// The address of the socket's peer.
     peer: IpAddr,
-    /// A proxy on this machine connects from loopback, and so may a client that names itself so.
+    /// True if the peer is a trusted proxy. A proxy on this machine connects from loopback, and its clients may claim
+    /// a loopback address.
     is_from_proxy: bool,
     verdict: AdmissionVerdict,
 }
 
 impl ClientIdentity {
-    /// Whether the client is this machine itself. Nobody whom a proxy brings is, whatever the proxy says or leaves
-    /// unsaid.
+    /// Returns whether the client is this machine itself. A client behind a proxy never is, whatever the proxy says
+    /// or omits.
     pub fn is_local(&self) -> bool {
         !self.is_from_proxy && self.peer.is_loopback()
     }
@@ -85,9 +86,9 @@ impl Admission {
         }))
     }
 
-    /// Identifies the client and decides; the secret is taken out of the headers.
+    /// Identifies the client and decides on admission. Removes the secret from the headers.
     fn identify(&self, request: &mut Request) -> ClientIdentity {
-        // A request that came over no socket is one of a test.
+        // Only requests of tests come without a socket.
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip().to_canonical());
         let is_from_proxy = peer.is_some_and(|peer| self.is_proxy(peer));
         let has_secret = self.has_secret(request.headers());
@@ -98,7 +99,7 @@ impl Admission {
         if named == Some(None) && !self.0.has_warned.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 %peer,
-                "a proxy does not name its clients in X-Forwarded-For: all that it brings so count as one client"
+                "a proxy does not name its clients in X-Forwarded-For: all of its requests count as one client"
             );
         }
         let address = named.flatten().unwrap_or(peer);
@@ -110,8 +111,8 @@ impl Admission {
         self.0.proxies.iter().any(|range| range.contains(address))
     }
 
-    /// Whether the header is there once and right. Digests are compared, in constant time, so that neither the
-    /// content nor the length of the secret shows in how long the answer takes.
+    /// Returns whether the header occurs exactly once and is right. Digests are compared in constant time, so that
+    /// response times reveal neither content nor length of the secret.
     fn has_secret(&self, headers: &HeaderMap) -> bool {
         let mut given = headers.get_all(PROXY_SECRET_HEADER).iter();
         match (self.0.secret_digest, given.next(), given.next()) {
@@ -122,9 +123,9 @@ impl Admission {
         }
     }
 
-    /// The rightmost hop of `X-Forwarded-For` that is no trusted proxy: what stands left of it anybody can write, in
-    /// any bytes, so lines are split before they are read. A hop that is no address ends the walk at the one that
-    /// reported it.
+    /// Returns the rightmost hop of `X-Forwarded-For` that is no trusted proxy. Anybody can write what stands left of
+    /// it, in any bytes, so lines are split before they are decoded. A hop that is no address ends the walk at the
+    /// hop that reported it.
     fn forwarded_address(&self, headers: &HeaderMap) -> Option<IpAddr> {
         let lines: Vec<&[u8]> = headers.get_all(FORWARDED_FOR).iter().map(HeaderValue::as_bytes).collect();
         let mut last = None;
@@ -141,16 +142,15 @@ impl Admission {
     }
 }
 
-/// The address of a hop, which some proxies write with its port.
+/// Parses the address of a hop, which some proxies write with its port.
 fn parse_hop_address(hop: &str) -> Option<IpAddr> {
     let unbracketed = hop.strip_prefix('[').and_then(|hop| hop.strip_suffix(']'));
     let address = unbracketed.unwrap_or(hop).parse().ok();
     address.or_else(|| hop.parse::<SocketAddr>().ok().map(|hop| hop.ip())).map(|address: IpAddr| address.to_canonical())
 }
 
-/// The outermost layer: identifies the client. Of a request that does not come from the proxy nothing is read; one
-/// that is refused because the client has too many keeps its body, so that the page of the refusal shows what was
-/// typed.
+/// The outermost layer: identifies the client. The body of a request that does not come from the proxy is dropped
+/// unread. A request beyond the client's bound keeps its body, so that the error page shows the typed text.
 pub async fn identify_client(State(admission): State<Admission>, mut request: Request, next: Next) -> Response {
     let mut client = admission.identify(&mut request);
     let is_counted = client.verdict == AdmissionVerdict::Admitted && !client.is_local();
@@ -172,12 +172,12 @@ pub async fn identify_client(State(admission): State<Admission>, mut request: Re
     }
 }
 
-/// Marks the response of a stream that has a bound of its own ([`super::open_streams`]): it gives back its place
-/// among the requests with its head.
+/// Marks the response of a stream with a bound of its own ([`super::open_streams`]): its request permit is released
+/// with the response head.
 #[derive(Debug, Clone, Copy)]
 pub struct UncountedResponse;
 
-/// A response whose place is taken until its body is sent or given up.
+/// Holds a permit until the body of the response is sent or dropped.
 pub fn hold_permit_until_sent<K: Hash + Eq + Send + Unpin + 'static>(
     response: Response,
     place: KeyedPermit<K>,
@@ -185,14 +185,14 @@ pub fn hold_permit_until_sent<K: Hash + Eq + Send + Unpin + 'static>(
     response.map(|inner| Body::new(HeldBody { inner, rest: Bytes::new(), _place: place }))
 }
 
-/// How much of a body is given at once. Hyper lets go of a body when it has taken the last of it, and would take a
+/// Size of the chunks that a held body yields. Hyper drops a body once it has taken the last chunk, and would take a
 /// page of megabytes as one.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// A body with its place.
+/// A body that holds a permit.
 struct HeldBody<K: Hash + Eq> {
     inner: Body,
-    /// The buffer: bytes that arrived and were not passed on yet.
+    /// The buffer: bytes that were received and not passed on yet.
     rest: Bytes,
     _place: KeyedPermit<K>,
 }
@@ -230,8 +230,8 @@ impl<K: Hash + Eq + Unpin> HttpBody for HeldBody<K> {
     }
 }
 
-/// Refuses what was not admitted, within the layers that give a refusal its headers and its words. It is not admitted
-/// either where nothing identified the client.
+/// Refuses requests that were not admitted, inside of the layers that add headers and the language. A request whose
+/// client was not identified is not admitted.
 pub async fn require_admission(request: Request, next: Next) -> Response {
     let client = request.extensions().get::<ClientIdentity>().copied();
     let is_health = matches!(request.uri().path(), "/healthz" | "/readyz");
@@ -239,16 +239,17 @@ pub async fn require_admission(request: Request, next: Next) -> Response {
         Some(ClientIdentity { verdict: AdmissionVerdict::Admitted, .. }) => next.run(request).await,
         Some(ClientIdentity { peer, .. }) if is_health && peer.is_loopback() => next.run(request).await,
         Some(ClientIdentity { verdict: AdmissionVerdict::TooMany, .. }) => {
-            Problem::too_many("Too many requests of this client run at once.", 1).into_response()
+            Problem::too_many("Too many requests from this client are in progress. Try again in a moment.", 1)
+                .into_response()
         }
         _ => {
-            let detail = "This server answers only to its reverse proxy.";
+            let detail = "This server only accepts requests from its reverse proxy.";
             Problem::new(StatusCode::FORBIDDEN, "proxy_required", detail).into_response()
         }
     }
 }
 
-/// How many of something each address, person or other key has.
+/// A concurrency limiter: counts the permits of each address, person or other key.
 #[derive(Debug)]
 pub struct KeyedLimiter<K>(Arc<Mutex<HashMap<K, usize>>>);
 
@@ -264,7 +265,7 @@ impl<K> Clone for KeyedLimiter<K> {
     }
 }
 
-/// A counted one; it is given back when it is dropped.
+/// A permit. Dropping it releases it.
 #[derive(Debug)]
 pub struct KeyedPermit<K: Hash + Eq> {
     counts: KeyedLimiter<K>,
@@ -272,7 +273,7 @@ pub struct KeyedPermit<K: Hash + Eq> {
 }
 
 impl<K: Hash + Eq + Copy> KeyedLimiter<K> {
-    /// Counts one more, unless the key has as many as it may.
+    /// Acquires a permit, unless the key holds `most` already.
     pub fn try_acquire(&self, key: K, most: usize) -> Option<KeyedPermit<K>> {
         self.with_counts(|counts| {
             let count = counts.entry(key).or_insert(0);
@@ -303,7 +304,8 @@ impl<K: Hash + Eq> Drop for KeyedPermit<K> {
     }
 }
 
-/// What counts as one address: of IPv6 the network that one subscriber gets.
+/// Returns what counts as one client: the address, or the /64 network of an IPv6 address, which is what one
+/// subscriber gets.
 pub fn client_network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {

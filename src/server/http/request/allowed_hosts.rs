@@ -1,5 +1,5 @@
-//! The names under which the server answers. A page elsewhere that points its own name at this machine (DNS
-//! rebinding) still says its name in `Host`, and is turned away with 421 on every route.
+//! The host names under which the server answers. DNS rebinding: a foreign page that points its own name at this
+//! machine still sends that name in `Host`, and gets 421 on every route.
 
 use std::net::IpAddr;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -14,7 +14,7 @@ use http::uri::Authority;
 use crate::server::http::response::problem::Problem;
 use turnleaf_platform::config::security::SecuritySettings;
 
-/// The names that are answered.
+/// The allowed host names.
 #[derive(Debug, Clone, Default)]
 pub struct AllowedHosts(Arc<RwLock<Vec<HostName>>>);
 
@@ -22,20 +22,20 @@ pub struct AllowedHosts(Arc<RwLock<Vec<HostName>>>);
 struct HostName {
     /// Lower case; IPv6 addresses in brackets.
     host: String,
-    /// Any port when absent.
+    /// `None` allows any port.
     port: Option<u16>,
 }
 
 impl AllowedHosts {
-    /// Loopback by name and number, the addresses listened on, the public address, and the configured names.
+    /// Allows loopback by name and number, the listening addresses, the public address, and the configured names.
     ///
-    /// Loopback names are answered on any port: a browser reaches another port of this machine only when someone
+    /// Loopback names are allowed with any port: a browser reaches another port of this machine only if someone
     /// forwards it here (an SSH tunnel, a container), and no foreign name can pretend to be one of these.
     pub fn new(security: &SecuritySettings, listening: impl IntoIterator<Item = IpAddr>) -> Self {
         Self(Arc::new(RwLock::new(Self::names(security, listening))))
     }
 
-    /// Takes the names of another configuration from now on, also for those who have a clone.
+    /// Replaces the names by those of another configuration, also for all clones.
     pub fn replace(&self, security: &SecuritySettings, listening: impl IntoIterator<Item = IpAddr>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Self::names(security, listening);
     }
@@ -52,7 +52,7 @@ impl AllowedHosts {
         names
     }
 
-    /// Whether a request for this `host[:port]` is answered.
+    /// Returns whether requests for this `host[:port]` are allowed.
     pub fn allows(&self, text: &str) -> bool {
         let Some(asked) = HostName::read(text) else { return false };
         let names = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -71,18 +71,18 @@ impl HostName {
     }
 }
 
-/// Turns away requests for other names, before anything else looks at them.
+/// Refuses requests for other host names.
 pub async fn layer(State(hosts): State<AllowedHosts>, request: Request, next: Next) -> Response {
     let mut given = request.headers().get_all(HOST).iter();
     let header = given.next().and_then(|value| value.to_str().ok());
     let is_single = given.next().is_none();
-    // A request line with a whole URL names its host there, and the header must agree with the list as well.
+    // A request line with an absolute URL names its host there; the header must be allowed as well.
     let is_known = is_single
         && header.is_some_and(|host| hosts.allows(host))
         && request.uri().authority().is_none_or(|authority| hosts.allows(authority.as_str()));
     if is_known {
         return next.run(request).await;
     }
-    let detail = "This server does not answer to that name. Its operator can allow it with TURNLEAF_ALLOWED_HOSTS.";
+    let detail = "This server does not accept this host name. Its operator can allow it with TURNLEAF_ALLOWED_HOSTS.";
     Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", detail).into_response()
 }

@@ -1,10 +1,9 @@
-//! The one bound on how long a request's body may be and how long it may take, on every route. A body may come at any
-//! speed within a grace; after that it must hold a minimum rate, and an upload or an import has its own time in all.
-//! Only the time that the server waits for the client counts: a handler that is slow to read is not the client's
-//! fault.
+//! Bounds on the length and the duration of every request body. A body may arrive at any speed within a grace period;
+//! after that it must keep a minimum rate, and uploads and imports have a total time limit. Only the time that the
+//! server waits for the client counts, because a slow handler is not the client's fault.
 //!
-//! The outer layer guards the body, so that nothing reads one unguarded. The inner layer answers with 408 or 413 in
-//! place of whatever the extractor of the route made of a body that broke off.
+//! The outer layer guards the body, so that nothing reads an unguarded one. The inner layer answers with 408 or 413
+//! in place of what the route's extractor made of an aborted body.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -24,15 +23,15 @@ use crate::domain::limits;
 use crate::server::http::request::multipart_form::SubmittedText;
 use crate::server::http::response::problem::Problem;
 
-/// How slowly a body may come.
+/// Limits on how slowly a body may arrive.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyPaceLimits {
-    /// Before the end of this no rate is asked for.
+    /// Grace period, within which no rate is required.
     pub grace: Duration,
-    /// After it, each window must bring at least `window_bytes`.
+    /// After the grace period each window must bring at least `window_bytes`.
     pub window: Duration,
     pub window_bytes: u64,
-    /// All of an upload, or of any body that is no import.
+    /// Total time of an upload, or of any body that is no import.
     pub upload_time: Duration,
     pub import_time: Duration,
 }
@@ -49,7 +48,7 @@ impl Default for BodyPaceLimits {
     }
 }
 
-/// What a route takes.
+/// The kind of body that a route accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyKind {
     Plain,
@@ -59,7 +58,7 @@ pub enum BodyKind {
 }
 
 impl BodyKind {
-    /// Only where files come in a body may be longer than elsewhere.
+    /// Returns the kind for a path. Only routes that accept files allow longer bodies.
     pub fn from_path(path: &str) -> Self {
         match path {
             "/api/blobs" => Self::Upload,
@@ -79,7 +78,7 @@ impl BodyKind {
     }
 }
 
-/// How a body broke off because of its client; shared between the guard and the layer that answers for it.
+/// The bound that the client violated, shared between the guard and the layer that answers for it.
 #[derive(Debug, Clone, Default)]
 struct BodyViolation(Arc<AtomicU8>);
 
@@ -100,9 +99,9 @@ impl BodyViolation {
     }
 }
 
-/// 408.
+/// Returns 408.
 fn too_slow_problem() -> Problem {
-    Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "The body took too long to arrive.")
+    Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "The request took too long to arrive.")
 }
 
 /// The outer layer: guards the body.
@@ -117,7 +116,7 @@ pub async fn guard(State(pace): State<BodyPaceLimits>, request: Request, next: N
     next.run(Request::from_parts(parts, Body::from_stream(guarded))).await
 }
 
-/// The inner layer: answers for a body that broke its bounds.
+/// The inner layer: answers for a body that violated its bounds.
 pub async fn answer_violation(request: Request, next: Next) -> Response {
     let violation = request.extensions().get::<BodyViolation>().cloned();
     let kind = BodyKind::from_path(request.uri().path());
@@ -135,12 +134,12 @@ pub async fn answer_violation(request: Request, next: Next) -> Response {
     }
 }
 
-/// Why a guarded body ended early.
+/// The reason why a guarded body ended early.
 #[derive(Debug, thiserror::Error)]
 enum BrokenBody {
-    #[error("the body took too long to arrive")]
+    #[error("the request body took too long to arrive")]
     Slow,
-    #[error("the body is too large")]
+    #[error("the request body is too large")]
     Long,
     #[error(transparent)]
     Broken(axum::Error),
@@ -153,10 +152,10 @@ struct GuardedBody {
     pace: BodyPaceLimits,
     total_time: Duration,
     received: u64,
-    /// How long the server has waited for the client in all, up to the last piece, and since when it waits now.
+    /// Total time that the server has waited for the client up to the last chunk, and the start of the current wait.
     waited: Duration,
     waiting_since: Option<Instant>,
-    /// The window that is being judged: when it ends, and how much had come when it began.
+    /// The current window: its end in waited time, and the bytes received when it began.
     window_end: Duration,
     window_start_bytes: u64,
     timer: Pin<Box<Sleep>>,
@@ -179,7 +178,8 @@ impl GuardedBody {
         }
     }
 
-    /// Judges the windows that are over after so much waiting. Those within the grace pass whatever they brought.
+    /// Returns whether a window that has ended after so much waiting was too slow, or the total time is over. Windows
+    /// within the grace period always pass.
     fn is_too_slow(&mut self, waited: Duration) -> bool {
         while self.window_end <= waited {
             let brought = self.received - self.window_start_bytes;
@@ -192,7 +192,7 @@ impl GuardedBody {
         waited >= self.total_time
     }
 
-    /// Ends the body: what else comes is not read.
+    /// Ends the body. The rest is not read.
     fn fail(&mut self, what: u8, error: BrokenBody) -> Poll<Option<Result<Bytes, BrokenBody>>> {
         self.violation.record(what);
         self.inner = Body::empty().into_data_stream();
@@ -212,7 +212,7 @@ impl Stream for GuardedBody {
         match polled {
             Poll::Ready(piece) => {
                 this.waited = waited;
-                // The windows that ended before this piece came are judged without it.
+                // Windows that ended before this chunk arrived are judged without it.
                 if this.is_too_slow(waited) {
                     return this.fail(BodyViolation::SLOW, BrokenBody::Slow);
                 }
@@ -231,7 +231,7 @@ impl Stream for GuardedBody {
                 this.timer.as_mut().reset(now + left);
                 match this.timer.as_mut().poll(cx) {
                     Poll::Pending => Poll::Pending,
-                    // The clock moved on meanwhile: the next poll judges.
+                    // The deadline passed meanwhile; the next poll judges.
                     Poll::Ready(()) => {
                         cx.waker().wake_by_ref();
                         Poll::Pending

@@ -1,4 +1,4 @@
-//! Cross-site requests: what changes something must come from our own page, or from no browser at all. The rule is
+//! CSRF protection: mutating requests must come from the server's own pages, or from no browser at all. The rule is
 //! that of `tower_http::csrf`: `Sec-Fetch-Site` where the browser sends it, else `Origin` against `Host`.
 
 use axum::body::Body;
@@ -8,13 +8,13 @@ use tower_http::csrf::{CsrfLayer, ProtectionError};
 
 use crate::server::http::response::problem::Problem;
 
-/// What answers a refused request.
+/// The handler that answers a refused request.
 pub type CsrfRejectionHandler = fn(ProtectionError) -> Response<Body>;
 
-/// The layer. `public_origin` is the address people use when a proxy in front changes `Host`.
+/// Creates the layer. `public_origin` is the address that people use when a proxy in front changes `Host`.
 ///
-/// `Origin: null` with `Sec-Fetch-Site: same-origin` is let through: that is how a browser sends a plain form of our
-/// own page, whose referrer policy hides the origin. No other page can make a browser send that pair.
+/// `Origin: null` with `Sec-Fetch-Site: same-origin` is allowed: a browser sends this pair for a plain form of the
+/// server's own page, whose referrer policy hides the origin. No other page can make a browser send it.
 pub fn layer(public_origin: Option<&str>) -> CsrfLayer<CsrfRejectionHandler> {
     let mut layer = CsrfLayer::new();
     if let Some(origin) = public_origin {

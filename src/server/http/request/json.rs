@@ -1,5 +1,5 @@
-//! JSON bodies: the one extractor for them, and the one way to answer in JSON. Every way a body can be wrong has its
-//! status and a code here.
+//! JSON bodies: their only extractor, and the only way to respond in JSON. Each way in which a body can be wrong has
+//! its status and code here.
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{FromRequest, OptionalFromRequest, Request};
@@ -13,14 +13,14 @@ use crate::domain::failure::InvalidField;
 use crate::server::http::request::json_structure;
 use crate::server::http::response::problem::Problem;
 
-/// A body read as JSON, or an answer written as JSON. Types that are read must `deny_unknown_fields`.
+/// A body read as JSON, or a response written as JSON. Types that are read must `deny_unknown_fields`.
 #[derive(Debug, Clone, Copy)]
 pub struct ApiJson<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for ApiJson<T> {
     type Rejection = Problem;
 
-    /// 415 for another content type or encoding, 413 beyond the body limit, 408 when it takes too long, 400 with the
+    /// Errors: 415 for another content type or encoding, 413 beyond the body limit, 408 for a slow body, 400 with the
     /// field for everything else.
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         check_type(request.headers())?;
@@ -32,7 +32,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for ApiJson<T> {
 impl<S: Send + Sync, T: DeserializeOwned> OptionalFromRequest<S> for ApiJson<T> {
     type Rejection = Problem;
 
-    /// None for a request without a body and without a content type.
+    /// Returns `None` for a request without a body and without a content type.
     async fn from_request(request: Request, state: &S) -> Result<Option<Self>, Problem> {
         if !request.headers().contains_key(CONTENT_TYPE) && request.body().is_end_stream() {
             return Ok(None);
@@ -49,7 +49,7 @@ impl<T: Serialize> IntoResponse for ApiJson<T> {
                 response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
                 response
             }
-            Err(error) => Problem::internal(format!("an answer is no JSON: {error}")).into_response(),
+            Err(error) => Problem::internal(format!("a response is not JSON: {error}")).into_response(),
         }
     }
 }
@@ -72,18 +72,18 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
     if is_json && is_utf8 { Ok(()) } else { Err(refused()) }
 }
 
-/// A body that is too long or too slow is answered by `body`, whatever this says of it.
+/// Reads the body. The `body` layer replaces this error if the body was too long or too slow.
 async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Problem> {
     let read = Bytes::from_request(request, state).await;
     read.map_err(|_| Problem::broken_body())
 }
 
-/// Reads a body's bytes into `T`.
+/// Parses the bytes of a body.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", "The body is not UTF-8."))?;
+        .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", "The request body is not valid UTF-8."))?;
     json_structure::check(text).map_err(|error| Problem::unreadable("", &error.to_string()))?;
-    // A list would be read as the fields in their order.
+    // Serde would read an array as the fields in their order.
     if !text.trim_start().starts_with('{') {
         return Err(InvalidField::new("", "must be an object").into());
     }
@@ -94,7 +94,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     })
 }
 
-/// Tells `null` apart from a field that is not there.
+/// Distinguishes `null` from an absent field.
 pub fn deserialize_double_option<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {

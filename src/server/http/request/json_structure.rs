@@ -1,5 +1,5 @@
-//! What must hold for any JSON body before it is read into a type: it is bounded in depth, and no object has a key
-//! twice. Types refuse their own fields twice, but a free-form value would silently keep the last.
+//! Structural checks of every JSON body before it is read into a type: bounded depth, and no duplicate keys. Types
+//! refuse their own duplicate fields, but a free-form value would silently keep the last.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,14 +8,14 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 
 use crate::domain::{json_bounds, limits};
 
-/// Reads through the whole text. The error is serde's, with a reason and a position.
+/// Checks the whole text. The error is serde's, with a reason and a position.
 pub fn check(text: &str) -> serde_json::Result<()> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     StructureCheck { depth: 0 }.deserialize(&mut deserializer)?;
     deserializer.end()
 }
 
-/// A value inside this many arrays and objects.
+/// Checks a value that is nested in this many arrays and objects.
 #[derive(Clone, Copy)]
 struct StructureCheck {
     depth: usize,
@@ -80,7 +80,7 @@ impl<'de> Visitor<'de> for StructureCheck {
         let mut keys = HashSet::new();
         while let Some(key) = map.next_key::<String>()? {
             if json_bounds::is_reserved(&key) {
-                return Err(de::Error::custom(format_args!("a name cannot begin like `{key}`")));
+                return Err(de::Error::custom(format_args!("a field name cannot start like `{key}`")));
             }
             if keys.contains(&key) {
                 return Err(de::Error::custom(format_args!("duplicate field `{key}`")));
@@ -119,7 +119,7 @@ mod tests {
         for text in
             [r#"{"$serde_json::private::RawValue":"[1]"}"#, r#"[{"a":{"\u0024serde_json::private::Number":1}}]"#]
         {
-            assert!(check(text).unwrap_err().to_string().contains("a name cannot begin"), "{text}");
+            assert!(check(text).unwrap_err().to_string().contains("a field name cannot start"), "{text}");
         }
     }
 

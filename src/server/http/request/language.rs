@@ -1,5 +1,5 @@
-//! The language of an answer: what the cookie keeps, else what the browser prefers, else English. All that is drawn
-//! while a request is worked on, and while a page is still being written to the connection, is in its language.
+//! The language of a response: that of the cookie, else the one that the browser prefers, else English. It applies to
+//! everything that is rendered while the request is handled and while a page is still being streamed.
 
 use std::pin::pin;
 
@@ -16,7 +16,7 @@ use crate::server::http::request::cookies::cookie_header;
 use crate::ui::locale::{LOCALE_COOKIE, Locale, with_locale};
 use crate::ui::preferences::cookie_value;
 
-/// Answers in the reader's language.
+/// Handles a request in the reader's language.
 pub async fn layer(request: Request, next: Next) -> Response {
     let locale = requested_locale(request.headers());
     let response = localize_future(locale, next.run(request)).await;
@@ -26,12 +26,12 @@ pub async fn layer(request: Request, next: Next) -> Response {
     }
     let (mut parts, body) = response.into_parts();
     parts.headers.insert(CONTENT_LANGUAGE, HeaderValue::from_static(locale.as_str()));
-    // A body of known length is drawn already.
+    // A body of known length is rendered already.
     let body = if body.size_hint().exact().is_some() { body } else { localize_body(locale, body) };
     Response::from_parts(parts, body)
 }
 
-/// What a request asks for.
+/// Returns the language that a request asks for.
 pub fn requested_locale(headers: &HeaderMap) -> Locale {
     let chosen = cookie_value(&cookie_header(headers), LOCALE_COOKIE).and_then(Locale::parse);
     chosen.unwrap_or_else(|| {
@@ -41,13 +41,13 @@ pub fn requested_locale(headers: &HeaderMap) -> Locale {
     })
 }
 
-/// Work whose every step speaks a language.
+/// Runs a future with the locale set during each poll.
 async fn localize_future<F: Future>(locale: Locale, work: F) -> F::Output {
     let mut work = pin!(work);
     poll_fn(|context| with_locale(locale, || work.as_mut().poll(context))).await
 }
 
-/// A body whose every piece is drawn in a language.
+/// Returns the body with the locale set while each chunk is produced.
 fn localize_body(locale: Locale, body: Body) -> Body {
     let mut pieces = body.into_data_stream();
     Body::from_stream(futures::stream::poll_fn(move |context| with_locale(locale, || pieces.poll_next_unpin(context))))

@@ -1,15 +1,16 @@
-//! Forms that bring files: the text in them, and what was written into one whose body is not read twice.
+//! Multipart forms: reading text fields, and passing on the text of a form whose body cannot be read twice.
 
 use axum::extract::multipart::{Field, MultipartError};
 
 use crate::domain::InvalidField;
 use crate::server::http::response::problem::Problem;
 
-/// What somebody wrote into a form whose body is not read twice because files come with it: its handler says so.
+/// The text that a person submitted with files. The body of such a form cannot be read twice, so its handler attaches
+/// the text to the response, for the error page.
 #[derive(Debug, Clone)]
 pub struct SubmittedText(pub Vec<String>);
 
-/// The text of a field of a form that is no file.
+/// Reads a field that is no file, of at most `most` bytes.
 pub async fn read_text_field(mut field: Field<'_>, most: usize) -> Result<String, Problem> {
     let mut all = Vec::new();
     while let Some(piece) = field.chunk().await.map_err(broken_form_problem)? {
@@ -21,12 +22,12 @@ pub async fn read_text_field(mut field: Field<'_>, most: usize) -> Result<String
     String::from_utf8(all).map_err(|_| InvalidField::new("", "the form is not UTF-8").into())
 }
 
-/// A form with a field that it does not have.
+/// Returns the error for a form with an unknown field.
 pub fn unknown_field_problem() -> Problem {
-    Problem::invalid(InvalidField::new("", "the form has no such field"))
+    Problem::invalid(InvalidField::new("", "the form has an unknown field"))
 }
 
-/// A form that broke off.
+/// Returns the error for a form that is malformed or incomplete.
 pub fn broken_form_problem(_: MultipartError) -> Problem {
-    Problem::invalid(InvalidField::new("", "the form is broken, or ended too soon"))
+    Problem::invalid(InvalidField::new("", "the form is malformed or incomplete"))
 }

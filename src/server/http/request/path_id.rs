@@ -1,4 +1,4 @@
-//! Ids in paths. Only the one spelling of an id names something; any other names nothing, which is 404.
+//! Ids in paths. Only the canonical spelling of an id names something; any other is 404.
 
 use std::str::FromStr;
 
@@ -7,11 +7,11 @@ use http::request::Parts;
 
 use crate::server::http::response::problem::Problem;
 
-/// The only id of a path.
+/// Extracts the only id of a path.
 #[derive(Debug, Clone, Copy)]
 pub struct PathId<T>(pub T);
 
-/// The two ids of a path, in their order.
+/// Extracts the two ids of a path, in their order.
 #[derive(Debug, Clone, Copy)]
 pub struct PathIds<A, B>(pub A, pub B);
 

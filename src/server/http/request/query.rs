@@ -1,4 +1,4 @@
-//! Query strings, read as strictly as bodies: an unknown, repeated or mistyped field is 400 with its reason.
+//! Query strings, parsed as strictly as bodies: an unknown, repeated or mistyped field is 400 with its reason.
 
 use axum::extract::FromRequestParts;
 use axum::extract::Query as Loose;
@@ -21,7 +21,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for StrictQuery<T>
             Err(rejection) => {
                 let text = rejection.body_text();
                 let reason = text.rsplit_once("deserialize query string: ").map_or(text.as_str(), |(_, reason)| reason);
-                // `field: reason` where the field is known.
+                // The message is `field: reason` if the field is known.
                 let (field, reason) =
                     reason.split_once(": ").filter(|(field, _)| !field.contains('`')).unwrap_or(("", reason));
                 Err(Problem::unreadable(field, reason))
@@ -30,7 +30,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for StrictQuery<T>
     }
 }
 
-/// How many things a page of a list has: as many as its field `limit` says, from one to `most`.
+/// Returns the size of a page of a list: the field `limit`, from one to `most`, or the default.
 pub fn page_limit(asked: Option<u32>, default: u32, most: u32) -> Result<u32, InvalidField> {
     InvalidField::check_range("limit", asked.unwrap_or(default), 1..=most)
 }

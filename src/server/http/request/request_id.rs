@@ -1,6 +1,5 @@
-//! The id of a request: on every response, in every problem and in every line of the log, so that a person can name
-//! the request that failed. Also the one place where requests are logged: method, route, status and time, never the
-//! query or the body.
+//! The request id: on every response, in every problem and in every line of the log, so that a person can name the
+//! request that failed. Requests are logged here only: method, route, status and time, never the query or the body.
 
 use std::time::Instant;
 
@@ -19,12 +18,12 @@ tokio::task_local! {
     static REQUEST_ID: String;
 }
 
-/// The id of the request that the current task answers; none outside of one.
+/// Returns the id of the request that the current task handles; `None` outside of a request.
 pub fn current_request_id() -> Option<String> {
     REQUEST_ID.try_with(Clone::clone).ok()
 }
 
-/// Gives the request an id (the caller's own if it is plain and short), answers under it, and logs the request.
+/// Gives the request an id (the caller's own if it is plain and short), handles it under this id, and logs it.
 pub async fn layer(request: Request, next: Next) -> Response {
     let id = client_supplied_id(&request).unwrap_or_else(|| ids::mint::<Uuid>().to_string());
     let method = request.method().clone();
@@ -45,7 +44,7 @@ pub async fn layer(request: Request, next: Next) -> Response {
     response
 }
 
-/// The caller's id, unless it could confuse a log.
+/// Returns the caller's id, unless it could confuse a log.
 fn client_supplied_id(request: &Request) -> Option<String> {
     let id = request.headers().get(X_REQUEST_ID)?.to_str().ok()?;
     let is_plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));

@@ -1,6 +1,6 @@
-//! What the page's server functions are called with, checked as strictly as the bodies of the API: a field that is
-//! unknown, repeated or mistyped is 400 with its name. The functions themselves read leniently, because the same code
-//! reads answers in the browser, where a newer server may say more than the page knows.
+//! Strict checks of the arguments of server functions, like those of API bodies: an unknown, repeated or mistyped
+//! field is 400 with its name. The functions themselves parse leniently, because the same code reads responses in the
+//! browser, where a newer server may send more than the page knows.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
@@ -30,14 +30,14 @@ pub async fn layer(request: Request, next: Next) -> Response {
 fn check(endpoint: &str, bytes: &[u8]) -> Result<(), Problem> {
     let text = std::str::from_utf8(bytes).map_err(|_| invalid_arguments_problem("", "the body is not UTF-8"))?;
     json_structure::check(text).map_err(|error| invalid_arguments_problem("", &error.to_string()))?;
-    // A list would be read as the fields in their order.
+    // Serde would read an array as the fields in their order.
     if !text.trim_start().starts_with('{') {
         return Err(invalid_arguments_problem("", "must be an object"));
     }
     calls::read_arguments(endpoint, StrictJson(text)).unwrap_or(Ok(()))
 }
 
-/// Reads a text as JSON of a type, without a field that the type does not have.
+/// Parses JSON of a type and refuses fields that the type does not have.
 struct StrictJson<'t>(&'t str);
 
 impl ArgumentReader for StrictJson<'_> {
@@ -56,14 +56,14 @@ impl ArgumentReader for StrictJson<'_> {
             return Err(invalid_arguments_problem(if path == "." { "" } else { &path }, &error.inner().to_string()));
         }
         match unknown {
-            // What is unknown in something that may be absent has a question mark in its path.
+            // `serde_ignored` writes a question mark into the path of a field inside of an `Option`.
             Some(path) => Err(invalid_arguments_problem(&path.replace(".?", "").replace("?.", ""), "unknown field")),
             None => Ok(()),
         }
     }
 }
 
-/// 400, in a form that the page reads as its own kind of error, too.
+/// Returns a 400 that the page can also read as its own kind of error.
 fn invalid_arguments_problem(path: &str, reason: &str) -> Problem {
     let problem = Problem::unreadable(path, reason);
     let problem =
@@ -115,7 +115,7 @@ mod tests {
         ] {
             let problem = check(endpoint, text.as_bytes()).err();
             let shown = problem.as_ref().map(|problem| problem.as_event()["field"].as_str().unwrap().to_owned());
-            // What is missing in a message is found before what is too much.
+            // A missing field of a message is found before an unknown one.
             let is_as_expected = shown.as_deref() == field || (endpoint == "send_message" && shown.is_some());
             assert!(is_as_expected, "{endpoint} {text}: {shown:?}");
         }

@@ -1,5 +1,5 @@
-//! Bounds on the size of a request, before any route sees it: 431 for its head, 413 for a body whose stated length is
-//! too long. A body without a stated length is cut while it is read (`body`).
+//! Bounds on the size of a request, checked before any route sees it: 431 for its head, 413 for a body whose declared
+//! length is too large. A body without a declared length is cut while it is read (`body`).
 
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -11,7 +11,7 @@ use crate::domain::limits;
 use crate::server::http::request::body::BodyKind;
 use crate::server::http::response::problem::Problem;
 
-/// Refuses what is too large.
+/// Refuses requests that are too large.
 pub async fn layer(request: Request, next: Next) -> Response {
     match check(request.headers(), BodyKind::from_path(request.uri().path()).byte_limit()) {
         Ok(()) => next.run(request).await,
@@ -38,7 +38,7 @@ fn check(headers: &HeaderMap, most: usize) -> Result<(), Problem> {
     }
 }
 
-/// How long a body says that it is; 0 where it does not say.
+/// Returns the declared length of the body; 0 without one.
 pub fn declared_length(headers: &HeaderMap) -> u64 {
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     length.unwrap_or(0)

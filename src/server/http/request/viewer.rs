@@ -1,5 +1,5 @@
-//! Who is calling. Until accounts exist everybody who reaches the server is its one owner, and the binding policy lets
-//! nobody else reach it (docs/reference/security.md 2.5).
+//! The caller of a request. Until accounts exist, everybody who reaches the server is its one owner, and the binding
+//! policy keeps others from reaching it (docs/reference/security.md 2.5).
 
 use std::convert::Infallible;
 

@@ -1,22 +1,22 @@
-//! Tables as CSV (RFC 4180), for spreadsheets. A spreadsheet runs a cell that looks like a formula, so text that begins
-//! like one is written behind an apostrophe (docs/reference/security.md 2.2).
+//! Tables as CSV (RFC 4180). Spreadsheets evaluate cells that look like formulas, so text that begins like one is
+//! prefixed with an apostrophe (docs/reference/security.md 2.2).
 
-/// Writes one line of cells. Text of people and models must come as [`text`].
+/// Writes one line of cells. Text of people and models must come from [`text_cell`].
 pub fn csv_line(cells: impl IntoIterator<Item = String>) -> String {
     let mut line = cells.into_iter().map(quote_cell).collect::<Vec<_>>().join(",");
     line.push_str("\r\n");
     line
 }
 
-/// A cell of somebody else's text.
+/// Returns a cell with untrusted text.
 pub fn text_cell(text: &str) -> String {
     const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
-    // Some programs look behind the blanks.
+    // Some programs ignore leading blanks.
     let is_formula = text.starts_with(FORMULA) || text.trim_start().starts_with(FORMULA);
     if is_formula { format!("'{text}") } else { text.to_owned() }
 }
 
-/// A cell of a number; empty where it is unknown.
+/// Returns a cell with a number; empty if it is unknown.
 pub fn number_cell(number: Option<u64>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! What fails for a browser is told on a page: in the reader's language, with what can be done about it, a way back,
-//! the request's id, and the words that somebody typed into a form. Scripts are answered as `problem` says.
+//! Error pages: a failure for a browser becomes a page in the reader's language with what can be done, a way back,
+//! the request id, and the text that was typed into the form. Programs get the problem as JSON (`problem`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -26,10 +26,10 @@ use crate::server::server_pages::error_page::ErrorPage;
 use crate::ui::locale::with_locale;
 use turnleaf_service::usage::storage::StorageRefusal;
 
-/// The fields of forms in which people write. Keys and addresses are not shown again.
+/// The form fields whose text is shown again. API keys and URLs are not among them.
 const SHOWN_FIELDS: [&str; 6] = ["text", "content", "system_prompt", "reason", "title", "name"];
 
-/// Answers a failure with a page where a page was asked for.
+/// Turns a failure into a page if the client asked for one.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     if fallback::is_api(request.uri()) || !wants_page(request.headers()) {
         return next.run(request).await;
@@ -44,7 +44,7 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     }
     let typed = match response.extensions().get::<SubmittedText>() {
         Some(SubmittedText(typed)) => typed.clone(),
-        // Nothing of another site's form is shown.
+        // A form that another site sent is not shown.
         None if response.status() == StatusCode::FORBIDDEN => Vec::new(),
         None => match unread.read_beginning().await {
             Some(beginning) => submitted_text(&asked_with.2, beginning).await,
@@ -55,12 +55,12 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     with_locale(locale, || error_page_response(&app, asked_with, &typed, response))
 }
 
-/// Whether a browser asks for something to show: it names HTML, which no script of ours does.
+/// Returns whether the client accepts HTML explicitly, as browsers do for navigation and no own script does.
 fn wants_page(headers: &HeaderMap) -> bool {
     headers.get_all(ACCEPT).iter().any(|value| value.to_str().is_ok_and(|accepted| accepted.contains("text/html")))
 }
 
-/// A failure that is no page of its own: a problem, or what an extractor says in plain text.
+/// Returns whether a failure has no page of its own: a problem, or the plain text of an extractor.
 fn needs_error_page(response: &Response) -> bool {
     let is_failure = response.status().is_client_error() || response.status().is_server_error();
     let is_plain = || {
@@ -70,7 +70,7 @@ fn needs_error_page(response: &Response) -> bool {
     is_failure && (response.extensions().get::<Problem>().is_some() || is_plain())
 }
 
-/// The body of a form, for its handler and for the page; any other goes on as it is.
+/// Buffers a urlencoded form for its handler and for the error page. Any other body is passed on as it is.
 async fn buffer_form_body(headers: &HeaderMap, body: Body) -> (Body, Bytes) {
     let is_form =
         headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
@@ -82,11 +82,12 @@ async fn buffer_form_body(headers: &HeaderMap, body: Body) -> (Body, Bytes) {
         Ok(bytes) => return (Body::from(bytes.clone()), bytes),
         Err(broken) => broken,
     };
-    // It breaks off for its handler too, which would take nothing for an empty form.
+    // The handler must see the error as well; otherwise it would take nothing for an empty form.
     (Body::from_stream(stream::iter([Err::<Bytes, _>(why)])), Bytes::new())
 }
 
-/// The body of a request. Where it is refused before anybody read a form with files, the words are still in it.
+/// A request body that the error page can still read if the request is refused before its handler reads a form with
+/// files.
 #[derive(Clone)]
 struct UnreadBody {
     body: Arc<Mutex<Option<Body>>>,
@@ -104,7 +105,7 @@ impl UnreadBody {
         self.body.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The body for the handler: where there are files, it is taken when it is first read.
+    /// Returns the body for the handler. The body of a form with files is taken at the first poll.
     fn body(&self) -> Body {
         if !self.has_files {
             return self.take().unwrap_or_default();
@@ -114,7 +115,7 @@ impl UnreadBody {
         Body::from_stream(taken.flatten())
     }
 
-    /// The beginning of a form with files that nobody read: what is written stands before the files.
+    /// Reads the beginning of a form with files that nobody has read. The text fields precede the files.
     async fn read_beginning(&self) -> Option<Bytes> {
         let mut pieces = self.take()?.into_data_stream();
         let mut beginning = Vec::new();
@@ -139,7 +140,7 @@ fn error_page_response(
     let status = parts.status;
     let problem = parts.extensions.get::<Problem>().cloned();
     let id = parts.headers.get(X_REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
-    // An answer to another site's request shows nothing of it.
+    // The response to a request from another site shows nothing of it.
     let typed = if status == StatusCode::FORBIDDEN { &[] } else { typed };
     let quota = problem.as_ref().and_then(|problem| problem.member(QUOTA_BYTES)?.as_u64());
     let room = problem.as_ref().and_then(|problem| storage_refusal_sentence(problem.code(), quota));
@@ -160,7 +161,7 @@ fn error_page_response(
     }
     let language = HeaderValue::from_static(language::requested_locale(&asked).as_str());
     drawn.headers.insert(http::header::CONTENT_LANGUAGE, language);
-    // The shell's headers, and when to come again, stay.
+    // Headers of the outer layers and `Retry-After` are kept.
     for (name, value) in &parts.headers {
         let is_kept = name == RETRY_AFTER || !matches!(name.as_str(), "content-length" | "content-type");
         if is_kept && !drawn.headers.contains_key(name) {
@@ -170,7 +171,7 @@ fn error_page_response(
     Response::from_parts(drawn, body)
 }
 
-/// What people wrote, of the fields of a form, as far as it came.
+/// Returns the typed text of a form, as far as it was received.
 async fn submitted_text(headers: &HeaderMap, form: Bytes) -> Vec<String> {
     let Some(kind) = headers.get(CONTENT_TYPE).filter(|_| !form.is_empty()) else { return Vec::new() };
     let Ok(request) = Request::post("/").header(CONTENT_TYPE, kind).body(Body::from(form)) else { return Vec::new() };
@@ -187,7 +188,7 @@ async fn submitted_text(headers: &HeaderMap, form: Bytes) -> Vec<String> {
     all.filter(|text| !text.trim().is_empty()).collect()
 }
 
-/// The same of a form with files.
+/// Returns the typed text of a form with files.
 async fn submitted_multipart_text(mut form: Multipart) -> Vec<String> {
     let mut texts = Vec::new();
     while let Ok(Some(field)) = form.next_field().await {

@@ -1,4 +1,4 @@
-//! What is answered where no route does: a problem below `/api`, a page elsewhere.
+//! Fallbacks for requests that match no route: a problem below `/api`, a page elsewhere.
 
 use axum::Router;
 use axum::response::{Html, IntoResponse, Response};
@@ -7,8 +7,7 @@ use http::{Method, StatusCode, Uri};
 use crate::server::http::response::problem::Problem;
 use crate::ui::locale::{locale, localized_word};
 
-/// Answers what no route answers: problems under `/api`, pages elsewhere. Call it before the layers are put around
-/// (`layers`).
+/// Adds the fallbacks: problems below `/api`, pages elsewhere. Must be called before the layers are added (`layers`).
 pub fn add_fallbacks<S>(router: Router<S>) -> Router<S>
 where
     S: Clone + Send + Sync + 'static,
@@ -16,23 +15,23 @@ where
     router.fallback(not_found).method_not_allowed_fallback(method_not_allowed)
 }
 
-/// 404 in the shape that fits the path.
+/// Returns 404 in the shape that fits the path.
 pub async fn not_found(uri: Uri) -> Response {
     let problem = Problem::not_found();
     if is_api(&uri) {
         problem.into_response()
     } else {
-        page(problem, localized_word("There is nothing here", "这里什么也没有"))
+        page(problem, localized_word("Page not found", "未找到页面"))
     }
 }
 
 pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
     let status = StatusCode::METHOD_NOT_ALLOWED;
-    let problem = Problem::new(status, "method_not_allowed", format!("{method} does nothing here."));
+    let problem = Problem::new(status, "method_not_allowed", format!("{method} is not supported at this address."));
     if is_api(&uri) {
         problem.into_response()
     } else {
-        page(problem, localized_word("This cannot be done here", "此处无法进行该操作"))
+        page(problem, localized_word("This action is not supported here", "此处不支持该操作"))
     }
 }
 
@@ -40,10 +39,10 @@ pub fn is_api(uri: &Uri) -> bool {
     uri.path() == "/api" || uri.path().starts_with("/api/")
 }
 
-/// A page of the last resort, where nobody draws a better one (`error_page`). `what` is one of our own sentences, so it
-/// needs no escaping.
+/// Returns a minimal page, for when nothing renders a better one (`error_page`). `what` is a sentence of the server
+/// itself, so it needs no escaping.
 fn page(problem: Problem, what: &'static str) -> Response {
-    let (lang, back) = (locale().as_str(), localized_word("To the chats", "返回对话"));
+    let (lang, back) = (locale().as_str(), localized_word("Go to chats", "返回对话"));
     let html = format!(
         "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/favicon.svg\"><title>{what}</title></head>\

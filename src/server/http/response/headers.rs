@@ -1,5 +1,5 @@
-//! The headers of every response (docs/reference/security.md 2.4): set on pages, the API, assets, streams and errors
-//! alike. A route that sets one itself keeps its own.
+//! Headers of every response (docs/reference/security.md 2.4): pages, the API, assets, streams and errors alike. A
+//! header that a route sets itself is kept.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -18,18 +18,19 @@ const FIXED: [(HeaderName, &str); 3] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Whatever is opened in a tab of its own has no opener. What a page is made of would carry it with each file of a
-/// first visit, for nobody.
+/// Pages in other tabs have no access to their opener. The header is not sent with the files of the bundle, where it
+/// has no effect.
 const OPENER: (HeaderName, &str) = (HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
 
-/// What the scripts of a document may use. Of anything else browsers do not ask it, and it would travel with each file.
+/// The browser features that the scripts of a document may use. Browsers evaluate the header on documents only, so
+/// other responses go without it.
 const PERMISSIONS: &str = "accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), \
     gyroscope=(), hid=(), microphone=(), midi=(), payment=(), serial=(), usb=(), clipboard-write=(self)";
 
-/// What is not a document may load nothing and be framed nowhere.
+/// The policy of everything that is not a document: it may load nothing and be framed nowhere.
 const NOT_A_DOCUMENT: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// Whether people reach the server over TLS, which decides about HSTS and the upgrade of requests.
+/// States whether people reach the server over TLS, which decides about HSTS and upgraded requests.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TransportSecurity {
     pub is_https: bool,
@@ -64,7 +65,8 @@ pub async fn layer(State(transport): State<TransportSecurity>, request: Request,
     response
 }
 
-/// The policy of a document. Without a nonce no script runs at all, which is right for error pages.
+/// Returns the content security policy of a document. Without a nonce no script runs at all, which is right for error
+/// pages.
 pub fn document_policy(nonce: Option<&str>, transport: TransportSecurity) -> String {
     let script = nonce.map_or("'none'".into(), |nonce| format!("'nonce-{nonce}' 'strict-dynamic' 'wasm-unsafe-eval'"));
     let style = nonce.map_or("'self'".into(), |nonce| format!("'self' 'nonce-{nonce}'"));
@@ -76,8 +78,8 @@ pub fn document_policy(nonce: Option<&str>, transport: TransportSecurity) -> Str
     )
 }
 
-/// For the additional context of a page's rendering: puts the policy with the nonce that Leptos made for this response
-/// into its header. Leptos provides the nonce and the response before it calls this.
+/// Sets the policy with the nonce that Leptos made for this response. It is called while the context of a rendering
+/// is set up, after Leptos has provided the nonce and the response.
 pub fn allow_nonce(transport: TransportSecurity) {
     let Some(response) = use_context::<ResponseOptions>() else { return };
     let nonce = leptos::nonce::use_nonce().map(|nonce| nonce.to_string());

@@ -1,4 +1,4 @@
-//! How a plain page is asked for and answered, and the fields of its forms.
+//! The request context and the response of server-rendered pages, and the fields of their forms.
 
 use axum::Form;
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -19,11 +19,11 @@ use crate::server::server_pages::{PageFrame, ServerPage};
 use crate::ui::preferences::Preferences;
 use turnleaf_service::providers::headers::SecretHeaders;
 
-/// What the request says about how a page should look.
+/// The parts of a request that determine how a page looks.
 #[derive(Debug, Clone)]
 pub struct PageContext {
     preferences: Preferences,
-    /// Path and query, when asking again shows the same page.
+    /// Path and query, if a GET to them shows the same page.
     address: Option<String>,
 }
 
@@ -36,19 +36,18 @@ impl FromRequestParts<App> for PageContext {
 }
 
 impl PageContext {
-    /// The same of a request that no handler answers.
+    /// Creates the context from headers, for a request that no handler answers.
     pub fn from_headers(headers: &http::HeaderMap, address: Option<String>) -> Self {
         Self { preferences: preferences(headers), address }
     }
 
-    /// The page as an answer without script, for when something is wrong. The shell gives it the policy of such a
-    /// document.
+    /// Renders the page without script, for failures. The header layer gives it the policy of such a document.
     pub fn respond_without_script(self, app: &App, status: StatusCode, page: ServerPage) -> Response {
         (status, Html(self.frame(app, &page, None).draw(page))).into_response()
     }
 
-    /// The page as an answer, with the script that its policy lets run: it works without, and does more with it
-    /// (`browser::server_page`).
+    /// Renders the page with a script and a policy that allows it. The page works without the script, which enhances
+    /// it (`browser::server_page`).
     pub fn respond(self, app: &App, status: StatusCode, page: ServerPage) -> Response {
         let nonce = Nonce::new().to_string();
         let policy = document_policy(Some(&nonce), app.transport());
@@ -66,12 +65,12 @@ impl PageContext {
     }
 }
 
-/// Sends the browser on after a deed, so that a reload does not do it again.
+/// Redirects after an action with 303 (post/redirect/get), so that a reload does not repeat it.
 pub fn see_other(to: &str) -> Response {
     Redirect::to(to).into_response()
 }
 
-/// The fields of a form in their order; a name may come more than once.
+/// The fields of a form in their order. A name may occur more than once.
 #[derive(Debug, Clone, Default)]
 pub struct SubmittedFields(Vec<(String, String)>);
 
@@ -87,58 +86,59 @@ impl<S: Send + Sync> FromRequest<S> for SubmittedFields {
 }
 
 impl SubmittedFields {
-    /// The text of a field without the white space around it; nothing for one that is absent or empty. Browsers send
-    /// line ends of forms as CRLF.
+    /// Returns the trimmed text of a field; `None` if it is absent or empty. Browsers send line ends of forms as
+    /// CRLF.
     pub fn text(&self, name: &str) -> Option<String> {
         let (_, value) = self.0.iter().find(|(key, _)| key == name)?;
         Some(value.replace("\r\n", "\n").trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// The text of a field whose white space says something.
+    /// Returns the text of a field in which white space is significant.
     pub fn lines(&self, name: &str) -> String {
         let field = self.0.iter().find(|(key, _)| key == name);
         field.map(|(_, value)| value.replace("\r\n", "\n")).unwrap_or_default()
     }
 
-    /// Whether the field is there, though it may be empty.
+    /// Returns whether the field is present; it may be empty.
     pub fn contains(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
 
-    /// Whether a box is ticked.
+    /// Returns whether a box is ticked.
     pub fn is_checked(&self, name: &str) -> bool {
         self.text(name).is_some()
     }
 
-    /// The id in a field that every form of this kind has.
+    /// Returns the id in a field that every form of this kind has.
     ///
     /// # Errors
-    /// 400 without one, 404 for one that cannot be.
+    /// 400 if the field is missing, 404 for an impossible id.
     pub fn required_id<T: FromStr>(&self, name: &str) -> Result<T, Problem> {
         let text = self.text(name).ok_or_else(|| InvalidField::new(name, "is missing"))?;
         text.parse().map_err(|_| Problem::not_found())
     }
 
-    /// What a form is about, by the id in a field.
+    /// Returns the id of the subject of a form.
     ///
     /// # Errors
-    /// 404 without one, and for one that cannot be.
+    /// 404 if the field is missing, and for an impossible id.
     pub fn subject_id<T: FromStr>(&self, name: &str) -> Result<T, Problem> {
         self.text(name).and_then(|text| text.parse().ok()).ok_or_else(Problem::not_found)
     }
 
-    /// The headers that the form of an address gives it: those that are there, none where the form says so, and those
-    /// of before, which no page shows, where it says nothing. A new address has none before.
+    /// Returns the headers that a connection gets from its form: the submitted ones; none if the form says so; and
+    /// otherwise `None`, which keeps the stored headers, because no page shows those. A new connection has none to
+    /// keep.
     ///
     /// # Errors
-    /// A line without a colon.
+    /// Returns an error for a line without a colon.
     pub fn submitted_headers(&self, is_changed: bool) -> Result<Option<SecretHeaders>, InvalidField> {
         let headers: SecretHeaders = self.headers()?.into_iter().map(|(name, value)| (name, value.into())).collect();
         let gives_headers = !headers.is_empty() || self.is_checked("no_headers");
         Ok((gives_headers || !is_changed).then_some(headers))
     }
 
-    /// The headers in a field that has one a line, such as `Name: value`.
+    /// Parses the headers in a field with one per line, such as `Name: value`.
     fn headers(&self) -> Result<Vec<(String, String)>, InvalidField> {
         let lines = self.text("headers").unwrap_or_default();
         let split = |line: &str| {
@@ -150,7 +150,7 @@ impl SubmittedFields {
         lines.lines().filter(|line| !line.trim().is_empty()).map(split).collect()
     }
 
-    /// Every value of a field that may come more than once.
+    /// Returns every value of a field that may occur more than once.
     pub fn values(&self, name: &str) -> Vec<String> {
         self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.clone()).collect()
     }

@@ -1,4 +1,4 @@
-//! What the service refuses, as problems. The one room that may see both.
+//! Maps service errors to HTTP problems. Only this module knows both.
 
 use http::StatusCode;
 
@@ -12,7 +12,7 @@ use turnleaf_service::turns::messages;
 use turnleaf_service::usage::storage::StorageRefusal;
 use turnleaf_service::{ServiceError, StoreError};
 
-/// The member of a problem that says how large the quota is.
+/// The member of a problem that contains the quota in bytes.
 pub const QUOTA_BYTES: &str = "quota_bytes";
 
 impl From<ServiceError> for Problem {
@@ -41,7 +41,7 @@ impl From<ServiceError> for Problem {
                 };
                 with_members(problem, extra)
             }
-            ServiceError::TooManyRunning => Self::too_many("Too many replies run at once.", 5),
+            ServiceError::TooManyRunning => Self::too_many("Too many replies are running at once.", 5),
             ServiceError::Storage(refusal) => {
                 let problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, refusal.code(), refusal.to_string());
                 match refusal {
@@ -54,17 +54,21 @@ impl From<ServiceError> for Problem {
             }
             ServiceError::Store(StoreError::Deleted(_)) => Self::not_found(),
             ServiceError::Store(error @ StoreError::BrokenPath(_)) => {
-                Self::conflict("corrupt_tree", format!("{error}; `turnleaf fsck` says where."))
+                Self::conflict("corrupt_tree", format!("{error}; run `turnleaf fsck` for details."))
             }
-            // This process is about to end; the one that took its database answers.
+            // Another process has claimed the database and this one is about to end, so clients should try again.
             ServiceError::Store(StoreError::InUse) => Self::shutting_down(),
-            ServiceError::Store(error) if error.is_busy() => Self::unavailable("The database is busy.", 2),
+            ServiceError::Store(error) if error.is_busy() => Self::unavailable(
+                "The database is busy. Try again in a \
+                moment.",
+                2,
+            ),
             ServiceError::Store(error) => Self::internal(error),
         }
     }
 }
 
-/// What a page says of a refusal, in the reader's language.
+/// Returns the sentence of a refusal for pages, in the reader's language.
 pub fn refusal_sentence(error: &ServiceError) -> String {
     match error {
         ServiceError::Storage(refusal) => storage_messages::refusal_sentence(*refusal),
@@ -72,15 +76,15 @@ pub fn refusal_sentence(error: &ServiceError) -> String {
     }
 }
 
-/// What a script can do about a file that was refused.
+/// Returns what a program can do about a file that was refused.
 fn advice(code: &str) -> Option<&'static str> {
     Some(match code {
-        "empty_file" => "Send the bytes of the file as the body of the request.",
+        "empty_file" => "Send the file's bytes as the request body.",
         "unsupported_file" => "Send text, HTML, CSV, PDF, DOCX, PPTX, XLSX, PNG, JPEG, GIF or WebP.",
         "image_too_large" => "Make the image smaller and send it again.",
-        "encoding" => "Name one of `choices` as `encoding`, or save the file as UTF-8.",
-        "unpacks_too_large" | "unreadable_file" => "Send a smaller file, or its parts one by one.",
-        "damaged_file" => "Open the file in the program that made it, save it again, and send that.",
+        "encoding" => "Set `encoding` to one of `choices`, or save the file as UTF-8.",
+        "unpacks_too_large" | "unreadable_file" => "Send a smaller file, or split it into parts.",
+        "damaged_file" => "Open the file in the program that created it, save it again, and send the new copy.",
         "no_text" => "Send a file whose pages have text, or its pages as images.",
         _ => return None,
     })
@@ -95,7 +99,7 @@ fn with_members(problem: Problem, extra: serde_json::Value) -> Problem {
     }
 }
 
-/// Parameters are part of a request's shape (400); what a well-formed message says is not (422).
+/// Bad parameters are an error in the shape of a request (400); a well-formed message that cannot be sent is 422.
 fn invalid_input_problem(invalid: InvalidField) -> Problem {
     if invalid.field.starts_with("params.") {
         return Problem::invalid(invalid);

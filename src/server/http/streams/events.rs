@@ -1,5 +1,5 @@
-//! `GET /api/turns/{id}/events`: replay, then live, then a clean end, as server-sent events or as lines of JSON. The
-//! same journal for both; only the encoding differs. A third encoding is `socket`'s.
+//! `GET /api/turns/{id}/events`: replays the journal of a turn, follows it live and ends with it, as server-sent
+//! events or as NDJSON. Both encode the same journal; `socket` is the third encoding.
 
 pub mod encoder;
 mod ndjson;
@@ -37,13 +37,13 @@ use turnleaf_service::{EventCursor, EventLine, FollowerItem, ServiceError, Store
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct TurnEventsQuery {
-    /// Events after this number; `Last-Event-ID` goes before it.
+    /// Cursor: only events after this number. `Last-Event-ID` takes precedence.
     after: Option<String>,
-    /// `1`: also `markup` signals, the server's rendering of finished blocks.
+    /// `1` adds `markup` signals: finished blocks as HTML rendered by the server.
     markup: Option<String>,
 }
 
-/// Follows a turn.
+/// Follows a turn from a cursor.
 pub async fn turn_events(
     State(app): State<App>,
     viewer: Viewer,
@@ -63,7 +63,7 @@ pub async fn turn_events(
         && cursor == EventCursor::After(turn.last_event_seq)
         && !can_be_shortened(&turn)
     {
-        // All of it was seen: 204 tells a browser's EventSource not to come back.
+        // The client has seen everything. 204 stops a browser's `EventSource` from reconnecting.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let Some(followed) = app.service().supervisor().follow(viewer.0, id, cursor).await.map_err(ServiceError::from)?
@@ -106,13 +106,13 @@ fn respond<E: EventEncoder + 'static>(
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(E::CONTENT_TYPE)),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform")),
-        // Proxies that buffer would hold a reply back until its end.
+        // A buffering proxy would hold a reply back until its end.
         (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
     (Extension(admission::UncountedResponse), headers, Body::from_stream(bytes)).into_response()
 }
 
-/// What is sent: the followed turn, heartbeats while it is silent, and the rendering of blocks that are finished.
+/// Merges the events of the followed turn, heartbeats while it is silent, and the rendering of finished blocks.
 pub fn outgoing_events(
     app: App,
     viewer: Viewer,
@@ -120,7 +120,7 @@ pub fn outgoing_events(
     followed: impl Stream<Item = Result<FollowerItem, StoreError>> + Send + 'static,
     with_markup: bool,
 ) -> impl Stream<Item = OutgoingEvent> + Send {
-    // Whatever polls the stream: what is drawn is in the language of the request.
+    // The locale of the request is captured here, because the code that polls the stream may run outside of it.
     let locale = locale();
     stream! {
         let mut followed = pin!(followed);
@@ -147,7 +147,7 @@ pub fn outgoing_events(
                     heartbeat.reset();
                 }
                 Some(Err(error)) => {
-                    // The follower comes back with its cursor.
+                    // The client reconnects with its cursor.
                     tracing::warn!(turn = %id, %error, "a follower was cut off");
                     return;
                 }

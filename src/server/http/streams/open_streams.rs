@@ -1,6 +1,5 @@
-//! The replies that clients follow, over event streams and WebSockets together. One client may follow so many at
-//! once; when it opens one more, the oldest is told to close, because that is the tab or the script that was
-//! forgotten.
+//! The open streams of each client, over SSE, NDJSON and WebSockets together. When a client exceeds its bound, its
+//! oldest stream is displaced (told to close), because that is the forgotten tab or script.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -14,7 +13,7 @@ use crate::domain::{UserId, limits};
 use crate::server::http::request::admission::{ClientIdentity, client_network};
 use crate::server::http::response::problem::Problem;
 
-/// Who follows: a person's own client, by its address.
+/// The key of a client: its owner and network address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Subscriber {
     owner: UserId,
@@ -27,7 +26,7 @@ impl Subscriber {
         Self { owner, network: client_network(client.address), is_local: client.is_local() }
     }
 
-    /// This machine itself has the instance's bound.
+    /// Returns the bound on streams. This machine itself has the bound of the whole instance.
     fn stream_limit(&self) -> usize {
         if self.is_local { limits::LOCAL_STREAMS } else { limits::STREAMS_PER_CLIENT }
     }
@@ -37,7 +36,7 @@ impl Subscriber {
 #[derive(Debug, Clone, Default)]
 pub struct OpenStreams(Arc<Mutex<HashMap<Subscriber, VecDeque<CancellationToken>>>>);
 
-/// One open stream. It is forgotten when it is dropped.
+/// One open stream. Dropping it removes it from the list.
 #[derive(Debug)]
 pub struct OpenStream {
     streams: OpenStreams,
@@ -46,14 +45,15 @@ pub struct OpenStream {
 }
 
 impl OpenStream {
-    /// Cancelled when the stream has to close because the client opened too many others since.
+    /// Returns a token that is cancelled when the stream must close, because its client has opened too many others
+    /// since.
     pub fn displaced_token(&self) -> &CancellationToken {
         &self.token
     }
 }
 
 impl OpenStreams {
-    /// Opens one, and tells the oldest to close where the client has more than it may.
+    /// Opens a stream, and displaces the oldest one if the client exceeds its bound.
     pub fn open(&self, subscriber: Subscriber) -> OpenStream {
         let token = CancellationToken::new();
         self.with_streams(|all| {
@@ -73,7 +73,7 @@ impl OpenStreams {
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        // A token knows whether it is cancelled, and nothing of who it is: one that is cancelled is nobody's.
+        // Tokens cannot be compared, so this one is cancelled first and then all cancelled ones are removed.
         self.token.cancel();
         self.streams.with_streams(|all| {
             if let Some(streams) = all.get_mut(&self.subscriber) {
@@ -108,14 +108,14 @@ mod tests {
         let owner = ids::mint();
         let subscriber = Subscriber { owner, network, is_local: false };
         let mut open: Vec<OpenStream> = (0..limits::STREAMS_PER_CLIENT).map(|_| streams.open(subscriber)).collect();
-        // Another client of the same person has its own.
+        // Another client of the same person has a bound of its own.
         let other = streams.open(Subscriber { network: IpAddr::V4(Ipv4Addr::new(203, 0, 113, 8)), ..subscriber });
         assert!(open.iter().all(|stream| !stream.displaced_token().is_cancelled()));
         open.push(streams.open(subscriber));
         let displaced =
             |open: &[OpenStream]| open.iter().take_while(|one| one.displaced_token().is_cancelled()).count();
         assert_eq!(displaced(&open), 1);
-        // One that ends by itself makes room.
+        // A stream that ends by itself makes room.
         drop(open.remove(5));
         open.push(streams.open(subscriber));
         assert_eq!(displaced(&open), 1);

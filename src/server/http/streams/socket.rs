@@ -1,10 +1,11 @@
-//! `GET /api/chats/{id}/ws`: one path of a chat over a WebSocket, in the words of the block API both ways
-//! (docs/reference/domain.md 4.10). The same log as `/events`, for all replies of the path, one after the other.
+//! `GET /api/chats/{id}/ws`: follows one path of a chat over a WebSocket, in the messages of the block API in both
+//! directions (docs/reference/domain.md 4.10). The source is the same journal as for `/events`, for all replies of
+//! the path one after the other.
 //!
-//! A connection follows the branch at the end of its path: replies that are begun there, here or elsewhere, are sent.
-//! A message goes below the last turn that was sent; where something else was added there meanwhile it makes a branch
-//! like any other message, and the connection goes on there. Where that turn was deleted the client is told where the
-//! path ends now, and says its message again.
+//! A connection follows the branch at the end of its path: it sends the replies that start there, whichever client
+//! asked for them. A message of the client is added below the last turn that was sent. If another turn was added
+//! there meanwhile, the message forks a branch as usual, and the connection continues on it. If the last turn was
+//! deleted, the client is told the new end of the path and must send its message again.
 
 mod client_message;
 mod connection;
@@ -34,21 +35,22 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::streams::open_streams::Subscriber;
 use crate::server::http::streams::socket::connection::SocketConnection;
 
-/// Which path, and from where on.
+/// The path to follow, and the position to start from.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct SocketQuery {
-    /// A turn of the path; it goes on below as the chat would open there. Without it, as the chat opens.
+    /// A turn of the path. Below it the path continues as when the chat opens there. Without it, the path at which
+    /// the chat opens.
     leaf: Option<TurnId>,
-    /// The branch whose path it is.
+    /// The branch whose path is followed, instead of `leaf`.
     branch_id: Option<BranchId>,
-    /// The `sequence_number` of the last finished block that the client has: what lies behind is sent first. Without
-    /// it, only the reply that runs.
+    /// Cursor: `sequence_number` of the last finished block that the client has. Later blocks are sent first. Without
+    /// it, only the running reply is sent.
     after: Option<i64>,
 }
 
-/// Upgrades, after everything that can be refused is.
+/// Upgrades the connection, after all checks that can refuse it.
 pub async fn open(
     State(app): State<App>,
     viewer: Viewer,
@@ -60,7 +62,7 @@ pub async fn open(
     let end = app.service().path_tip(viewer.0, chat, query.leaf, query.branch_id).await?;
     let Ok(upgrade) = upgrade else { return Ok(upgrade_required()) };
     if app.open_sockets().len() >= limits::SOCKETS {
-        return Err(Problem::too_many("Too many WebSockets are open.", 5));
+        return Err(Problem::too_many("Too many WebSocket connections are open.", 5));
     }
     let upgrade = upgrade.max_message_size(limits::SOCKET_MESSAGE_BYTES).max_frame_size(limits::SOCKET_MESSAGE_BYTES);
     let token = app.open_sockets().token();
@@ -71,17 +73,16 @@ pub async fn open(
     }))
 }
 
-/// 426 for a request that is no handshake.
+/// Returns 426 for a request that is not a WebSocket handshake.
 fn upgrade_required() -> Response {
-    let detail = "This address speaks WebSocket (RFC 6455, version 13).";
+    let detail = "This address requires a WebSocket connection (RFC 6455, version 13).";
     let mut response = Problem::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", detail).into_response();
     response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     response
 }
 
-/// Lets in only what comes from our own pages, or from no browser. The rule for requests from other sites looks only at
-/// methods that change something, and a handshake is a `GET` that browsers send from any site: for that rule's eyes it
-/// is a `POST`.
+/// Refuses handshakes that a browser sends from another site. The CSRF layer checks only methods that change
+/// something, and a handshake is a `GET` that browsers send from any site, so the layer is shown a `POST`.
 pub fn require_same_origin(route: MethodRouter<App>, public_origin: Option<&str>) -> MethodRouter<App> {
     route
         .layer::<_, Infallible>(from_fn(with_method(Method::GET)))

@@ -1,5 +1,5 @@
-//! Tools over HTTP: which there are, what was said about them, the servers that bring them, and which of them a chat
-//! offers. Headers go in and never come out; programs are named in the configuration file alone.
+//! The API of tools: the catalog, permissions, tool servers, and the tools that a chat offers. Headers are
+//! write-only, and local programs can be named in the configuration file only.
 
 use std::collections::BTreeMap;
 
@@ -24,30 +24,31 @@ use turnleaf_service::tools::servers::{
 };
 use turnleaf_service::tools::toolbox::LeftOutTool;
 
-/// What a body says of a server. No `Debug`: it holds headers.
+/// Fields of a tool server.
+// No `Debug`: it holds headers, which may be secrets.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SaveToolServerRequest {
     id: Option<String>,
-    /// For a new server, as the header `Idempotency-Key`.
+    /// Idempotency key of a new server; alternative to the header `Idempotency-Key`.
     client_request_id: Option<String>,
     name: Option<String>,
     url: Option<String>,
     headers: Option<BTreeMap<String, String>>,
     is_enabled: Option<bool>,
     local_network: Option<bool>,
-    /// Refused: programs are named in the configuration file alone.
+    /// Always refused: local programs can be named in the configuration file only.
     #[schema(ignore)]
     command: Option<Value>,
 }
 
 impl SaveToolServerRequest {
-    /// A program would run with the rights of this server, so no request may name one.
+    /// Refuses a body that names a program, because it would run with the rights of this server.
     fn refuse_program(&self) -> Result<(), Problem> {
         if self.command.is_none() {
             return Ok(());
         }
-        let detail = "Programs are named in the configuration file of this server alone, under [[tool_servers]].";
+        let detail = "Local programs can only be added in this server's configuration file, under [[tool_servers]].";
         Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", detail).with_member("field", "command"))
     }
 }
@@ -65,7 +66,7 @@ impl From<SaveToolServerRequest> for ToolServerChange {
     }
 }
 
-/// A server with what its owner should know of the change.
+/// A tool server, with notices about the consequences of the change.
 #[derive(Serialize, utoipa::ToSchema)]
 pub struct ToolServerWithNotices {
     #[serde(flatten)]
@@ -79,29 +80,29 @@ impl From<ChangedToolServer> for ToolServerWithNotices {
     }
 }
 
-/// All tools.
+/// All tools, and the choice of new chats.
 #[derive(Serialize, utoipa::ToSchema)]
 pub struct ToolCatalog {
-    /// Turnleaf's own first, then those of servers.
+    /// The built-in tools, then those of tool servers.
     tools: Vec<ToolView>,
-    /// What new chats get.
+    /// The tools of new chats.
     default: ToolChoice,
 }
 
-/// An answer that lasts.
+/// A saved tool permission.
 #[derive(Serialize, utoipa::ToSchema)]
 pub struct ToolPolicyRule {
-    /// The server's id; empty for what Turnleaf runs itself.
+    /// Id of the tool server. Empty for a built-in tool.
     server: String,
     tool: String,
-    /// The host it holds for, of a tool that is asked about for each host; absent for the tool as a whole.
+    /// The host that the permission is limited to, for a tool with permissions by host. Absent for the whole tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<String>,
     policy: ToolApprovalPolicy,
-    /// The chat it holds in; absent for all of them.
+    /// The chat that the permission is limited to. Absent for all chats.
     #[serde(skip_serializing_if = "Option::is_none")]
     chat_id: Option<ChatId>,
-    /// Of the tool as it was when it was allowed; absent means whatever it becomes.
+    /// Hash of the tool's definition when it was allowed. Absent if the permission also covers later definitions.
     #[serde(skip_serializing_if = "Option::is_none")]
     schema_hash: Option<String>,
 }
@@ -116,20 +117,20 @@ impl From<StoredPolicy> for ToolPolicyRule {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetToolPolicyRequest {
-    /// The server's id; absent for what Turnleaf runs itself.
+    /// Id of the tool server. Absent for a built-in tool.
     #[serde(default)]
     server: String,
     tool: String,
-    /// The host that the answer is about, such as `example.org`, of a tool that is asked about for each host (those
-    /// with `hosts`). `allow` of such a tool needs it.
+    /// The host that the permission is limited to, such as `example.org`, for a tool with permissions by host (one
+    /// with `hosts`). `allow` requires it for such a tool.
     host: Option<String>,
     policy: ToolApprovalPolicy,
 }
 
-/// Which tools a chat offers, and what a new branch of it would be given now.
+/// The tools that a chat offers, and those that a new branch would be given now.
 #[derive(Serialize, utoipa::ToSchema)]
 pub struct ChatToolSelection {
-    /// As in the choice, and always there.
+    /// The enabled tools, as in the choice. Always present.
     on: Vec<String>,
     /// The tools that the client runs.
     client: Vec<ToolSpec>,
@@ -160,7 +161,7 @@ pub async fn list(State(app): State<App>, viewer: Viewer) -> Result<ApiJson<Tool
     Ok(ApiJson(ToolCatalog { tools, default: app.service().default_tools(viewer.0).await? }))
 }
 
-/// `PUT /api/tools/default`: what new chats get.
+/// `PUT /api/tools/default`: sets the tools of new chats.
 pub async fn set_default(
     State(app): State<App>,
     viewer: Viewer,
@@ -174,7 +175,7 @@ pub async fn list_servers(State(app): State<App>, viewer: Viewer) -> Result<ApiJ
     Ok(ApiJson(app.service().tool_servers(viewer.0).await?))
 }
 
-/// `POST /api/tool-servers`: 201, or 200 when the same request was made before.
+/// `POST /api/tool-servers`: connects a tool server. 201, or 200 for a repeated idempotency key.
 pub async fn create_server(
     State(app): State<App>,
     viewer: Viewer,
@@ -188,7 +189,7 @@ pub async fn create_server(
     Ok((created_status(made.is_new), ApiJson(ToolServerWithNotices::from(made.value))).into_response())
 }
 
-/// `PATCH /api/tool-servers/{id}`: what is not there stays.
+/// `PATCH /api/tool-servers/{id}`: changes a server. Omitted fields stay unchanged.
 pub async fn change_server(
     State(app): State<App>,
     viewer: Viewer,
@@ -197,13 +198,13 @@ pub async fn change_server(
 ) -> Result<ApiJson<ToolServerWithNotices>, Problem> {
     body.refuse_program()?;
     if body.client_request_id.is_some() {
-        let invalid = InvalidField::new("client_request_id", "goes with a new server");
+        let invalid = InvalidField::new("client_request_id", "can only be set on a new server");
         return Err(Problem::unprocessable("invalid", invalid));
     }
     if body.id.as_ref().is_some_and(|named| *named != id) {
         return Err(Problem::unprocessable(
             "invalid",
-            InvalidField::new("id", "cannot be changed: its tools are named so"),
+            InvalidField::new("id", "cannot be changed: its tool names contain it"),
         ));
     }
     Ok(ApiJson(app.service().change_tool_server(viewer.0, &id, body.into()).await?.into()))
@@ -219,7 +220,7 @@ pub async fn remove_server(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /api/tool-servers/{id}/restart`: begins it anew and waits a little for its tools.
+/// `POST /api/tool-servers/{id}/restart`: restarts the server and waits briefly for its tools.
 pub async fn restart_server(
     State(app): State<App>,
     viewer: Viewer,
@@ -263,7 +264,7 @@ pub async fn choose_chat_tools(
     Ok(ApiJson(app.service().choose_tools(viewer.0, id, choice).await?.into()))
 }
 
-/// `POST /api/branches/{id}/tools`: the branch offers from its next message on what its chat offers now.
+/// `POST /api/branches/{id}/tools`: gives the branch the tools that its chat offers now, from its next message on.
 pub async fn use_chat_tools_on_branch(
     State(app): State<App>,
     viewer: Viewer,

@@ -1,5 +1,5 @@
-//! The page "Tools" and its forms. Each form does one deed and sends the browser on with 303; one that is wrong comes
-//! back with what was typed.
+//! The page "Tools" and its forms. Each form performs one action and redirects with 303 (post/redirect/get); a form
+//! with errors is shown again with what was typed.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -25,7 +25,7 @@ use turnleaf_service::tools::servers::{NewToolServer, ToolServerChange, ToolServ
 pub struct ToolsPageQuery {
     /// The server to edit.
     edit: Option<String>,
-    /// What was done, and with which server.
+    /// The action that was done, and its server.
     done: Option<String>,
     id: Option<String>,
 }
@@ -46,7 +46,7 @@ pub async fn show(
     Ok(asked.respond(&app, StatusCode::OK, page.draw()))
 }
 
-/// `POST /forms/tools/default`: which tools new chats get.
+/// `POST /forms/tools/default`: sets the tools of new chats.
 pub async fn save_default(
     State(app): State<App>,
     viewer: Viewer,
@@ -61,8 +61,8 @@ pub async fn save_default(
     }
 }
 
-/// `POST /forms/tools/policies`: what happens when a model calls the tools of one server. Only what differs from what
-/// the page showed is said.
+/// `POST /forms/tools/policies`: sets the permissions of the tools of one server. Only values that differ from what
+/// the page showed are saved.
 pub async fn save_policies(
     State(app): State<App>,
     viewer: Viewer,
@@ -71,7 +71,7 @@ pub async fn save_policies(
     let server = fields.text("server").unwrap_or_default();
     let (tools, were, policies) = (fields.values("tool"), fields.values("was"), fields.values("policy"));
     if tools.len() != policies.len() || tools.len() != were.len() {
-        return Err(Problem::invalid(InvalidField::new("policy", "there is one for each tool")));
+        return Err(Problem::invalid(InvalidField::new("policy", "set one per tool")));
     }
     for ((tool, was), policy) in tools.iter().zip(&were).zip(&policies).filter(|((_, was), policy)| was != policy) {
         let _ = was;
@@ -79,7 +79,7 @@ pub async fn save_policies(
             "ask" => ToolApprovalPolicy::Ask,
             "allow" => ToolApprovalPolicy::Allow,
             "never" => ToolApprovalPolicy::Never,
-            _ => return Err(Problem::invalid(InvalidField::new("policy", "is `ask`, `allow` or `never`"))),
+            _ => return Err(Problem::invalid(InvalidField::new("policy", "must be `ask`, `allow` or `never`"))),
         };
         app.service().set_tool_policy(viewer.0, &server, tool, None, policy).await?;
     }
@@ -87,7 +87,7 @@ pub async fn save_policies(
     Ok(see_other(&format!("/settings/tools?done=saved{place}")))
 }
 
-/// `POST /forms/tools/hosts`: allows a host for a tool that is asked about for each, or takes that back.
+/// `POST /forms/tools/hosts`: allows a host for a tool with permissions by host, or revokes that.
 pub async fn save_host(
     State(app): State<App>,
     viewer: Viewer,
@@ -105,7 +105,7 @@ pub async fn save_host(
     }
 }
 
-/// `POST /forms/tools/add`: stores, then waits a little for its tools.
+/// `POST /forms/tools/add`: stores a server and waits briefly for its tools.
 pub async fn add(
     State(app): State<App>,
     viewer: Viewer,
@@ -133,7 +133,7 @@ pub async fn add(
     }
 }
 
-/// `POST /forms/tools/change`: the whole form of a server, or its switch.
+/// `POST /forms/tools/change`: saves the whole form of a server, or its switch.
 pub async fn change(
     State(app): State<App>,
     viewer: Viewer,
@@ -168,7 +168,7 @@ pub async fn change(
     }
 }
 
-/// `POST /forms/tools/restart`: asks a server now, or begins it anew.
+/// `POST /forms/tools/restart`: tests a server, or restarts it.
 pub async fn restart(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
     if fields.text("how").as_deref() == Some("restart") {
@@ -210,10 +210,10 @@ async fn refusal_page(
     Ok(asked.respond(app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
 }
 
-/// What a script is told; people see it on the page.
-const PROGRAMS_REFUSED: &str = "Programs are named in the configuration file only.";
+/// The error for programs. The page tells people the same.
+const PROGRAMS_REFUSED: &str = "Local programs can only be added in the configuration file.";
 
-/// No form names a program.
+/// Refuses a form that names a program, because no form of the page does.
 fn refuse_program(fields: &SubmittedFields) -> Result<(), Problem> {
     if fields.contains("command") {
         return Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", PROGRAMS_REFUSED));
@@ -221,7 +221,7 @@ fn refuse_program(fields: &SubmittedFields) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Back to the card. An id that was stored is plain, and one that was not never comes here.
+/// Redirects to the card of a server. Only stored ids get here, and they need no encoding.
 fn redirect_to_card(done: &str, id: &str) -> Response {
     see_other(&format!("/settings/tools?done={done}&id={id}#server-{id}"))
 }
@@ -239,7 +239,7 @@ fn action_notice(done: &str, server: Option<&ToolServerView>) -> Option<ActionNo
     }
 }
 
-/// The change that a whole form asks for. No lines of headers keep what is there.
+/// Reads the change from a whole form. Empty headers keep the stored ones.
 fn change_from_form(fields: &SubmittedFields, is_changed: bool) -> Result<ToolServerChange, InvalidField> {
     let text = |name: &str| Some(fields.text(name).unwrap_or_default());
     Ok(ToolServerChange {
@@ -251,7 +251,7 @@ fn change_from_form(fields: &SubmittedFields, is_changed: bool) -> Result<ToolSe
     })
 }
 
-/// The form with what was typed and what is wrong with it; other errors are not the form's.
+/// Returns the form with what was typed and the error of its field. Other errors become problems.
 fn form_with_error(fields: &SubmittedFields, error: ServiceError) -> Result<ToolServerForm, Problem> {
     let ServiceError::Invalid(invalid) = error else { return Err(error.into()) };
     let text = |name: &str| fields.text(name).unwrap_or_default();

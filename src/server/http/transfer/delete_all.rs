@@ -1,4 +1,5 @@
-//! The page that deletes everything, and its form: it wants a word to be typed, because nothing of it comes back.
+//! The page that deletes everything, and its form. A confirmation word must be typed, because nothing can be restored
+//! afterwards.
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,5 +1,5 @@
-//! Chats that go out: archives and repositories as they are written, Markdown and HTML as one text; and the page that
-//! offers them.
+//! Export of chats: archives and repositories are streamed as they are written, Markdown and HTML are sent as one
+//! text. Includes the page that offers them.
 
 use std::sync::Arc;
 
@@ -32,10 +32,10 @@ mod html;
 
 pub use html::standalone_page;
 
-/// Pieces that wait for a slow reader.
+/// Backpressure: number of chunks that may wait for a slow reader.
 const CHUNK_QUEUE: usize = 4;
 
-/// What a chat goes out as.
+/// Format of an exported chat.
 #[derive(Debug, Clone, Copy, Default, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChatExportFormat {
@@ -50,12 +50,12 @@ pub enum ChatExportFormat {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
-    /// `json` is an archive with everything, `markdown` and `html` one path for people, `git` all branches as a
-    /// repository.
+    /// `json` is an archive with everything, `markdown` and `html` contain one path for people, `git` contains all
+    /// branches as a repository.
     #[serde(default)]
     #[param(inline)]
     format: ChatExportFormat,
-    /// Of Markdown and HTML: the turn that the path ends with; what is shown where it is missing.
+    /// The turn at which the path of Markdown and HTML ends. Without it, the path at which the chat opens.
     leaf: Option<TurnId>,
     #[serde(default)]
     #[param(inline)]
@@ -73,10 +73,10 @@ pub async fn export_all(State(app): State<App>, viewer: Viewer) -> Result<Respon
     Ok(hold_permit_until_sent(answer, place))
 }
 
-/// A place among the exports that a person is sent; it is taken until the last byte.
+/// Acquires a permit for an export, which is held until the last byte is sent.
 fn export_permit(app: &App, owner: UserId) -> Result<KeyedPermit<UserId>, Problem> {
     let place = app.export_limiter().try_acquire(owner, limits::EXPORTS_PER_OWNER);
-    place.ok_or_else(|| Problem::too_many("Too many exports run at once.", 5))
+    place.ok_or_else(|| Problem::too_many("Too many exports are in progress. Try again in a moment.", 5))
 }
 
 /// `GET /api/chats/{id}/export`.
@@ -88,7 +88,7 @@ pub async fn export_chat(
     StrictQuery(query): StrictQuery<ExportQuery>,
 ) -> Result<Response, Problem> {
     let mut chat = app.service().chat(viewer.0, id).await?;
-    // It names the file.
+    // The title becomes the file name, which must not contain a key.
     chat.title = app.service().redact_keys(chat.title);
     let place = export_permit(&app, viewer.0)?;
     let repository = Service::repository_name(&chat);
@@ -116,7 +116,7 @@ pub async fn export_chat(
     Ok(hold_permit_until_sent(answer?, place))
 }
 
-/// An archive while it is written.
+/// Streams an archive while it is written.
 async fn archive_response(app: &App, viewer: UserId, which: ExportScope, name: String) -> Result<Response, Problem> {
     let (send, receive) = mpsc::channel::<Bytes>(CHUNK_QUEUE);
     let service = app.service().clone();
@@ -124,15 +124,15 @@ async fn archive_response(app: &App, viewer: UserId, which: ExportScope, name: S
     stream_response(writing, receive, "application/json", &name).await
 }
 
-/// What is written, piece by piece. What fails after the first byte breaks the answer off, so that nobody takes half of
-/// it for the whole.
+/// Streams what a task writes. A failure after the first byte aborts the response, so that nobody takes a part of the
+/// file for the whole.
 async fn stream_response(
     mut writing: Task<Result<(), ServiceError>>,
     mut receive: mpsc::Receiver<Bytes>,
     kind: &'static str,
     name: &str,
 ) -> Result<Response, Problem> {
-    // What is wrong before the first byte is an answer.
+    // A failure before the first byte can still become an error response.
     let Some(first) = receive.recv().await else {
         let ended = (&mut writing).await.map_err(Problem::internal)?;
         return Err(ended.err().unwrap_or(ServiceError::NotFound).into());
@@ -145,8 +145,8 @@ async fn stream_response(
         match writing.await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
-                tracing::error!(%error, "an export broke off");
-                yield Err(std::io::Error::other("the export broke off"));
+                tracing::error!(%error, "an export failed midway");
+                yield Err(std::io::Error::other("the export failed midway"));
             }
             Err(error) => yield Err(std::io::Error::other(error)),
         }

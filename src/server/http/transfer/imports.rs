@@ -1,5 +1,5 @@
-//! Chats that come in: a file as a request's body or in a form. It goes to a file of its own while it arrives, so that
-//! its size is no matter of memory, and is read behind the answer.
+//! Import of chats: a file as the body of a request or in a form. The file is spooled to disk while it arrives, so
+//! that its size needs no memory, and is read in the background after the response.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -32,41 +32,41 @@ use crate::ui::messages::server_messages::localize_field_error;
 use turnleaf_service::ServiceError;
 use turnleaf_service::transfer::imports::{ImportFormat, ImportJob, ImportRequest, ImportSlot, formats, parse_format};
 
-/// How often a page of an import that runs is looked at again, in seconds.
+/// Interval at which the page of a running import refreshes itself, in seconds.
 const REFRESH_SECONDS: &str = "2";
-/// A format that is known by its content.
+/// The name of the format that is detected from the content.
 const AUTO: &str = "auto";
-/// Fields that are no file.
+/// Bound on the fields other than the file.
 const SHORT_FIELD_BYTES: usize = 200;
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ImportQuery {
-    /// What the file is called.
+    /// File name.
     #[serde(default)]
     name: String,
-    /// `turnleaf`, `chatgpt`, `claude`, `open-webui`, `librechat`, `llama-cpp` or `token_breakdown-agi`; known by its
-    /// content where it is missing.
+    /// Format: `turnleaf`, `chatgpt`, `claude`, `open-webui`, `librechat`, `llama-cpp` or `token_breakdown-agi`.
+    /// Without it, the format is detected from the content.
     #[param(schema_with = known_formats)]
     from: Option<String>,
-    /// Say what would be done, and do nothing.
+    /// Dry run: reports what would be imported and changes nothing.
     #[serde(default)]
     dry_run: bool,
 }
 
-/// The formats by name: what is none of them is refused.
+/// Returns the schema of the formats by name. Other names are refused.
 fn known_formats() -> Schema {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(formats().chain([AUTO]))).into()
 }
 
-/// An import that began.
+/// An import that has started.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct StartedImport {
     id: ImportId,
 }
 
-/// `POST /api/imports`: the body is the file.
+/// `POST /api/imports`: starts an import; the body is the file.
 pub async fn create(
     State(app): State<App>,
     viewer: Viewer,
@@ -102,11 +102,11 @@ pub async fn stop(State(app): State<App>, viewer: Viewer, PathId(id): PathId<Imp
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What was done before the page "Data" is shown.
+/// The query of the page "Data".
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransferPageQuery {
-    /// `deleted` after everything was.
+    /// `deleted` after everything was deleted.
     done: Option<String>,
 }
 
@@ -144,7 +144,7 @@ pub async fn page(
     Ok(response)
 }
 
-/// `POST /forms/import`: a form with a file. What is wrong with it stands on the page that it came from.
+/// `POST /forms/import`: starts an import of the file in the form. Errors are shown on the page of the form.
 pub async fn import_form(
     State(app): State<App>,
     viewer: Viewer,
@@ -195,11 +195,11 @@ pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: Submitted
 fn requested_format(name: Option<&str>) -> Result<Option<ImportFormat>, Problem> {
     match name {
         None | Some(AUTO) => Ok(None),
-        Some(name) => parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", "no such format").into()),
+        Some(name) => parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", "unknown format").into()),
     }
 }
 
-/// The file, as it arrives.
+/// Spools the file to disk as it arrives.
 async fn spool_file<E>(
     (app, owner): (&App, UserId),
     place: &ImportSlot,
@@ -214,13 +214,13 @@ async fn spool_file<E>(
         length += piece.len();
         if length - checked_at >= limits::STORAGE_CHECKED_EVERY {
             checked_at = length;
-            // What was written counts already.
+            // The bytes that were written before count as used space already.
             app.service().check_growth(owner, piece.len() as u64).await?;
         }
-        // The disk's buffer takes a piece at once.
+        // A blocking write is acceptable here: a chunk goes to the page cache.
         file.write_all(&piece).map_err(spool_write_problem)?;
     }
-    // The length of a body in pieces is known now.
+    // Only now is the length of a chunked body known.
     app.service().check_growth(owner, 0).await?;
     if length == 0 {
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "empty_file", "The file is empty."));

@@ -1,4 +1,4 @@
-//! Deleting and Trash over HTTP (docs/reference/api.md 3, docs/reference/domain.md I13).
+//! The API of deletion and Trash (docs/reference/api.md 3, docs/reference/domain.md I13).
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -16,26 +16,26 @@ use crate::server::http::request::query::{StrictQuery, page_limit};
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::{DeletedItem, Deletion};
 
-/// Which part of Trash.
+/// A page of Trash.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ListTrashQuery {
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
-    /// Only what was deleted before this deletion.
+    /// Only deletions older than this one.
     before: Option<DeletionId>,
 }
 
-/// What of a chat stays.
+/// The part of a chat to keep.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PruneChatRequest {
-    /// The path to this turn, and what is below it.
+    /// The turn to keep, with the path to it and everything below it.
     keep: TurnId,
 }
 
-/// A deletion that can come back.
+/// A deletion that can be restored.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct TrashEntry {
     id: DeletionId,
@@ -44,14 +44,14 @@ pub struct TrashEntry {
     /// The title of the chat, the name of the branch, or the first words of the turn.
     title: String,
     chat_title: String,
-    /// Then the chat has to come back first.
+    /// True if the chat is deleted as well. Restore the chat first.
     chat_is_deleted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<Role>,
     turns: u64,
     branches: u64,
     deleted_at: DateTime<Utc>,
-    /// From then on it cannot come back.
+    /// After this time the deletion cannot be restored.
     purged_at: DateTime<Utc>,
 }
 
@@ -73,7 +73,7 @@ impl From<Deletion> for TrashEntry {
     }
 }
 
-/// `DELETE /api/turns/{id}`: with everything below it.
+/// `DELETE /api/turns/{id}`: moves a turn and everything below it to Trash.
 pub async fn delete_turn(
     State(app): State<App>,
     viewer: Viewer,
@@ -82,7 +82,7 @@ pub async fn delete_turn(
     Ok(ApiJson(app.service().delete_turn(viewer.0, id).await?))
 }
 
-/// `DELETE /api/branches/{id}`: with everything below its first turn.
+/// `DELETE /api/branches/{id}`: moves the first turn of a branch and everything below it to Trash.
 pub async fn delete_branch(
     State(app): State<App>,
     viewer: Viewer,
@@ -91,7 +91,7 @@ pub async fn delete_branch(
     Ok(ApiJson(app.service().delete_branch(viewer.0, id).await?))
 }
 
-/// `POST /api/chats/{id}/prune`: everything else goes.
+/// `POST /api/chats/{id}/prune`: moves everything to Trash except the path to one turn and what is below it.
 pub async fn prune(
     State(app): State<App>,
     viewer: Viewer,
@@ -101,7 +101,7 @@ pub async fn prune(
     Ok(ApiJson(app.service().prune_others(viewer.0, id, prune.keep).await?))
 }
 
-/// `POST /api/turns/{id}/restore`: the whole deletion that took it.
+/// `POST /api/turns/{id}/restore`: restores the whole deletion that contains the turn.
 pub async fn restore_turn(
     State(app): State<App>,
     viewer: Viewer,
@@ -110,7 +110,7 @@ pub async fn restore_turn(
     restore_thing(&app, viewer.0, DeletedItem::Turn(id)).await
 }
 
-/// `POST /api/branches/{id}/restore`: the whole deletion that took it.
+/// `POST /api/branches/{id}/restore`: restores the whole deletion that contains the branch.
 pub async fn restore_branch(
     State(app): State<App>,
     viewer: Viewer,
@@ -123,7 +123,7 @@ async fn restore_thing(app: &App, viewer: UserId, thing: DeletedItem) -> Result<
     Ok(ApiJson(app.service().restore(viewer, thing).await?))
 }
 
-/// `GET /api/trash`: the newest first.
+/// `GET /api/trash`: lists the deletions, the newest first.
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
@@ -143,7 +143,7 @@ pub async fn restore(
     Ok(ApiJson(app.service().restore_deletion(viewer.0, id).await?))
 }
 
-/// `DELETE /api/trash/{id}`: for ever.
+/// `DELETE /api/trash/{id}`: deletes the contents of one deletion permanently.
 pub async fn purge(
     State(app): State<App>,
     viewer: Viewer,
@@ -153,7 +153,7 @@ pub async fn purge(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE /api/trash`: all of it, for ever.
+/// `DELETE /api/trash`: deletes everything in Trash permanently.
 pub async fn empty(State(app): State<App>, viewer: Viewer) -> Result<StatusCode, Problem> {
     app.service().empty_trash(viewer.0).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -1,5 +1,5 @@
-//! The page "Trash", and the forms that delete and bring back. Each form does one deed and sends the browser on with
-//! 303.
+//! The page "Trash", and the forms that delete and restore. Each form performs one action and redirects with 303
+//! (post/redirect/get).
 
 use axum::extract::State;
 use axum::response::Response;
@@ -18,13 +18,13 @@ use crate::server::server_pages::turns::delete_page;
 use crate::server::server_pages::{ActionNotice, PageSection};
 use turnleaf_service::ServiceError;
 
-/// What the page is asked for.
+/// The query of the page.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrashPageQuery {
-    /// What is older than this deletion.
+    /// Shows the deletions older than this one.
     before: Option<DeletionId>,
-    /// What was done.
+    /// The action that was done.
     done: Option<TrashFormResult>,
 }
 
@@ -33,7 +33,7 @@ pub struct TrashPageQuery {
 enum TrashFormResult {
     Purged,
     Emptied,
-    /// A chat: it is the first of those that are listed.
+    /// A chat was deleted; it is the first in the list.
     Chat,
 }
 
@@ -53,8 +53,8 @@ pub async fn show(
     Ok(asked.respond(&app, StatusCode::OK, page.draw(said)))
 }
 
-/// `POST /forms/delete-turn`. A form that could not say how much goes has that asked here, where it is more than one
-/// turn.
+/// `POST /forms/delete-turn`: moves a turn and everything below it to Trash. A form that could not tell how many
+/// turns that are sets `ask`; more than one turn then needs a confirmation here.
 pub async fn delete_turn(
     State(app): State<App>,
     viewer: Viewer,
@@ -82,7 +82,7 @@ pub async fn delete_branch(
     Ok(redirect_to_remaining(&app.service().delete_branch(viewer.0, id).await?))
 }
 
-/// `POST /forms/delete-chat`: to Trash, where it can be brought back at once.
+/// `POST /forms/delete-chat`: moves a chat to Trash and shows Trash, where it can be restored at once.
 pub async fn delete_chat(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let id: ChatId = fields.required_id("chat_id")?;
     app.service().delete_chat(viewer.0, id).await?;
@@ -95,7 +95,7 @@ pub async fn prune(State(app): State<App>, viewer: Viewer, fields: SubmittedFiel
     Ok(redirect_to_remaining(&app.service().prune_others(viewer.0, chat, keep).await?))
 }
 
-/// `POST /forms/restore`: back to the chat, or to Trash with the reason why not.
+/// `POST /forms/restore`: restores a deletion and returns to the chat, or to Trash with the reason of the refusal.
 pub async fn restore(
     State(app): State<App>,
     viewer: Viewer,
@@ -111,7 +111,7 @@ pub async fn restore(
         Err(error @ (ServiceError::Conflict { .. } | ServiceError::NotFound)) => {
             let (status, why) = match error {
                 ServiceError::Conflict { message, .. } => (StatusCode::CONFLICT, message),
-                // It was brought back or went for ever meanwhile: the list says what there is.
+                // The deletion was restored or purged meanwhile; the list shows what is left.
                 _ => (StatusCode::NOT_FOUND, words::not_there().to_owned()),
             };
             let page = trash_page(&app, viewer.0, None).await?;
@@ -121,7 +121,7 @@ pub async fn restore(
     }
 }
 
-/// `POST /forms/purge`: asks first, unless the form says that it was asked.
+/// `POST /forms/purge`: deletes permanently, after a confirmation (`sure`).
 pub async fn purge(
     State(app): State<App>,
     viewer: Viewer,
@@ -141,7 +141,7 @@ pub async fn purge(
     Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
-/// `POST /forms/empty-trash`: asks first, as `purge`.
+/// `POST /forms/empty-trash`: deletes everything in Trash permanently, after a confirmation like `purge`.
 pub async fn empty(
     State(app): State<App>,
     viewer: Viewer,
@@ -157,17 +157,17 @@ pub async fn empty(
     Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
-/// One more than the page shows says whether there are older ones.
+/// Builds the page. It reads one entry more than it shows, to find out whether there are older ones.
 pub async fn trash_page(app: &App, viewer: UserId, before: Option<DeletionId>) -> Result<TrashPage, Problem> {
     let mut deletions = app.service().list_trash(viewer, before, limits::PAGE_MAX + 1).await?;
     let has_older = deletions.len() > limits::PAGE_MAX as usize;
     deletions.truncate(limits::PAGE_MAX as usize);
-    // Documents stand once, behind the newest deletions.
+    // Documents are listed once, after the newest deletions.
     let documents = if before.is_none() { app.service().deleted_documents(viewer).await? } else { Vec::new() };
     Ok(TrashPage { deletions, documents, has_older, before: None, now: app.now(), confirmation: None })
 }
 
-/// To what is left, with what was deleted in the address, so that the page can say it and offer to undo it.
+/// Redirects to the rest of the chat. The address names the deletion, so that the page can offer to undo it.
 fn redirect_to_remaining(deleted: &DeletionSummary) -> Response {
     let DeletionSummary { chat_id, deletion_id, leaf, .. } = deleted;
     let at = leaf.map(|leaf| format!("at={leaf}&")).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Forms of pages without JavaScript: each does one deed and sends the browser on with 303. What a person typed is kept
-//! as a draft when it could not be sent.
+//! Forms of turns without script. Each performs one action and redirects with 303 (post/redirect/get). Text that
+//! could not be sent is saved as a draft.
 
 use axum::Form;
 use axum::extract::State;
@@ -24,9 +24,9 @@ pub struct SendMessageForm {
     model: Option<String>,
     thinking: Option<String>,
     client_request_id: Option<String>,
-    /// There where the message was not written in the message box: "Continue".
+    /// Set if the message was not written in the message box ("Continue"), so the draft is kept.
     keeps_draft: Option<String>,
-    /// For `/forms/model`: the model of the button that was pressed, or of the list.
+    /// For `/forms/model`: the model of the pressed button, and the one selected in the list.
     choose: Option<String>,
     other: Option<String>,
 }
@@ -35,11 +35,11 @@ pub struct SendMessageForm {
 pub struct TurnActionForm {
     turn_id: TurnId,
     client_request_id: Option<String>,
-    /// Of another try: whose it is, where not of the same model.
+    /// For a retry: another model.
     model: Option<String>,
 }
 
-/// An optional id of a form: an empty field is none.
+/// Parses an optional id of a form. An empty field is `None`.
 fn optional_id<T: std::str::FromStr>(text: Option<&str>) -> Result<Option<T>, Problem> {
     match text {
         None | Some("") => Ok(None),
@@ -62,11 +62,11 @@ pub async fn send(
         prev_turn_id: optional_id(form.prev_turn_id.as_deref())?,
         // Browsers send line ends of forms as CRLF.
         text: form.text.replace("\r\n", "\n"),
-        // What the draft has attached goes out with it, where it is the draft that is sent.
+        // The attachments of the draft are sent only if it is the draft that is sent.
         attachments: keeps_draft.then(Vec::new),
         provider: chosen.as_ref().map(|lock| lock.provider.clone()),
         model: chosen.as_ref().map(|lock| lock.model.clone()),
-        // Only a choice in the form brings another model.
+        // The form names another model only if the person chose one, so it may fork a branch.
         may_branch: true,
         thinking,
         client_request_id: form.client_request_id.unwrap_or_default(),
@@ -78,7 +78,8 @@ pub async fn send(
         Err(error) => {
             let draft = DraftView { text, thinking, lock: chosen, ..DraftView::default() };
             if !keeps_draft {
-                // What cannot be stored either (too large) is still in the browser's form: Back brings it.
+                // A text that is too large to be saved is still in the browser's form and returns with the Back
+                // button.
                 let _ = app.page_service().save_draft_text(viewer.0, chat_id, draft).await;
             }
             if let Some(problem) = storage_full_problem(&error) {
@@ -90,14 +91,14 @@ pub async fn send(
     }
 }
 
-/// A refusal for want of room as a problem: its page says what is full and has the words that were typed.
+/// Maps a refusal for lack of storage to a problem, whose page names what is full and shows the typed text.
 pub fn storage_full_problem(error: &ApiError) -> Option<Problem> {
     let ApiError::Conflict { code, message } = error else { return None };
     let code = StorageRefusal::CODES.into_iter().find(|known| known == code)?;
     Some(Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, message.as_str()))
 }
 
-/// `POST /forms/model`: the composer as it is, with another model chosen for the next message.
+/// `POST /forms/model`: chooses another model for the next message and keeps the composer as it is.
 pub async fn choose_model(
     State(app): State<App>,
     viewer: Viewer,
@@ -150,7 +151,7 @@ pub async fn retry(
     }
 }
 
-/// Only a path of this server is gone to.
+/// Returns the redirect target if it is a path of this server, else `/`, to prevent open redirects.
 pub fn local_path(next: &str) -> &str {
     let is_local = next.starts_with('/')
         && !next.starts_with("//")

@@ -1,4 +1,5 @@
-//! Generations over HTTP: the request as it was sent, what went into it, and the provider's bytes.
+//! The API of generations: the provider calls of a reply with their context manifests, and the raw bytes of the
+//! responses.
 
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
@@ -12,7 +13,7 @@ use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::turns::generations::Generation;
 
-/// `GET /api/turns/{id}/generations`, in the order of the steps.
+/// `GET /api/turns/{id}/generations`: lists the generations in the order of their steps.
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
@@ -30,8 +31,8 @@ pub async fn show(
     Ok(ApiJson(app.service().generation(viewer.0, id).await?))
 }
 
-/// `GET /api/generations/{id}/raw`: the body as the provider sent it, byte for byte but for our own keys. Never as a
-/// document.
+/// `GET /api/generations/{id}/raw`: returns the body as the provider sent it, byte for byte except for the server's
+/// own API keys. Browsers never show it as a document.
 pub async fn raw_response(
     State(app): State<App>,
     viewer: Viewer,

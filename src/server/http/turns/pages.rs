@@ -1,4 +1,5 @@
-//! The verbs of a turn as pages and forms without script: other words, another model, a copy of the path.
+//! Actions on a turn as pages and forms without script: editing, retrying with another model, copying the path, and
+//! the requests and responses of a reply.
 
 use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::response::Response;
@@ -28,28 +29,28 @@ use crate::server::server_pages::turns::{EditTurnView, RetryView, edit_title};
 use crate::server::server_pages::{PageSection, ServerPage};
 use crate::ui::locale::label_with_value;
 use crate::ui::messages::server_messages::localize_field_error;
-use crate::ui::messages::transcript as said;
+use crate::ui::messages::transcript as texts;
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
 use turnleaf_service::documents::uploads::file_too_large;
 use turnleaf_service::turns::messages::MessageBlock;
 
-/// Fields that are neither words nor files.
+/// Bound on fields other than the text and the files.
 const SHORT_FIELD_BYTES: usize = 1_000;
 
-/// Which of a reply's requests.
+/// Selects one of a reply's requests.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SentRequestQuery {
-    /// From 1; the last one without it.
+    /// Number of the request, from 1. Without it, the last one.
     request: Option<usize>,
 }
 
-/// Whose answer: of one of a reply's requests.
+/// Selects the response of one of a reply's requests.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawResponseQuery {
-    /// The last one without it.
+    /// The generation. Without it, the last one.
     of: Option<GenerationId>,
 }
 
@@ -67,7 +68,7 @@ pub async fn edit_page(
     Ok(asked.respond(&app, StatusCode::OK, page(edit_title(turn.role), view.draw())))
 }
 
-/// `POST /forms/edit`: goes to what was made; what could not be stays on the page with what is wrong beside it.
+/// `POST /forms/edit`: sends an edited message and redirects to it. On an error the page keeps what was typed.
 pub async fn edit_form(
     State(app): State<App>,
     viewer: Viewer,
@@ -103,7 +104,7 @@ async fn apply_edit(app: &App, viewer: UserId, asked: PageContext, typed: &EditT
             }
         }
         Err((file, FileRefusal::Message(why))) => label_with_value(&file, why),
-        // The page of a failure says what is full, in the reader's language, and has the words.
+        // The error page names what is full, in the reader's language, and shows the typed text.
         Err((_, FileRefusal::Service(error @ (ServiceError::Store(_) | ServiceError::Storage(_))))) => {
             return Err(error.into());
         }
@@ -114,23 +115,23 @@ async fn apply_edit(app: &App, viewer: UserId, asked: PageContext, typed: &EditT
     Ok(asked.respond(app, StatusCode::UNPROCESSABLE_ENTITY, page))
 }
 
-/// What was typed and chosen in that form.
+/// The fields of the form.
 #[derive(Default)]
 struct EditTurnForm {
     turn: String,
     request: String,
     text: String,
-    /// The keys of what goes along of the message's attachments.
+    /// The keys of the old attachments that are kept.
     kept: Vec<String>,
     files: Vec<(String, Result<bytes::Bytes, ServiceError>)>,
     /// Held until the files are stored.
     place: Option<UploadPermit>,
-    /// The first file that is one too many; what is behind it was not read.
+    /// The first file beyond the bound. Files after it were not read.
     too_many: Option<String>,
 }
 
 impl EditTurnForm {
-    /// As a form with files, or as one without. Where that fails, what came before is kept.
+    /// Reads a form with or without files. On an error the fields that were read before are kept.
     async fn read(&mut self, (app, viewer): (&App, UserId), request: Request) -> Result<(), Problem> {
         let kind = request.headers().get(CONTENT_TYPE);
         if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/")) {
@@ -151,11 +152,13 @@ impl EditTurnForm {
             match field.name() {
                 Some("turn_id") => self.turn = read_text_field(field, SHORT_FIELD_BYTES).await?,
                 Some("client_request_id") => self.request = read_text_field(field, SHORT_FIELD_BYTES).await?,
-                // What is too long for a message is said beside the field, with all of it still there.
+                // The bound is that of a body, so that a text that is too long for a message is refused beside its
+                // field without losing any of it.
                 Some("text") => self.text = read_text_field(field, limits::BODY_BYTES).await?.replace("\r\n", "\n"),
                 Some("keep") => {
                     let key = read_text_field(field, SHORT_FIELD_BYTES).await?;
-                    // One more than a message has: too many are refused by what it is made of, and not left out.
+                    // One more than a message may have is kept, so that too many are refused by validation instead of
+                    // dropped.
                     if self.kept.len() <= limits::BLOCKS_PER_USER_TURN {
                         self.kept.push(key);
                     }
@@ -172,14 +175,14 @@ impl EditTurnForm {
     }
 }
 
-/// Why a file cannot go along.
+/// The reason why a file cannot be attached.
 enum FileRefusal {
     Message(&'static str),
     Service(ServiceError),
 }
 
-/// What goes with the other words: what is kept of the old ones, and the new files. Or the file that cannot be, and
-/// why.
+/// Returns the attachments of the edited message: the kept ones and the new files. Errors: the name of the file that
+/// cannot be attached, and the reason.
 async fn resolve_attachments(
     app: &App,
     viewer: UserId,
@@ -199,7 +202,7 @@ async fn resolve_attachments(
     Ok(all)
 }
 
-/// `GET /turns/{id}/again`: which model is to try again.
+/// `GET /turns/{id}/again`: offers the models for a retry.
 pub async fn retry_page(
     State(app): State<App>,
     viewer: Viewer,
@@ -210,10 +213,10 @@ pub async fn retry_page(
     let models = demo::localize_models(app.service().supervisor().registry().models());
     let request_id = ids::mint::<uuid::Uuid>().to_string();
     let view = RetryView { turn: &turn, models: &models, request_id: &request_id };
-    Ok(asked.respond(&app, StatusCode::OK, page(said::retry_with(), view.draw())))
+    Ok(asked.respond(&app, StatusCode::OK, page(texts::retry_with(), view.draw())))
 }
 
-/// `GET /turns/{id}/sent`: what a reply's requests were made of.
+/// `GET /turns/{id}/sent`: shows what a reply's requests consisted of.
 pub async fn sent_page(
     State(app): State<App>,
     viewer: Viewer,
@@ -225,7 +228,7 @@ pub async fn sent_page(
     Ok(asked.respond(&app, StatusCode::OK, SentRequestPage { sent: &sent }.draw()))
 }
 
-/// `GET /turns/{id}/raw`: what the provider answered, as text. The bytes themselves are a file of the API.
+/// `GET /turns/{id}/raw`: shows the provider's response as text. The API serves the bytes as a file.
 pub async fn raw_page(
     State(app): State<App>,
     viewer: Viewer,
@@ -237,7 +240,7 @@ pub async fn raw_page(
     Ok(asked.respond(&app, StatusCode::OK, RawResponsePage { raw: &raw }.draw()))
 }
 
-/// `POST /forms/copy`: goes to the copy.
+/// `POST /forms/copy`: copies a path into a new chat and redirects to it.
 pub async fn copy_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let (chat, turn): (ChatId, TurnId) = (required_id(&fields, "chat_id")?, required_id(&fields, "turn_id")?);
     let name = fields.text("client_request_id");
@@ -249,7 +252,7 @@ fn page(title: &str, body: AnyView) -> ServerPage {
     ServerPage { section: PageSection::Chat, title: title.to_owned(), notice: None, body }
 }
 
-/// A required id of a form.
+/// Parses a required id of a form.
 fn required_id<T: std::str::FromStr>(fields: &SubmittedFields, name: &str) -> Result<T, Problem> {
     let text = fields.text(name).ok_or_else(|| InvalidField::new(name, "is missing"))?;
     text.parse().map_err(|_| Problem::not_found())

@@ -1,4 +1,5 @@
-//! Tool calls that wait for a person, over HTTP and as forms: allow or decline one, stop one, let a paused reply go on.
+//! Tool calls that wait for a person, as JSON and as forms: approving or declining a call, stopping one, and resuming
+//! a paused reply.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -16,18 +17,18 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::SubmittedFields;
 use crate::server::http::turns::forms::redirect_to_turn;
 
-/// An answer to what a call asks.
+/// The answer to an approval request.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolCallDecision {
     decision: ApprovalDecision,
-    /// `hash` of what was asked (`block_metadata.approval`).
+    /// `hash` of the approval request (`block_metadata.approval`).
     hash: String,
-    /// Why not, for the model.
+    /// Reason for declining, which the model reads.
     reason: Option<String>,
 }
 
-/// The reply after that.
+/// The status of the reply after the request.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ReplyStatus {
     turn_id: TurnId,
@@ -40,7 +41,7 @@ impl From<Turn> for ReplyStatus {
     }
 }
 
-/// `POST /api/turns/{id}/calls/{block}`: 200 once the answer is stored.
+/// `POST /api/turns/{id}/calls/{block}`: approves or declines a call. 200 once the answer is stored.
 pub async fn decide(
     State(app): State<App>,
     viewer: Viewer,
@@ -51,7 +52,7 @@ pub async fn decide(
     Ok(ApiJson(decided.into()))
 }
 
-/// `POST /api/turns/{id}/calls/{block}/stop`: 200 once its end is stored.
+/// `POST /api/turns/{id}/calls/{block}/stop`: stops a call. 200 once its end is stored.
 pub async fn stop(
     State(app): State<App>,
     viewer: Viewer,
@@ -60,7 +61,7 @@ pub async fn stop(
     Ok(ApiJson(app.service().stop_tool_call(viewer.0, turn, block).await?.into()))
 }
 
-/// `POST /api/turns/{id}/continue`: lets a paused reply go on.
+/// `POST /api/turns/{id}/continue`: resumes a paused reply.
 pub async fn continue_reply(
     State(app): State<App>,
     viewer: Viewer,
@@ -72,8 +73,8 @@ pub async fn continue_reply(
 /// `POST /forms/call`.
 pub async fn decide_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let word = fields.text("decision").unwrap_or_default();
-    let decision: ApprovalDecision =
-        serde_json::from_value(Value::String(word)).map_err(|_| InvalidField::new("decision", "is no answer"))?;
+    let decision: ApprovalDecision = serde_json::from_value(Value::String(word))
+        .map_err(|_| InvalidField::new("decision", "is not a valid answer"))?;
     let (turn, block) = (required_id(&fields, "turn")?, required_id(&fields, "block")?);
     let hash = fields.text("hash").unwrap_or_default();
     let turn = app.service().decide_tool_call(viewer.0, turn, block, &hash, decision, fields.text("reason")).await?;
@@ -97,7 +98,7 @@ pub async fn continue_reply_form(
     Ok(reply_response(&fields, &turn))
 }
 
-/// A page that follows the reply itself needs nothing more; any other goes to it.
+/// Returns 204 to a page that follows the reply itself (`stay`), and redirects any other to the reply.
 fn reply_response(fields: &SubmittedFields, turn: &Turn) -> Response {
     match fields.is_checked("stay") {
         true => StatusCode::NO_CONTENT.into_response(),
@@ -105,7 +106,7 @@ fn reply_response(fields: &SubmittedFields, turn: &Turn) -> Response {
     }
 }
 
-/// An id of a form; another spelling names nothing.
+/// Parses an id of a form. 404 without one, and for another spelling.
 fn required_id<T: std::str::FromStr>(fields: &SubmittedFields, name: &str) -> Result<T, Problem> {
     fields.text(name).and_then(|text| text.parse().ok()).ok_or_else(Problem::not_found)
 }

@@ -5,12 +5,13 @@ use leptos::prelude::*;
 
 use super::summary::{model, tools};
 use crate::domain::ChatId;
-use crate::server::server_pages::messages::compare as said;
+use crate::server::server_pages::messages::compare as texts;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{join_list, message};
+use crate::ui::messages::amounts::measured_time;
 use crate::ui::messages::server_messages::localize_server_message;
-use crate::ui::messages::transcript::{ending, measured_time};
+use crate::ui::messages::transcript::ending;
 use crate::ui::messages::usage;
 use turnleaf_service::branches::compare::text_diff::{DiffSpanKind, DiffUnit, TextDiff};
 use turnleaf_service::branches::compare::{ComparedExchange, ComparedPair, ComparedReply};
@@ -29,7 +30,7 @@ pub(super) fn draw(chat: ChatId, pair: &ComparedPair) -> AnyView {
     let shared = same_message.map(|diff| {
         view! {
             <div class="compare-shared">
-                <h4>{said::same_message()}</h4>
+                <h4>{texts::same_message()}</h4>
                 {diff_words(diff, DiffSide::Same)}
             </div>
         }
@@ -38,7 +39,7 @@ pub(super) fn draw(chat: ChatId, pair: &ComparedPair) -> AnyView {
     let note = note.map(|note| view! { <p class="hint">{note}</p> });
     view! {
         <article class="panel compare-pair" aria-labelledby=labelled>
-            <h3 id=id>{said::exchange(pair.number)}</h3>
+            <h3 id=id>{texts::exchange(pair.number)}</h3>
             {shared}
             {note}
             <div class="compare-sides">
@@ -60,14 +61,14 @@ pub(in crate::server::server_pages) enum DiffSide {
 
 fn pair_side(chat: ChatId, pair: &ComparedPair, only: DiffSide, is_shared: bool) -> AnyView {
     let (half, name) = match only {
-        DiffSide::Left => (&pair.left, said::left()),
-        _ => (&pair.right, said::right()),
+        DiffSide::Left => (&pair.left, texts::left()),
+        _ => (&pair.right, texts::right()),
     };
     let Some(half) = half else {
         return view! {
             <div class="compare-side" role="group" aria-label=name>
                 <p class="compare-name">{name}</p>
-                <p class="hint">{said::nothing_here()}</p>
+                <p class="hint">{texts::nothing_here()}</p>
             </div>
         }
         .into_any();
@@ -78,20 +79,20 @@ fn pair_side(chat: ChatId, pair: &ComparedPair, only: DiffSide, is_shared: bool)
             let attached = (!message.attachments.is_empty()).then(|| {
                 view! { <p class="hint">{join_list(&message.attachments)}</p> }
             });
-            view! { <h4>{said::message()}</h4> {diff_words(diff, only)} {attached} }.into_any()
+            view! { <h4>{texts::message()}</h4> {diff_words(diff, only)} {attached} }.into_any()
         }
-        _ => view! { <p class="hint">{said::no_message()}</p> }.into_any(),
+        _ => view! { <p class="hint">{texts::no_message()}</p> }.into_any(),
     };
     let reply = match (&half.reply, &pair.reply) {
         (Some(reply), Some(diff)) => reply_view(reply, diff, only),
-        _ => view! { <p class="hint">{said::no_reply()}</p> }.into_any(),
+        _ => view! { <p class="hint">{texts::no_reply()}</p> }.into_any(),
     };
     let turn = half.reply.as_ref().map(|reply| reply.turn_id);
     let turn = turn.or(half.message.as_ref().map(|message| message.turn_id));
     let open = turn.map(|turn| {
-        let which = said::exchange_suffix(pair.number, name);
+        let which = texts::exchange_suffix(pair.number, name);
         view! {
-            <a class="no-print" href=format!("/c/{chat}?at={turn}")>{said::open_in_chat()}<span class="quiet">{which}</span></a>
+            <a class="no-print" href=format!("/c/{chat}?at={turn}")>{texts::open_in_chat()}<span class="quiet">{which}</span></a>
         }
     });
     view! {
@@ -112,13 +113,13 @@ fn reply_view(reply: &ComparedReply, diff: &TextDiff, only: DiffSide) -> AnyView
     let facts = [
         usage::in_and_out(&reply.usage),
         reply.cost.map(usage::cost),
-        reply.first_token_ms.map(|ms| format!("{} {}", said::first(), measured_time(ms))),
-        reply.total_ms.map(|ms| format!("{} {}", said::whole(), measured_time(ms))),
+        reply.first_token_ms.map(|ms| format!("{} {}", texts::first(), measured_time(ms))),
+        reply.total_ms.map(|ms| format!("{} {}", texts::whole(), measured_time(ms))),
         (!reply.tools.is_empty()).then(|| tools(&reply.tools)),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().collect();
     view! {
-        <h4>{said::replied()} " " {state}</h4>
+        <h4>{texts::replied()} " " {state}</h4>
         <p class="hint">{model(&reply.model)} {facts.into_iter().map(|fact| format!(" · {fact}")).collect_view()}</p>
         {failure}
         {diff_words(diff, only)}
@@ -133,20 +134,20 @@ fn reply_note(pair: &ComparedPair, diff: &TextDiff) -> Option<String> {
         return None;
     }
     if diff.is_same() {
-        return Some(said::same_reply().to_owned());
+        return Some(texts::same_reply().to_owned());
     }
     let how = match diff.unit {
-        _ if !is_marked(diff) => Some(said::different()),
-        DiffUnit::Lines => Some(said::by_lines()),
+        _ if !is_marked(diff) => Some(texts::different()),
+        DiffUnit::Lines => Some(texts::by_lines()),
         DiffUnit::Words | DiffUnit::Whole => None,
     };
-    let percent = said::same_percent(diff.same_percent);
+    let percent = texts::same_percent(diff.same_percent);
     Some(how.map_or(percent.clone(), |how| message!("{percent}. {how}", "{percent}。{how}")))
 }
 
 /// Returns true when differences are marked; in mostly different texts the marks would only distract.
 fn is_marked(diff: &TextDiff) -> bool {
-    diff.same_percent >= said::LITTLE_IN_COMMON_PERCENT
+    diff.same_percent >= texts::LITTLE_IN_COMMON_PERCENT
 }
 
 /// Renders one of the two texts with its differences marked.
@@ -162,11 +163,11 @@ pub(in crate::server::server_pages) fn diff_words(diff: &TextDiff, only: DiffSid
             Some(match (span.kind, only) {
                 (DiffSpanKind::Removed, DiffSide::Right) | (DiffSpanKind::Added, DiffSide::Left) => return None,
                 (DiffSpanKind::Removed, _) if is_marked => view! {
-                    <del><span class="quiet">{said::removed()}</span>{text}<span class="quiet">{said::end_of_change()}</span></del>
+                    <del><span class="quiet">{texts::removed()}</span>{text}<span class="quiet">{texts::end_of_change()}</span></del>
                 }
                 .into_any(),
                 (DiffSpanKind::Added, _) if is_marked => view! {
-                    <ins><span class="quiet">{said::added()}</span>{text}<span class="quiet">{said::end_of_change()}</span></ins>
+                    <ins><span class="quiet">{texts::added()}</span>{text}<span class="quiet">{texts::end_of_change()}</span></ins>
                 }
                 .into_any(),
                 (DiffSpanKind::Same, _) if last > 0 => unchanged_text(&text, at > 0, at < last),
@@ -175,7 +176,7 @@ pub(in crate::server::server_pages) fn diff_words(diff: &TextDiff, only: DiffSid
         })
         .collect();
     if spans.is_empty() {
-        return view! { <p class="hint">{said::no_text()}</p> }.into_any();
+        return view! { <p class="hint">{texts::no_text()}</p> }.into_any();
     }
     view! { <div class="compare-text" dir="auto">{spans.into_iter().collect_view()}</div> }.into_any()
 }
@@ -193,7 +194,7 @@ fn unchanged_text(text: &str, is_behind: bool, is_before: bool) -> AnyView {
     view! {
         {head.concat()}
         <details class="fold">
-            <summary><Icon name="chevron-down"/>{said::same_lines(folded.len())}</summary>
+            <summary><Icon name="chevron-down"/>{texts::same_lines(folded.len())}</summary>
             <div>{folded.concat()}</div>
         </details>
         {tail.concat()}
@@ -214,7 +215,7 @@ mod tests {
         let html = |diff: &TextDiff, only| Owner::new().with(|| diff_words(diff, only).to_html());
         let shown = html(&TextDiff::from_texts(&before, &text(&left)), DiffSide::Right);
         assert_eq!(shown.matches("<details").count(), 2, "{shown}");
-        assert!(shown.contains("16 lines are the same") && shown.contains("18 lines are the same"), "{shown}");
+        assert!(shown.contains("16 identical lines") && shown.contains("18 identical lines"), "{shown}");
         for n in (1..=40).filter(|n| *n != 20) {
             assert!(shown.contains(&format!("line {n}")), "{n}: {shown}");
         }

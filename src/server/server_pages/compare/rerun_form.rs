@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::ComparePage;
 use crate::domain::provider::Model;
 use crate::server::server_pages::form_fields::SelectField;
-use crate::server::server_pages::messages::compare as said;
+use crate::server::server_pages::messages::compare as texts;
 use crate::ui::erased::view;
 use crate::ui::locale::label_with_value;
 use crate::ui::messages as app_words;
@@ -14,7 +14,7 @@ impl ComparePage<'_> {
     /// Renders the rerun form.
     pub(super) fn rerun_form(&self) -> AnyView {
         let ends = match self.comparison {
-            Some(comparison) => [(said::left(), &comparison.left), (said::right(), &comparison.right)]
+            Some(comparison) => [(texts::left(), &comparison.left), (texts::right(), &comparison.right)]
                 .into_iter()
                 .filter(|(_, side)| !side.is_ancestor)
                 .map(|(name, side)| (side.leaf_turn_id.to_string(), label_with_value(name, &side.branch.name)))
@@ -27,7 +27,7 @@ impl ComparePage<'_> {
         let ends: Vec<(&str, &str)> = ends.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
         let chosen = self.left.map(|id| id.to_string()).unwrap_or_default();
         let path = SelectField {
-            label: said::rerun_path(),
+            label: texts::rerun_path(),
             name: "leaf_turn_id",
             form: "graft",
             options: &ends,
@@ -37,8 +37,8 @@ impl ComparePage<'_> {
         };
         let common = self.comparison.and_then(|comparison| comparison.common_turn_id).map(|id| id.to_string());
         let from = common.as_deref().map(|common| {
-            let options = [(common, said::from_common()), ("", said::from_root())];
-            let (label, hint) = (said::rerun_start(), None);
+            let options = [(common, texts::from_common()), ("", texts::from_root())];
+            let (label, hint) = (texts::rerun_start(), None);
             SelectField {
                 label,
                 name: "from_turn_id",
@@ -52,8 +52,8 @@ impl ComparePage<'_> {
         });
         view! {
             <section class="panel no-print" aria-labelledby="graft">
-                <h2 id="graft">{said::rerun()}</h2>
-                <p class="hint">{said::rerun_hint()}</p>
+                <h2 id="graft">{texts::rerun()}</h2>
+                <p class="hint">{texts::rerun_hint()}</p>
                 <form class="form" method="post" action="/forms/graft">
                     <input type="hidden" name="chat_id" value=self.chat.id.to_string()/>
                     <input type="hidden" name="client_request_id" value=self.options.request_id.clone()/>
@@ -61,7 +61,7 @@ impl ComparePage<'_> {
                     {path.draw()}
                     {self.model_choice()}
                     {from}
-                    <div class="deeds"><button type="submit" class="button strong">{said::start_rerun()}</button></div>
+                    <div class="deeds"><button type="submit" class="button strong">{texts::start_rerun()}</button></div>
                 </form>
             </section>
         }
@@ -94,7 +94,7 @@ impl ComparePage<'_> {
         let groups = groups.collect_view();
         view! {
             <div class="form-field">
-                <label for="graft-model">{said::rerun_model()}</label>
+                <label for="graft-model">{texts::rerun_model()}</label>
                 <select class="field" id="graft-model" name="model" required=true>{groups}</select>
             </div>
         }

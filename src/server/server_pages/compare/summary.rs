@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 
 use crate::domain::ChatId;
-use crate::server::server_pages::messages::compare as said;
+use crate::server::server_pages::messages::compare as texts;
 use crate::ui::erased::view;
 use crate::ui::locale::join_list;
-use crate::ui::messages::transcript::{measured_time, number};
+use crate::ui::messages::amounts::{measured_time, number};
 use crate::ui::messages::usage;
 use turnleaf_service::branches::compare::{ComparedSide, Comparison, NamedLock, ToolCount};
 
@@ -24,29 +24,29 @@ pub(super) fn draw(chat: ChatId, comparison: &Comparison) -> AnyView {
     let has_tools = sides.iter().any(|side| !side.tools.is_empty());
     view! {
         <table class="compare-summary">
-            <caption class="quiet">{said::summary_table()}</caption>
+            <caption class="quiet">{texts::summary_table()}</caption>
             <thead>
                 <tr>
                     <td></td>
-                    <th scope="col">{said::left()}</th>
-                    <th scope="col">{said::right()}</th>
+                    <th scope="col">{texts::left()}</th>
+                    <th scope="col">{texts::right()}</th>
                 </tr>
             </thead>
             <tbody>
-                {row(said::branch(), &|side| view! {
+                {row(texts::branch(), &|side| view! {
                     <bdi>{side.branch.name.clone()}</bdi>
                     " "
-                    <a class="no-print" href=format!("/c/{chat}?at={}", side.leaf_turn_id)>{said::open()}</a>
+                    <a class="no-print" href=format!("/c/{chat}?at={}", side.leaf_turn_id)>{texts::open()}</a>
                 }.into_any())}
-                {row(said::models(), &|side| models(side))}
-                {row(said::messages(), &|side| text(side.messages.to_string()))}
-                {row(said::replies(), &|side| replies(side))}
-                {row(said::tokens_in(), &|side| text(count(side.usage.input_tokens)))}
-                {row(said::tokens_out(), &|side| text(count(side.usage.output_tokens)))}
-                {row(said::cost(), &|side| text(side.cost.map_or_else(|| usage::UNKNOWN.to_owned(), usage::cost)))}
-                {row(said::first_words(), &|side| text(time(side.mean_first_token_ms)))}
-                {row(said::total_time(), &|side| text(time(side.total_ms)))}
-                {has_tools.then(|| row(said::tools(), &|side| text(tools(&side.tools))))}
+                {row(texts::models(), &|side| models(side))}
+                {row(texts::messages(), &|side| text(side.messages.to_string()))}
+                {row(texts::replies(), &|side| replies(side))}
+                {row(texts::tokens_in(), &|side| text(count(side.usage.input_tokens)))}
+                {row(texts::tokens_out(), &|side| text(count(side.usage.output_tokens)))}
+                {row(texts::cost(), &|side| text(side.cost.map_or_else(|| usage::UNKNOWN.to_owned(), usage::cost)))}
+                {row(texts::first_words(), &|side| text(time(side.mean_first_token_ms)))}
+                {row(texts::total_time(), &|side| text(time(side.total_ms)))}
+                {has_tools.then(|| row(texts::tools(), &|side| text(tools(&side.tools))))}
             </tbody>
         </table>
     }
@@ -55,7 +55,7 @@ pub(super) fn draw(chat: ChatId, comparison: &Comparison) -> AnyView {
 
 fn models(side: &ComparedSide) -> AnyView {
     if side.is_ancestor {
-        return said::ends_here().into_any();
+        return texts::ends_here().into_any();
     }
     let names = side.locks.iter().map(|lock| view! { <li>{model(lock)}</li> }).collect_view();
     view! { <ul class="plain-list">{names}</ul> }.into_any()
@@ -68,7 +68,7 @@ pub(super) fn model(lock: &NamedLock) -> AnyView {
 
 fn replies(side: &ComparedSide) -> AnyView {
     let unfinished = (!side.unfinished.is_empty()).then(|| {
-        let words = said::unfinished(side.unfinished.iter().map(|(status, count)| (*status, *count)));
+        let words = texts::unfinished(side.unfinished.iter().map(|(status, count)| (*status, *count)));
         view! { " " <span class="mark">{words}</span> }
     });
     view! { {side.replies.to_string()} {unfinished} }.into_any()
@@ -76,8 +76,8 @@ fn replies(side: &ComparedSide) -> AnyView {
 
 pub(super) fn tools(tools: &[ToolCount]) -> String {
     if tools.is_empty() {
-        return said::no_tools().to_owned();
+        return texts::no_tools().to_owned();
     }
-    let names: Vec<String> = tools.iter().map(|tool| said::tool_calls(&tool.name, tool.calls)).collect();
+    let names: Vec<String> = tools.iter().map(|tool| texts::tool_calls(&tool.name, tool.calls)).collect();
     join_list(&names)
 }

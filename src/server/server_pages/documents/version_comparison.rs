@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::viewer::version_time;
 use crate::domain::document_prompt;
 use crate::server::server_pages::compare::{DiffSide, marked_words};
-use crate::server::server_pages::messages::compare as said;
+use crate::server::server_pages::messages::compare as texts;
 use crate::server::server_pages::messages::documents as words;
 use crate::server::server_pages::{PageSection, ServerPage};
 use crate::ui::erased::view;
@@ -24,7 +24,7 @@ pub struct VersionComparisonPage<'a> {
 impl VersionComparisonPage<'_> {
     pub fn draw(&self) -> ServerPage {
         let note =
-            if self.diff.is_same() { words::same().to_owned() } else { said::same_percent(self.diff.same_percent) };
+            if self.diff.is_same() { words::same().to_owned() } else { texts::same_percent(self.diff.same_percent) };
         let path = format!("/documents/{}", self.document.id);
         let side = |version: DateTime<Utc>, name: &'static str, only: DiffSide| {
             let address = format!("{path}?version={}", document_prompt::format_version(version));

@@ -3,34 +3,36 @@
 use crate::ui::locale::{define_messages, message, plural_message};
 
 define_messages! {
-    filter: "Part of the title", "标题包含";
+    filter: "Title contains", "标题包含";
     show: "Show", "显示";
     show_all: "Show all", "显示全部";
     in_list: "In the list", "列表中";
     in_archive: "Archive", "归档";
-    archive_hint: "The list leaves these chats out. The search finds them, and a new message brings a chat back.", "这些对话不显示在列表中，但仍可搜索到；发送新消息后会回到列表。";
+    archive_hint: "Archived chats are hidden from the list but still searchable. A new message returns a chat to the \
+        list.", "这些对话不显示在列表中，但仍可搜索到；发送新消息后会回到列表。";
     nothing: "No chats here.", "这里没有对话。";
-    nothing_chosen: "Nothing was chosen.", "没有选择任何对话。";
-    choose_all: "Choose all on this page", "选择本页全部";
-    choose_none: "Choose none", "取消选择";
+    nothing_chosen: "No chats selected.", "没有选择任何对话。";
+    choose_all: "Select all on this page", "选择本页全部";
+    choose_none: "Clear selection", "取消选择";
     pin: "Pin", "置顶";
     unpin: "Unpin", "取消置顶";
     archive: "Archive", "归档";
-    unarchive: "Bring back to the list", "移回列表";
+    unarchive: "Unarchive", "取消归档";
     delete: "Delete", "删除";
     older: "Older chats", "更早的对话";
-    newest: "The newest", "最新的";
+    newest: "Newest", "最新的";
     pinned: "pinned", "已置顶";
     draft: "draft", "草稿";
-    to_trash: "To Trash, where they can be brought back", "前往回收站，可在那里恢复";
-    to_archive: "To the archive", "前往归档";
-    list_position: "In the list of chats", "在对话列表中";
-    list_position_hint: "A pinned chat stands before the others. The list leaves out what is archived; a new message brings it back.", "置顶的对话排在最前；归档的对话不显示在列表中，发送新消息后会回到列表。";
+    to_trash: "Go to Trash", "前往回收站，可在那里恢复";
+    to_archive: "Go to Archive", "前往归档";
+    list_position: "In the chat list", "在对话列表中";
+    list_position_hint: "Pinned chats come first. Archived chats are hidden from the list until you send a new \
+        message.", "置顶的对话排在最前；归档的对话不显示在列表中，发送新消息后会回到列表。";
 }
 
 /// Returns the label of a chat's checkbox.
 pub fn choose_chat(title: &str) -> String {
-    message!("Choose “{title}”", "选择“{title}”")
+    message!("Select “{title}”", "选择“{title}”")
 }
 
 pub fn pinned_result(count: usize) -> String {
@@ -38,7 +40,7 @@ pub fn pinned_result(count: usize) -> String {
 }
 
 pub fn unpinned_result(count: usize) -> String {
-    plural_message!(count; "1 chat is no longer pinned.", "{count} chats are no longer pinned."; "已取消置顶 {count} 个对话。")
+    plural_message!(count; "Unpinned 1 chat.", "Unpinned {count} chats."; "已取消置顶 {count} 个对话。")
 }
 
 pub fn archived_result(count: usize) -> String {
@@ -46,9 +48,9 @@ pub fn archived_result(count: usize) -> String {
 }
 
 pub fn unarchived_result(count: usize) -> String {
-    plural_message!(count; "1 chat is back in the list.", "{count} chats are back in the list."; "已将 {count} 个对话移回列表。")
+    plural_message!(count; "Unarchived 1 chat.", "Unarchived {count} chats."; "已取消归档 {count} 个对话。")
 }
 
 pub fn deleted_result(count: usize) -> String {
-    plural_message!(count; "1 chat is in Trash.", "{count} chats are in Trash."; "已将 {count} 个对话移到回收站。")
+    plural_message!(count; "Moved 1 chat to Trash.", "Moved {count} chats to Trash."; "已将 {count} 个对话移到回收站。")
 }

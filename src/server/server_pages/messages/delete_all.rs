@@ -4,32 +4,37 @@ use crate::ui::locale::{define_messages, message, plural_message};
 
 define_messages! {
     title: "Delete everything", "删除全部内容";
-    description: "All chats, documents and files of yours, for ever. What is connected and set stays.", "永久删除你的所有对话、文档和文件。已连接的服务和设置会保留。";
+    description: "Permanently deletes all your chats, documents and files. Connections and settings are kept.",
+        "永久删除你的所有对话、文档和文件。已连接的服务和设置会保留。";
     open: "Delete everything…", "删除全部内容…";
-    deleted_items: "What goes", "将被删除";
-    usage: "What they used and cost, drafts, and what is in Trash", "其用量和费用、草稿，以及回收站中的内容";
-    permanence: "None of it goes to Trash or can come back. Replies that are being written are stopped. The files themselves leave the disk within a day.", "这些内容不会进入回收站，也无法恢复。正在生成的回复会停止。文件本身会在一天内从磁盘清除。";
-    kept_items: "Providers with their keys, tool servers and your settings stay. Copies that you took out or backed up stay where they are.", "服务商及其密钥、工具服务器和你的设置会保留。你导出或备份的副本不受影响。";
-    export_first: "Take it out first", "先导出";
-    label: "To be sure", "确认";
-    /// What has to be typed.
+    deleted_items: "What is deleted", "将删除的内容";
+    usage: "Their usage and costs, drafts, and everything in Trash", "其用量和费用、草稿，以及回收站中的内容";
+    permanence: "This skips Trash and cannot be undone. Replies being generated are stopped. Files are removed from \
+        disk within a day.", "这些内容不会进入回收站，此操作无法撤销。正在生成的回复会停止。文件会在一天内从磁盘清除。";
+    kept_items: "Providers and their API keys, tool servers and your settings are kept. Exports and backups are not \
+        affected.", "服务商及其 \
+        API 密钥、工具服务器和你的设置会保留。导出的文件和备份不受影响。";
+    export_first: "Export first", "先导出";
+    label: "Confirm", "确认";
+    /// The word that must be typed to confirm.
     confirmation_word: "delete", "删除";
-    button: "Delete everything for ever", "永久删除全部内容";
+    button: "Delete everything permanently", "永久删除全部内容";
     deleting: "Deleting…", "正在删除…";
     nothing_deleted: "Nothing was deleted.", "未删除任何内容。";
     broke_off: "Not everything was deleted. Try again.", "未能全部删除，请重试。";
-    being_deleted: "Everything is being deleted already. Reload this page after a while to see what is left.", "正在删除全部内容，请稍后重新加载此页面查看剩余内容。";
+    being_deleted: "Everything is already being deleted. Reload this page in a moment to see what is left.",
+        "正在删除全部内容，请稍后重新加载此页面查看剩余内容。";
     deleted: "Everything was deleted.", "已删除全部内容。";
 }
 
 pub fn typing_instruction() -> String {
     let word = confirmation_word();
-    message!("Type “{word}”.", "请输入“{word}”。")
+    message!("Type “{word}” to confirm.", "请输入“{word}”以确认。")
 }
 
 pub fn word_not_typed() -> String {
     let word = confirmation_word();
-    message!("This is not “{word}”.", "输入的内容不是“{word}”。")
+    message!("You did not type “{word}”.", "输入的内容不是“{word}”。")
 }
 
 pub fn nothing_deleted_because(why: &str) -> String {
@@ -37,7 +42,7 @@ pub fn nothing_deleted_because(why: &str) -> String {
 }
 
 pub fn not_all_deleted(why: &str) -> String {
-    message!("Not everything was deleted: {why}. The rest is gone.", "未能全部删除：{why}。其余内容已删除。")
+    message!("Some items could not be deleted: {why}. The rest was deleted.", "未能全部删除：{why}。其余内容已删除。")
 }
 
 pub fn chats(count: u64) -> String {

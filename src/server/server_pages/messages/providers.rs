@@ -13,52 +13,59 @@ use crate::ui::messages::server_messages::localize_server_message;
 pub const API: &str = "API";
 
 define_messages! {
-    lead: "Where models come from. Keys are stored sealed on this server and are never shown again.", "模型的来源。密钥加密保存在此服务器上，不会再次显示。";
+    lead: "Where models come from. API keys are encrypted on this server and never shown again.",
+        "模型的来源。API 密钥加密保存在此服务器上，不会再次显示。";
     none_yet: "No provider is connected yet. Add one to chat with a model.", "尚未连接服务商。添加一个，即可与模型对话。";
-    add: "Add a provider", "添加服务商";
+    add: "Add provider", "添加服务商";
     other: "Other server", "其他服务器";
     local: "on this machine", "在本机";
-    address_clears: "Changing the address clears the key, unless you enter one with it.", "更改地址会清除密钥，除非同时填写密钥。";
-    new_key: "New key", "新密钥";
-    key_keeps: "Leave it empty to keep the key that is set.", "留空则保留现有密钥。";
-    key_again: "Enter the key again: a page never holds it.", "请再次输入密钥：页面从不保留密钥。";
-    key_set: "Key set", "已设置密钥";
-    key_not_set: "No key set", "未设置密钥";
+    address_clears: "Changing the address deletes the API key unless you enter one with it.", "更改地址会删除 API 密钥，除非同时填写。";
+    new_key: "New API key", "新 API 密钥";
+    key_keeps: "Leave empty to keep the current key.", "留空则保留现有密钥。";
+    key_again: "Enter the API key again. Pages never contain it.", "请再次输入 API 密钥：页面中从不包含它。";
+    key_set: "API key set", "已设置 API 密钥";
+    key_not_set: "No API key", "未设置 API 密钥";
     ends_in: "ends in", "末尾为";
-    set_key: "Set a key", "设置密钥";
-    replace_key: "Replace the key", "更换密钥";
-    remove_key: "Remove the key", "移除密钥";
-    save_key: "Save the key", "保存密钥";
+    set_key: "Set API key", "设置 API 密钥";
+    replace_key: "Replace API key", "更换 API 密钥";
+    remove_key: "Remove API key", "移除 API 密钥";
+    save_key: "Save API key", "保存 API 密钥";
     network: "Local network", "本地网络";
-    network_hint: "The server may be on this machine or in the local network. Without this, only addresses of the open internet are connected to.", "服务器可以在本机或本地网络中。不勾选时，只连接公共互联网上的地址。";
-    local_yes: "allowed", "允许";
-    local_no: "not allowed, open internet only", "不允许，仅限公共互联网";
-    keeps_responses: "The provider keeps the conversation", "由服务商保存对话";
-    keeps_responses_hint: "For Responses: a message goes on from the last response there, and only what is new is sent. It costs the same, and what is deleted here stays there as long as the provider keeps it.", "适用于 Responses：消息接续服务商处的上一个响应，只发送新增内容。费用不变；在此处删除的内容，会在服务商处留存到其清除为止。";
+    network_hint: "The server can be on this machine or on the local network. If off, Turnleaf only connects to \
+        public internet addresses.", "服务器可以在本机或本地网络中。不勾选时，只连接公共互联网上的地址。";
+    local_yes: "Allowed", "允许";
+    local_no: "Not allowed, public internet only", "不允许，仅限公共互联网";
+    keeps_responses: "Provider stores the conversation", "由服务商保存对话";
+    keeps_responses_hint: "For the Responses API: each message continues from the provider's last response and sends \
+        only new content. The cost is the same. What you delete here stays at the provider until it expires there.", "适用于 \
+        Responses API：每条消息接续服务商处的上一个响应，只发送新增内容。费用不变。在此处删除的内容会在服务商处保留到过期为止。";
     keeps_responses_yes: "yes", "是";
-    retries: "Tried again", "重试次数";
-    silence_short: "Silence that is waited for", "无响应等待时间";
-    silence: "Silence that is waited for, in seconds", "无响应等待时间（秒）";
+    retries: "Retries", "重试次数";
+    silence_short: "Response timeout", "响应超时";
+    silence: "Response timeout (seconds)", "响应超时（秒）";
     advanced: "Advanced", "高级";
     dialect: "Dialect", "接口方言";
-    dialect_hint: "For Chat Completions: the server's kind, such as vllm, llamacpp or openrouter. Empty goes by the address.", "适用于 Chat Completions：服务器的类型，如 vllm、llamacpp 或 openrouter。留空则根据地址判断。";
+    dialect_hint: "For Chat Completions: the server type, such as vllm, llamacpp or openrouter. Leave empty to detect \
+        it from the address.", "适用于 \
+        Chat Completions：服务器的类型，如 vllm、llamacpp 或 openrouter。留空则根据地址判断。";
     headers: "Extra headers", "额外请求头";
-    headers_hint: "One a line, as Name: value. They are sealed like the key.", "每行一个，格式为 Name: value。与密钥一样加密保存。";
+    headers_hint: "One per line, as Name: value. Encrypted like the API key.", "每行一个，格式为 Name: value。与 API 密钥一样加密保存。";
     no_headers: "Remove all extra headers", "移除所有额外请求头";
     models_named: "Models", "模型";
-    models_named_hint: "One a line. Empty asks the provider for its list.", "每行一个。留空则向服务商获取列表。";
+    models_named_hint: "One per line. Leave empty to use the provider's list.", "每行一个。留空则向服务商获取列表。";
     default_model: "Default model", "默认模型";
-    default_model_hint: "The first in the menu of this provider.", "此服务商菜单中的第一个。";
+    default_model_hint: "Listed first for this provider.", "在此服务商的列表中排在最前。";
     test: "Test", "测试";
     edit: "Edit", "编辑";
-    switch_off: "Switch off", "停用";
-    switch_on: "Switch on", "启用";
+    switch_off: "Disable", "停用";
+    switch_on: "Enable", "启用";
     remove: "Remove…", "移除…";
     checked: "Checked", "检查于";
     find_model: "Find a model", "查找模型";
     find: "Find", "查找";
-    models_hint: "Ticked models are in the menus. A chat that uses a hidden one goes on with it.", "勾选的模型会出现在菜单中。正在使用隐藏模型的对话会继续使用它。";
-    models_locked: "The default is what new chats get.", "新对话使用默认模型。";
+    models_hint: "Selected models appear in menus. Chats that already use a hidden model keep it.",
+        "勾选的模型会出现在菜单中。正在使用隐藏模型的对话会继续使用它。";
+    models_locked: "New chats use the default model.", "新对话使用默认模型。";
     save_models: "Save models", "保存模型";
     default: "Default for new chats", "新对话的默认模型";
 }
@@ -67,8 +74,9 @@ pub fn retries_hint() -> String {
     let (least, most) = bounds(&limits::PROVIDER_RETRIES);
     let usual = limits::ATTEMPTS - 1;
     message!(
-        "How often a request that nothing came of is sent again: {least} to {most}. Empty is as usual, {usual}.",
-        "请求没有任何结果时重新发送的次数：{least} 到 {most}。留空则为默认的 {usual} 次。"
+        "How many times to resend a request that got no response: {least} to {most}. Leave empty for the default, \
+        {usual}.",
+        "请求没有得到响应时重新发送的次数：{least} 到 {most}。留空则为默认的 {usual} 次。"
     )
 }
 
@@ -76,8 +84,9 @@ pub fn silence_hint() -> String {
     let (least, most) = bounds(&limits::PROVIDER_SILENCE_SECONDS);
     let (first, between) = (limits::FIRST_BYTE.as_secs(), limits::IDLE_BYTES.as_secs());
     message!(
-        "Before the first word and between any two: {least} to {most}. Empty is as usual, {first} and {between}. A model that thinks may be silent longer.",
-        "第一个字之前以及任意两次输出之间：{least} 到 {most}。留空则为默认的 {first} 和 {between}。思考中的模型可以更久没有输出。"
+        "Time to wait for the first output, and between outputs: {least} to {most}. Leave empty for the defaults, \
+        {first} and {between}. Reasoning models may take longer.",
+        "等待首次输出以及两次输出之间的时间：{least} 到 {most}。留空则为默认的 {first} 和 {between}。思考中的模型可能需要更久。"
     )
 }
 
@@ -88,10 +97,6 @@ fn bounds(range: &RangeInclusive<u32>) -> (u32, u32) {
 /// Returns the number of retries in words, for a connection with a setting of its own.
 pub fn tried_again(times: u32) -> String {
     plural_message!(times; "once", "{times} times"; "{times} 次")
-}
-
-pub fn seconds(seconds: u32) -> String {
-    plural_message!(seconds; "1 second", "{seconds} seconds"; "{seconds} 秒")
 }
 
 /// Returns the APIs in the order of the menu.
@@ -117,12 +122,12 @@ pub fn api_name(api: &str) -> &str {
 pub fn connection_state(state: &str) -> &'static str {
     match state {
         "working" => localized_word("Working", "正常"),
-        "key_refused" => localized_word("Key refused", "密钥被拒绝"),
+        "key_refused" => localized_word("API key rejected", "API 密钥被拒绝"),
         "wrong_address" => localized_word("Wrong address", "地址有误"),
         "unreachable" => localized_word("Unreachable", "无法连接"),
         "failing" => localized_word("Failing", "异常"),
-        "off" => localized_word("Off", "已停用"),
-        "key_unreadable" => localized_word("Key cannot be opened", "密钥无法解密"),
+        "off" => localized_word("Disabled", "已停用"),
+        "key_unreadable" => localized_word("API key cannot be decrypted", "API 密钥无法解密"),
         _ => localized_word("Not tested", "未测试"),
     }
 }
@@ -142,12 +147,11 @@ pub fn time_ago(seconds: i64) -> String {
 /// Returns the sentence that names a variable, or the configuration file, as the origin of a locked connection.
 pub fn locked_by(by: &str) -> String {
     match by {
-        "the configuration file" => localized_word(
-            "Set by the configuration file. It can only be changed there.",
-            "由配置文件设置，只能在那里更改。",
-        )
-        .to_owned(),
-        by => message!("Set by {by}. It can only be changed there.", "由 {by} 设置，只能在那里更改。"),
+        "the configuration file" => {
+            localized_word("Set in the configuration file. Change it there.", "由配置文件设置，请在配置文件中更改。")
+                .to_owned()
+        }
+        by => message!("Set by {by}. Change it there.", "由 {by} 设置，只能在那里更改。"),
     }
 }
 
@@ -161,8 +165,8 @@ pub fn edit_title(name: &str) -> String {
 
 pub fn remove_description(name: &str) -> String {
     message!(
-        "{name} and its key are removed. Chats that use it stay and can be read; they can go on with another model.",
-        "{name} 及其密钥将被移除。使用它的对话会保留并可阅读，也可以换用其他模型继续。"
+        "Removes {name} and its API key. Chats that use it stay readable and can continue with another model.",
+        "{name} 及其 API 密钥将被移除。使用它的对话仍可阅读，也可以换用其他模型继续。"
     )
 }
 
@@ -172,7 +176,7 @@ pub fn remove_button(name: &str) -> String {
 
 pub fn headers_kept(names: &str) -> String {
     message!(
-        "Set: {names}. Leave it empty to keep them; lines here replace them all, one a line, as Name: value.",
+        "Set: {names}. Leave empty to keep them. Lines here replace all of them; one per line, as Name: value.",
         "已设置：{names}。留空则保留；在此填写的内容会替换全部请求头，每行一个，格式为 Name: value。"
     )
 }
@@ -185,11 +189,11 @@ pub fn models(count: usize, hidden: usize) -> String {
 }
 
 pub fn more_models(rest: usize) -> String {
-    message!("And {rest} more. Find them by name.", "还有 {rest} 个，可按名称查找。")
+    message!("{rest} more. Search by name.", "还有 {rest} 个，可按名称查找。")
 }
 
 pub fn no_model(search: &str) -> String {
-    message!("No model has “{search}” in its name.", "没有名称中含“{search}”的模型。")
+    message!("No models match “{search}”.", "没有名称中含“{search}”的模型。")
 }
 
 /// Returns the error of a field as a sentence.
@@ -198,13 +202,15 @@ pub fn error_sentence(error: &InvalidField) -> String {
 }
 
 define_messages! {
-    found_unused: "Found on this machine: use it? Any program here can listen at this address, so its models cannot be chosen until you allow it.", "在本机发现：要使用它吗？本机任何程序都可能在此地址监听，因此在你同意之前无法选择它的模型。";
+    found_unused: "Found on this machine. Use it? Any program here can listen at this address, so its models are \
+        unavailable until you allow it.", "在本机发现。要使用它吗？本机任何程序都可能在此地址监听，因此在你允许之前无法选择它的模型。";
     use_found: "Use it", "使用";
     stop_found: "Stop using it", "停止使用";
-    found: "Found on this machine by itself. Add it below to change how it is used.", "在本机自动发现。如需更改其用法，请在下方添加。";
+    found: "Found automatically on this machine. Add it below to change its settings.", "在本机自动发现。如需更改其设置，请在下方添加。";
     removed: "Removed.", "已移除。";
-    key_removed: "Saved. The key was removed.", "已保存，密钥已移除。";
-    key_cleared: "Saved. The address changed, so the key was cleared. Enter it again.", "已保存。地址已更改，密钥已清除，请重新输入。";
+    key_removed: "Saved. The API key was removed.", "已保存，API 密钥已移除。";
+    key_cleared: "Saved. The address changed, so the API key was deleted. Enter it again.",
+        "已保存。地址已更改，因此 API 密钥已删除，请重新输入。";
 }
 
 /// Returns the status of a connection after a test or a change.

@@ -9,28 +9,30 @@ use crate::ui::messages::untitled;
 pub use crate::ui::messages::trash;
 
 define_messages! {
-    nothing: "Nothing is here. What you delete is kept for 30 days.", "这里没有内容。你删除的内容会保留 30 天。";
+    nothing: "Trash is empty. Deleted items are kept here for 30 days.", "回收站是空的。删除的内容会在这里保留 30 天。";
     restore: "Restore", "恢复";
-    purge: "Delete for ever…", "永久删除…";
+    purge: "Delete permanently…", "永久删除…";
     empty: "Empty Trash…", "清空回收站…";
-    purge_sure: "Delete for ever", "永久删除";
-    keep: "Keep it", "保留";
+    purge_sure: "Delete permanently", "永久删除";
+    keep: "Cancel", "取消";
     empty_title: "Empty Trash?", "清空回收站？";
-    empty_sure: "Empty Trash for ever", "永久清空";
-    empty_description: "Everything in Trash goes for ever, with its costs in Usage. This cannot be undone.", "回收站中的所有内容将被永久删除，用量中的相应费用也一并清除。此操作无法撤销。";
-    purged: "Deleted for ever.", "已永久删除。";
+    empty_sure: "Empty Trash", "清空回收站";
+    empty_description: "Everything in Trash is deleted permanently, including its costs in Usage. This cannot be \
+        undone.", "回收站中的所有内容将被永久删除，用量中的相应费用也一并清除。此操作无法撤销。";
+    purged: "Deleted permanently.", "已永久删除。";
     emptied: "Trash is empty.", "回收站已清空。";
-    chat_deleted: "The chat was deleted. Restore brings it back as it was.", "对话已删除。点“恢复”可原样恢复。";
-    not_there: "It is not in Trash any more.", "它已不在回收站中。";
+    chat_deleted: "Chat moved to Trash. You can restore it as it was.", "对话已移到回收站，可原样恢复。";
+    not_there: "It is no longer in Trash.", "它已不在回收站中。";
     older: "Older", "更早";
     newest: "Newest", "最新";
-    chat_is_deleted: "Its chat was deleted later: restore that first.", "所属对话随后也被删除，请先恢复该对话。";
+    chat_is_deleted: "Its chat was deleted later. Restore the chat first.", "所属对话随后也被删除，请先恢复该对话。";
 }
 
 pub fn lead() -> String {
     let days = limits::TRASH_KEPT.num_days();
     message!(
-        "What you delete is kept here for {days} days and can come back exactly as it was. Then it goes for ever.",
+        "Deleted items stay here for {days} days. Until then you can restore them exactly as they were; after that \
+        they are deleted permanently.",
         "你删除的内容会在这里保留 {days} 天，期间可原样恢复，之后将永久删除。"
     )
 }
@@ -40,7 +42,7 @@ pub fn deletion_kind(kind: DeletionKind, role: Option<Role>) -> &'static str {
     match (kind, role) {
         (DeletionKind::Chat, _) => localized_word("Chat", "对话"),
         (DeletionKind::Branch, _) => localized_word("Branch", "分支"),
-        (DeletionKind::Prune, _) => localized_word("All other branches", "所有其他分支"),
+        (DeletionKind::Prune, _) => localized_word("Branches", "分支"),
         (DeletionKind::Turn, Some(Role::Assistant)) => localized_word("Reply", "回复"),
         (DeletionKind::Turn, _) => localized_word("Message", "消息"),
     }
@@ -49,7 +51,11 @@ pub fn deletion_kind(kind: DeletionKind, role: Option<Role>) -> &'static str {
 /// Returns the name of a deleted item. A pruned chat is named by the path that was kept.
 pub fn deletion_title(of: DeletionKind, title: &str) -> String {
     let title = named(title);
-    if of == DeletionKind::Prune { message!("beside “{title}”", "“{title}”以外") } else { title.to_owned() }
+    if of == DeletionKind::Prune {
+        message!("all except {title}", "除 {title} 外的全部")
+    } else {
+        title.to_owned()
+    }
 }
 
 pub fn in_chat(title: &str) -> String {
@@ -72,18 +78,19 @@ pub fn counts(turns: u64, branches: u64) -> String {
 
 pub fn days_left(days: i64) -> String {
     match days {
-        ..1 => localized_word("goes today", "今天清除").to_owned(),
+        ..1 => localized_word("will be deleted today", "今天将被删除").to_owned(),
         days => plural_message!(days; "1 day left", "{days} days left"; "剩余 {days} 天"),
     }
 }
 
 pub fn purge_title(title: &str) -> String {
-    message!("Delete “{title}” for ever?", "永久删除“{title}”？")
+    message!("Delete “{title}” permanently?", "永久删除“{title}”？")
 }
 
 pub fn purge_description(counts: &str) -> String {
     message!(
-        "{counts} go for ever, with their costs in Usage and with what was deleted below them before. This cannot be undone.",
+        "Permanently deletes {counts}, their costs in Usage, and anything deleted below them earlier. This cannot be \
+        undone.",
         "{counts}将被永久删除，用量中的相应费用和先前在其下删除的内容也一并清除。此操作无法撤销。"
     )
 }
@@ -97,13 +104,19 @@ pub fn delete_title(all: u64) -> String {
 /// Describes the deletion of a turn, which is named by its first words.
 pub fn delete_description(all: u64, first_words: &str) -> String {
     let (below, days) = (messages(all.saturating_sub(1)), limits::TRASH_KEPT.num_days());
+    if all <= 1 {
+        return message!(
+            "Moves “{first_words}” to Trash. You can restore it for {days} days.",
+            "“{first_words}”将移到回收站，并保留 {days} 天。"
+        );
+    }
     message!(
-        "“{first_words}” goes with {below} below it, on all branches. It is kept in Trash for {days} days.",
+        "Moves “{first_words}” and {below} below it to Trash, on all branches. You can restore them for {days} days.",
         "“{first_words}”及其下的 {below}将从所有分支中删除，并在回收站保留 {days} 天。"
     )
 }
 
 pub fn not_restored(why: &str) -> String {
     let why = super::to_sentence(&localize_server_message(why));
-    message!("Not restored. {why}", "未恢复。{why}")
+    message!("Could not restore. {why}", "无法恢复。{why}")
 }

@@ -10,22 +10,23 @@ pub use crate::ui::messages::tree::{
 pub use crate::ui::messages::trash::delete_others;
 
 define_messages! {
-    lead: "Every branch keeps its provider and model. Pinned ones come first.", "每个分支都保持其服务商和模型。已置顶的排在最前。";
+    lead: "Each branch keeps its provider and model. Pinned branches come first.", "每个分支都保持其服务商和模型。已置顶的排在最前。";
     outline: "Outline", "大纲";
     pinned: "pinned", "已置顶";
-    parts: "Parts of the list", "列表分页";
+    parts: "Pages", "列表分页";
     previous: "Previous branches", "前面的分支";
     next: "Next branches", "后面的分支";
     latest: "Latest:", "最新：";
-    empty: "No message of its own yet.", "还没有自己的消息。";
-    calls_none: "Nothing was asked of its model.", "还没有请求过它的模型。";
-    root: "The beginning of the chat.", "对话的开头。";
+    empty: "No messages yet.", "还没有消息。";
+    calls_none: "No requests yet.", "还没有请求。";
+    root: "Start of the chat.", "对话的开头。";
     imported: "Imported.", "由导入而来。";
-    zoom: "Size", "大小";
-    current_place: "Where you are", "当前位置";
-    from_previous_fork: "From the fork before", "从上一个分叉处";
+    zoom: "Zoom", "缩放";
+    current_place: "Your position", "当前位置";
+    from_previous_fork: "From the previous fork", "从上一个分叉处";
     from_beginning: "From the beginning", "从头开始";
-    drawing_hint: "A box is a run of messages without a fork; it opens at its last one. The outline says the same in words.", "每个方框是一段没有分叉的消息，点开后会到最后一条。大纲以文字列出相同的内容。";
+    drawing_hint: "Each box is a series of messages without a branch point and opens the last one. The outline shows \
+        the same as text.", "每个方框是一段没有分叉的消息，点开后会到最后一条。大纲以文字列出相同的内容。";
 }
 
 /// Returns the provider and model to which a branch is locked.
@@ -40,10 +41,10 @@ pub fn branch_origin(origin: crate::domain::BranchOrigin) -> &'static str {
         BranchOrigin::Root => root(),
         BranchOrigin::Import => imported(),
         BranchOrigin::Edit => localized_word("Edit of", "编辑自"),
-        BranchOrigin::Regenerate => localized_word("Another reply beside", "重试自"),
-        BranchOrigin::ModelSwitch => localized_word("Went on with another model after", "换用其他模型，接续自"),
-        BranchOrigin::Concurrent => localized_word("Went on at the same time after", "同时继续，接续自"),
-        BranchOrigin::Fork => localized_word("Went on in another way after", "另行继续，接续自"),
+        BranchOrigin::Regenerate => localized_word("Retry of", "重试自"),
+        BranchOrigin::ModelSwitch => localized_word("Switched model after", "换用其他模型，分支自"),
+        BranchOrigin::Concurrent => localized_word("Branched at the same time from", "同时继续，分支自"),
+        BranchOrigin::Fork => localized_word("Branched from", "分支自"),
     }
 }
 
@@ -66,17 +67,17 @@ pub fn branch_usage(tokens: Option<String>, cost: Option<String>, calls: u64) ->
     if known.is_empty() {
         return plural_message!(
             calls;
-            "Its own replies took 1 call.",
-            "Its own replies took {calls} calls.";
-            "自身的回复共 {calls} 次调用。"
+            "Replies on this branch: 1 call.",
+            "Replies on this branch: {calls} requests.";
+            "此分支的回复共 {calls} 次调用。"
         );
     }
     let known = known.join(localized_word(", ", "，"));
     plural_message!(
         calls;
-        "Its own replies took {known}, in 1 call.",
-        "Its own replies took {known}, in {calls} calls.";
-        "自身的回复用去 {known}，共 {calls} 次调用。"
+        "Replies on this branch: {known}, 1 call.",
+        "Replies on this branch: {known}, {calls} calls.";
+        "此分支的回复用去 {known}，共 {calls} 次调用。"
     )
 }
 
@@ -104,19 +105,19 @@ pub fn hidden_branches(count: usize) -> String {
 
 pub fn show_hidden_branches(count: usize) -> String {
     let messages = messages(count);
-    message!("Draw the {messages} below", "画出其下的 {messages}")
+    message!("Show the {messages} below", "显示其下的 {messages}")
 }
 
 /// Returns the accessible name of the drawing.
 pub fn drawing_description(runs: usize, turns: usize, ends: usize) -> String {
     let messages = messages(turns);
-    let ends = plural_message!(ends; "1 end", "{ends} ends"; "{ends} 个末端");
+    let ends = plural_message!(ends; "1 path", "{ends} paths"; "{ends} 条路径");
     let runs = plural_message!(runs; "1 box", "{runs} boxes"; "{runs} 个方框");
-    message!("Drawing of the tree: {messages} with {ends}, in {runs}", "对话树图示：{messages}，{ends}，{runs}")
+    message!("Tree diagram: {messages}, {ends}, {runs}", "对话树图示：{messages}，{ends}，{runs}")
 }
 
 pub fn percent(zoom: u16) -> String {
-    message!("{zoom} %", "{zoom}%")
+    message!("{zoom}%", "{zoom}%")
 }
 
 pub fn tree_page_title(what: &str, chat: &str) -> String {

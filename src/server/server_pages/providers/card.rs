@@ -10,6 +10,7 @@ use crate::server::server_pages::form_fields::{FieldKind, TextField};
 use crate::server::server_pages::messages::providers as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::messages::amounts;
 use crate::ui::messages::server_messages::localize_server_message;
 use turnleaf_service::providers::ProviderView;
 
@@ -82,7 +83,8 @@ fn facts(provider: &ProviderView) -> AnyView {
     let keeps =
         provider.keeps_responses.then(|| fact(words::keeps_responses(), words::keeps_responses_yes().to_owned()));
     let retries = provider.retries.map(|times| fact(words::retries(), words::tried_again(times)));
-    let silence = provider.silence_seconds.map(|seconds| fact(words::silence_short(), words::seconds(seconds)));
+    let silence =
+        provider.silence_seconds.map(|seconds| fact(words::silence_short(), amounts::seconds(seconds.into())));
     view! {
         {set_by}
         <dl class="facts">

@@ -8,7 +8,7 @@ use crate::domain::attachment::{AttachmentCard, AttachmentRendering, ShownAttach
 use crate::domain::context::ManifestEntry;
 use crate::domain::excerpt::first_words;
 use crate::domain::{Block, BlockId, DocumentId, Turn, document_prompt};
-use crate::server::server_pages::messages::sent_request as said;
+use crate::server::server_pages::messages::sent_request as texts;
 use crate::server::server_pages::turns::turn_address;
 use crate::ui::erased::view;
 use crate::ui::locale::comma;
@@ -18,10 +18,10 @@ const FIRST_WORDS: usize = 80;
 
 /// Renders one message of the request; `turn` is its source, if it still exists.
 pub(super) fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
-    let who = turn.map(|turn| said::who(turn.role));
+    let who = turn.map(|turn| texts::who(turn.role));
     let words = match turn {
         Some(turn) => view! { <a href=turn_address(turn) dir="auto">{turn_excerpt(turn)}</a> }.into_any(),
-        None => view! { <span class="hint">{said::not_on_path()}</span> }.into_any(),
+        None => view! { <span class="hint">{texts::not_on_path()}</span> }.into_any(),
     };
     let blocks: HashMap<BlockId, &Block> =
         turn.iter().flat_map(|turn| &turn.blocks).map(|block| (block.id, block)).collect();
@@ -31,11 +31,12 @@ pub(super) fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
     });
     let repair = entry.repair.map(|repair| localize_server_message(repair.notice().sentence()).into_owned());
     let how = [
-        Some(said::form_and_reason(entry.mode, entry.reason).to_owned()),
-        said::left_out(entry.blocks_omitted),
+        Some(texts::form_and_reason(entry.mode, entry.reason).to_owned()),
+        texts::left_out(entry.blocks_omitted),
         repair,
     ];
-    let how = how.into_iter().flatten().chain([said::tokens(entry.approx_tokens)]).collect::<Vec<_>>().join(" · ");
+    let how =
+        how.into_iter().flatten().chain([texts::estimated_tokens(entry.approx_tokens)]).collect::<Vec<_>>().join(" · ");
     view! {
         <li data-mode=mode(entry)>
             <p><strong>{who}</strong>" "<span class="hint">{how}</span></p>
@@ -57,7 +58,7 @@ fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
     };
     let version = shown.version_timestamp.map(|at| {
         let moment = at.format("%Y-%m-%d %H:%M:%S%.3f UTC").to_string();
-        view! { <span>{said::version_of(&moment)}{comma()}{said::range(card.lines, shown.selection)}</span> }
+        view! { <span>{texts::version_of(&moment)}{comma()}{texts::range(card.lines, shown.selection)}</span> }
     });
     let sha256 = shown.sha256.clone().map(|sha256| {
         view! { <span class="hint">"SHA-256 "<code>{sha256}</code></span> }
@@ -71,7 +72,7 @@ fn attachment(shown: &ShownAttachment, block: Option<&Block>) -> AnyView {
         <li>
             {title}
             {version}
-            <span>{said::shown_as(shown.shown_as)}" · "{said::tokens(shown.approx_tokens)}</span>
+            <span>{texts::shown_as(shown.shown_as)}" · "{texts::estimated_tokens(shown.approx_tokens)}</span>
             {sha256}
         </li>
     }
@@ -86,5 +87,5 @@ fn mode(entry: &ManifestEntry) -> String {
 /// Returns the first words of a turn, or a placeholder.
 pub(super) fn turn_excerpt(turn: &Turn) -> String {
     let words = first_words(&turn.content_text(), FIRST_WORDS);
-    if words.is_empty() { said::no_words().to_owned() } else { words }
+    if words.is_empty() { texts::no_words().to_owned() } else { words }
 }

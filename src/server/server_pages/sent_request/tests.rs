@@ -72,7 +72,7 @@ fn attachments_are_named_with_version_and_range() {
     ]);
     let manifest = json!({
         "turns": [entry(asked.id, "canonical", "from_blocks", json!({ "attachments": shown, "repair": RequestRepair::ImagesTold }))],
-        "not_sent": [{ "param": "top_k", "reason": "not taken by this model" }],
+        "not_sent": [{ "param": "top_k", "reason": "not supported by this model" }],
     });
     let html = draw(vec![generation(manifest)], 0, vec![asked, reply(2, [Content::text("It says so.")])]);
     for words in [
@@ -80,18 +80,18 @@ fn attachments_are_named_with_version_and_range() {
         "A &lt;b&gt;plan&lt;/b&gt;",
         "version of 2026-11-22 07:00:00.500 UTC, characters 11–24",
         "version=2026-11-22T07:00:00.500000Z",
-        "as words: its alternative text · ≈ 5 tokens",
+        "as its alternative text · ≈ 5 tokens",
         &format!("/api/blobs/{}", "cd".repeat(32)),
         &"ab".repeat(32),
         "openai · gpt-x",
         "gpt-x-2026",
-        "0.8 s",
-        "complete (stop)",
+        "0.9 s",
+        "completed (stop)",
         "1.2k in · 34 out",
         "≈ $0.0015",
-        "top_k was not sent: not taken by this model.",
+        "top_k was not sent: not supported by this model.",
         "The images were told in words",
-        "byte for byte (2 KB)",
+        "Raw provider response (2 KiB)",
     ] {
         assert!(html.contains(words), "{words} in {html}");
     }
@@ -103,17 +103,19 @@ fn each_request_of_a_reply_has_its_page() {
     let made = || generation(json!({ "turns": [entry(turn_id(1), "raw", "same_lock", json!({}))], "not_sent": [] }));
     let html = draw(vec![made(), made()], 0, vec![reply(2, [])]);
     assert!(html.contains("Request 1 of 2") && html.contains("/sent?request=2"), "{html}");
-    assert!(html.contains("as the provider wrote it") && html.contains(said::not_on_path()), "{html}");
+    assert!(html.contains("in the provider's original form") && html.contains(texts::not_on_path()), "{html}");
 }
 
 #[test]
 fn unreadable_manifest_and_unsent_request_are_explained() {
     let html = draw(vec![generation(json!({ "turns": [{ "turn_id": "x" }] }))], 0, vec![reply(2, [])]);
-    assert!(html.contains(said::unreadable()), "{html}");
+    assert!(html.contains(texts::unreadable()), "{html}");
     let failed = failed_reply(2, FailureKind::ProviderAuth);
-    for (turn, words) in
-        [(reply(2, []), said::no_model_asked()), (running_reply(2), said::not_yet()), (failed, said::failed_before())]
-    {
+    for (turn, words) in [
+        (reply(2, []), texts::no_model_asked()),
+        (running_reply(2), texts::not_yet()),
+        (failed, texts::failed_before()),
+    ] {
         let html = draw(vec![], 0, vec![turn]);
         assert!(html.contains(words), "{words} in {html}");
     }
@@ -125,7 +127,7 @@ fn newest_messages_of_long_path_are_listed() {
     let entries: Vec<Value> =
         (0..250).map(|n| entry(turn_id(1_000 + n), "canonical", "behind_model_break", json!({}))).collect();
     let html = draw(vec![generation(json!({ "turns": entries, "not_sent": [] }))], 0, path);
-    assert!(html.contains("Before these went 50 earlier messages, ≈ 600 tokens"), "{html}");
+    assert!(html.contains("50 earlier messages were also sent, ≈ 600 tokens"), "{html}");
     assert!(html.contains("start=\"51\""), "{html}");
     assert_eq!(html.matches("<li data-mode=\"canonical\"").count(), 200);
 }

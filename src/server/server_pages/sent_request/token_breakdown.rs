@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::message::turn_excerpt;
 use super::request_parts::{RequestPart, tokens_by_part, turns_by_id};
 use crate::domain::context::{ManifestEntry, RequestManifest};
-use crate::server::server_pages::messages::sent_request as said;
+use crate::server::server_pages::messages::sent_request as texts;
 use crate::server::server_pages::turns::turn_address;
 use crate::ui::erased::view;
 use turnleaf_service::turns::generations::SentRequests;
@@ -21,8 +21,8 @@ pub(super) fn draw(sent: &SentRequests, manifest: &RequestManifest) -> AnyView {
     let row = |(part, tokens): (RequestPart, u64)| {
         view! {
             <div>
-                <dt>{said::part_name(part)}</dt>
-                <dd>{said::tokens(tokens)}{format!(" · {} %", tokens * 100 / all.max(1))}</dd>
+                <dt>{texts::part_name(part)}</dt>
+                <dd>{texts::estimated_tokens(tokens)}{format!(" · {} %", tokens * 100 / all.max(1))}</dd>
             </div>
         }
     };
@@ -34,18 +34,18 @@ pub(super) fn draw(sent: &SentRequests, manifest: &RequestManifest) -> AnyView {
         let turn = turns.get(&entry.turn_id)?;
         Some(view! {
             <li>
-                <strong>{said::who(turn.role)}</strong>" "
+                <strong>{texts::who(turn.role)}</strong>" "
                 <a href=turn_address(turn) dir="auto">{turn_excerpt(turn)}</a>" "
-                <span class="hint">{said::tokens(entry.approx_tokens)}</span>
+                <span class="hint">{texts::estimated_tokens(entry.approx_tokens)}</span>
             </li>
         })
     };
     view! {
         <section class="panel" aria-labelledby="big">
-            <h2 id="big">{said::token_breakdown()}</h2>
-            <p class="hint">{said::token_breakdown_hint()}</p>
+            <h2 id="big">{texts::token_breakdown()}</h2>
+            <p class="hint">{texts::token_breakdown_hint()}</p>
             <dl class="facts">{parts.into_iter().map(row).collect_view()}</dl>
-            <h3>{said::largest()}</h3>
+            <h3>{texts::largest()}</h3>
             <ol class="sent-list">{largest.into_iter().filter_map(message).collect_view()}</ol>
         </section>
     }

@@ -50,7 +50,7 @@ fn table_comes_first_and_marks_unknown_and_estimated_costs() {
         "<option value=\"day\" selected>Day</option>",
         "/usage?from=2026-11-01&amp;to=2026-11-21&amp;group=day",
         "/api/usage?from=2026-10-23&amp;to=2026-11-21&amp;group=day&amp;format=csv",
-        "estimated",
+        "≈ marks estimates from",
     ] {
         assert!(html.contains(part), "{part}\n{html}");
     }
@@ -86,7 +86,7 @@ fn bars_show_tokens_where_nothing_has_price() {
 #[test]
 fn empty_period_is_explained() {
     let html = drawn(UsageGrouping::Day, Vec::new());
-    assert!(html.contains("Nothing was asked of a model in this time.") && !html.contains("<table"), "{html}");
+    assert!(html.contains("No usage in this period.") && !html.contains("<table"), "{html}");
 }
 
 #[test]
@@ -94,5 +94,5 @@ fn long_table_is_cut_and_links_to_csv() {
     let day = |n: usize| SpendingSum { day: Some(format!("day {n}")), ..sum() };
     let html = drawn(UsageGrouping::Day, (0..ROWS + 2).map(day).collect());
     assert_eq!(html.matches("<meter").count(), ROWS);
-    assert!(html.contains("2 more are in the CSV."), "{html}");
+    assert!(html.contains("2 more rows are in the CSV."), "{html}");
 }

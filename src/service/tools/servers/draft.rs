@@ -73,7 +73,7 @@ impl ToolServerChange {
     pub fn check_complete(&self) -> Result<(), InvalidField> {
         for (name, field) in [("name", &self.name), ("url", &self.url)] {
             if field.as_deref().is_none_or(|text| text.trim().is_empty()) {
-                return Err(InvalidField::new(name, "is needed"));
+                return Err(InvalidField::new(name, "is required"));
             }
         }
         Ok(())
@@ -109,7 +109,7 @@ pub fn apply_change(
             // Secrets are bound to their address; a new address clears them.
             headers = Some(SecretHeaders::new());
             if !row.settings.header_names.is_empty() && change.headers.is_none() {
-                effects.notices.push("The address changed, so the headers were cleared.".into());
+                effects.notices.push("The address changed, so the headers were deleted.".into());
             }
             effects.has_moved = !row.url.is_empty();
             row.url = url;

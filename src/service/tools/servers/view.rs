@@ -96,10 +96,10 @@ impl ToolServerStatus {
 impl From<McpServerStatus> for ToolServerStatus {
     fn from(status: McpServerStatus) -> Self {
         let (state, sentence) = match status.state {
-            McpServerState::Starting => ("starting", "It is starting."),
-            McpServerState::Ready => ("working", "It works."),
-            McpServerState::Failed => ("failed", "It does not answer."),
-            McpServerState::GivenUp => ("given_up", "It failed too often; begin it again when it is mended."),
+            McpServerState::Starting => ("starting", "Starting."),
+            McpServerState::Ready => ("working", "Working."),
+            McpServerState::Failed => ("failed", "Not responding."),
+            McpServerState::GivenUp => ("given_up", "It failed too many times. Fix it, then restart it."),
         };
         Self {
             state,
@@ -203,8 +203,8 @@ pub fn stored_server_view(
         Some(error) => ToolServerStatus::new(
             "headers_unreadable",
             format!(
-                "The stored headers cannot be opened: {error}. Start the server with the TURNLEAF_SECRET_KEY or the \
-                 secret.key file that they were stored with, or enter them again."
+                "The stored headers cannot be decrypted: {error}. Start the server with the TURNLEAF_SECRET_KEY or \
+                secret.key file they were encrypted with, or enter them again."
             ),
         ),
         None => status_view(status),
@@ -225,5 +225,5 @@ pub fn stored_server_view(
 }
 
 fn status_view(status: Option<McpServerStatus>) -> ToolServerStatus {
-    status.map_or_else(|| ToolServerStatus::new("not_started", "It was not begun yet."), ToolServerStatus::from)
+    status.map_or_else(|| ToolServerStatus::new("not_started", "Not started yet."), ToolServerStatus::from)
 }

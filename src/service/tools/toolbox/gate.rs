@@ -98,7 +98,7 @@ pub(super) fn evaluate_gate(call: &ToolCall, granted: Option<&str>, grounds: &Ga
     let GateContext { tool, policies, trust, has_changed, host, exposure } = grounds;
     let (chat, hash) = (call.caller.chat, tool.schema_hash());
     if is_forbidden(policies, *host) {
-        return GateDecision::Refuse("the owner of this server does not allow it".into());
+        return GateDecision::Refuse("This tool is disabled on this server.".into());
     }
     if is_granted(policies, chat, *host, &hash) {
         return GateDecision::Run;

@@ -46,7 +46,7 @@ impl ToolLibrary for ChatLibrary {
             let limit = u32::try_from(limit).unwrap_or(limits::PAGE_MAX).clamp(1, limits::PAGE_MAX);
             let asked = (&query, &filter, &[SearchKind::Turn][..]);
             let found = find_items(&self.0, caller.owner, asked, None, limit).await.map_err(|error| {
-                tracing::error!(%error, "a tool could not look through the chats");
+                tracing::error!(%error, "a tool could not search the chats");
                 "the chats could not be searched".to_owned()
             })?;
             let found = found.map_err(|invalid| invalid.to_string())?;
@@ -66,7 +66,7 @@ impl ToolLibrary for ChatLibrary {
                 .collect();
             let mut result = json!({ "found": hits });
             if !found.is_whole || found.next.is_some() {
-                result["note"] = json!("There may be more: the search was ended before everything was looked through.");
+                result["note"] = json!("There may be more results: the search stopped before covering everything.");
             }
             Ok(result)
         })

@@ -29,7 +29,7 @@ impl ServiceToolbox {
                 };
                 let Some(tools) = upgrade(&bench) else { return };
                 if let Err(error) = tools.store_listings(owner, key, clock.as_ref()).await {
-                    tracing::warn!(%error, "what a server of tools offers could not be kept");
+                    tracing::warn!(%error, "the tool list of a server could not be saved");
                 }
             }
         });

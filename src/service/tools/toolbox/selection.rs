@@ -83,21 +83,21 @@ impl SelectionBuilder {
         let name = server.map_or_else(|| tool.tool.clone(), |(server, _)| format!("{server}/{}", tool.tool));
         self.met.insert(name.clone());
         if is_never {
-            return self.leave_out(name, "You never allow it.");
+            return self.leave_out(name, "You set it to never run.");
         }
         if let Err(why) = check_schema(&tool.schema) {
-            return self.leave_out(name, &format!("Its schema cannot be used: {why}"));
+            return self.leave_out(name, &format!("Its schema is invalid: {why}"));
         }
         self.add(name, tool.to_offered_tool(server));
     }
 
     fn add(&mut self, name: String, tool: OfferedTool) {
         if self.selection.offered.len() >= limits::TOOLS_OFFERED {
-            let why = format!("A model is offered at most {} tools.", limits::TOOLS_OFFERED);
+            let why = format!("At most {} tools can be offered to a model.", limits::TOOLS_OFFERED);
             return self.leave_out(name, &why);
         }
         if !self.wire_names.insert(tool.spec.name.clone()) {
-            return self.leave_out(name, "Another tool has this name already.");
+            return self.leave_out(name, "Another tool already has this name.");
         }
         self.selection.offered.push(tool);
     }
@@ -116,7 +116,7 @@ impl SelectionBuilder {
                 _ => self.met.contains(name),
             };
             if !is_there {
-                self.leave_out(name.clone(), "It is not there now.");
+                self.leave_out(name.clone(), "It is not available right now.");
             }
         }
     }

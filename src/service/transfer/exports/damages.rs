@@ -1,6 +1,7 @@
 //! Damages of an export: stored values that cannot be read. Each is named in the archive, up to a bound, and counted.
 
 use crate::ServiceError;
+use turnleaf_domain::plural::counted;
 use turnleaf_domain::{ImportDifference, ImportDifferenceKind, limits};
 use turnleaf_store::StoreError;
 use turnleaf_store::readable::{self, Damage};
@@ -83,7 +84,7 @@ impl ExportDamages {
     pub fn into_differences(self) -> Vec<ImportDifference> {
         let mut named = self.named;
         if self.more > 0 {
-            let text = format!("there are {} more damages", self.more);
+            let text = counted(self.more, "more damaged value", "more damaged values");
             named.push(ImportDifference { kind: ImportDifferenceKind::Lost, place: String::new(), text });
         }
         named

@@ -18,7 +18,7 @@ const VERSIONS: u64 = bounds::VERSIONS as u64;
 /// Replaces the text of a document that has none.
 const NO_TEXT: &str = "The text of this document is damaged in the database and could not be exported.";
 /// The note of a version whose text contains replacement characters.
-const MARKED: &str = "Some bytes of this version were damaged in the database: \u{FFFD} stands for them.";
+const MARKED: &str = "Some bytes of this version were damaged in the database and are shown as \u{FFFD}.";
 
 impl Service {
     /// Returns the blobs from which the versions of a document were extracted.

@@ -44,7 +44,7 @@ impl Service {
             // An import rejects longer names.
             if word.chars().count() > limits::TITLE_CHARS {
                 *word = word.chars().take(limits::TITLE_CHARS).collect();
-                tree.damages.note_corrected("chat_sources", tree.id, "a name of its source is too long".into());
+                tree.damages.note_corrected("chat_sources", tree.id, "a name from its source is too long".into());
             }
         }
         Ok((source, tools))

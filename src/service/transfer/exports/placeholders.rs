@@ -50,7 +50,7 @@ impl Service {
         tree.damages.note_lost(
             "turns",
             id,
-            "its row cannot be read; what it says is there as far as it can be read".into(),
+            "its row cannot be read; its content is exported as far as it is readable".into(),
         );
         let mut blocks = Vec::new();
         if planned.has_blocks {

@@ -132,7 +132,7 @@ impl<'k> TreePlanner<'k> {
             Ok(Some(prev)) => {
                 let known = self.before(branch, place.depth).filter(|known| *known != place.id);
                 let prev = known.unwrap_or_else(|| self.add_missing(prev, place));
-                damages.note_corrected("turns", place.id, "the turn that it hangs on cannot be read".into());
+                damages.note_corrected("turns", place.id, "its parent cannot be read".into());
                 Some(prev)
             }
             Err(_) => self.before(branch, place.depth).or_else(|| self.nearest(branch, place.depth)),
@@ -210,7 +210,11 @@ impl<'k> TreePlanner<'k> {
                 has_blocks: true,
             };
             self.candidates.insert(id, candidate);
-            damages.note_corrected("turns", id, "its row cannot be read, and its place in the chat was guessed".into());
+            damages.note_corrected(
+                "turns",
+                id,
+                "its row cannot be read, and its position in the chat was guessed".into(),
+            );
         }
     }
 
@@ -226,7 +230,7 @@ impl<'k> TreePlanner<'k> {
                 if !is_in_chain.insert(id) {
                     if let Some(first) = chain.last().and_then(|last| self.candidates.get_mut(last)) {
                         first.prev = None;
-                        damages.note_corrected("turns", id, "it hung on a turn that hangs on it".into());
+                        damages.note_corrected("turns", id, "its parent was one of its own descendants".into());
                     }
                     break;
                 }
@@ -283,7 +287,7 @@ impl<'k> TreePlanner<'k> {
             let exchange = if is_second { id.uuid().into() } else { exchange };
             if let Some(own) = own.filter(|own| *own != branch) {
                 plan.moved.insert(branch, own);
-                damages.note_corrected("turns", id, "it does not fit on its branch and got one of its own".into());
+                damages.note_corrected("turns", id, "it does not fit its branch and got a new branch".into());
             }
             heads.insert(branch, id);
             planned.insert(id, plan.turns.len());
@@ -316,7 +320,7 @@ impl<'k> TreePlanner<'k> {
                 damages.note_corrected(
                     "turns",
                     id,
-                    "its place in the chat is damaged: the turns are counted anew".into(),
+                    "its position in the chat is damaged: messages were renumbered".into(),
                 );
                 return (1..).take(order.len()).collect();
             };

@@ -227,11 +227,7 @@ impl ChatTree {
         turn.ord = planned.ord;
         let depth = above.map_or(0, |above| above.depth + 1);
         if planned.has_row && turn.depth != depth {
-            self.damages.note_corrected(
-                "turns",
-                turn.id,
-                "its depth is not one more than that of the turn before it".into(),
-            );
+            self.damages.note_corrected("turns", turn.id, "its depth is not its parent's depth plus one".into());
         }
         turn.depth = depth;
         turn.prev_turn_id = planned.prev;
@@ -242,7 +238,7 @@ impl ChatTree {
             self.damages.note_corrected(
                 "turns",
                 turn.id,
-                format!("its role cannot be read and was taken for {}", role.as_str()),
+                format!("its role cannot be read and was set to {}", role.as_str()),
             );
         }
         if turn.role != Role::Assistant && turn.status != TurnStatus::Complete {

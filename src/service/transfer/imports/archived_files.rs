@@ -58,7 +58,7 @@ impl Service {
         let bytes = Bytes::from(bytes.0);
         let place = || IssueLocation { file: name.clone(), conversation: there.clone(), message: String::new() };
         if sha256_of(&bytes) != there {
-            let text = "its bytes are not those that its hash was taken of".to_owned();
+            let text = "its bytes do not match its hash".to_owned();
             report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place(), text });
             return Ok(());
         }
@@ -238,7 +238,7 @@ impl Service {
             Ok(()) => Ok(()),
             Err(error) if error.is_value_error() => {
                 let place = IssueLocation { conversation: title.clone(), ..IssueLocation::default() };
-                let text = "the document could not be stored: something in it cannot be".to_owned();
+                let text = "the document could not be stored: it contains invalid data".to_owned();
                 report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text });
                 Ok(())
             }

@@ -72,7 +72,7 @@ impl<'s> ChunkedInsert<'s> {
     }
 
     fn tx(&mut self) -> Result<&mut Tx, StoreError> {
-        self.tx.as_mut().ok_or_else(|| StoreError::Busy("the chat could not come in on".to_owned()))
+        self.tx.as_mut().ok_or_else(|| StoreError::Busy("the chat could not be imported further".to_owned()))
     }
 
     /// Stores the next part: branches, each after its parent, then exchanges, then turns with their generations.
@@ -175,7 +175,7 @@ impl<'s> ChunkedInsert<'s> {
         if let Err(error) = purge_scheduled(self.service.db(), now).await {
             // The chat is hidden and housekeeping will purge it, so this error is only logged; the import may have
             // failed for another reason.
-            tracing::warn!(%error, "what did not come in could not be purged at once");
+            tracing::warn!(%error, "an incomplete import could not be deleted immediately");
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Differences of an imported chat, separated from those of other chats. They are stored with the chat, because an
 //! export of it cannot contain more than was imported.
 
+use turnleaf_domain::plural::counted;
 use turnleaf_domain::{ImportDifference, ImportDifferenceKind, ImportOrigin, limits};
 use turnleaf_interchange::ImportIssue;
 
@@ -42,7 +43,7 @@ impl PendingDifferences {
         let its = told.filter(|(name, _)| is_its(name)).map(|(_, difference)| difference);
         let mut all: Vec<ImportDifference> = self.of_file.iter().cloned().chain(its).collect();
         if self.untold > 0 {
-            let text = format!("there are {} more differences", self.untold);
+            let text = counted(self.untold as u64, "more difference", "more differences");
             all.push(ImportDifference { kind: ImportDifferenceKind::PutRight, place: String::new(), text });
         }
         self.untold = 0;
@@ -114,7 +115,7 @@ mod tests {
         let all = texts(apart.differences_of("b"));
         assert_eq!(
             (all.len(), all[limits::DIFFERENCES - OF_FILE].as_str()),
-            (limits::DIFFERENCES - OF_FILE + 1, "there are 21 more differences")
+            (limits::DIFFERENCES - OF_FILE + 1, "21 more differences")
         );
         assert_eq!(texts(apart.differences_of("b")), ["no stars"]);
     }

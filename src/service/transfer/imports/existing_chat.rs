@@ -50,8 +50,7 @@ impl ImportReport {
     pub(super) fn report_existing(&mut self, id: ChatId, title: String, outcome: ImportOutcome) {
         if outcome == ImportOutcome::LeftOut {
             let place = IssueLocation { conversation: title.clone(), ..IssueLocation::default() };
-            let text =
-                "another import of it is under way, or broke off a moment ago: it can come in again in a few minutes";
+            let text = "another import of it is running or was interrupted a moment ago; try again in a few minutes";
             self.add_finding(&ImportIssue { kind: IssueKind::LeftOut, location: place, text: text.to_owned() });
         }
         let id = Some(id).filter(|_| outcome != ImportOutcome::LeftOut);

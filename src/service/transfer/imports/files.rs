@@ -127,7 +127,7 @@ impl FileImport<'_> {
             FileBytes::TextOnly(text) if role != Role::User => return Ok(text_content(name, text.as_bytes())),
             FileBytes::TextOnly(text) => return self.document(name, normalize_written(text)?).await.map(Ok),
             FileBytes::Entry(at) | FileBytes::Absent(at) => {
-                return Ok(Err(format!("the file did not come along ({at})")));
+                return Ok(Err(format!("the file is not in the export ({at})")));
             }
         };
         // Only user messages have documents, and system messages have no images either.
@@ -197,6 +197,6 @@ fn text_content(name: &str, bytes: &[u8]) -> FileContent {
         Ok(text) if !text.contains('\0') && text.len() <= limits::MESSAGE_CHARS => {
             Ok(Content::text(format!("{name}\n\n{text}")))
         }
-        _ => Err("only a message of a person has files: its name stays".to_owned()),
+        _ => Err("only user messages can have files: its name is kept".to_owned()),
     }
 }

@@ -258,9 +258,5 @@ impl ImportReport {
 }
 
 fn left_behind_text(count: usize) -> String {
-    let (have, stay) = if count == 1 { ("has", "stays") } else { ("have", "stay") };
-    format!(
-        "the chat is here already: {} that it has there and not here {have} no place in it and {stay} behind",
-        message_count(count)
-    )
+    format!("the chat is already here: {} of the source could not be added to it", message_count(count))
 }

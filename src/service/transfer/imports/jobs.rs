@@ -128,7 +128,7 @@ impl ImportJobs {
             Entry::Occupied(taken) => Err(match taken.get() {
                 ImportSlotUse::File => import_running(),
                 ImportSlotUse::Deletion => {
-                    ServiceError::conflict("deletion_running", "everything is being deleted already")
+                    ServiceError::conflict("deletion_running", "everything is already being deleted")
                 }
             }),
         })?;
@@ -273,5 +273,5 @@ fn is_running(jobs: &VecDeque<JobEntry>, owner: UserId) -> bool {
 }
 
 fn import_running() -> ServiceError {
-    ServiceError::conflict("import_running", "another import is not over yet")
+    ServiceError::conflict("import_running", "another import is still running")
 }

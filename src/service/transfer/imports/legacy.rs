@@ -124,7 +124,7 @@ impl Service {
         loop {
             let gathered = match rows.next().await {
                 Some(Ok(row)) => gathering.add(row),
-                Some(Err(why)) => return Err(LegacyImportEnd::Early(format!("the database cannot be read on: {why}"))),
+                Some(Err(why)) => return Err(LegacyImportEnd::Early(format!("reading the database stopped: {why}"))),
                 None => match gathering.finish() {
                     Some(last) => {
                         self.import_gathered(target, last, tables, report).await?;
@@ -238,7 +238,7 @@ async fn open_source(
     report: &mut ImportReport,
 ) -> Result<(LegacyDatabase, Vec<LegacyTable>), String> {
     let mut source = LegacyDatabase::open(&import.source).await.map_err(|why| match why {
-        StoreError::NoFile => "this is not a database of SQLite".to_owned(),
+        StoreError::NoFile => "this is not a SQLite database".to_owned(),
         StoreError::Busy(why) => format!("the database cannot be opened: {why}"),
         why => format!("the database cannot be opened: {why}"),
     })?;
@@ -249,10 +249,10 @@ async fn open_source(
         report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text });
     };
     for table in missing {
-        lost(table, "there is no such table".to_owned());
+        lost(table, "this table does not exist".to_owned());
     }
     for table in tables.iter().filter(|table| !table.unread.is_empty()) {
-        lost(&table.name, format!("what stands in {} has no place here", table.unread.join(", ")));
+        lost(&table.name, format!("content of {} cannot be imported", table.unread.join(", ")));
     }
     Ok((source, tables))
 }

@@ -121,9 +121,9 @@ impl Service {
                 message: turn.id.to_string(),
                 ..IssueLocation::default()
             };
-            let text = format!("the bytes of an image ({mime}) did not come along");
+            let text = format!("an image ({mime}) is not in the export");
             report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text });
-            let words = if alt.is_empty() { "An image that did not come along." } else { alt.as_str() };
+            let words = if alt.is_empty() { "Image missing from the export." } else { alt.as_str() };
             block.content = Content::text(format!("[{words}]"));
         }
         Ok(())
@@ -169,10 +169,8 @@ impl ImportReport {
             Err(error) if error.is_value_error() => {
                 let place = IssueLocation { conversation: told.title.clone(), ..IssueLocation::default() };
                 let text = match error {
-                    StoreError::Gone(INCOMING_CHAT) => {
-                        "its import was interrupted for too long: take the file in again"
-                    }
-                    _ => "it could not be stored: something in it cannot be",
+                    StoreError::Gone(INCOMING_CHAT) => "its import was interrupted for too long: import the file again",
+                    _ => "it could not be stored: it contains invalid data",
                 };
                 let text = text.to_owned();
                 self.add_finding(&ImportIssue { kind: IssueKind::LeftOut, location: place, text });

@@ -79,7 +79,7 @@ impl ImportReader {
             Ok(Err(ImportError::Cancelled)) => Some(IMPORT_STOPPED.to_owned()),
             Ok(Err(why)) => Some(why.to_string()),
             Err(error) => {
-                tracing::error!(%error, "the reader of an import broke down");
+                tracing::error!(%error, "the import reader failed");
                 Some(IMPORT_CRASHED.to_owned())
             }
         }
@@ -112,7 +112,7 @@ fn read(
     let format = match import.format {
         Some(format) => format,
         None => turnleaf_interchange::detect(&mut input)?
-            .ok_or(ImportError::WrongFormat("a file of a program that Turnleaf knows"))?,
+            .ok_or(ImportError::WrongFormat("a file from a program Turnleaf supports"))?,
     };
     if send.blocking_send(ReadItem::Format(format)).is_err() {
         return Err(ImportError::Cancelled);
@@ -212,12 +212,12 @@ impl ChannelSink<'_> {
     fn read_file(&mut self, name: &str, room: &mut u64) -> Result<Arc<[u8]>, String> {
         let read = match &mut self.files {
             Some(files) => files.read_part(name, bounds::FILE_BYTES),
-            None => Err(ImportError::Damaged("it did not come along".into())),
+            None => Err(ImportError::Damaged("it is not in the export".into())),
         };
         let bytes = read.map_err(|why| why.to_string())?;
         let Some(left) = room.checked_sub(bytes.len() as u64) else {
             let bound = ByteSize(bounds::CONVERSATION_FILES_BYTES);
-            return Err(format!("the files of its conversation are more than {bound}"));
+            return Err(format!("the files of its conversation exceed {bound}"));
         };
         *room = left;
         Ok(bytes.into())

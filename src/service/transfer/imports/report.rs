@@ -14,7 +14,7 @@ use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind};
 const TOLD: usize = 2_000;
 /// The reasons why an import ended before its file.
 pub(super) const IMPORT_STOPPED: &str = "it was stopped";
-pub(super) const IMPORT_CRASHED: &str = "the server could not go on; try again";
+pub(super) const IMPORT_CRASHED: &str = "the server could not continue; try again";
 
 /// The request for an import.
 #[derive(Debug, Clone)]

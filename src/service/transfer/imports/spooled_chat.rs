@@ -144,7 +144,7 @@ impl Service {
             report.add_finding(&ImportIssue {
                 kind,
                 location: place,
-                text: format!("it was damaged when it was exported: {text}"),
+                text: format!("it was already damaged when exported: {text}"),
             });
         }
         let choice = match filed.tools.take() {
@@ -216,8 +216,8 @@ async fn next_parts(mut filed: SpooledChat, rename: IdRename) -> Result<(Spooled
 fn report_newer_turns(newer: usize, title: &str, report: &mut ImportReport) {
     if newer > 0 {
         let place = IssueLocation { conversation: title.to_owned(), ..IssueLocation::default() };
-        let (messages, stay) = (message_count(newer), if newer == 1 { "stays" } else { "stay" });
-        let text = format!("the chat is here already: {messages} that it has there and not here {stay} behind");
+        let text =
+            format!("the chat is already here: {} of the archive could not be added to it", message_count(newer));
         report.add_finding(&ImportIssue { kind: IssueKind::LeftOut, location: place, text });
     }
 }

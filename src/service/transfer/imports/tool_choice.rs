@@ -30,7 +30,7 @@ impl Service {
         let mut choice = match checked {
             Ok(choice) => choice,
             Err(why) => {
-                lost(format!("its choice of tools cannot be kept: {why}"));
+                lost(format!("its tool selection cannot be imported: {why}"));
                 return Ok(None);
             }
         };
@@ -44,7 +44,7 @@ impl Service {
             if is_here {
                 here.push(name);
             } else {
-                lost(format!("the tool `{name}` was offered in it, and there is none of this name here"));
+                lost(format!("it used the tool `{name}`, which does not exist here"));
             }
         }
         choice.on = here;

@@ -53,7 +53,7 @@ impl Service {
                 Ok(Ok(standing)) => standing,
                 Ok(Err(error)) => Some(refusal_standing(&error, service.supervisor().is_closing())),
                 Err(_) => {
-                    tracing::error!(graft = %id, "the task of a graft panicked; the graft waits");
+                    tracing::error!(graft = %id, "the task of a rerun panicked; the rerun is paused");
                     Some(RerunStatusChange::Paused(RerunPauseReason::Internal, None))
                 }
             };
@@ -61,7 +61,7 @@ impl Service {
                 && let Err(error) = service.change_rerun_status(id, RerunStatus::Running, &standing).await
             {
                 // The next start of the server pauses it.
-                tracing::warn!(graft = %id, %error, "a graft could not be stored as waiting");
+                tracing::warn!(graft = %id, %error, "a paused rerun could not be saved");
             }
         });
     }
@@ -189,7 +189,7 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let to = advance_to(graft, step, exchange, branch);
         if !reruns::advance(tx, graft, to, self.clock().now()).await? {
-            return Err(ServiceError::conflict("graft_moved", "this graft was changed at the same moment"));
+            return Err(ServiceError::conflict("graft_moved", "this rerun was changed at the same time"));
         }
         Ok(())
     }
@@ -238,7 +238,7 @@ fn refusal_standing(error: &ServiceError, is_closing: bool) -> RerunStatusChange
         | ServiceError::Unfit { .. }
         | ServiceError::Storage(_) => RerunPauseReason::Refused,
         ServiceError::Store(error) => {
-            tracing::error!(%error, "a step of a graft could not be stored");
+            tracing::error!(%error, "a step of a rerun could not be saved");
             RerunPauseReason::Internal
         }
     };

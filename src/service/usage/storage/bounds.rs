@@ -54,7 +54,7 @@ impl fmt::Display for StorageRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::DiskLow => f.write_str(
-                "The server's disk is almost full, so nothing new can be started until its operator frees space.",
+                "The server's disk is almost full. Nothing new can start until its administrator frees space.",
             ),
             Self::QuotaReached { quota_bytes } => write!(
                 f,
@@ -170,7 +170,8 @@ impl StorageLimits {
         if self.0.is_low.swap(is_low, Ordering::Relaxed) != is_low {
             let directory = directory.display();
             if is_low {
-                tracing::warn!(free, bound, %directory, "the disk has too little free space: nothing new begins until it has more");
+                tracing::warn!(free, bound, %directory, "the disk has too little free space: new work is refused \
+                    until there is more");
             } else {
                 tracing::info!(free, bound, %directory, "every disk has enough free space again");
             }

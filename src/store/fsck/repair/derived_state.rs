@@ -71,7 +71,7 @@ pub(super) async fn update_turn(
     let reason = match journal::rebuild(tx, id).await? {
         JournalRebuild::NoJournal | JournalRebuild::BesideUnreadableLine(_) => return Ok(None),
         JournalRebuild::Turn(turn) if is_same(&turn.blocks, &blocks) => return Ok(None),
-        JournalRebuild::Turn(_) => "it no longer gives what is stored",
+        JournalRebuild::Turn(_) => "it no longer matches what is stored",
         JournalRebuild::BesideGaps(_) => "lines of the same journal are missing",
     };
     journal::quarantine_lines(db, tx, id, i64::MIN, reason, now).await

@@ -55,7 +55,7 @@ pub struct CheckedColumn {
 /// Checks for JSON within the nesting bound that parses as `T`.
 fn check_json<T: DeserializeOwned>(text: &str) -> Result<(), String> {
     if let Cow::Owned(_) = json_bounds::bounded_text(text, limits::JSON_TEXT_DEPTH) {
-        return Err("it is nested deeper than readers go".into());
+        return Err("it is nested too deeply".into());
     }
     serde_json::from_str::<T>(text).map(drop).map_err(|error| error.to_string())
 }
@@ -64,7 +64,7 @@ fn check_json<T: DeserializeOwned>(text: &str) -> Result<(), String> {
 fn check_event(text: &str) -> Result<(), String> {
     check_json::<Event>(text)?;
     let is_malformed = serde_json::from_str::<Event>(text).is_ok_and(|event| event.is_malformed());
-    if is_malformed { Err("it has not the shape of its type".into()) } else { Ok(()) }
+    if is_malformed { Err("it does not match its type".into()) } else { Ok(()) }
 }
 
 /// Checks like [`check_json`] for JSON inside a JSON string, which preserves the exact text in a JSONB column.

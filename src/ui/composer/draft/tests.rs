@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A keeper that knows the draft "a" as revision 1, after `typed` was typed.
+/// Creates a draft keeper that knows the draft "a" as revision 1, after `typed` was typed.
 fn keeper(typed: &str) -> DraftKeeper {
     let keeper = DraftKeeper::new(None, stored("a", 1));
     keeper.current.update_value(|current| current.text = typed.into());

@@ -17,6 +17,7 @@ use crate::ui::composer::attachments::{document_from_response, lines_from_respon
 use crate::ui::composer::quote::quote_after;
 use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, live_view, on_change};
+use crate::ui::messages::amounts;
 use crate::ui::messages::attachments as words;
 use crate::ui::messages::server_messages::localize_field_error;
 use crate::ui::messages::turn_actions;
@@ -235,7 +236,7 @@ pub fn match_options(
     let document = |of: Attachment| MentionOption {
         icon: "file",
         name: of.card.title,
-        detail: lines.map(|lines| OptionDetail::Text(words::lines(lines))),
+        detail: lines.map(|lines| OptionDetail::Text(amounts::line_range(lines))),
     };
     let turn = |turn: EarlierTurn| MentionOption { icon: "chat", name: turn_summary(&turn), detail: None };
     documents.into_iter().map(document).chain(turns.into_iter().map(turn)).collect()

@@ -5,14 +5,14 @@ use crate::ui::locale::{define_messages, localized_word, message, plural_message
 
 define_messages! {
     thinking: "Assistant is thinking.", "助手正在思考。";
-    answering: "Assistant is answering.", "助手正在回复。";
+    answering: "Assistant is replying.", "助手正在回复。";
 }
 
 pub fn still_running(is_thinking: bool, seconds: u64) -> String {
     if is_thinking {
         message!("Still thinking, {seconds} seconds.", "仍在思考，{seconds} 秒。")
     } else {
-        message!("Still answering, {seconds} seconds.", "仍在回复，{seconds} 秒。")
+        message!("Still replying, {seconds} seconds.", "仍在回复，{seconds} 秒。")
     }
 }
 
@@ -23,9 +23,9 @@ pub fn using(tool: &str) -> String {
 /// An approval question; `keys` is the shortcut to it, or empty.
 pub fn asks_permission(tool: &str, keys: &str) -> String {
     if keys.is_empty() {
-        return message!("{tool} asks for permission.", "{tool} 请求许可。");
+        return message!("{tool} needs your approval.", "{tool} 请求许可。");
     }
-    message!("{tool} asks for permission. Press {keys} to review.", "{tool} 请求许可，按 {keys} 查看。")
+    message!("{tool} needs your approval. Press {keys} to review.", "{tool} 请求许可，按 {keys} 查看。")
 }
 
 pub fn paused(why: &str, keys: &str) -> String {
@@ -50,7 +50,8 @@ pub fn complete(words: usize, read_by: Option<&str>) -> String {
     let Some(keys) = read_by else {
         return plural_message!(words; "Reply complete, 1 word.", "Reply complete, {words} words."; "回复完成，共 {words} 字。");
     };
-    plural_message!(words; "Reply complete, 1 word. {keys} to read.", "Reply complete, {words} words. {keys} to read."; "回复完成，共 {words} 字，按 {keys} 阅读。")
+    plural_message!(words; "Reply complete, 1 word. Press {keys} to read.", "Reply complete, {words} words. Press \
+        {keys} to read."; "回复完成，共 {words} 字，按 {keys} 阅读。")
 }
 
 pub fn failed(title: &str) -> String {

@@ -3,22 +3,22 @@
 
 use serde_json::Value;
 
-use super::{measured_time, number};
 use crate::domain::block::ToolStatus;
 use crate::domain::tool::ToolLabel;
 use crate::domain::{Block, BlockState, Content, limits};
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
+use crate::ui::messages::amounts::{measured_time, number, size};
 use crate::ui::messages::server_messages::localize_tool_description;
 
 define_messages! {
     arguments: "Arguments", "参数";
     result: "Result", "结果";
-    tool_error: "Error, sent to the model as an error", "错误，已作为错误发给模型";
-    tool_says: "What it says", "工具的输出";
+    tool_error: "Error (sent to the model as an error)", "错误，已作为错误发给模型";
+    tool_says: "Tool output", "工具输出";
     arguments_and_result: "Arguments and result", "参数和结果";
-    no_result: "There is no result.", "没有结果。";
-    open_full: "Open in full", "打开完整内容";
-    by_provider: "by the provider", "由服务商运行";
+    no_result: "No result.", "没有结果。";
+    open_full: "Open full content", "打开完整内容";
+    by_provider: "run by the provider", "由服务商运行";
     progress: "Progress", "进度";
     stop_tool: "Stop this tool", "停止此工具";
     reason_given: "Your reason", "你的理由";
@@ -30,39 +30,39 @@ define_messages! {
     allow_in_chat: "Allow in this chat", "在此对话中允许";
     always: "Always allow", "始终允许";
     deny: "Deny", "拒绝";
-    reason: "Reason (goes to the model)", "理由（会发给模型）";
+    reason: "Reason (sent to the model)", "理由（会发给模型）";
     review: "Review", "查看";
-    waits_for_answer: "Waiting for your answer.", "正在等待你的答复。";
+    waits_for_answer: "Waiting for your response.", "正在等待你的答复。";
     stop_here: "Stop here", "到此为止";
-    post_failed: "This could not be sent. Try again.", "无法发送，请重试。";
+    post_failed: "Could not send. Try again.", "无法发送，请重试。";
 }
 
 /// The possible effects of a tool, as far as they are known: only its server knows more.
 pub fn effect(server: &str) -> String {
     if server.is_empty() {
         return localized_word(
-            "Turnleaf runs it on this server with exactly these arguments.",
-            "Turnleaf 会在此服务器上运行它，参数与所示完全一致。",
+            "Turnleaf runs this tool on this server with exactly these arguments.",
+            "Turnleaf 会在此服务器上运行此工具，参数与所示完全一致。",
         )
         .to_owned();
     }
     message!(
-        "It runs on the server “{server}” with exactly these arguments, and can do whatever that server can: read, \
-         change or send what it has access to.",
-        "它会在服务器“{server}”上运行，参数与所示完全一致，并且能做该服务器能做的任何事：读取、更改或发送它可以访问的内容。"
+        "This tool runs on the server “{server}” with exactly these arguments. It can do anything that server can: \
+        read, change, or send whatever it has access to.",
+        "此工具会在服务器“{server}”上运行，参数与所示完全一致。它能做该服务器能做的任何事：读取、更改或发送可访问的内容。"
     )
 }
 
 /// The label of the button that continues a paused reply.
 pub fn continue_reply() -> String {
     let rounds = limits::TOOL_ROUNDS;
-    message!("Continue ({rounds} more)", "继续（再进行 {rounds} 轮）")
+    message!("Continue ({rounds} more rounds)", "继续（再进行 {rounds} 轮）")
 }
 
 /// The number of hidden characters in the arguments.
 pub fn hidden_characters(count: u32) -> String {
     plural_message!(
-        count; "1 hidden character, shown by its number", "{count} hidden characters, shown by their numbers";
+        count; "1 hidden character, shown as its code", "{count} hidden characters, shown as their codes";
         "{count} 个隐藏字符，以编码显示"
     )
 }
@@ -90,11 +90,11 @@ pub fn tool_state(
     };
     let state = match (status, call.state) {
         (ToolStatus::Interrupted, _) => may_have_run(),
-        (ToolStatus::Denied, _) => localized_word("you declined", "你已拒绝"),
+        (ToolStatus::Denied, _) => localized_word("denied by you", "你已拒绝"),
         _ if was_restarted && !matches!(status, ToolStatus::Done | ToolStatus::Failed | ToolStatus::HandedOver) => {
             may_have_run()
         }
-        (_, BlockState::Open) => localized_word("writing request…", "正在编写请求…"),
+        (_, BlockState::Open) => localized_word("writing arguments…", "正在生成参数…"),
         (ToolStatus::Cancelled, _) | (_, BlockState::Aborted) => localized_word("stopped", "已停止"),
         (ToolStatus::Pending, _) => match place.filter(|(_, of)| *of > 1) {
             Some((at, of)) => {
@@ -105,7 +105,7 @@ pub fn tool_state(
         },
         (ToolStatus::AwaitingApproval, _) => wants_to_run(),
         (ToolStatus::Running, _) => localized_word("running", "运行中"),
-        (ToolStatus::HandedOver, _) => localized_word("waits for your program", "等待你的程序"),
+        (ToolStatus::HandedOver, _) => localized_word("waiting for your program", "正在等待你的程序"),
         (ToolStatus::Failed | ToolStatus::Done, _) if failed && says("timed_out") => match duration_ms {
             Some(ms) => {
                 let time = measured_time(*ms);
@@ -114,7 +114,7 @@ pub fn tool_state(
             None => localized_word("timed out", "超时"),
         },
         (ToolStatus::Failed | ToolStatus::Done, _) if failed && says("crashed") => {
-            localized_word("its server broke off", "其服务器已中断")
+            localized_word("its server crashed", "其服务器已崩溃")
         }
         (ToolStatus::Failed, _) => localized_word("failed", "失败"),
         (ToolStatus::Done, _) if failed => localized_word("failed", "失败"),
@@ -157,21 +157,22 @@ pub struct ToolCallCounts {
 pub fn tool_group(calls: ToolCallCounts) -> String {
     let ToolCallCounts { all, asking, running, waiting, failed, declined, stopped, unfinished } = calls;
     let parts = [
-        (asking, localized_word("asking you", "等你答复")),
+        (asking, localized_word("awaiting your approval", "等你批准")),
         (running, localized_word("running", "运行中")),
         (waiting, localized_word("waiting", "等待中")),
         (failed, localized_word("failed", "失败")),
-        (declined, localized_word("declined", "已拒绝")),
+        (declined, localized_word("denied", "已拒绝")),
         (stopped, localized_word("stopped", "已停止")),
         (unfinished, localized_word("not finished", "未完成")),
     ];
     let shown = parts.iter().filter(|(count, _)| *count > 0);
     let parts =
-        shown.map(|(count, word)| message!("{count} {word}", "{count} 个{word}")).collect::<Vec<_>>().join(" · ");
+        shown.map(|(count, word)| message!("{count} {word}", "{count} 次{word}")).collect::<Vec<_>>().join(" · ");
+    let calls = tool_calls(all, 0);
     if parts.is_empty() {
-        message!("{all} tools, all done", "{all} 个工具，全部完成")
+        message!("{calls}, all done", "{calls}，全部完成")
     } else {
-        message!("{all} tools · {parts}", "{all} 个工具 · {parts}")
+        message!("{calls} · {parts}", "{calls} · {parts}")
     }
 }
 
@@ -240,19 +241,10 @@ fn first_line(text: &str) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The note on a truncated result: "Cut at 64 KB of 3.1 MB."
+/// The note on a truncated result: "Showing the first 64 KiB of 3.1 MiB."
 pub fn cut_at(bytes: usize, of: u64) -> String {
-    let (kept, all) = (bytes >> 10, size(of));
-    message!("Cut at {kept} KB of {all}.", "共 {all}，仅显示前 {kept} KB。")
-}
-
-/// Formats a size in binary units: "512 bytes", "12 KiB", "3.1 MiB".
-pub fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_024 => message!("{bytes} bytes", "{bytes} 字节"),
-        1_024..1_048_576 => format!("{} KB", bytes.div_ceil(1_024)),
-        _ => format!("{}.{} MB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20),
-    }
+    let (kept, all) = (size(bytes as u64), size(of));
+    message!("Showing the first {kept} of {all}.", "共 {all}，仅显示前 {kept}。")
 }
 
 /// The label of a file without a name.
@@ -287,7 +279,7 @@ pub fn cleaned([ansi, nul, invalid, hidden]: [u64; 4]) -> String {
 
 /// The heading of the sources.
 pub fn sources(count: usize) -> String {
-    plural_message!(count; "1 source", "Sources ({count})"; "来源（{count}）")
+    plural_message!(count; "1 source", "{count} sources"; "来源（{count}）")
 }
 
 /// Returns the display name of the tool that a block calls, and of its server; the name on the wire where no other is

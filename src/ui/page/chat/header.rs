@@ -10,7 +10,7 @@ use crate::ui::chats::{Chats, leave_deleted_chat};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::{Icon, Menu};
 use crate::ui::messages;
-use crate::ui::messages::tree as said;
+use crate::ui::messages::tree as texts;
 use crate::ui::sidebar::SidebarButton;
 use crate::ui::transcript::turn_menu::CopyToChat;
 use crate::ui::tree::panel::{TREE_BUTTON_ID, TreePanel};
@@ -95,7 +95,7 @@ pub fn ChatHeader(
     }
 }
 
-/// The menu item "Find": opens the bar, or a page without script.
+/// The menu item "Find in chat": opens the bar, or a page without script.
 #[component]
 fn FindRow(id: ChatId, finding: RwSignal<bool>) -> impl IntoView {
     let find = move |event: MouseEvent| {
@@ -187,9 +187,9 @@ fn TreeButton(chat: ChatId, #[prop(into)] leaves: Signal<u64>) -> impl IntoView 
             id=TREE_BUTTON_ID
             class="button bare tree-button"
             href=format!("/c/{chat}/tree")
-            aria-label=move || said::ends(leaves.get())
+            aria-label=move || texts::ends(leaves.get())
             aria-expanded=move || panel.map(|panel| panel.is_open().to_string())
-            title=move || said::ends(leaves.get())
+            title=move || texts::ends(leaves.get())
             on:click=on_click
         >
             <Icon name="branch"/>

@@ -10,7 +10,7 @@ use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::locale::sentence_end;
 use crate::ui::messages;
-use crate::ui::messages::transcript as said;
+use crate::ui::messages::transcript as texts;
 use crate::ui::transcript::async_form::AsyncForm;
 
 /// The turns beside the path on screen.
@@ -24,7 +24,7 @@ pub struct PathNotices {
 }
 
 fn deleted_notice(page: &ChatPage) -> Option<&'static str> {
-    page.is_turn_gone.then_some(said::turn_gone())
+    page.is_turn_gone.then_some(texts::turn_gone())
 }
 
 impl PathNotices {
@@ -57,8 +57,8 @@ impl PathNotices {
 
     /// Sets or clears the notice that the chat was deleted meanwhile.
     pub fn set_chat_deleted(self, is_gone: bool) {
-        if is_gone != (self.gone.try_get_untracked().flatten() == Some(said::chat_gone())) {
-            let _ = self.gone.try_set(is_gone.then_some(said::chat_gone()));
+        if is_gone != (self.gone.try_get_untracked().flatten() == Some(texts::chat_gone())) {
+            let _ = self.gone.try_set(is_gone.then_some(texts::chat_gone()));
         }
     }
 
@@ -82,7 +82,7 @@ pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Si
         Some(view! {
             <div class="beside-bar">
                 <Icon name="branch"/>
-                <p><strong>{said::continue_from_here()}</strong>{sentence_end()}{said::hides_below(hidden)}</p>
+                <p><strong>{texts::continue_from_here()}</strong>{sentence_end()}{texts::hides_below(hidden)}</p>
                 <a class="button" role="button" data-cancel="branch" href=back data-noscroll="" prop:replace=true>
                     {messages::cancel()}
                 </a>
@@ -93,7 +93,7 @@ pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Si
         let newer = notices.newer.get()?;
         Some(view! {
             <div class="beside-bar">
-                <p>{said::newer_elsewhere(newer.turns)}</p>
+                <p>{texts::newer_elsewhere(newer.turns)}</p>
                 <a
                     class="button"
                     href=format!("/c/{chat}?at={}", newer.newest)
@@ -101,7 +101,7 @@ pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Si
                     prop:replace=true
                     on:click=move |_| scroll::scroll_to_latest()
                 >
-                    {said::show()}
+                    {texts::show()}
                 </a>
             </div>
         })
@@ -110,8 +110,8 @@ pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Si
         let running = notices.running.get();
         (!running.is_empty()).then(|| {
             view! {
-                <div class="beside-bar" role="group" aria-label=said::also_answered()>
-                    <p>{said::also_answered()}</p>
+                <div class="beside-bar" role="group" aria-label=texts::also_answered()>
+                    <p>{texts::also_answered()}</p>
                     {running.into_iter().map(|reply| also_running_bar(chat, reply)).collect_view()}
                 </div>
             }
@@ -140,7 +140,7 @@ fn also_running_bar(chat: ChatId, reply: RunningReply) -> AnyView {
     let RunningReply { turn_id, model, words } = reply;
     let what =
         [Some(words), model].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
-    let (go, end) = (said::go_to_reply(&what), said::stop_other(&what));
+    let (go, end) = (texts::go_to_reply(&what), texts::stop_other(&what));
     let posting = AsyncForm::from_context();
     view! {
         <div class="also-running">
@@ -153,7 +153,7 @@ fn also_running_bar(chat: ChatId, reply: RunningReply) -> AnyView {
                 prop:replace=true
                 on:click=move |_| scroll::scroll_to_latest()
             >
-                {said::show()}
+                {texts::show()}
             </a>
             <form
                 method="post"
@@ -164,7 +164,7 @@ fn also_running_bar(chat: ChatId, reply: RunningReply) -> AnyView {
                 <input type="hidden" name="turn_id" value=turn_id.to_string()/>
                 <button type="submit" class="button" aria-label=end aria-disabled=move || posting.aria_disabled()>
                     <Icon name="stop"/>
-                    {said::stop_word()}
+                    {texts::stop_word()}
                 </button>
             </form>
             {posting.problem_view()}
@@ -178,7 +178,7 @@ fn also_running_bar(chat: ChatId, reply: RunningReply) -> AnyView {
 pub fn CopiedFromLine(from: CopySource) -> impl IntoView {
     view! {
         <p class="copied-from">
-            <a href=format!("/c/{}?at={}", from.chat_id, from.turn_id)>{said::copied_from(&from.title)}</a>
+            <a href=format!("/c/{}?at={}", from.chat_id, from.turn_id)>{texts::copied_from(&from.title)}</a>
         </p>
     }
 }

@@ -1,4 +1,4 @@
-//! Who is admitted, by peer and secret, and whose address counts.
+//! Admission by peer and secret, and the client address behind proxies.
 
 use super::*;
 use turnleaf_platform::config::environment::Environment;
@@ -69,10 +69,10 @@ fn client_is_rightmost_hop_that_is_no_proxy() {
     assert_eq!(of("10.0.0.1", &["1.1.1.1", "203.0.113.7"]), "203.0.113.7");
     assert_eq!(of("10.0.0.1", &["203.0.113.7:4711, [2001:db8::1]:1"]), "2001:db8::1");
     assert_eq!(of("10.0.0.1", &["203.0.113.7, unknown, 10.0.0.2"]), "10.0.0.2");
-    // Bytes that the client wrote hide nothing of what the proxy added.
+    // Invalid bytes from the client do not hide what the proxy added.
     assert_eq!(of("10.0.0.1", &["é, 203.0.113.7"]), "203.0.113.7");
     assert_eq!(of("10.0.0.1", &["203.0.113.7, é"]), "10.0.0.1");
-    // What a stranger says is not believed.
+    // The header of a peer that is no proxy is ignored.
     assert_eq!(of("203.0.113.9", &["127.0.0.1"]), "203.0.113.9");
 }
 
@@ -107,7 +107,7 @@ fn address_is_limited_and_ended_requests_release_permits() {
     drop(counts.try_acquire(at("203.0.113.7"), 2).unwrap());
     drop((second, other));
     assert!(counts.with_counts(|counts| counts.is_empty()), "nothing is left of who left");
-    // One network of IPv6 is one client.
+    // One IPv6 /64 network is one client.
     let _one = counts.try_acquire(at("2001:db8::1"), 1).unwrap();
     assert!(counts.try_acquire(at("2001:db8::ffff:1"), 1).is_none());
     assert!(counts.try_acquire(at("2001:db8:0:1::1"), 1).is_some());

@@ -1,4 +1,4 @@
-//! Slow and over-long bodies on every kind of extractor, over real sockets, with bounds of milliseconds.
+//! Slow and oversized bodies with every kind of extractor, over real sockets, with bounds of milliseconds.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -24,7 +24,7 @@ const SHORT_LIMITS: BodyPaceLimits = BodyPaceLimits {
     import_time: Duration::from_secs(60),
 };
 
-/// One route for each way in which a body is read.
+/// One route for each way of reading a body.
 fn routes(pace: BodyPaceLimits) -> Router {
     let multipart = |mut form: Multipart| async move {
         while let Ok(Some(field)) = form.next_field().await {
@@ -77,7 +77,7 @@ async fn start_request(address: SocketAddr, path: &str, kind: &str, head: &str) 
     stream
 }
 
-/// The answer, as far as it comes before the connection ends.
+/// Reads the response, as far as it arrives before the connection ends.
 async fn read_response(stream: &mut TcpStream) -> String {
     let mut all = Vec::new();
     let mut piece = [0; 4096];
@@ -87,7 +87,7 @@ async fn read_response(stream: &mut TcpStream) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// Sends one byte every few milliseconds until there is an answer.
+/// Sends one chunk after another, with a pause, until there is a response.
 async fn trickle(mut stream: TcpStream, piece: &[u8], pause: Duration) -> String {
     let mut first = [0; 1];
     loop {
@@ -127,7 +127,7 @@ async fn silent_body_is_answered_with_408_after_grace() {
 #[tokio::test]
 async fn body_at_minimum_rate_may_continue_until_route_deadline() {
     let address = start_server(SHORT_LIMITS).await;
-    // 2,000 bytes in 50 pieces, one every 20 ms: a second, three times the grace.
+    // 2,000 bytes in 50 chunks, one every 20 ms: a second, three times the grace period.
     let mut stream = start_request(address, "/raw", "text/plain", "Content-Length: 2000").await;
     for _ in 0..50 {
         stream.write_all(&[b'a'; 40]).await.unwrap();
@@ -135,7 +135,7 @@ async fn body_at_minimum_rate_may_continue_until_route_deadline() {
     }
     let answer = read_response(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("2000"), "{answer}");
-    // Without an end it has its time in all; an import has another.
+    // An endless body ends with its total time; imports have another one.
     let (upload, import) = tokio::join!(
         async {
             trickle(
@@ -170,7 +170,7 @@ async fn overlong_chunked_body_is_answered_with_413_on_every_kind_of_route() {
             }
             for _ in 0..=limit / piece.len() {
                 let chunk = [format!("{:x}\r\n", piece.len()).as_bytes(), &piece, b"\r\n"].concat();
-                // The server may have had enough before all of it is sent.
+                // The server may refuse the body before all of it is sent.
                 if writing.write_all(&chunk).await.is_err() {
                     return;
                 }
@@ -202,7 +202,7 @@ async fn time_without_reader_is_not_counted_against_client() {
     while let Some(piece) = body.next().await {
         piece.unwrap();
         count += 1;
-        // A handler that is slow to store what it read.
+        // The handler takes a long time to store what it has read.
         tokio::time::advance(Duration::from_secs(1)).await;
     }
     assert_eq!(count, 20);

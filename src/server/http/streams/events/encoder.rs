@@ -1,4 +1,4 @@
-//! How one connection is encoded, and what it is sent.
+//! The encoder of a stream, and the events that it encodes.
 
 use axum::body::Bytes;
 
@@ -6,22 +6,22 @@ use crate::domain::TurnId;
 use crate::domain::frame::StreamSignal;
 use turnleaf_service::{EventLine, FollowerItem};
 
-/// What a follower is sent, before it is encoded.
+/// An event for a client, before it is encoded.
 pub enum OutgoingEvent {
     Followed(FollowerItem),
     Signal(StreamSignal),
 }
 
-/// How one connection is encoded.
+/// Encodes the events of one connection.
 pub trait EventEncoder: Send {
     const CONTENT_TYPE: &'static str;
     fn opening_bytes(&self) -> Option<Bytes>;
-    /// The last bytes for a client that has to close this stream, because it opened too many others.
+    /// Returns the last bytes of a stream that is displaced, because its client opened too many others.
     fn displaced_bytes(&self) -> Option<Bytes>;
     fn encode(&mut self, outgoing: OutgoingEvent) -> Option<Bytes>;
 }
 
-/// An event with its turn and number, as one JSON object.
+/// Returns an event with its turn and number, as one JSON object.
 pub fn event_json(turn: TurnId, line: &EventLine) -> String {
     let fields = line.json.strip_prefix('{').unwrap_or("}");
     format!(r#"{{"turn_id":"{turn}","seq":{},{fields}"#, line.seq)

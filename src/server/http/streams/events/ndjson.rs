@@ -1,6 +1,5 @@
-//! Lines of JSON in the words of the branch-and-provider design (docs/reference/domain.md 4.10): what the model says,
-//! piece by piece. `text` pieces simply follow each other; the first piece of a reasoning block stands alone, later
-//! ones say `append`.
+//! NDJSON (docs/reference/domain.md 4.10): the text and reasoning of the model as deltas. `text` deltas are
+//! concatenated; the first delta of a reasoning block has no mark, later ones have `append`.
 
 use std::collections::HashMap;
 
@@ -22,8 +21,8 @@ pub struct NdjsonEncoder {
 }
 
 impl NdjsonEncoder {
-    /// For a follower of this turn. Of a block that began before the follower's cursor only growth comes, which is then
-    /// appended.
+    /// Creates the encoder for a follower of this turn. Blocks that began before the follower's cursor only send
+    /// deltas, which are appended.
     pub fn new(turn: &Turn) -> Self {
         let begun = |block: &Block| match kind(block)? {
             NdjsonBlockKind::Thinking { .. } => Some(NdjsonBlockKind::Thinking { begun: true }),

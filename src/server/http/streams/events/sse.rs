@@ -1,4 +1,4 @@
-//! Server-sent events: the event's name, its cursor as id, its JSON as data.
+//! Server-sent events: the name of an event, its cursor as id, and its JSON as data.
 
 use axum::body::Bytes;
 
@@ -7,9 +7,10 @@ use crate::domain::frame::{StreamSignal, format_cursor};
 use crate::server::http::streams::events::encoder::{EventEncoder, OutgoingEvent, event_json};
 use turnleaf_service::FollowerItem;
 
-/// How soon a browser comes back after a lost connection, in milliseconds.
+/// Delay before a browser reconnects after a lost connection, in milliseconds.
 const RETRY_MS: u32 = 500;
-/// How soon one comes back whose client follows too much: at once, it would only displace another stream of its own.
+/// Delay before a displaced stream reconnects, in milliseconds. Without it, the stream would at once displace another
+/// one of its client.
 const DISPLACED_RETRY_MS: u32 = 30_000;
 
 pub struct SseEncoder {
@@ -34,7 +35,7 @@ impl EventEncoder for SseEncoder {
     }
 
     fn encode(&mut self, outgoing: OutgoingEvent) -> Option<Bytes> {
-        // JSON has no raw line ends, so one `data:` line always holds it.
+        // JSON contains no raw line ends, so one `data:` line always holds it.
         let text = match outgoing {
             OutgoingEvent::Followed(FollowerItem::Line(line)) => {
                 let id = format_cursor(self.turn, line.seq);

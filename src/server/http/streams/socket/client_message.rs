@@ -1,4 +1,4 @@
-//! What a client may say over a WebSocket, and how much of it.
+//! Messages from WebSocket clients, and their rate limit.
 
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -8,7 +8,7 @@ use crate::server::http::request::json;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::turns::messages::MessageBlock;
 
-/// A message of a client.
+/// A message from a client.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SocketClientMessage {
@@ -21,13 +21,13 @@ pub enum SocketClientMessage {
         params: ModelParams,
         client_request_id: Option<String>,
     },
-    /// Stop the reply.
+    /// Stops the reply.
     Cancel {},
 }
 
 /// A text, or blocks.
 #[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "`content` is a text or a list of blocks")]
+#[serde(untagged, expecting = "`content` must be a string or a list of blocks")]
 pub enum SocketMessageContent {
     Text(String),
     Blocks(Vec<MessageBlock>),
@@ -42,12 +42,12 @@ impl From<SocketMessageContent> for Vec<MessageBlock> {
     }
 }
 
-/// Reads a message as strictly as a body.
+/// Parses a message as strictly as a body.
 pub fn parse_client_message(text: &str) -> Result<SocketClientMessage, Problem> {
     json::parse(text.as_bytes())
 }
 
-/// How many messages a client may still send: a burst, then so many a second.
+/// Token bucket for the messages of a client: a burst, then a number per second.
 #[derive(Debug)]
 pub struct MessageRateLimit {
     left: f64,
@@ -59,7 +59,7 @@ impl MessageRateLimit {
         Self { left: limits::SOCKET_BURST, at: Instant::now() }
     }
 
-    /// Takes one; false when there is none left.
+    /// Takes a token; false if none is left.
     pub fn try_take(&mut self) -> bool {
         let now = Instant::now();
         let grown = self.left + (now - self.at).as_secs_f64() * limits::SOCKET_MESSAGES_A_SECOND;

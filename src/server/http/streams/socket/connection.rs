@@ -1,4 +1,4 @@
-//! One open WebSocket: what it follows, what it has to send, and what its client says.
+//! One open WebSocket: the path that it follows, its queue of outgoing messages, and the messages of its client.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -26,7 +26,7 @@ use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::{EventCursor, FollowerItem, ServiceError};
 
-/// Messages that wait for a client that reads slowly; its turn waits in the journal.
+/// Backpressure: number of messages that wait for a slow client. The rest of its turn waits in the journal.
 const MESSAGE_QUEUE: usize = 64;
 
 /// A turn that is being sent.
@@ -36,17 +36,17 @@ struct OutgoingTurn {
     events: Pin<Box<dyn Stream<Item = OutgoingEvent> + Send>>,
 }
 
-/// What a look at the path found.
+/// The result of checking the path for changes.
 #[derive(PartialEq, Eq)]
 enum PathCheck {
     Intact,
-    /// Its end was deleted, and the client was told.
+    /// The end of the path was deleted, and the client was told.
     EndDeleted,
 }
 
-/// Why a connection ends.
+/// The reason why a connection ends.
 enum ConnectionEnd {
-    /// The client left or cannot be reached.
+    /// The client has disconnected or cannot be reached.
     ClientGone,
     Close(u16, &'static str),
 }
@@ -55,12 +55,12 @@ pub struct SocketConnection {
     app: App,
     owner: UserId,
     chat: ChatId,
-    /// The last turn that was sent or stands in `coming`, and the branch that goes on from it.
+    /// The last turn that was sent or is queued in `coming`, and the branch that continues from it.
     end: PathTip,
     coming: VecDeque<Turn>,
     sending: Option<OutgoingTurn>,
     waiting: VecDeque<Value>,
-    /// As in [`Encoder`].
+    /// The blocks that the client has already, as in [`SocketEncoder`].
     had: i64,
     allowance: MessageRateLimit,
     place: OpenStream,
@@ -82,7 +82,7 @@ impl SocketConnection {
         }
     }
 
-    /// Serves the client until one side ends it.
+    /// Serves the client until one side ends the connection.
     pub async fn run(mut self, socket: WebSocket, after: Option<i64>) {
         let (sink, mut incoming) = socket.split();
         let (out, queue) = mpsc::channel(MESSAGE_QUEUE);
@@ -108,7 +108,7 @@ impl SocketConnection {
         incoming: &mut (impl Stream<Item = Result<Message, axum::Error>> + Unpin),
         after: Option<i64>,
     ) -> Result<ConnectionEnd, ServiceError> {
-        // Before the first look, so that nothing begins between the two.
+        // The subscription starts before the first read of the path, so that no reply is missed in between.
         let mut begun = self.app.service().supervisor().subscribe_started_chats();
         let (closing, displaced) = (self.app.closing_token().clone(), self.place.displaced_token().clone());
         self.catch_up(after).await?;
@@ -121,9 +121,9 @@ impl SocketConnection {
             let is_idle = self.sending.is_none() && self.coming.is_empty();
             tokio::select! {
                 biased;
-                () = closing.cancelled() => return Ok(ConnectionEnd::Close(close_code::AWAY, "the server is going down")),
+                () = closing.cancelled() => return Ok(ConnectionEnd::Close(close_code::AWAY, "the server is shutting down")),
                 () = displaced.cancelled() => {
-                    return Ok(ConnectionEnd::Close(close_code::POLICY, "too many streams: this was the oldest"));
+                    return Ok(ConnectionEnd::Close(close_code::POLICY, "too many streams: the oldest was closed"));
                 }
                 () = out.closed() => return Ok(ConnectionEnd::ClientGone),
                 message = incoming.next(), if self.waiting.len() < MESSAGE_QUEUE => {
@@ -149,7 +149,8 @@ impl SocketConnection {
                 },
                 _ = heartbeat.tick() => {
                     if out.capacity() < MESSAGE_QUEUE {
-                        // Who is slow to read has not come to the pings; who reads nothing at all is the writer's.
+                        // A slow reader has not received the pings yet, so its silence does not count; the writer
+                        // disconnects a client that reads nothing at all.
                         heard = Instant::now();
                     }
                     if heard.elapsed() > limits::HEARTBEAT * 2 {
@@ -163,24 +164,25 @@ impl SocketConnection {
         }
     }
 
-    /// What the client lacks at the beginning.
+    /// Queues the turns that the client lacks at the beginning.
     async fn catch_up(&mut self, after: Option<i64>) -> Result<(), ServiceError> {
         self.had = after.unwrap_or(i64::MIN);
         let (turns, has_more) =
             self.app.service().path_turns_after(self.owner, self.end, after.unwrap_or(i64::MAX)).await?;
         if has_more && after.is_some() {
-            let message = format!("More than {} turns lie behind; read them first.", limits::PAGE_MAX);
+            let message = format!("More than {} messages were added; load them first.", limits::PAGE_MAX);
             self.waiting.push_back(json!({ "type": "error", "code": "too_far_behind", "message": message }));
         }
         self.coming.extend(turns);
         self.check_path().await.map(drop)
     }
 
-    /// What was added to the path. Where its end was deleted, the client is told which turn and branch it goes on from.
+    /// Queues the turns that were added to the path. If its end was deleted, the client is told the turn and branch
+    /// from which it continues.
     async fn check_path(&mut self) -> Result<PathCheck, ServiceError> {
         let PathUpdate { end, turns, is_cut } =
             match self.app.service().path_update(self.owner, self.chat, self.end).await {
-                // The chat was deleted: there is nothing to follow unless it comes back.
+                // The chat was deleted: there is nothing to follow unless it is restored.
                 Err(ServiceError::NotFound) => return Ok(PathCheck::Intact),
                 grown => grown?,
             };
@@ -189,13 +191,13 @@ impl SocketConnection {
         if !is_cut {
             return Ok(PathCheck::Intact);
         }
-        let message = "The end of this path was deleted; messages go on from what is left.";
+        let message = "The end of this path was deleted. New messages continue from what is left.";
         self.waiting.push_back(json!({ "type": "error", "code": "path_deleted", "message": message,
             "turn_id": end.turn, "branch_id": end.branch }));
         Ok(PathCheck::EndDeleted)
     }
 
-    /// Begins with the next turn, if there is one.
+    /// Starts sending the next turn, if there is one.
     async fn next_turn(&mut self) -> Result<(), ServiceError> {
         let Some(turn) = self.coming.pop_front() else { return Ok(()) };
         let mut encoder = SocketEncoder::new(&turn, self.had);
@@ -214,14 +216,14 @@ impl SocketConnection {
         cursor: EventCursor,
     ) -> Result<Option<OutgoingTurn>, ServiceError> {
         let followed = self.app.service().supervisor().follow(self.owner, id, cursor).await?;
-        // None: it was deleted meanwhile.
+        // `None` if the turn was deleted meanwhile.
         Ok(followed.map(|followed| {
             let events = outgoing_events(self.app.clone(), Viewer(self.owner), id, followed, false);
             OutgoingTurn { id, encoder, events: Box::pin(events) }
         }))
     }
 
-    /// The next event of the turn that is being sent, or its end.
+    /// Handles the next event of the turn that is being sent, or its end.
     async fn send(&mut self, next: Option<OutgoingEvent>) -> Result<(), ServiceError> {
         let Some(sending) = &mut self.sending else { return Ok(()) };
         match next {
@@ -237,7 +239,7 @@ impl SocketConnection {
                 self.check_path().await?;
             }
             None => {
-                // Cut off in the middle: it goes on behind what was sent.
+                // The follower was cut off before the end, so it resumes after the last event that was sent.
                 let Some(OutgoingTurn { id, encoder, .. }) = self.sending.take() else { return Ok(()) };
                 let cursor = EventCursor::After(encoder.last_event_seq());
                 self.sending = self.follow(id, encoder, cursor).await?;
@@ -246,18 +248,18 @@ impl SocketConnection {
         Ok(())
     }
 
-    /// What the client says. `Some` ends the connection.
+    /// Handles a message of the client. `Some` ends the connection.
     async fn receive(&mut self, message: Option<Result<Message, axum::Error>>) -> Option<ConnectionEnd> {
         let said = match message {
             None | Some(Ok(Message::Close(_))) => return Some(ConnectionEnd::ClientGone),
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => return None,
             Some(Ok(Message::Text(text))) => Ok(text),
             Some(Ok(Message::Binary(_))) => {
-                Err(Problem::new(http::StatusCode::BAD_REQUEST, "invalid", "Messages are text."))
+                Err(Problem::new(http::StatusCode::BAD_REQUEST, "invalid", "Messages must be text frames."))
             }
             Some(Err(error)) => {
-                tracing::debug!(%error, "a WebSocket's client does not keep to the protocol");
-                return Some(ConnectionEnd::Close(close_code::SIZE, "the message is too large or no message"));
+                tracing::debug!(%error, "a WebSocket client violated the protocol");
+                return Some(ConnectionEnd::Close(close_code::SIZE, "the message is too large or malformed"));
             }
         };
         if !self.allowance.try_take() {
@@ -292,8 +294,8 @@ impl SocketConnection {
         None
     }
 
-    /// A message is never put where its sender did not see it go: below a deleted end it is refused, and goes on from
-    /// what is left when it is said again.
+    /// Starts a turn. A message is never added where its sender did not see it go: below a deleted end it is refused,
+    /// and continues from the new end when it is sent again.
     async fn start(&mut self, message: TurnRequest) -> Result<(), Problem> {
         match self.app.service().start_turn(self.owner, message).await {
             Ok(started) => self.end.branch = started.branch.id,
@@ -304,7 +306,7 @@ impl SocketConnection {
         Ok(())
     }
 
-    /// Stops the reply that is being sent or comes next. One that is over stays as it is.
+    /// Stops the reply that is being sent or comes next. A reply that has ended does not change.
     async fn cancel(&mut self) -> Result<(), Problem> {
         let coming = || self.coming.iter().find(|turn| !turn.status.is_terminal()).map(|turn| turn.id);
         if let Some(turn) = self.sending.as_ref().map(|sending| sending.id).or_else(coming) {

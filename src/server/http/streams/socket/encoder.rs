@@ -1,6 +1,6 @@
-//! The event log in the words of the block API (docs/reference/domain.md 4.10): one message for each thing that a
-//! client of it has to know. A third encoding of what `events` sends, folded by the same function, so that a block is
-//! always sent whole.
+//! The block API over the WebSocket (docs/reference/domain.md 4.10): translates journal events into one message for
+//! each change that matters to its clients. It folds the events with the same function as `events`, so that blocks
+//! can always be sent whole.
 
 use serde_json::{Value, json};
 
@@ -9,23 +9,24 @@ use crate::domain::fold::{self, ApplyOutcome};
 use crate::domain::{Block, BlockState, Content, Event, Failure, Role, Turn, TurnStatus};
 use turnleaf_service::EventLine;
 
-/// One turn on its way to one client.
+/// The encoder of one turn for one client.
 pub struct SocketEncoder {
-    /// What the client has been told of.
+    /// The state of the turn that the client has been sent.
     turn: Turn,
-    /// Blocks up to this place in the chat it has from elsewhere.
+    /// The client already has the blocks up to this `sequence_number`.
     had: i64,
 }
 
 impl SocketEncoder {
-    /// For a turn of which the client has the blocks up to `had` (a `sequence_number`), and nothing else.
+    /// Creates the encoder of a turn of which the client has the blocks up to `had` (a `sequence_number`), and
+    /// nothing else.
     pub fn new(turn: &Turn, had: i64) -> Self {
         let untold =
             Turn { blocks: Vec::new(), error: None, last_event_seq: 0, status: TurnStatus::Pending, ..turn.clone() };
         Self { turn: untold, had }
     }
 
-    /// The event up to which the client was told.
+    /// Returns the number of the last event that the client was sent.
     pub fn last_event_seq(&self) -> u64 {
         self.turn.last_event_seq
     }
@@ -34,7 +35,7 @@ impl SocketEncoder {
         self.turn.status.is_terminal()
     }
 
-    /// An event of the journal. One that the client has been told of is told no more.
+    /// Encodes an event of the journal. An event that is covered already yields nothing.
     pub fn encode_line(&mut self, line: &EventLine) -> Vec<Value> {
         let Ok(event) = serde_json::from_str::<Event>(&line.json) else { return Vec::new() };
         let before = match &event {
@@ -67,7 +68,7 @@ impl SocketEncoder {
         }
     }
 
-    /// The turn as it is now, in the place of the events that lead there: only what the client has not been told.
+    /// Encodes a snapshot as its difference from what the client was sent.
     pub fn encode_snapshot(&mut self, turn: Turn) -> Vec<Value> {
         let before = std::mem::replace(&mut self.turn, turn);
         let mut said = Vec::new();
@@ -109,7 +110,7 @@ impl SocketEncoder {
         said
     }
 
-    /// What an end says beyond its deltas is told with it: parsed arguments, or a text that became another one.
+    /// Encodes the end of a block, with what its deltas did not contain: parsed arguments, or a replaced text.
     fn block_end_messages(&self, before: &Block, block: &Block) -> Vec<Value> {
         let Some(text) = text_of(block).filter(|_| self.turn.role == Role::Assistant) else {
             return self.whole_block_message(block).into_iter().collect();
@@ -123,10 +124,10 @@ impl SocketEncoder {
         vec![end]
     }
 
-    /// A block that is always sent whole.
+    /// Encodes a block as a whole.
     fn whole_block_message(&self, block: &Block) -> Option<Value> {
         let name = match (&block.content, self.turn.role) {
-            // Never shown.
+            // These blocks are never sent to clients.
             (Content::ThinkingSignature { .. } | Content::Other(_), _) => return None,
             (Content::Text { .. }, Role::User) => "user_text_block",
             (Content::ToolUse { .. }, _) => "tool_call_block",

@@ -1,5 +1,5 @@
-//! The writing side of a WebSocket, beside the one that decides what is written: who reads slowly holds up nothing
-//! else.
+//! The writing task of a WebSocket. It is separate from the task that decides what to write, so that a slow reader
+//! blocks nothing else.
 
 use axum::extract::ws::{Message, WebSocket};
 use futures::SinkExt;
@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use crate::domain::limits;
 
-/// Writes what is queued. A client that takes nothing for too long is left.
+/// Writes the queued messages. A client that reads nothing for too long is disconnected.
 pub async fn write_queued(mut sink: SplitSink<WebSocket, Message>, mut queue: mpsc::Receiver<Message>) {
     while let Some(message) = queue.recv().await {
         match timeout(limits::SOCKET_PATIENCE, sink.send(message)).await {

@@ -1,4 +1,4 @@
-//! A chat's path as one page that stands alone: the application's own transcript, its style, and its pictures within.
+//! Standalone HTML export of a path: the application's own transcript with its styles and images in one file.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,10 +18,10 @@ use crate::ui::standalone::StandalonePage;
 use turnleaf_platform::tasks;
 use turnleaf_service::{Service, ServiceError};
 
-/// The path to a leaf; to the one that is shown where none is said.
+/// Renders the path to a leaf, or the path at which the chat opens.
 ///
 /// # Errors
-/// As of the chat's page.
+/// 404 if the chat or the leaf does not exist; otherwise the problem of the read that failed.
 pub async fn standalone_page(
     service: &Service,
     style: String,
@@ -52,16 +52,16 @@ pub async fn standalone_page(
         style,
     };
     let language = locale();
-    // Off the tasks of requests: a long path takes a while.
+    // Rendering a long path takes a while, so it runs on the blocking pool.
     let drawing = tasks::spawn_blocking(move || with_locale(language, || page.draw()));
     Ok(service.redact_keys(drawing.await.map_err(Problem::internal)?))
 }
 
-/// A picture that turns show, by its hash, with a smaller form of it where there is one.
+/// The hash of an image that turns show, and of its thumbnail if there is one.
 type ShownPicture = (String, Option<String>);
 
-/// The pictures of these turns as data URLs, and how many of them are left out: they are too large, are gone, or are
-/// nothing that a browser draws without running anything.
+/// Returns the images of these turns as data URLs, and the number of those left out: they are too large, are gone, or
+/// are of a format that browsers may not draw safely.
 async fn pictures(
     service: &Service,
     owner: UserId,
