@@ -7,6 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
+use crate::call_id::nameless_call_content;
 use crate::pictures::generated_image::{GeneratedImage, strip_base64};
 use crate::provider::DecodedItem;
 use provider_tools::PendingProviderCalls;
@@ -208,7 +209,12 @@ impl BlockBuilder {
         }
     }
 
+    /// Starts a call. Decoders emit no call without a name; one would be kept as an opaque block, because only calls
+    /// with names can be run.
     fn tool_call(&mut self, index: u64, id: String, name: String, out: &mut Vec<Event>) {
+        if name.trim().is_empty() {
+            return self.opaque(nameless_call_content(&id, ""), out);
+        }
         self.end_open(BlockState::Done, out);
         let content = tool_use(id.clone(), name.clone(), Value::Null, None);
         let block_id = self.start(content, BlockState::Open, out);

@@ -10,6 +10,7 @@ pub mod chunks;
 pub mod dialect;
 pub mod endpoint;
 pub mod extras;
+pub mod json_progress;
 pub mod message;
 pub mod models;
 pub mod repair;

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::anthropic::message::AnthropicBlock;
+use crate::anthropic::message::{AnthropicBlock, is_nameless_call};
+use crate::call_id::{nameless_call_content, unique_call_id};
 use crate::pictures;
 use crate::provider::DecodedItem;
 use crate::surrogates;
@@ -17,6 +18,8 @@ enum Kind {
     Redacted,
     /// A tool call that Turnleaf answers, with its position among these calls of the reply.
     Call(u64),
+    /// A tool call without a name, which can be neither run nor sent back.
+    NamelessCall,
     /// A tool call that the provider runs itself.
     ProviderCall,
     /// The result of such a provider tool call.
@@ -47,9 +50,16 @@ pub struct ContentBlockBuilder {
 }
 
 impl ContentBlockBuilder {
-    /// Creates the builder of a block from `content_block_start`, or from a complete block. `calls` counts the tool
-    /// calls of the reply; a call without an id gets one that is derived from the response id.
-    pub fn new(index: Option<u64>, block: &Value, is_mended: bool, calls: &mut u64, response_id: &str) -> Self {
+    /// Creates the builder of a block from `content_block_start`, or from a complete block. `call_ids`
+    /// has the ids of the reply's tool calls; a call without an id gets one that is derived from the response id, and
+    /// repeated ids are made distinct.
+    pub fn new(
+        index: Option<u64>,
+        block: &Value,
+        is_mended: bool,
+        call_ids: &mut Vec<String>,
+        response_id: &str,
+    ) -> Self {
         let mut value = block.as_object().cloned().unwrap_or_default();
         if is_mended {
             value.values_mut().for_each(resolve_surrogates);
@@ -58,9 +68,13 @@ impl ContentBlockBuilder {
             Some("text") => Kind::Text,
             Some("thinking") => Kind::Thinking,
             Some("redacted_thinking") => Kind::Redacted,
+            Some("tool_use") if is_nameless_call(&value) => Kind::NamelessCall,
             Some("tool_use") => {
-                *calls += 1;
-                Kind::Call(*calls - 1)
+                let given = value.get("id").and_then(Value::as_str).unwrap_or_default();
+                let id = unique_call_id(given, call_ids, response_id);
+                value.insert("id".into(), json!(id));
+                call_ids.push(id);
+                Kind::Call(call_ids.len() as u64 - 1)
             }
             Some("server_tool_use" | "mcp_tool_use") if has(&value, "id") && has(&value, "name") => Kind::ProviderCall,
             Some(kind) if kind.ends_with("_tool_result") && has(&value, "tool_use_id") => Kind::ProviderCallResult,
@@ -78,11 +92,11 @@ impl ContentBlockBuilder {
             is_done: false,
             pending_items: Vec::new(),
         };
-        building.announce(response_id);
+        building.announce();
         building
     }
 
-    fn announce(&mut self, response_id: &str) {
+    fn announce(&mut self) {
         match self.kind {
             Kind::Text | Kind::Thinking => {
                 // The text is usually empty here; it is complete if the reply is a single document.
@@ -91,9 +105,6 @@ impl ContentBlockBuilder {
             }
             Kind::Redacted => self.pending_items.push(DecodedItem::RedactedThinking(self.text("data").to_owned())),
             Kind::Call(index) => {
-                if self.text("id").is_empty() {
-                    self.value.insert("id".into(), json!(format!("call-{response_id}-{index}")));
-                }
                 let (id, name) = (self.text("id").to_owned(), self.text("name").to_owned());
                 self.pending_items.push(DecodedItem::ToolCall { index, id, name });
             }
@@ -102,7 +113,7 @@ impl ContentBlockBuilder {
                 let (id, name) = (self.text("id").to_owned(), self.text("name").to_owned());
                 self.pending_items.push(DecodedItem::ProviderToolCall { id, name, server });
             }
-            Kind::ProviderCallResult | Kind::Other => {}
+            Kind::NamelessCall | Kind::ProviderCallResult | Kind::Other => {}
         }
     }
 
@@ -141,7 +152,7 @@ impl ContentBlockBuilder {
             }
         }
         match self.kind {
-            Kind::Call(_) | Kind::ProviderCall if self.input.is_empty() => {
+            Kind::Call(_) | Kind::NamelessCall | Kind::ProviderCall if self.input.is_empty() => {
                 let whole = self.value.get("input").filter(|input| input.as_object().is_none_or(|map| !map.is_empty()));
                 if let Some(whole) = whole.filter(|input| !input.is_null()).map(Value::to_string) {
                     self.append_input(whole);
@@ -151,6 +162,10 @@ impl ContentBlockBuilder {
                 self.pending_items.push(DecodedItem::ThinkingSignature(self.text("signature").to_owned()));
             }
             _ => {}
+        }
+        if self.kind == Kind::NamelessCall {
+            let content = nameless_call_content(self.text("id"), &self.input);
+            self.pending_items.push(DecodedItem::Opaque(content));
         }
         if !self.input.trim().is_empty() {
             let mut input = serde_json::from_str(&self.input).unwrap_or_default();
@@ -204,7 +219,7 @@ impl ContentBlockBuilder {
     fn is_whole(&self) -> bool {
         match self.value.get("input") {
             Some(input) => input.is_object(),
-            None => !matches!(self.kind, Kind::Call(_)),
+            None => !matches!(self.kind, Kind::Call(_) | Kind::NamelessCall),
         }
     }
 

@@ -14,7 +14,8 @@ pub struct ContentBlocks {
     all: Vec<ContentBlockBuilder>,
     /// The first block that has not ended. Its items are emitted at once.
     front: usize,
-    calls: u64,
+    /// The ids of the tool calls so far.
+    call_ids: Vec<String>,
     /// The id of the response; ids for calls that have none are derived from it.
     response_id: String,
     /// Keeps the content of ended blocks for the next request.
@@ -35,7 +36,7 @@ impl ContentBlocks {
     /// Starts a block. An open block with the same index is ended first.
     pub fn start(&mut self, index: Option<u64>, block: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         self.stop(index, out);
-        self.all.push(ContentBlockBuilder::new(index, block, is_mended, &mut self.calls, &self.response_id));
+        self.all.push(ContentBlockBuilder::new(index, block, is_mended, &mut self.call_ids, &self.response_id));
         self.flush(out);
     }
 

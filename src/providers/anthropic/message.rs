@@ -31,7 +31,7 @@ impl AnthropicBlock {
 
     /// Returns true for a tool call that Turnleaf answers, as opposed to one that the provider runs itself.
     fn is_call(&self) -> bool {
-        self.kind() == "tool_use"
+        self.kind() == "tool_use" && !is_nameless_call(&self.value)
     }
 }
 
@@ -79,6 +79,7 @@ impl AnthropicReply {
                 "text" => !block.text("text").trim().is_empty(),
                 "thinking" => with_thinking && !block.text("signature").is_empty(),
                 "redacted_thinking" => with_thinking,
+                "tool_use" if call.is_none() => false,
                 _ if !self.is_complete => block.is_whole && block.is_done && self.has_result(block),
                 _ => block.is_whole || call.is_some_and(&answered),
             };
@@ -110,6 +111,12 @@ impl AnthropicReply {
         let is_own = matches!(call.kind(), "server_tool_use" | "mcp_tool_use");
         !is_own || self.blocks.iter().any(|block| block.text("tool_use_id") == call.text("id"))
     }
+}
+
+/// Returns true for a tool call without a name, which the API would refuse.
+pub fn is_nameless_call(block: &Map<String, Value>) -> bool {
+    let name = block.get("name").and_then(Value::as_str).unwrap_or_default();
+    block.get("type").and_then(Value::as_str) == Some("tool_use") && name.trim().is_empty()
 }
 
 /// Returns an assistant message with this content.

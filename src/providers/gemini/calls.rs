@@ -25,7 +25,12 @@ struct OpenCall {
 impl GeminiFunctionCalls {
     /// Returns true if this `functionCall` continues the open call, which is the case if it has no name.
     pub fn is_continuation(&self, call: &Value) -> bool {
-        self.open.is_some() && call.get("name").and_then(Value::as_str).is_none_or(str::is_empty)
+        self.open.is_some() && call.get("name").and_then(Value::as_str).is_none_or(is_blank)
+    }
+
+    /// Returns true if this `functionCall` starts a call without a name, which can be neither run nor sent back.
+    pub fn is_nameless(&self, call: &Value) -> bool {
+        self.open.is_none() && call.get("name").and_then(Value::as_str).is_none_or(is_blank)
     }
 
     /// Returns true while the arguments of the last call are incomplete.
@@ -41,7 +46,7 @@ impl GeminiFunctionCalls {
         let pieces = call.get("partialArgs").and_then(Value::as_array);
         if !self.is_continuation(call) {
             let index = self.ids.len() as u64;
-            let id = unique_call_id(text("id"), self.ids.iter(), response_id);
+            let id = unique_call_id(text("id"), &self.ids, response_id);
             out.push(DecodedItem::ToolCall { index, id: id.clone(), name: text("name").to_owned() });
             self.ids.push(id);
             let arguments = call.get("args").filter(|args| args.is_object()).cloned();
@@ -64,6 +69,10 @@ impl GeminiFunctionCalls {
         out.push(DecodedItem::ToolArguments { index: open.index, text: open.arguments.to_string() });
         Some(open.arguments)
     }
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
 }
 
 impl OpenCall {

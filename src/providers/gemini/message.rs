@@ -47,7 +47,10 @@ impl GeminiReply {
         let call = |part: &Value| {
             let call = part.get("functionCall")?;
             let text = |key: &str| call.get(key).and_then(Value::as_str).map(str::to_owned);
-            Some(GeminiCall { name: text("name").unwrap_or_default(), id: text("id").filter(|id| !id.is_empty()) })
+            Some(GeminiCall {
+                name: text("name").unwrap_or_default(),
+                id: text("id").filter(|id| !id.trim().is_empty()),
+            })
         };
         self.parts.iter().filter_map(call).collect()
     }

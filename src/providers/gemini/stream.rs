@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::body::JsonBody;
+use crate::call_id::nameless_call_content;
 use crate::gemini::calls::GeminiFunctionCalls;
 use crate::gemini::message::GeminiReply;
 use crate::gemini::provider_tools::GeminiProviderCalls;
@@ -114,6 +115,15 @@ impl GeminiReader {
     }
 
     fn call(&mut self, part: &Value, call: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
+        if self.calls.is_nameless(call) {
+            let arguments =
+                call.get("args").or_else(|| call.get("partialArgs")).filter(|arguments| !arguments.is_null());
+            let id = text_of(call, "id").unwrap_or_default();
+            out.extend(
+                arguments.map(|arguments| DecodedItem::Opaque(nameless_call_content(id, &arguments.to_string()))),
+            );
+            return;
+        }
         if !self.calls.is_continuation(call) {
             self.close_call(out);
             if let Some(said) = &mut self.said {

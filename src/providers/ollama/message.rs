@@ -26,7 +26,7 @@ impl OllamaReply {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
         let named = |call: &Value| OllamaCall {
             name: text(call.pointer("/function/name")).unwrap_or_default(),
-            id: text(call.get("id")).filter(|id| !id.is_empty()),
+            id: text(call.get("id")).filter(|id| !id.trim().is_empty()),
         };
         self.calls.iter().map(named).collect()
     }

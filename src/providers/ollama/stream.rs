@@ -5,6 +5,7 @@
 use serde_json::{Map, Value};
 
 use crate::body::JsonBody;
+use crate::call_id::{nameless_call_content, unique_call_id};
 use crate::ollama::message::OllamaReply;
 use crate::pictures::GeneratedImage;
 use crate::provider::DecodedItem;
@@ -79,20 +80,18 @@ impl OllamaReader {
     fn call(&mut self, call: &Value, out: &mut Vec<DecodedItem>) {
         let Some(function) = call.get("function").filter(|function| function.is_object()) else { return };
         self.growing.flush(out);
-        let at = self.ids.len();
-        let id = match text_of(call, "id") {
-            Some(id) if self.ids.iter().all(|known| known != id) => id.to_owned(),
-            Some(id) => format!("{id}-{at}"),
-            None => format!("call-{}-{at}", self.created_at),
-        };
-        let name = text_of(function, "name").unwrap_or_default().to_owned();
-        let index = at as u64;
-        out.push(DecodedItem::ToolCall { index, id: id.clone(), name });
         let text = match function.get("arguments") {
             Some(Value::String(text)) => text.clone(),
             None | Some(Value::Null) => "{}".to_owned(),
             Some(whole) => whole.to_string(),
         };
+        let given = text_of(call, "id").unwrap_or_default();
+        let Some(name) = text_of(function, "name").filter(|name| !name.trim().is_empty()) else {
+            return out.push(DecodedItem::Opaque(nameless_call_content(given, &text)));
+        };
+        let index = self.ids.len() as u64;
+        let id = unique_call_id(given, &self.ids, &self.created_at);
+        out.push(DecodedItem::ToolCall { index, id: id.clone(), name: name.to_owned() });
         out.push(DecodedItem::ToolArguments { index, text });
         self.ids.push(id);
         if let Some(said) = &mut self.said {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::openai_chat::calls::ChatToolCalls;
+use crate::openai_chat::calls::{ChatToolCalls, MoreArguments};
 use crate::openai_chat::extras::ChunkExtras;
 use crate::openai_chat::message::{ChatCall, ChatReply};
 use crate::openai_chat::usage::ChatUsageCounts;
@@ -87,7 +87,7 @@ impl ChunkReader {
             }
             if let Some(reason) = text_of(choice, "finish_reason") {
                 if self.finish_reason.as_deref() != Some(reason) {
-                    self.flush(out);
+                    self.finish_calls(out);
                     out.push(DecodedItem::StopReason(reason.to_owned()));
                 }
                 self.finish_reason = Some(reason.to_owned());
@@ -97,8 +97,14 @@ impl ChunkReader {
 
     /// Emits everything that was held back, at the end of the body.
     pub fn finish(&mut self, out: &mut Vec<DecodedItem>) {
-        self.flush(out);
+        self.finish_calls(out);
         self.extras.finish(out);
+    }
+
+    /// Ends the open text and all calls. No name can arrive for calls that have none.
+    pub fn finish_calls(&mut self, out: &mut Vec<DecodedItem>) {
+        self.flush(out);
+        self.calls.drop_nameless(out);
     }
 
     fn delta(&mut self, delta: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
@@ -116,9 +122,13 @@ impl ChunkReader {
             push_text(DecodedItem::Text, text, out);
         }
         match delta.get("tool_calls") {
-            Some(Value::Array(calls)) => calls.iter().for_each(|call| self.call(call, is_mended, out)),
+            Some(Value::Array(calls)) => {
+                self.calls.begin_list();
+                calls.iter().for_each(|call| self.call(call, is_mended, out));
+            }
             _ => {
                 if let Some(call) = delta.get("function_call").filter(|call| call.is_object()) {
+                    self.calls.begin_list();
                     self.call(call, is_mended, out);
                 }
             }
@@ -184,13 +194,13 @@ impl ChunkReader {
             self.flush(out);
         }
         let announced = out.len();
-        let more = self.calls.push_fragment(fragment, &self.response_id, out);
+        let more = self.calls.push_fragment(fragment, is_mended, &self.response_id, out);
         self.record_calls(&out[announced..]);
         if self.channel == Channel::None && !self.calls.is_empty() {
             self.channel = Channel::Arguments(u64::MAX);
         }
-        if let Some((index, arguments)) = more {
-            let text = self.accumulate(Channel::Arguments(index), &arguments, is_mended, out);
+        if let Some(MoreArguments { number: index, text, is_mended }) = more {
+            let text = self.accumulate(Channel::Arguments(index), &text, is_mended, out);
             if let Some(call) = self.said.as_mut().and_then(|said| said.calls.get_mut(usize::try_from(index).ok()?)) {
                 call.arguments.push_str(&text);
             }
@@ -234,7 +244,7 @@ impl ChunkReader {
         self.flush_text(out);
         self.channel = Channel::None;
         let announced = out.len();
-        self.calls.announce_all(out);
+        self.calls.announce_all(&self.response_id, out);
         self.record_calls(&out[announced..]);
         self.extras.flush(out);
     }

@@ -82,7 +82,7 @@ impl ResponseReader for ChatReader {
     }
 
     fn flush(&mut self, out: &mut Vec<DecodedItem>) {
-        self.chunks.flush(out);
+        self.chunks.finish_calls(out);
     }
 
     fn finish(&mut self, out: &mut Vec<DecodedItem>) {

@@ -154,7 +154,7 @@ fn call(said: &OutputItem, answered: impl Fn(usize) -> bool, calls: &mut Vec<Sen
         return SentForm::Dropped;
     }
     let mut item = item.clone();
-    let text = |field: &str| item.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let text = |field: &str| item.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let has_id = text("call_id").is_some();
     let call_id = text("call_id").or_else(|| text("id")).map_or_else(|| format!("call-{number}"), str::to_owned);
     let output_type = if is_custom { "custom_tool_call_output" } else { "function_call_output" };

@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::call_id::{nameless_call_content, unique_call_id};
 use crate::openai_responses::entry::{self, OutputEntry, OutputItemKind};
 use crate::openai_responses::message::{OutputItem, ResponsesReply};
 use crate::openai_responses::text_part::{PartPosition, resolve_all_surrogates};
@@ -39,7 +40,8 @@ enum Channel {
 pub struct ResponseOutput {
     /// The items in the order of first appearance.
     entries: Vec<OutputEntry>,
-    calls: u64,
+    /// The ids of the announced calls.
+    call_ids: Vec<String>,
     channel: Channel,
     keeps_items: bool,
 }
@@ -58,10 +60,7 @@ impl ResponseOutput {
                 if let Some(item) = value.get("item") {
                     let at = self.open(value, OutputItemKind::from_item(item));
                     self.keep(at, item, is_mended);
-                    // The name may still be missing; the content of the item is repeated in its `done` event.
-                    if item.get("name").and_then(Value::as_str).is_some_and(|name| !name.is_empty()) {
-                        self.announce(at, item, out);
-                    }
+                    self.announce(at, item, out);
                     self.announce_provider_call(at, item, out);
                 }
             }
@@ -117,7 +116,8 @@ impl ResponseOutput {
         }
     }
 
-    /// Ends all open texts: lone surrogates that waited for their other half are emitted as U+FFFD.
+    /// Ends all open texts: lone surrogates that waited for their other half are emitted as U+FFFD. No name can arrive
+    /// for calls that have none.
     pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
         for at in 0..self.entries.len() {
             for n in 0..self.entries[at].parts.len() {
@@ -125,6 +125,7 @@ impl ResponseOutput {
                 let (place, lost) = (*place, part.flush_lone_surrogate());
                 self.emit_text(at, place, lost, out);
             }
+            self.drop_nameless(at, out);
         }
     }
 
@@ -239,20 +240,35 @@ impl ResponseOutput {
         }
     }
 
+    /// Announces a call, once its name is known; the arguments that arrived before it follow.
     fn announce(&mut self, at: usize, item: &Value, out: &mut Vec<DecodedItem>) {
         if self.entries[at].call.is_some() || self.entries[at].kind != OutputItemKind::Call {
             return;
         }
-        let index = self.calls;
-        self.calls += 1;
+        let text = |field: &str| item.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        let Some(name) = text("name") else { return };
+        let index = self.call_ids.len() as u64;
         self.channel = Channel::None;
         self.entries[at].call = Some(index);
-        let text = |field: &str| item.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let id = text("call_id").or_else(|| text("id")).map_or_else(|| format!("call-{index}"), str::to_owned);
-        out.push(DecodedItem::ToolCall { index, id, name: text("name").unwrap_or_default().to_owned() });
-        // Emits arguments that arrived before the name.
+        let id = unique_call_id(text("call_id").or_else(|| text("id")).unwrap_or_default(), &self.call_ids, "");
+        self.call_ids.push(id.clone());
+        out.push(DecodedItem::ToolCall { index, id, name: name.to_owned() });
         let told = self.entries[at].part_mut(PartPosition::Arguments).emitted.clone();
         self.emit_text(at, PartPosition::Arguments, told, out);
+    }
+
+    /// Emits what arrived of a call without a name as an opaque item: it can be neither run nor sent back.
+    fn drop_nameless(&mut self, at: usize, out: &mut Vec<DecodedItem>) {
+        let entry = &mut self.entries[at];
+        if entry.kind == OutputItemKind::Call && entry.call.is_none() && !std::mem::replace(&mut entry.is_emitted, true)
+        {
+            let id = entry.ids.first().cloned().unwrap_or_default();
+            let arguments = entry.part_mut(PartPosition::Arguments).emitted.clone();
+            if !arguments.is_empty() {
+                self.channel = Channel::None;
+                out.push(DecodedItem::Opaque(nameless_call_content(&id, &arguments)));
+            }
+        }
     }
 
     fn emit_text(&mut self, at: usize, place: PartPosition, text: String, out: &mut Vec<DecodedItem>) {

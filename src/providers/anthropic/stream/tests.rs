@@ -396,3 +396,36 @@ fn provider_result_excludes_encrypted_content() {
     ];
     assert_eq!(found, expected);
 }
+
+#[test]
+fn repeated_ids_are_made_distinct_and_nameless_call_is_not_made() {
+    let call = |index: u64, id: &str, name: &str| {
+        let arguments = json!({"type": "input_json_delta", "partial_json": "{\"x\":1}"});
+        [
+            start(index, json!({"type": "tool_use", "id": id, "name": name, "input": {}})),
+            delta(index, arguments),
+            stop(index),
+        ]
+    };
+    let calls = [call(0, "a", "f"), call(1, " ", "f"), call(2, "b", " "), call(3, "a", "g")].concat();
+    let called =
+        |index: u64, id: &str, name: &str| DecodedItem::ToolCall { index, id: id.to_owned(), name: name.to_owned() };
+    let arguments = |index: u64| DecodedItem::ToolArguments { index, text: "{\"x\":1}".to_owned() };
+    let expected = [
+        called(0, "a", "f"),
+        arguments(0),
+        called(1, "call-m-1", "f"),
+        arguments(1),
+        DecodedItem::Opaque(crate::call_id::nameless_call_content("b", "{\"x\":1}")),
+        called(2, "a-2", "g"),
+        arguments(2),
+    ];
+    assert_eq!(items(&calls), expected);
+    let body = stream(&[&[begin()], &calls[..], &end("tool_use")].concat());
+    let (reader, is_complete) = MessagesDecoder::keeping_reply().read_stored(body.as_bytes());
+    let said = crate::anthropic::message::AnthropicReply { is_complete, ..reader.into_reply() };
+    let sent = said.content_to_send(true, |_| true);
+    let ids: Vec<&str> = sent.content.iter().filter_map(|block| block["id"].as_str()).collect();
+    assert_eq!((said.call_count(), ids), (3, vec!["a", "call-m-1", "a-2"]));
+    assert_eq!(sent.calls, [(0, "a".to_owned()), (1, "call-m-1".to_owned()), (2, "a-2".to_owned())]);
+}

@@ -224,3 +224,25 @@ fn google_code_and_search_become_calls_and_sources() {
     let said: Vec<DecodedItem> = items.into_iter().filter(|item| !matches!(item, DecodedItem::Model(_))).collect();
     assert_eq!(said, expected);
 }
+
+#[test]
+fn ids_are_distinct_and_nameless_call_is_neither_made_nor_sent() {
+    let call = |id: &str, name: &str| json!({"functionCall": {"id": id, "name": name, "args": {"x": 1}}});
+    let body = stream(&[
+        parts(json!([call("a", "f"), call(" ", "f"), call("b", " "), {"functionCall": {}}, call("a", "g")])),
+        finish("STOP"),
+    ]);
+    let (items, outcome) = decode(&body);
+    let ids: Vec<&str> = items
+        .iter()
+        .filter_map(|item| if let DecodedItem::ToolCall { id, .. } = item { Some(id.as_str()) } else { None })
+        .collect();
+    assert_eq!((ids, outcome.complete), (vec!["a", "call-1", "a-2"], true));
+    let nameless: Vec<&DecodedItem> = items.iter().filter(|item| matches!(item, DecodedItem::Opaque(_))).collect();
+    assert_eq!(nameless, [&DecodedItem::Opaque(nameless_call_content("b", "{\"x\":1}"))]);
+    let (reader, _) = GeminiDecoder::keeping_reply().read_stored(body.as_bytes());
+    let sent: Vec<(String, Option<String>)> =
+        reader.into_reply().calls().into_iter().map(|call| (call.name, call.id)).collect();
+    let named = |name: &str, id: Option<&str>| (name.to_owned(), id.map(str::to_owned));
+    assert_eq!(sent, [named("f", Some("a")), named("f", None), named("g", Some("a"))]);
+}

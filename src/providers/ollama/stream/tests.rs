@@ -99,3 +99,26 @@ fn lines_after_done_are_ignored() {
     let (items, outcome) = decode(&body);
     assert!(outcome.complete && !items.contains(&DecodedItem::Text("late".into())));
 }
+
+#[test]
+fn ids_are_distinct_and_nameless_call_is_neither_made_nor_sent() {
+    let call = |id: &str, name: &str| json!({"id": id, "function": {"name": name, "arguments": {}}});
+    let calls =
+        json!({"role": "assistant", "tool_calls": [call("a", "f"), call(" ", "f"), call("b", " "), call("a", "g")]});
+    let body = lines(&[message(calls), done("stop")]);
+    let (items, _) = decode(&body);
+    let ids: Vec<&str> = items
+        .iter()
+        .filter_map(|item| if let DecodedItem::ToolCall { id, .. } = item { Some(id.as_str()) } else { None })
+        .collect();
+    assert_eq!((ids[0], ids[2], ids.len()), ("a", "a-2", 3));
+    assert!(ids[1].starts_with("call-") && ids[1].ends_with("-1"), "{ids:?}");
+    assert!(items.contains(&DecodedItem::Opaque(nameless_call_content("b", "{}"))));
+    let (reader, _) = OllamaDecoder::keeping_reply().read_stored(body.as_bytes());
+    let sent = reader.into_reply().named_calls();
+    let named = |name: &str, id: Option<&str>| crate::ollama::message::OllamaCall {
+        name: name.into(),
+        id: id.map(str::to_owned),
+    };
+    assert_eq!(sent, [named("f", Some("a")), named("f", None), named("g", Some("a"))]);
+}

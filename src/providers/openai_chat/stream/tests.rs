@@ -358,3 +358,37 @@ fn provider_calls_are_emitted_once_and_source_lists_at_end() {
         items.into_iter().filter(|item| !matches!(item, DecodedItem::Model(_) | DecodedItem::Usage(_))).collect();
     assert_eq!(said, expected);
 }
+
+#[test]
+fn damaged_tool_calls_are_assembled_and_nameless_call_is_not_sent_back() {
+    let call = |id: Value, name: &str, arguments: &str| {
+        delta(json!({"content": "", "tool_calls": [{"index": 0, "id": id, "type": "function",
+            "function": {"name": name, "arguments": arguments}}]}))
+    };
+    let body = stream(&[
+        call(json!(" "), "read", "{\"path\":"),
+        call(json!("x1"), "", "\"p0\"}"),
+        call(Value::Null, "write", "{\"path\":\"\u{1f600}\"}"),
+        call(json!("x3"), "read", ""),
+        call(json!("x4"), " ", "{}"),
+        delta(json!({"tool_calls": [{"index": 1, "id": "x5", "function": {"arguments": "{}"}}]})),
+        finish("tool_calls"),
+    ]);
+    let (items, outcome) = decode(&body);
+    assert!(outcome.complete);
+    let calls: Vec<(u64, &str, &str)> = items
+        .iter()
+        .filter_map(|item| match item {
+            DecodedItem::ToolCall { index, id, name } => Some((*index, id.as_str(), name.as_str())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(calls, [(0, "call-0", "read"), (1, "call-1", "write"), (2, "x3", "read")]);
+    let nameless = DecodedItem::Opaque(crate::call_id::nameless_call_content("x5", "{}"));
+    assert_eq!(items.iter().filter(|item| **item == nameless).count(), 1);
+    let (reader, _) = ChatDecoder::keeping_reply(Dialect::from_name("generic").unwrap()).read_stored(body.as_bytes());
+    let sent: Vec<(String, String)> =
+        reader.into_reply().calls.into_iter().map(|call| (call.name, call.arguments)).collect();
+    let expected = [("read", "{\"path\":\"p0\"}"), ("write", "{\"path\":\"\u{1f600}\"}"), ("read", "{}")];
+    assert_eq!(sent, expected.map(|(name, arguments)| (name.to_owned(), arguments.to_owned())));
+}

@@ -305,3 +305,32 @@ fn kept_response_id_is_reported_on_request() {
         assert_eq!(told(ResponsesDecoder::for_provider("P", SecretSet::default())), None, "{response}");
     }
 }
+
+#[test]
+fn ids_are_distinct_and_nameless_call_is_neither_made_nor_sent() {
+    let called = |call_id: &str, name: &str| json!({"type": "function_call", "call_id": call_id, "name": name, "arguments": "{}"});
+    let output = json!([called("a", "f"), called(" ", "f"), called("b", " "), called("a", "f")]);
+    for events in [
+        vec![created(), completed(output.clone())],
+        [
+            vec![created()],
+            (0..4_u64)
+                .flat_map(|n| [added(n, output[n as usize].clone()), done(n, output[n as usize].clone())])
+                .collect(),
+            vec![completed(output.clone())],
+        ]
+        .concat(),
+    ] {
+        let (items, _) = decode(&events);
+        let calls: Vec<&DecodedItem> =
+            items.iter().filter(|item| matches!(item, DecodedItem::ToolCall { .. })).collect();
+        assert_eq!(calls, [&call(0, "a"), &call(1, "call-1"), &call(2, "a-2")]);
+        let nameless: Vec<&DecodedItem> = items.iter().filter(|item| matches!(item, DecodedItem::Opaque(_))).collect();
+        assert_eq!(nameless, [&DecodedItem::Opaque(crate::call_id::nameless_call_content("", "{}"))]);
+        let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+        let (reader, is_complete) = ResponsesDecoder::keeping_reply().read_stored(body.as_bytes());
+        let said = ResponsesReply { is_complete, ..reader.into_reply() };
+        let (sent, calls) = said.input_items(true, |_| true);
+        assert_eq!((said.call_count(), sent.len(), calls.len()), (3, 3, 3));
+    }
+}
