@@ -111,6 +111,11 @@ fn merge_items(items: &[DecodedItem]) -> MergedReply {
         match item {
             DecodedItem::Text(text) => told.text.push_str(text),
             DecodedItem::Thinking(text) => told.thinking.push_str(&without_whitespace(text)),
+            DecodedItem::TextReplaced(_)
+            | DecodedItem::ThinkingReplaced(_)
+            | DecodedItem::ToolArgumentsReplaced { .. } => {
+                panic!("recordings need no corrections: {item:?}")
+            }
             DecodedItem::ThinkingSignature(_) => told.signatures += 1,
             DecodedItem::ToolCall { index, id, name } => {
                 assert_eq!(usize::try_from(*index).unwrap(), told.calls.len());

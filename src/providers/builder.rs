@@ -44,8 +44,18 @@ pub struct PendingCall {
 /// stay open until the reply ends (docs/reference/domain.md I6 allows that for calls only).
 enum OpenBlock {
     Nothing,
-    Text { id: BlockId },
-    Thinking { id: BlockId, text: String, redacted: Option<String>, since: Option<Duration> },
+    /// `corrected` is the text of the block if the provider corrected what deltas told.
+    Text {
+        id: BlockId,
+        corrected: Option<String>,
+    },
+    Thinking {
+        id: BlockId,
+        text: String,
+        is_corrected: bool,
+        redacted: Option<String>,
+        since: Option<Duration>,
+    },
 }
 
 /// The images of one generation. Events do not contain their bytes.
@@ -112,6 +122,8 @@ impl BlockBuilder {
             }
             DecodedItem::Text(text) => self.text(text, out),
             DecodedItem::Thinking(text) => self.thinking(&text, None, at, out),
+            DecodedItem::TextReplaced(text) => self.replace_text(text, out),
+            DecodedItem::ThinkingReplaced(text) => self.replace_thinking(text, at, out),
             DecodedItem::RedactedThinking(data) => self.thinking("", Some(data), at, out),
             DecodedItem::ThinkingSignature(signature) => {
                 self.end_open(BlockState::Done, out);
@@ -120,6 +132,7 @@ impl BlockBuilder {
             }
             DecodedItem::ToolCall { index, id, name } => self.tool_call(index, id, name, out),
             DecodedItem::ToolArguments { index, text } => self.tool_arguments(index, &text, out),
+            DecodedItem::ToolArgumentsReplaced { index, text } => self.replace_arguments(index, text),
             DecodedItem::ProviderToolCall { id, name, server } => self.provider_call(id, name, server, out),
             DecodedItem::ProviderToolArguments { id, text } => out.extend(self.own.append_arguments(&id, &text)),
             DecodedItem::ProviderToolResult { id, name, result, is_error } => {
@@ -174,12 +187,17 @@ impl BlockBuilder {
         if text.is_empty() {
             return;
         }
-        let id = match self.open {
-            OpenBlock::Text { id } => id,
+        let id = match &mut self.open {
+            OpenBlock::Text { id, corrected } => {
+                if let Some(corrected) = corrected {
+                    corrected.push_str(&text);
+                }
+                *id
+            }
             _ => {
                 self.end_open(BlockState::Done, out);
                 let id = self.start(Content::text(""), BlockState::Open, out);
-                self.open = OpenBlock::Text { id };
+                self.open = OpenBlock::Text { id, corrected: None };
                 id
             }
         };
@@ -196,7 +214,7 @@ impl BlockBuilder {
             self.end_open(BlockState::Done, out);
             let id = self.start(Content::thinking(""), BlockState::Open, out);
             self.last_thinking = Some(id);
-            self.open = OpenBlock::Thinking { id, text: String::new(), redacted: None, since: at };
+            self.open = OpenBlock::Thinking { id, text: String::new(), is_corrected: false, redacted: None, since: at };
         }
         if let OpenBlock::Thinking { id, text, redacted, .. } = &mut self.open {
             if !more.is_empty() {
@@ -229,6 +247,33 @@ impl BlockBuilder {
         {
             call.raw.push_str(more);
             out.push(Event::BlockDelta { block_id: call.block_id, text: more.to_owned() });
+        }
+    }
+
+    /// Corrects the open text. The end of its block carries the corrected text, because deltas can only append.
+    fn replace_text(&mut self, text: String, out: &mut Vec<Event>) {
+        match &mut self.open {
+            OpenBlock::Text { corrected, .. } => *corrected = Some(text),
+            _ => self.text(text, out),
+        }
+    }
+
+    /// Corrects the open reasoning, like [`Self::replace_text`].
+    fn replace_thinking(&mut self, whole: String, at: Option<Duration>, out: &mut Vec<Event>) {
+        match &mut self.open {
+            OpenBlock::Thinking { text, is_corrected, .. } => {
+                *text = whole;
+                *is_corrected = true;
+            }
+            _ => self.thinking(&whole, None, at, out),
+        }
+    }
+
+    /// Corrects the arguments of a call, whose block ends with the arguments as they are then.
+    fn replace_arguments(&mut self, index: u64, whole: String) {
+        let at = self.indexes.iter().rposition(|known| *known == index).filter(|at| *at >= self.ended);
+        if let Some(call) = at.and_then(|at| self.calls.get_mut(at)) {
+            call.raw = whole;
         }
     }
 
@@ -316,17 +361,18 @@ impl BlockBuilder {
     fn end_open(&mut self, state: BlockState, out: &mut Vec<Event>) {
         let (block_id, content) = match std::mem::replace(&mut self.open, OpenBlock::Nothing) {
             OpenBlock::Nothing => return,
-            OpenBlock::Text { id } => (id, None),
-            OpenBlock::Thinking { id, text, redacted, since } => {
+            OpenBlock::Text { id, corrected } => (id, corrected.map(|text| Content::text(&text))),
+            OpenBlock::Thinking { id, text, is_corrected, redacted, since } => {
                 let duration = since.and_then(|since| Some(self.last_at?.saturating_sub(since)));
                 let duration_ms = duration.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
-                let content = (duration_ms.is_some() || redacted.is_some()).then_some(Content::Thinking {
-                    thinking: text,
-                    signature: None,
-                    redacted,
-                    title: None,
-                    duration_ms,
-                });
+                let content =
+                    (duration_ms.is_some() || redacted.is_some() || is_corrected).then_some(Content::Thinking {
+                        thinking: text,
+                        signature: None,
+                        redacted,
+                        title: None,
+                        duration_ms,
+                    });
                 (id, content)
             }
         };

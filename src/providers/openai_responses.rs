@@ -12,6 +12,7 @@ pub mod entry;
 pub mod message;
 pub mod models;
 pub mod output;
+pub mod part_matching;
 pub mod repair;
 pub mod request;
 pub mod stream;

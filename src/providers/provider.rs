@@ -259,6 +259,10 @@ pub enum DecodedItem {
     Model(String),
     Text(String),
     Thinking(String),
+    /// The corrected text of the whole open text, which replaces what was emitted of it. It ends the text.
+    TextReplaced(String),
+    /// The corrected text of the whole open reasoning, which replaces what was emitted of it. It ends the reasoning.
+    ThinkingReplaced(String),
     /// The signature of the reasoning before it; opaque.
     ThinkingSignature(String),
     /// Reasoning that the provider hides; opaque.
@@ -271,6 +275,11 @@ pub enum DecodedItem {
     },
     /// Raw arguments of an earlier call.
     ToolArguments {
+        index: u64,
+        text: String,
+    },
+    /// The corrected arguments of an earlier call, which replace what was emitted of them.
+    ToolArgumentsReplaced {
         index: u64,
         text: String,
     },

@@ -123,6 +123,27 @@ impl RedactingDecoder {
         }
     }
 
+    /// Emits a text that replaces what was emitted of its target. The text may continue, so a suffix may be held back.
+    fn replace_text(&mut self, item: DecodedItem, out: &mut Vec<DecodedItem>) {
+        let (strand, text) = match item {
+            DecodedItem::TextReplaced(text) => (TextTarget::Text, text),
+            DecodedItem::ThinkingReplaced(text) => (TextTarget::Thinking, text),
+            DecodedItem::ToolArgumentsReplaced { index, text } => (TextTarget::Arguments(index), text),
+            other => return out.push(other),
+        };
+        self.finish_targets(|known| *known != strand && !known.is_arguments(), out);
+        self.strands.retain(|(known, _)| *known != strand);
+        let mut redactor = Redactor::new(self.secrets.clone());
+        let clean = into_text(redactor.push(text.into()));
+        self.strands.push((strand.clone(), redactor));
+        out.push(match strand {
+            TextTarget::Text => DecodedItem::TextReplaced(clean),
+            TextTarget::Thinking => DecodedItem::ThinkingReplaced(clean),
+            TextTarget::Arguments(index) => DecodedItem::ToolArgumentsReplaced { index, text: clean },
+            TextTarget::OwnArguments(id) => DecodedItem::ProviderToolArguments { id, text: clean },
+        });
+    }
+
     fn redact_items(&mut self, out: &mut Vec<DecodedItem>) {
         for item in take(&mut self.said) {
             let (strand, text) = match item {
@@ -130,6 +151,12 @@ impl RedactingDecoder {
                 DecodedItem::Thinking(text) => (TextTarget::Thinking, text),
                 DecodedItem::ToolArguments { index, text } => (TextTarget::Arguments(index), text),
                 DecodedItem::ProviderToolArguments { id, text } => (TextTarget::OwnArguments(id), text),
+                item @ (DecodedItem::TextReplaced(_)
+                | DecodedItem::ThinkingReplaced(_)
+                | DecodedItem::ToolArgumentsReplaced { .. }) => {
+                    self.replace_text(item, out);
+                    continue;
+                }
                 // These items may occur within a text.
                 item @ (DecodedItem::Model(_)
                 | DecodedItem::Usage(_)

@@ -135,9 +135,12 @@ fn size(item: &DecodedItem) -> usize {
         DecodedItem::Model(text)
         | DecodedItem::Text(text)
         | DecodedItem::Thinking(text)
+        | DecodedItem::TextReplaced(text)
+        | DecodedItem::ThinkingReplaced(text)
         | DecodedItem::ThinkingSignature(text)
         | DecodedItem::RedactedThinking(text)
         | DecodedItem::ToolArguments { text, .. }
+        | DecodedItem::ToolArgumentsReplaced { text, .. }
         | DecodedItem::ResponseId(text)
         | DecodedItem::StopReason(text) => text.len(),
         DecodedItem::ToolCall { id, name, .. } => id.len() + name.len(),

@@ -277,3 +277,29 @@ fn provider_result_is_truncated_to_row_size() {
     assert_eq!(content["result"].as_str().unwrap().len(), 1 << 20);
     assert_eq!(content["metadata"]["cut"]["bytes"], (2 << 20) + 4);
 }
+
+#[test]
+fn corrections_replace_open_text_reasoning_and_arguments() {
+    let text = |text: &str| DecodedItem::Text(text.to_owned());
+    let (blocks, builder) = built(
+        vec![
+            DecodedItem::Thinking("Wyh".to_owned()),
+            DecodedItem::ThinkingReplaced("Why".to_owned()),
+            text("Oen"),
+            DecodedItem::TextReplaced("One".to_owned()),
+            text(", two"),
+            DecodedItem::ToolCall { index: 0, id: "a".to_owned(), name: "f".to_owned() },
+            DecodedItem::ToolArguments { index: 0, text: "{".to_owned() },
+            DecodedItem::ToolArgumentsReplaced { index: 0, text: "{\"x\":".to_owned() },
+            DecodedItem::ToolArguments { index: 0, text: "1}".to_owned() },
+            DecodedItem::TextReplaced("New".to_owned()),
+        ],
+        BlockState::Done,
+    );
+    let contents: Vec<&Content> = blocks.iter().map(|block| &block.content).collect();
+    assert!(matches!(contents[0], Content::Thinking { thinking, .. } if thinking == "Why"), "{contents:?}");
+    assert_eq!(*contents[1], Content::text("One, two"));
+    assert!(matches!(contents[2], Content::ToolUse { arguments, .. } if *arguments == json!({"x": 1})), "{contents:?}");
+    assert_eq!((contents[3], contents.len()), (&Content::text("New"), 4));
+    assert_eq!(builder.tool_calls()[0].raw, "{\"x\":1}");
+}

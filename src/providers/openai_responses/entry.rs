@@ -1,8 +1,15 @@
 //! State of one output item while a response is decoded, and the matching of snapshot items to these states.
 
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde_json::Value;
 
-use crate::openai_responses::text_part::{PartPosition, TextPart};
+use crate::openai_responses::part_matching::{self, FinalText};
+use crate::openai_responses::text_part::{PartEnding, PartPosition, TextPart};
+
+/// The number of parts up to which a complete text is compared with several of them together.
+const MOST_JOINED: usize = 256;
 
 /// The kind of an output item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,11 +49,15 @@ pub struct OutputEntry {
     pub parts: Vec<(PartPosition, TextPart)>,
     /// The number under which the call was announced.
     pub call: Option<u64>,
+    /// The provider's id of the call.
+    pub call_id: Option<String>,
     /// The id under which a provider tool call was announced.
     pub provider_call_id: Option<String>,
     /// The signature, or the complete item, was emitted.
     pub is_emitted: bool,
     pub is_done: bool,
+    /// The hashes of parts without text and of texts whose citations were emitted.
+    seen: HashSet<u64>,
     /// The newest form of the item, if it is kept for the next request.
     pub item: Option<Value>,
 }
@@ -61,6 +72,8 @@ impl OutputEntry {
             kind,
             parts: Vec::new(),
             call: None,
+            call_id: None,
+            seen: HashSet::new(),
             provider_call_id: None,
             is_emitted: false,
             is_done: false,
@@ -68,48 +81,146 @@ impl OutputEntry {
         }
     }
 
-    /// Returns the offset, in characters, of a part in its text block: adjacent parts form one text, which a part
-    /// with citations ends.
-    pub fn characters_before(&self, place: PartPosition) -> usize {
-        let PartPosition::Content(at) = place else { return 0 };
-        let mut before: Vec<(u64, &TextPart)> = Vec::new();
-        for (place, part) in &self.parts {
-            if let PartPosition::Content(n) = place
-                && *n < at
-            {
-                before.push((*n, part));
-            }
-        }
-        before.sort_by_key(|(n, _)| *n);
-        before.iter().fold(0, |sum, (_, part)| if part.is_cited { 0 } else { sum + part.emitted.chars().count() })
+    /// Returns the part that a delta at this position continues; starts one if there is none, or if it ended.
+    pub fn part_for_delta(&mut self, place: PartPosition) -> usize {
+        let newest =
+            self.newest_part(place).filter(|at| place == PartPosition::Arguments || !self.parts[*at].1.is_closed);
+        newest.unwrap_or_else(|| self.add_part(place))
     }
 
-    /// Returns the text at this position; creates it if necessary.
-    pub fn part_mut(&mut self, place: PartPosition) -> &mut TextPart {
-        let n = self.parts.iter().position(|(known, _)| *known == place).unwrap_or_else(|| {
-            self.parts.push((place, TextPart::default()));
-            self.parts.len() - 1
-        });
-        &mut self.parts[n].1
+    /// Returns the part that an event with its complete text ends; starts one if there is none. `None` means that
+    /// several parts told the text already. The text decides where it is that of a part, because some servers count
+    /// deltas and complete texts differently.
+    pub fn part_for_final(&mut self, place: PartPosition, whole: &str, ending: PartEnding) -> Option<usize> {
+        let newest = self.newest_part(place);
+        if place == PartPosition::Arguments || whole.is_empty() {
+            return newest.or_else(|| (!whole.is_empty()).then(|| self.add_part(place)));
+        }
+        let find = |fits: &dyn Fn(PartPosition, &TextPart) -> bool| {
+            self.parts.iter().rposition(|(at, part)| !part.emitted.is_empty() && fits(*at, part))
+        };
+        let found = find(&|at, part| at == place && part.emitted == whole)
+            .or_else(|| find(&|_, part| !part.has_ended(ending) && part.emitted == whole))
+            .or_else(|| {
+                newest.filter(|at| self.parts[*at].1.is_compatible(whole) && !self.parts[*at].1.emitted.is_empty())
+            })
+            .or_else(|| {
+                find(&|at, part| at.is_same_list(place) && !part.has_ended(ending) && part.is_compatible(whole))
+            });
+        if found.is_some() {
+            return found;
+        }
+        let told: Vec<&str> = self
+            .parts
+            .iter()
+            .filter(|(at, part)| at.is_same_list(place) && !part.emitted.is_empty())
+            .map(|(_, part)| part.emitted.as_str())
+            .collect();
+        if told.len() > 1 && told.len() <= MOST_JOINED && part_matching::find_run(whole, &told).is_some() {
+            return None;
+        }
+        let corrected = match newest {
+            Some(at) => Some(at).filter(|at| !self.parts[*at].1.has_ended(ending)),
+            // Servers that count from 1 in deltas count from 0 here.
+            None => find(&|at, part| at.is_same_list(place) && at.index() > place.index() && !part.has_ended(ending)),
+        };
+        Some(corrected.unwrap_or_else(|| self.add_part(place)))
+    }
+
+    /// Notes that a part begins at this position, so that the text of an earlier one is complete.
+    pub fn begin_part(&mut self, place: PartPosition) {
+        if let Some(at) = self.newest_part(place) {
+            let part = &mut self.parts[at].1;
+            part.is_closed |= !part.emitted.is_empty();
+        }
+    }
+
+    /// Adds an empty part.
+    pub fn add_part(&mut self, place: PartPosition) -> usize {
+        self.parts.push((place, TextPart::default()));
+        self.parts.len() - 1
+    }
+
+    /// Returns true if a part without text, or the citations of a text, are seen for the first time.
+    pub fn is_first_sight(&mut self, value: &impl Hash) -> bool {
+        let mut hasher = DefaultHasher::new();
+        value.hash(&mut hasher);
+        self.seen.insert(hasher.finish())
+    }
+
+    /// Returns true if this item may end with this form, although its event names another index and another id.
+    pub fn may_end_as(&self, item: &Value) -> bool {
+        let (told, call_id) = (self.text(), item.get("call_id").and_then(Value::as_str));
+        let whole: String = final_texts(item).into_iter().map(|(_, text)| text).collect();
+        match self.kind {
+            _ if self.is_done => false,
+            OutputItemKind::Call => self.call_id.is_some() && self.call_id.as_deref() == call_id,
+            OutputItemKind::Message | OutputItemKind::Reasoning => !told.is_empty() && whole.starts_with(&told),
+            OutputItemKind::ProviderCall | OutputItemKind::Other => false,
+        }
+    }
+
+    /// Returns the text of all its parts.
+    pub fn text(&self) -> String {
+        self.parts.iter().map(|(_, part)| part.emitted.as_str()).collect()
+    }
+
+    fn newest_part(&self, place: PartPosition) -> Option<usize> {
+        self.parts.iter().rposition(|(known, _)| *known == place)
     }
 }
 
-/// Matches the items of a snapshot to entries: by id, otherwise to the first free entry of the same kind.
+/// Returns the texts of a complete item, in their order: those of its summary, then those of its content, which some
+/// servers send as one string.
+pub fn final_texts(item: &Value) -> Vec<FinalText> {
+    let lists: [(&str, fn(u64) -> PartPosition); 2] =
+        [("summary", PartPosition::Summary), ("content", PartPosition::Content)];
+    let mut texts = Vec::new();
+    for (field, place) in lists {
+        match item.get(field) {
+            Some(Value::Array(parts)) => texts
+                .extend(parts.iter().zip(0..).filter_map(|(part, n)| Some((place(n), part_text(part)?.to_owned())))),
+            Some(Value::String(text)) => texts.push((place(0), text.clone())),
+            _ => {}
+        }
+    }
+    texts
+}
+
+/// Returns the text of a part, or its refusal.
+pub fn part_text(part: &Value) -> Option<&str> {
+    part.as_str().or_else(|| part.get("text").or_else(|| part.get("refusal")).and_then(Value::as_str))
+}
+
+/// Matches the items of a snapshot to entries of their kind: by id, otherwise by call id or text, otherwise to the
+/// first free one.
 pub fn match_snapshot_items(entries: &[OutputEntry], output: &[Value]) -> Vec<Option<usize>> {
     let mut is_free: Vec<bool> = entries.iter().map(|_| true).collect();
-    let mut places: Vec<Option<usize>> = output
-        .iter()
-        .map(|item| {
-            let id = item.get("id").and_then(Value::as_str)?;
-            let at = entries.iter().position(|entry| entry.ids.iter().any(|known| known == id))?;
-            std::mem::replace(&mut is_free[at], false).then_some(at)
-        })
-        .collect();
-    for (item, place) in output.iter().zip(&mut places).filter(|(_, place)| place.is_none()) {
-        let kind = OutputItemKind::from_item(item);
-        *place = (0..entries.len()).find(|at| is_free[*at] && entries[*at].kind == kind);
-        if let Some(at) = *place {
-            is_free[at] = false;
+    let mut places: Vec<Option<usize>> = output.iter().map(|_| None).collect();
+    let told: Vec<String> = entries.iter().map(OutputEntry::text).collect();
+    let texts: Vec<String> =
+        output.iter().map(|item| final_texts(item).into_iter().map(|(_, text)| text).collect()).collect();
+    let has_id = |at: usize, n: usize| {
+        let id = output[n].get("id").and_then(Value::as_str);
+        id.is_some_and(|id| entries[at].ids.iter().any(|known| known == id))
+    };
+    let has_content = |at: usize, n: usize| match entries[at].kind {
+        OutputItemKind::Message | OutputItemKind::Reasoning => !texts[n].is_empty() && told[at] == texts[n],
+        OutputItemKind::Call => {
+            let call_id = output[n].get("call_id").and_then(Value::as_str).filter(|id| !id.trim().is_empty());
+            call_id.is_some() && call_id == entries[at].call_id.as_deref()
+        }
+        OutputItemKind::ProviderCall | OutputItemKind::Other => false,
+    };
+    let is_any = |_: usize, _: usize| true;
+    let passes: [&dyn Fn(usize, usize) -> bool; 3] = [&has_id, &has_content, &is_any];
+    for fits in passes {
+        for (n, place) in places.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {
+            let kind = OutputItemKind::from_item(&output[n]);
+            *place = (0..entries.len()).find(|at| is_free[*at] && entries[*at].kind == kind && fits(*at, n));
+            if let Some(at) = *place {
+                is_free[at] = false;
+            }
         }
     }
     places

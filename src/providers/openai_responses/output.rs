@@ -1,17 +1,19 @@
 //! Assembles output items from events (docs/reference/providers.md 6.3): finds the item of an event although servers
 //! skip, repeat or change indexes and ids, and emits only what is new. Deltas are emitted at once; `done` events and
-//! the final snapshot add what the deltas left out.
+//! the final snapshot add what the deltas left out, and correct what they told.
 
 use serde_json::{Map, Value, json};
 
 use crate::call_id::{nameless_call_content, unique_call_id};
 use crate::openai_responses::entry::{self, OutputEntry, OutputItemKind};
 use crate::openai_responses::message::{OutputItem, ResponsesReply};
-use crate::openai_responses::text_part::{PartPosition, resolve_all_surrogates};
+use crate::openai_responses::text_part::{PartEnding, PartPosition, resolve_all_surrogates};
 use crate::pictures::GeneratedImage;
 use crate::provider::DecodedItem;
+use open_text::OpenText;
 
 mod citations;
+mod open_text;
 mod provider_tools;
 
 /// Texts that are streamed: the prefix of their events, the kind of item, the counter of their position, and the
@@ -25,16 +27,6 @@ const TEXTS: [(&str, OutputItemKind, &str, &str); 6] = [
     ("response.custom_tool_call_input", OutputItemKind::Call, "", "input"),
 ];
 
-/// The text that is being received.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Channel {
-    #[default]
-    None,
-    /// The text of the message at this index of `entries`.
-    Text(usize),
-    Thinking(usize, PartPosition),
-}
-
 /// The output of one response.
 #[derive(Debug, Default)]
 pub struct ResponseOutput {
@@ -42,7 +34,7 @@ pub struct ResponseOutput {
     entries: Vec<OutputEntry>,
     /// The ids of the announced calls.
     call_ids: Vec<String>,
-    channel: Channel,
+    open: OpenText,
     keeps_items: bool,
 }
 
@@ -66,15 +58,15 @@ impl ResponseOutput {
             }
             "response.output_item.done" => {
                 if let Some(item) = value.get("item") {
-                    let at = self.find(value, OutputItemKind::from_item(item));
+                    let kind = OutputItemKind::from_item(item);
+                    let told = || self.entries.iter().rposition(|entry| entry.kind == kind && entry.may_end_as(item));
+                    let at = self.known(value, kind).or_else(told).unwrap_or_else(|| self.open(value, kind));
                     self.finish_item(at, item, is_mended, out);
                 }
             }
             "response.content_part.done" | "response.reasoning_part.done" => {
                 if let Some(part) = value.get("part") {
-                    let is_reasoning = part.get("type").and_then(Value::as_str) == Some("reasoning_text");
-                    let at = self
-                        .find(value, if is_reasoning { OutputItemKind::Reasoning } else { OutputItemKind::Message });
+                    let at = self.find(value, kind_of_part(part));
                     self.finish_part(at, PartPosition::Content(place("content_index")), part, is_mended, out);
                 }
             }
@@ -82,6 +74,17 @@ impl ResponseOutput {
                 if let Some(part) = value.get("part") {
                     let at = self.find(value, OutputItemKind::Reasoning);
                     self.finish_part(at, PartPosition::Summary(place("summary_index")), part, is_mended, out);
+                }
+            }
+            "response.content_part.added" | "response.reasoning_part.added" => {
+                let kind = value.get("part").map_or(OutputItemKind::Message, kind_of_part);
+                if let Some(at) = self.known(value, kind) {
+                    self.entries[at].begin_part(PartPosition::Content(place("content_index")));
+                }
+            }
+            "response.reasoning_summary_part.added" => {
+                if let Some(at) = self.known(value, OutputItemKind::Reasoning) {
+                    self.entries[at].begin_part(PartPosition::Summary(place("summary_index")));
                 }
             }
             _ => {
@@ -95,13 +98,13 @@ impl ResponseOutput {
                     _ => PartPosition::Arguments,
                 };
                 let at = self.find(value, *kind);
-                let part = self.entries[at].part_mut(place);
-                let more = if step == "delta" {
-                    part.push_delta(text, is_mended)
+                if step == "delta" {
+                    let part = self.entries[at].part_for_delta(place);
+                    let more = self.entries[at].parts[part].1.push_delta(text, is_mended);
+                    self.emit_text(at, part, more, out);
                 } else {
-                    part.complete_with(text, is_mended)
-                };
-                self.emit_text(at, place, more, out);
+                    self.end_text(at, place, text, PartEnding::Text, is_mended, out);
+                }
             }
         }
     }
@@ -121,12 +124,12 @@ impl ResponseOutput {
     pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
         for at in 0..self.entries.len() {
             for n in 0..self.entries[at].parts.len() {
-                let (place, part) = &mut self.entries[at].parts[n];
-                let (place, lost) = (*place, part.flush_lone_surrogate());
-                self.emit_text(at, place, lost, out);
+                let lost = self.entries[at].parts[n].1.flush_lone_surrogate();
+                self.emit_text(at, n, lost, out);
             }
             self.drop_nameless(at, out);
         }
+        self.close_text(out);
     }
 
     /// Returns the items for the next request, in the order of the output.
@@ -142,20 +145,23 @@ impl ResponseOutput {
         ResponsesReply { items: self.entries.into_iter().map(said).collect(), is_complete: false }
     }
 
-    /// Finds the item of this kind that an event belongs to, or opens one: the newest with its index, otherwise with
-    /// its id, otherwise the newest of all.
+    /// Finds the item of this kind that an event belongs to, or opens one.
     fn find(&mut self, value: &Value, kind: OutputItemKind) -> usize {
+        self.known(value, kind).unwrap_or_else(|| self.open(value, kind))
+    }
+
+    /// Finds the item of this kind that an event belongs to: the newest with its index, otherwise with its id; without
+    /// both the newest of all.
+    fn known(&self, value: &Value, kind: OutputItemKind) -> Option<usize> {
         let index = value.get("output_index").and_then(Value::as_u64);
-        let id = value.get("item_id").and_then(Value::as_str);
-        let found = self.entries.iter().rposition(|entry| {
-            entry.kind == kind
-                && match (index, id) {
-                    (Some(_), _) => entry.index == index,
-                    (None, Some(id)) => entry.ids.iter().any(|known| known == id),
-                    (None, None) => true,
-                }
-        });
-        found.unwrap_or_else(|| self.open(value, kind))
+        let id = value.get("item_id").or_else(|| value.pointer("/item/id")).and_then(Value::as_str);
+        let id = id.filter(|id| !id.is_empty());
+        let newest = |fits: &dyn Fn(&OutputEntry) -> bool| {
+            self.entries.iter().rposition(|entry| entry.kind == kind && fits(entry))
+        };
+        let by_index = index.and_then(|_| newest(&|entry| entry.index == index));
+        let by_id = || id.and_then(|id| newest(&|entry| entry.ids.iter().any(|known| known == id)));
+        by_index.or_else(by_id).or_else(|| newest(&|_| index.is_none() && id.is_none()))
     }
 
     fn open(&mut self, value: &Value, kind: OutputItemKind) -> usize {
@@ -175,24 +181,10 @@ impl ResponseOutput {
 
     /// Reads a complete item.
     fn finish_item(&mut self, at: usize, item: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
-        let list = |field: &str| item.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         match self.entries[at].kind {
-            OutputItemKind::Message => {
-                if let Some(text) = item.get("content").and_then(Value::as_str) {
-                    let more = self.entries[at].part_mut(PartPosition::Content(0)).complete_with(text, is_mended);
-                    self.emit_text(at, PartPosition::Content(0), more, out);
-                }
-                for (part, n) in list("content").iter().zip(0..) {
-                    self.finish_part(at, PartPosition::Content(n), part, is_mended, out);
-                }
-            }
+            OutputItemKind::Message => self.finish_texts(at, item, is_mended, out),
             OutputItemKind::Reasoning => {
-                for (part, n) in list("summary").iter().zip(0..) {
-                    self.finish_part(at, PartPosition::Summary(n), part, is_mended, out);
-                }
-                for (part, n) in list("content").iter().zip(0..) {
-                    self.finish_part(at, PartPosition::Content(n), part, is_mended, out);
-                }
+                self.finish_texts(at, item, is_mended, out);
                 self.emit_signature(at, item, out);
             }
             OutputItemKind::Call => {
@@ -203,15 +195,14 @@ impl ResponseOutput {
                     Some(whole @ Value::Object(_)) => whole.to_string(),
                     _ => String::new(),
                 };
-                let more = self.entries[at].part_mut(PartPosition::Arguments).complete_with(&arguments, is_mended);
-                self.emit_text(at, PartPosition::Arguments, more, out);
+                self.end_text(at, PartPosition::Arguments, &arguments, PartEnding::Text, is_mended, out);
             }
             OutputItemKind::ProviderCall => self.finish_provider_call(at, item, is_mended, out),
             OutputItemKind::Other => {
                 if !std::mem::replace(&mut self.entries[at].is_emitted, true) {
                     match image_of(item) {
                         Some(image) => {
-                            self.channel = Channel::None;
+                            self.close_text(out);
                             out.push(DecodedItem::Image(image));
                         }
                         None => {
@@ -235,7 +226,7 @@ impl ResponseOutput {
         if let Some(signature) = signature
             && !std::mem::replace(&mut self.entries[at].is_emitted, true)
         {
-            self.channel = Channel::None;
+            self.close_text(out);
             out.push(DecodedItem::ThinkingSignature(signature.to_owned()));
         }
     }
@@ -248,62 +239,49 @@ impl ResponseOutput {
         let text = |field: &str| item.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
         let Some(name) = text("name") else { return };
         let index = self.call_ids.len() as u64;
-        self.channel = Channel::None;
+        self.close_text(out);
         self.entries[at].call = Some(index);
         let id = unique_call_id(text("call_id").or_else(|| text("id")).unwrap_or_default(), &self.call_ids, "");
         self.call_ids.push(id.clone());
         out.push(DecodedItem::ToolCall { index, id, name: name.to_owned() });
-        let told = self.entries[at].part_mut(PartPosition::Arguments).emitted.clone();
-        self.emit_text(at, PartPosition::Arguments, told, out);
+        self.entries[at].call_id = text("call_id").map(str::to_owned);
+        let part = self.entries[at].part_for_delta(PartPosition::Arguments);
+        let told = self.entries[at].parts[part].1.emitted.clone();
+        self.emit_text(at, part, told, out);
     }
 
-    /// Emits what arrived of a call without a name as an opaque item: it can be neither run nor sent back.
+    /// Emits what arrived of a call without a name as an opaque item: it can be neither run nor sent back. Arguments
+    /// that a call with a name has as well came under a wrong index.
     fn drop_nameless(&mut self, at: usize, out: &mut Vec<DecodedItem>) {
-        let entry = &mut self.entries[at];
-        if entry.kind == OutputItemKind::Call && entry.call.is_none() && !std::mem::replace(&mut entry.is_emitted, true)
-        {
-            let id = entry.ids.first().cloned().unwrap_or_default();
-            let arguments = entry.part_mut(PartPosition::Arguments).emitted.clone();
-            if !arguments.is_empty() {
-                self.channel = Channel::None;
-                out.push(DecodedItem::Opaque(nameless_call_content(&id, &arguments)));
-            }
-        }
-    }
-
-    fn emit_text(&mut self, at: usize, place: PartPosition, text: String, out: &mut Vec<DecodedItem>) {
-        if text.is_empty() {
+        let entry = &self.entries[at];
+        if entry.kind != OutputItemKind::Call || entry.call.is_some() || entry.is_emitted {
             return;
         }
-        match self.entries[at].kind {
-            OutputItemKind::Message => {
-                if matches!(self.channel, Channel::Text(other) if other != at) {
-                    // An opaque item separates two messages in a row, so that they become two text blocks.
-                    self.opaque("message", &json!({"output_index": self.entries[at].index}), out);
-                }
-                self.channel = Channel::Text(at);
-                out.push(DecodedItem::Text(text));
-            }
-            OutputItemKind::Reasoning => {
-                let channel = Channel::Thinking(at, place);
-                let is_next = matches!(self.channel, Channel::Thinking(..)) && self.channel != channel;
-                self.channel = channel;
-                out.push(DecodedItem::Thinking(if is_next { format!("\n\n{text}") } else { text }));
-            }
-            OutputItemKind::Call => {
-                out.extend(self.entries[at].call.map(|index| DecodedItem::ToolArguments { index, text }));
-            }
-            OutputItemKind::ProviderCall | OutputItemKind::Other => {}
+        let arguments = entry.text();
+        let id = entry.ids.first().cloned().unwrap_or_default();
+        let is_known = self.entries.iter().any(|other| other.call.is_some() && other.text() == arguments);
+        self.entries[at].is_emitted = true;
+        if !arguments.is_empty() && !is_known {
+            self.close_text(out);
+            out.push(DecodedItem::Opaque(nameless_call_content(&id, &arguments)));
         }
     }
 
     /// Emits an opaque `x:` block: the type, and the unchanged value as `value`.
     fn opaque(&mut self, name: &str, value: &Value, out: &mut Vec<DecodedItem>) {
-        self.channel = Channel::None;
+        self.close_text(out);
         let mut map = Map::new();
         map.insert("type".into(), Value::from(format!("x:{name}")));
         map.insert("value".into(), value.clone());
         out.push(DecodedItem::Opaque(map));
+    }
+}
+
+/// Returns the kind of item that a part belongs to.
+fn kind_of_part(part: &Value) -> OutputItemKind {
+    match part.get("type").and_then(Value::as_str) {
+        Some("reasoning_text") => OutputItemKind::Reasoning,
+        _ => OutputItemKind::Message,
     }
 }
 
@@ -313,3 +291,6 @@ fn image_of(item: &Value) -> Option<GeneratedImage> {
     let result = text("result").filter(|_| text("type") == Some("image_generation_call"))?;
     GeneratedImage::parse(result, text("revised_prompt"))
 }
+
+#[cfg(test)]
+mod tests;

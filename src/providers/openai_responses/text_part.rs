@@ -16,6 +16,30 @@ pub enum PartPosition {
     Arguments,
 }
 
+impl PartPosition {
+    /// Returns true for two parts of the same list of an item.
+    pub fn is_same_list(self, other: Self) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    }
+
+    /// Returns the index in its list.
+    pub fn index(self) -> u64 {
+        match self {
+            Self::Content(index) | Self::Summary(index) => index,
+            Self::Arguments => 0,
+        }
+    }
+}
+
+/// The event that ended a text: servers may send both for the same text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartEnding {
+    /// `response.output_text.done` and the like.
+    Text,
+    /// `response.content_part.done` and the like.
+    Part,
+}
+
 /// The state of one text.
 #[derive(Debug, Default)]
 pub struct TextPart {
@@ -24,9 +48,44 @@ pub struct TextPart {
     half: Option<u32>,
     /// The citations of this text were emitted.
     pub is_cited: bool,
+    /// The text ended: another text with its index is another part.
+    pub is_closed: bool,
+    /// The text ended with [`PartEnding::Text`], and with [`PartEnding::Part`].
+    endings: (bool, bool),
+}
+
+/// What a complete text adds to the emitted one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextCompletion {
+    /// This text at the end, which may be empty.
+    Rest(String),
+    /// The complete text corrects the emitted one.
+    Correction(String),
 }
 
 impl TextPart {
+    /// Returns true if this kind of event ended the text already.
+    pub fn has_ended(&self, ending: PartEnding) -> bool {
+        match ending {
+            PartEnding::Text => self.endings.0,
+            PartEnding::Part => self.endings.1,
+        }
+    }
+
+    /// Notes that an event ended the text.
+    pub fn end(&mut self, ending: PartEnding) {
+        self.is_closed = true;
+        match ending {
+            PartEnding::Text => self.endings.0 = true,
+            PartEnding::Part => self.endings.1 = true,
+        }
+    }
+
+    /// Returns true if one of the emitted and the complete text begins with the other.
+    pub fn is_compatible(&self, whole: &str) -> bool {
+        whole.starts_with(&self.emitted) || self.emitted.starts_with(whole)
+    }
+
     /// Appends a delta and returns the text to emit.
     pub fn push_delta(&mut self, delta: &str, is_mended: bool) -> String {
         let more = if is_mended || self.half.is_some() {
@@ -40,19 +99,29 @@ impl TextPart {
         more
     }
 
-    /// Reads the complete text and returns the part that was not emitted. A complete text that does not start with
-    /// the emitted text adds nothing, because emitted text cannot be withdrawn.
-    pub fn complete_with(&mut self, whole: &str, is_mended: bool) -> String {
+    /// Compares the complete text with the emitted one. A blank text, and one that the emitted text begins with, was
+    /// cut off by the server and corrects nothing. The caller applies a correction with [`Self::correct`] if the
+    /// emitted text can still be replaced.
+    pub fn complete_with(&mut self, whole: &str, is_mended: bool) -> TextCompletion {
         let whole = resolve_surrogates(whole, is_mended);
-        match whole.strip_prefix(self.emitted.as_str()) {
-            Some(rest) if !whole.is_empty() => {
-                let rest = rest.to_owned();
-                self.half = None;
-                self.emitted = whole;
-                rest
-            }
-            _ => self.flush_lone_surrogate(),
+        if let Some(rest) = whole.strip_prefix(self.emitted.as_str())
+            && !whole.is_empty()
+        {
+            let rest = rest.to_owned();
+            self.half = None;
+            self.emitted = whole;
+            return TextCompletion::Rest(rest);
         }
+        if whole.trim().is_empty() || self.emitted.starts_with(&whole) {
+            return TextCompletion::Rest(self.flush_lone_surrogate());
+        }
+        TextCompletion::Correction(whole)
+    }
+
+    /// Replaces the emitted text.
+    pub fn correct(&mut self, whole: String) {
+        self.half = None;
+        self.emitted = whole;
     }
 
     /// Replaces a lone surrogate at the end with U+FFFD, because nothing follows that could complete it.
@@ -64,7 +133,7 @@ impl TextPart {
 }
 
 /// Replaces the surrogate placeholders in a complete text.
-fn resolve_surrogates(text: &str, is_mended: bool) -> String {
+pub fn resolve_surrogates(text: &str, is_mended: bool) -> String {
     if !is_mended {
         return text.to_owned();
     }
@@ -94,13 +163,24 @@ mod tests {
             ("a whole alone", vec![], vec!["abc", "abc"], "abc"),
             ("a missing end", vec!["a"], vec!["abc"], "abc"),
             ("an empty whole", vec!["a"], vec![""], "a"),
-            ("another whole", vec!["ab"], vec!["xyz"], "ab"),
+            ("a cut whole", vec!["abc"], vec!["ab"], "abc"),
+            ("a blank whole", vec!["ab"], vec![" \n"], "ab"),
+            ("another whole", vec!["ab"], vec!["xyz", "xyz"], "xyz"),
+            ("another whole that grows", vec!["ab"], vec!["xyz", "xyz!", "xy"], "xyz!"),
             ("wholes that grow", vec![], vec!["a", "ab", "a"], "ab"),
         ] {
             let mut part = TextPart::default();
             let mut said = String::new();
             deltas.iter().for_each(|delta| said.push_str(&part.push_delta(delta, false)));
-            wholes.iter().for_each(|whole| said.push_str(&part.complete_with(whole, false)));
+            for whole in wholes {
+                match part.complete_with(whole, false) {
+                    TextCompletion::Rest(rest) => said.push_str(&rest),
+                    TextCompletion::Correction(whole) => {
+                        part.correct(whole.clone());
+                        said = whole;
+                    }
+                }
+            }
             assert_eq!(said, told, "{what}");
             assert_eq!(part.emitted, told, "{what}");
         }
@@ -115,7 +195,7 @@ mod tests {
         assert_eq!(part.push_delta(&low, true), "😀");
         let mut part = TextPart::default();
         part.push_delta(&high, true);
-        assert_eq!(part.complete_with("a😀b", false), "😀b");
+        assert_eq!(part.complete_with("a😀b", false), TextCompletion::Rest("😀b".to_owned()));
         let mut part = TextPart::default();
         part.push_delta(&high, true);
         assert_eq!((part.flush_lone_surrogate(), part.flush_lone_surrogate()), ("\u{fffd}".into(), String::new()));

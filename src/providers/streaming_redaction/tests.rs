@@ -217,6 +217,19 @@ fn key_split_across_stream_events_is_redacted() {
             vec![text("so "), text("ke"), DecodedItem::StopReason("stop".into())],
         ),
         (
+            vec![
+                text("so key-01"),
+                DecodedItem::TextReplaced("thus key-0123456789abcdef, key-01".into()),
+                DecodedItem::StopReason("stop".into()),
+            ],
+            vec![
+                text("so "),
+                DecodedItem::TextReplaced("thus [removed], ".into()),
+                text("key-01"),
+                DecodedItem::StopReason("stop".into()),
+            ],
+        ),
+        (
             vec![DecodedItem::ProviderToolResult {
                 id: "a".into(),
                 name: "b".into(),

@@ -3,8 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{Channel, ResponseOutput};
-use crate::openai_responses::text_part::PartPosition;
+use super::ResponseOutput;
+use crate::openai_responses::entry;
+use crate::openai_responses::text_part::{PartEnding, PartPosition};
 use crate::provider::DecodedItem;
 use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
 
@@ -14,25 +15,49 @@ impl ResponseOutput {
         &mut self,
         at: usize,
         place: PartPosition,
-        part: &Value,
+        value: &Value,
         is_mended: bool,
         out: &mut Vec<DecodedItem>,
     ) {
-        let text = part.get("text").or_else(|| part.get("refusal")).and_then(Value::as_str);
-        let known = self.entries[at].part_mut(place);
-        let more = text.map(|text| known.complete_with(text, is_mended)).unwrap_or_default();
-        self.emit_text(at, place, more, out);
-        let citations = part.get("annotations").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        if (text.is_some() && citations.is_empty()) || self.entries[at].part_mut(place).is_cited {
+        match entry::part_text(value) {
+            Some(text) => {
+                let part = self.end_text(at, place, text, PartEnding::Part, is_mended, out);
+                self.emit_citations(at, part, text, value, out);
+            }
+            None => self.emit_part_without_text(at, value, out),
+        }
+    }
+
+    /// Emits a part without text as an opaque item, once.
+    pub(super) fn emit_part_without_text(&mut self, at: usize, value: &Value, out: &mut Vec<DecodedItem>) {
+        if self.entries[at].is_first_sight(&value.to_string()) {
+            self.opaque("part", value, out);
+        }
+    }
+
+    /// Emits the citations of a text, once. `part` is the part that has this text and no other.
+    pub(super) fn emit_citations(
+        &mut self,
+        at: usize,
+        part: Option<usize>,
+        text: &str,
+        value: &Value,
+        out: &mut Vec<DecodedItem>,
+    ) {
+        let citations = value.get("annotations").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        if citations.is_empty() {
             return;
         }
-        let before = (self.channel == Channel::Text(at)).then(|| self.entries[at].characters_before(place));
-        self.entries[at].part_mut(place).is_cited = true;
-        if text.is_none() {
-            return self.opaque("part", part, out);
+        let is_new = match part {
+            Some(part) => !std::mem::replace(&mut self.entries[at].parts[part].1.is_cited, true),
+            None => self.entries[at].is_first_sight(&text),
+        };
+        if !is_new {
+            return;
         }
+        let before = part.and_then(|part| self.characters_before(at, part));
         if let Some(sources) = sources(citations, before) {
-            self.channel = Channel::None;
+            self.close_text(out);
             out.push(DecodedItem::Opaque(sources));
         }
         citations.iter().filter(|one| !has_address(one)).for_each(|one| self.opaque("citation", one, out));

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Channel, ResponseOutput};
+use super::ResponseOutput;
 use crate::openai_responses::entry::OutputItemKind;
 use crate::openai_responses::text_part::resolve_all_surrogates;
 use crate::provider::DecodedItem;
@@ -16,7 +16,7 @@ impl ResponseOutput {
             return;
         }
         let used = self.entries.iter().filter(|entry| entry.provider_call_id.is_some()).count();
-        self.channel = Channel::None;
+        self.close_text(out);
         let call = provider_call(item, used);
         if let DecodedItem::ProviderToolCall { id, .. } = &call {
             self.entries[at].provider_call_id = Some(id.clone());

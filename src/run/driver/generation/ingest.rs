@@ -40,7 +40,10 @@ impl TurnRun<'_> {
                 DecodedItem::Failed(_) => {}
                 DecodedItem::Text(text)
                 | DecodedItem::Thinking(text)
+                | DecodedItem::TextReplaced(text)
+                | DecodedItem::ThinkingReplaced(text)
                 | DecodedItem::ToolArguments { text, .. }
+                | DecodedItem::ToolArgumentsReplaced { text, .. }
                 | DecodedItem::ProviderToolArguments { text, .. } => {
                     progress.reply_bytes += text.len() as u64;
                     self.begin_content(progress);

@@ -1,0 +1,227 @@
+//! The text that is being written: which parts of which items it consists of, and its corrections. A complete text that
+//! differs from its deltas replaces them while the text block is open (docs/reference/providers.md 6.3).
+
+use serde_json::{Value, json};
+
+use super::ResponseOutput;
+use crate::openai_responses::entry::{self, OutputItemKind};
+use crate::openai_responses::part_matching::{FinalText, PartMatch, match_final_texts};
+use crate::openai_responses::text_part::{PartEnding, PartPosition, TextCompletion, resolve_surrogates};
+use crate::provider::DecodedItem;
+use turnleaf_domain::tool::parse_arguments;
+
+/// What is between two parts of reasoning.
+const PARAGRAPH: &str = "\n\n";
+
+/// The text that is being received.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Channel {
+    #[default]
+    None,
+    /// The text of the message at this index of the entries.
+    Text(usize),
+    /// This part of the reasoning at this index.
+    Thinking(usize, usize),
+}
+
+/// A part of the open text block.
+#[derive(Debug, Clone, Copy)]
+struct TextSegment {
+    entry: usize,
+    part: usize,
+    /// The number of bytes of the part that earlier blocks have.
+    skipped: usize,
+    separator: &'static str,
+}
+
+/// The open text block.
+#[derive(Debug, Default)]
+pub(super) struct OpenText {
+    channel: Channel,
+    /// The parts of the block, in order of first appearance.
+    segments: Vec<TextSegment>,
+    /// A part was corrected; the corrected text of the block is emitted once, when the block ends.
+    is_corrected: bool,
+}
+
+impl OpenText {
+    fn segment(&self, entry: usize, part: usize) -> Option<usize> {
+        self.segments.iter().rposition(|segment| segment.entry == entry && segment.part == part)
+    }
+}
+
+impl ResponseOutput {
+    /// Ends the text block, because something else follows, and emits its corrected text.
+    pub(super) fn close_text(&mut self, out: &mut Vec<DecodedItem>) {
+        let open = std::mem::take(&mut self.open);
+        if !open.is_corrected {
+            return;
+        }
+        let text = |segment: &TextSegment| {
+            let whole = &self.entries[segment.entry].parts[segment.part].1.emitted;
+            format!("{}{}", segment.separator, &whole[segment.skipped.min(whole.len())..])
+        };
+        let block: String = open.segments.iter().map(text).collect();
+        out.push(match open.channel {
+            Channel::Thinking(..) => DecodedItem::ThinkingReplaced(block),
+            Channel::Text(_) | Channel::None => DecodedItem::TextReplaced(block),
+        });
+    }
+
+    /// Reads the complete text of a part.
+    pub(super) fn end_text(
+        &mut self,
+        at: usize,
+        place: PartPosition,
+        whole: &str,
+        ending: PartEnding,
+        is_mended: bool,
+        out: &mut Vec<DecodedItem>,
+    ) -> Option<usize> {
+        let known = if is_mended { resolve_surrogates(whole, true) } else { whole.to_owned() };
+        let part = self.entries[at].part_for_final(place, &known, ending)?;
+        self.complete_part(at, part, &known, out);
+        if !known.is_empty() {
+            self.entries[at].parts[part].1.end(ending);
+        }
+        Some(part)
+    }
+
+    /// Reads the texts of a complete item. Every one is matched with the parts that deltas told, so that nothing is
+    /// emitted twice.
+    pub(super) fn finish_texts(&mut self, at: usize, item: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
+        let mut finals: Vec<FinalText> = entry::final_texts(item);
+        if is_mended {
+            finals.iter_mut().for_each(|(_, text)| *text = resolve_surrogates(text, true));
+        }
+        let mut matches = finals.iter().zip(match_final_texts(&self.entries[at].parts, &finals));
+        for field in ["summary", "content"] {
+            let value = item.get(field).unwrap_or(&Value::Null);
+            let parts = if value.is_string() {
+                std::slice::from_ref(value)
+            } else {
+                value.as_array().map_or(&[][..], Vec::as_slice)
+            };
+            for value in parts {
+                if entry::part_text(value).is_none() {
+                    self.emit_part_without_text(at, value, out);
+                    continue;
+                }
+                let Some((text, found)) = matches.next() else { return };
+                let part = self.finish_text(at, text, found, out);
+                self.emit_citations(at, part, &text.1, value, out);
+            }
+        }
+    }
+
+    /// Reads one text of a complete item. Returns its part, if it is a part of its own.
+    fn finish_text(
+        &mut self,
+        at: usize,
+        (place, text): &FinalText,
+        found: PartMatch,
+        out: &mut Vec<DecodedItem>,
+    ) -> Option<usize> {
+        match found {
+            PartMatch::Told(_) => None,
+            PartMatch::Continues(part, rest) => {
+                self.entries[at].parts[part].1.emitted.push_str(&rest);
+                self.emit_text(at, part, rest, out);
+                None
+            }
+            PartMatch::New if text.is_empty() => None,
+            PartMatch::New => {
+                let part = self.entries[at].add_part(*place);
+                self.complete_part(at, part, text, out);
+                Some(part)
+            }
+            PartMatch::Part(part) => {
+                self.complete_part(at, part, text, out);
+                Some(part)
+            }
+        }
+    }
+
+    fn complete_part(&mut self, at: usize, part: usize, whole: &str, out: &mut Vec<DecodedItem>) {
+        match self.entries[at].parts[part].1.complete_with(whole, false) {
+            TextCompletion::Rest(rest) => self.emit_text(at, part, rest, out),
+            TextCompletion::Correction(whole) => self.correct_text(at, part, whole, out),
+        }
+    }
+
+    /// Replaces the text of a part in the open block, or the arguments of a call. A block that has ended cannot be
+    /// corrected, and arguments that are JSON are not replaced by others that are not.
+    fn correct_text(&mut self, at: usize, part: usize, whole: String, out: &mut Vec<DecodedItem>) {
+        let entry = &mut self.entries[at];
+        let told = &mut entry.parts[part].1;
+        if entry.kind == OutputItemKind::Call {
+            if parse_arguments(&whole).is_none() && parse_arguments(&told.emitted).is_some() {
+                return;
+            }
+            told.correct(whole.clone());
+            out.extend(entry.call.map(|index| DecodedItem::ToolArgumentsReplaced { index, text: whole }));
+            return;
+        }
+        let Some(segment) = self.open.segment(at, part) else { return };
+        let skipped = self.open.segments[segment].skipped;
+        if told.emitted.get(..skipped).is_none_or(|earlier| !whole.starts_with(earlier)) {
+            return;
+        }
+        told.correct(whole);
+        self.open.is_corrected = true;
+    }
+
+    /// Emits the end of the text of a part.
+    pub(super) fn emit_text(&mut self, at: usize, part: usize, text: String, out: &mut Vec<DecodedItem>) {
+        if text.is_empty() {
+            return;
+        }
+        match self.entries[at].kind {
+            OutputItemKind::Message => {
+                match self.open.channel {
+                    // An opaque item separates two messages in a row, so that they become two text blocks.
+                    Channel::Text(other) if other != at => {
+                        self.opaque("message", &json!({"output_index": self.entries[at].index}), out);
+                    }
+                    Channel::Text(_) => {}
+                    Channel::None | Channel::Thinking(..) => self.close_text(out),
+                }
+                self.open.channel = Channel::Text(at);
+                self.note_segment(at, part, text.len(), "");
+                out.push(DecodedItem::Text(text));
+            }
+            OutputItemKind::Reasoning => {
+                let channel = Channel::Thinking(at, part);
+                let is_next = matches!(self.open.channel, Channel::Thinking(..)) && self.open.channel != channel;
+                if !matches!(self.open.channel, Channel::Thinking(..)) {
+                    self.close_text(out);
+                }
+                self.open.channel = channel;
+                self.note_segment(at, part, text.len(), if is_next { PARAGRAPH } else { "" });
+                out.push(DecodedItem::Thinking(if is_next { format!("{PARAGRAPH}{text}") } else { text }));
+            }
+            OutputItemKind::Call => {
+                out.extend(self.entries[at].call.map(|index| DecodedItem::ToolArguments { index, text }));
+            }
+            OutputItemKind::ProviderCall | OutputItemKind::Other => {}
+        }
+    }
+
+    /// Returns the offset, in characters, of a part in the open text block; `None` if the block does not have all of
+    /// it.
+    pub(super) fn characters_before(&self, at: usize, part: usize) -> Option<usize> {
+        let segment = self.open.segment(at, part).filter(|n| self.open.segments[*n].skipped == 0)?;
+        let characters = |segment: &TextSegment| {
+            let whole = &self.entries[segment.entry].parts[segment.part].1.emitted;
+            whole[segment.skipped.min(whole.len())..].chars().count() + segment.separator.len()
+        };
+        Some(self.open.segments[..segment].iter().map(characters).sum())
+    }
+
+    fn note_segment(&mut self, entry: usize, part: usize, length: usize, separator: &'static str) {
+        if self.open.segment(entry, part).is_none() {
+            let skipped = self.entries[entry].parts[part].1.emitted.len().saturating_sub(length);
+            self.open.segments.push(TextSegment { entry, part, skipped, separator });
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Tests of texts whose indexes or final forms differ from their deltas: every character is shown once, and the final
+//! text wins.
+
+use serde_json::{Value, json};
+
+use crate::replay::{ReplayOptions, replay};
+
+fn decode(body: &str, chunk: Option<usize>) -> Value {
+    let api = "openai_responses".to_owned();
+    let how = ReplayOptions { api, dialect: None, http_status: None, chunk, with_next_message: true };
+    replay(&how, body.as_bytes()).unwrap()
+}
+
+/// Returns the blocks of a response as `type: text`, with its next request.
+fn shown(events: &[Value]) -> (Vec<String>, Value) {
+    let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let decode = |chunk| decode(&body, chunk);
+    let printed = decode(None);
+    assert_eq!(decode(Some(1)), printed, "byte by byte");
+    assert_eq!(printed["complete"], true);
+    let block = |block: &Value| {
+        let text = ["text", "thinking", "arguments_raw", "value"].into_iter().find_map(|field| block.get(field));
+        let text = text.map(|text| text.as_str().map_or_else(|| text.to_string(), str::to_owned));
+        format!("{}: {}", block["type"].as_str().unwrap(), text.unwrap_or_default())
+    };
+    (printed["blocks"].as_array().unwrap().iter().map(block).collect(), printed["next"].clone())
+}
+
+fn blocks(events: &[Value]) -> Vec<String> {
+    shown(events).0
+}
+
+fn item(kind: &str, texts: &[&str]) -> Value {
+    let parts = |kind: &str| texts.iter().map(|text| json!({"type": kind, "text": text})).collect::<Vec<_>>();
+    match kind {
+        "message" => json!({"id": "m1", "type": "message", "role": "assistant", "content": parts("output_text")}),
+        "refusal" => {
+            let parts: Vec<_> = texts.iter().map(|text| json!({"type": "refusal", "refusal": text})).collect();
+            json!({"id": "m1", "type": "message", "role": "assistant", "content": parts})
+        }
+        "summary" => json!({"id": "r1", "type": "reasoning", "summary": parts("summary_text")}),
+        "content" => json!({"id": "r1", "type": "reasoning", "summary": [], "content": parts("reasoning_text")}),
+        _ => json!({"id": "f1", "type": "function_call", "call_id": "c1", "name": "f", "arguments": texts.concat()}),
+    }
+}
+
+/// The kinds of items with the events of their texts, the counter of their parts, and the field of a complete text.
+const KINDS: [(&str, &str, &str, &str); 4] = [
+    ("message", "output_text", "content_index", "text"),
+    ("refusal", "refusal", "content_index", "refusal"),
+    ("summary", "reasoning_summary_text", "summary_index", "text"),
+    ("content", "reasoning_text", "content_index", "text"),
+];
+
+fn expected(kind: &str, texts: &[&str]) -> Vec<String> {
+    match kind {
+        "message" | "refusal" => vec![format!("text: {}", texts.concat())],
+        _ => vec![format!("thinking: {}", texts.join("\n\n"))],
+    }
+}
+
+fn added(item: &Value) -> Value {
+    let mut empty = item.clone();
+    for field in ["content", "summary"] {
+        if empty.get(field).is_some() {
+            empty[field] = json!([]);
+        }
+    }
+    if empty.get("arguments").is_some() {
+        empty["arguments"] = json!("");
+    }
+    json!({"type": "response.output_item.added", "output_index": 0, "item": empty})
+}
+
+fn done(item: &Value) -> Value {
+    json!({"type": "response.output_item.done", "output_index": 0, "item": item})
+}
+
+fn completed(output: &[&Value]) -> Value {
+    json!({"type": "response.completed", "response": {"status": "completed", "output": output}})
+}
+
+fn text_event(kind: &str, step: &str, index: u64, text: &str) -> Value {
+    let (_, name, counter, field) = KINDS.into_iter().find(|(known, ..)| *known == kind).unwrap();
+    let field = if step == "delta" { "delta" } else { field };
+    json!({"type": format!("response.{name}.{step}"), "output_index": 0, counter: index, field: text})
+}
+
+#[test]
+fn text_is_shown_once_whatever_the_indexes_are() {
+    let texts = ["Hello ", "wor", "Hello world"];
+    for (kind, ..) in KINDS {
+        for (what, of_deltas, of_done) in [
+            ("as it should be", [0, 1, 2], [0, 1, 2]),
+            ("from one", [1, 2, 3], [1, 2, 3]),
+            ("from one, done from zero", [1, 2, 3], [0, 1, 2]),
+            ("with gaps", [2, 5, 7], [2, 5, 7]),
+            ("one index", [0, 0, 0], [0, 0, 0]),
+            ("one other index", [1, 1, 1], [1, 1, 1]),
+        ] {
+            for count in 1..=3 {
+                for (with_done, with_item, with_output) in [
+                    (true, true, true),
+                    (true, false, true),
+                    (true, true, false),
+                    (false, true, true),
+                    (false, false, true),
+                ] {
+                    let whole = item(kind, &texts[..count]);
+                    let output = [&whole];
+                    let mut events = vec![added(&whole)];
+                    for n in 0..count {
+                        let (begin, end) = texts[n].split_at(2);
+                        events.push(text_event(kind, "delta", of_deltas[n], begin));
+                        events.push(text_event(kind, "delta", of_deltas[n], end));
+                        if with_done {
+                            events.push(text_event(kind, "done", of_done[n], texts[n]));
+                        }
+                    }
+                    events.extend(with_item.then(|| done(&whole)));
+                    events.push(completed(if with_output { &output } else { &[] }));
+                    let is_told_as_one =
+                        !with_done && what.starts_with("one") && !matches!(kind, "message" | "refusal");
+                    let expected = match is_told_as_one {
+                        true => vec![format!("thinking: {}", texts[..count].concat())],
+                        false => expected(kind, &texts[..count]),
+                    };
+                    let told = format!("{kind}, {what}, {count} parts, {with_done} {with_item} {with_output}");
+                    assert_eq!(blocks(&events), expected, "{told}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn missing_texts_are_added_behind_those_of_other_indexes() {
+    for (kind, ..) in KINDS {
+        let whole = item(kind, &["One", "Two"]);
+        let events = [added(&whole), text_event(kind, "delta", 1, "On"), done(&whole), completed(&[&whole])];
+        assert_eq!(blocks(&events), expected(kind, &["One", "Two"]), "{kind}");
+        let other_id = json!({"type": "response.output_item.done", "output_index": 7, "item": whole});
+        let events = [added(&whole), text_event(kind, "delta", 1, "On"), other_id, completed(&[])];
+        assert_eq!(blocks(&events), expected(kind, &["One", "Two"]), "{kind} with another output index");
+    }
+    // Text of a reasoning item is not repeated in its other list.
+    let deltas = [text_event("content", "delta", 1, "Why"), text_event("content", "done", 0, "Why")];
+    let events = [&deltas[..], &[done(&item("summary", &["Why"])), completed(&[&item("summary", &["Why"])])]].concat();
+    assert_eq!(blocks(&events), ["thinking: Why"]);
+}
+
+#[test]
+fn final_text_wins_over_deltas() {
+    for (kind, ..) in KINDS {
+        let label = expected(kind, &[""])[0].clone();
+        let right = "The command ran.";
+        for (of_delta, of_done) in [(0, 0), (1, 1), (1, 0)] {
+            let whole = item(kind, &[right]);
+            let wrong = text_event(kind, "delta", of_delta, "The comand");
+            for end in [
+                vec![text_event(kind, "done", of_done, right), done(&whole), completed(&[&whole])],
+                vec![text_event(kind, "done", of_done, right), completed(&[])],
+                vec![done(&whole), completed(&[&whole])],
+                vec![completed(&[&whole])],
+            ] {
+                let events = [&[added(&whole), wrong.clone()], &end[..]].concat();
+                assert_eq!(blocks(&events), [format!("{label}{right}")], "{kind} {of_delta} {of_done} {}", end.len());
+            }
+        }
+        // The final text of the item is newer than that of its text.
+        let whole = item(kind, &["Right."]);
+        let events = [
+            text_event(kind, "delta", 0, "Wrogn"),
+            text_event(kind, "done", 0, "Wrong."),
+            done(&whole),
+            completed(&[&whole]),
+        ];
+        assert_eq!(blocks(&events), [format!("{label}Right.")], "{kind} twice");
+        // Two parts are one block, and one of them is corrected.
+        let whole = item(kind, &["One", "Two"]);
+        let events = [
+            text_event(kind, "delta", 0, "Oen"),
+            text_event(kind, "done", 0, "One"),
+            text_event(kind, "delta", 1, "Tow"),
+            done(&whole),
+            completed(&[&whole]),
+        ];
+        assert_eq!(blocks(&events), expected(kind, &["One", "Two"]), "{kind} in two parts");
+        // Text that goes on after a correction is appended to it.
+        let events = [
+            text_event(kind, "delta", 0, "Oen"),
+            text_event(kind, "done", 0, "One"),
+            text_event(kind, "delta", 1, "Two"),
+            completed(&[]),
+        ];
+        assert_eq!(blocks(&events), expected(kind, &["One", "Two"]), "{kind} goes on");
+    }
+}
+
+#[test]
+fn blank_or_cut_final_text_erases_nothing() {
+    for (kind, ..) in KINDS {
+        for short in ["", " ", "Hel", "Hello"] {
+            let whole = item(kind, &[short]);
+            let events = [
+                added(&whole),
+                text_event(kind, "delta", 0, "Hello"),
+                text_event(kind, "done", 0, short),
+                done(&whole),
+                completed(&[&whole]),
+            ];
+            assert_eq!(blocks(&events), expected(kind, &["Hello"]), "{kind} {short:?}");
+        }
+    }
+}
+
+#[test]
+fn final_arguments_win_unless_they_are_no_json() {
+    let delta =
+        |text: &str| json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": text});
+    let end =
+        |text: &str| json!({"type": "response.function_call_arguments.done", "output_index": 0, "arguments": text});
+    for (told, said, expected) in [
+        ("{\"a\":1", "{\"a\":1}", "{\"a\":1}"),
+        ("{\"a\":1}", "{\"a\":2}", "{\"a\":2}"),
+        ("{\"a\":\"\"1}", "{\"a\":\"1\"}", "{\"a\":\"1\"}"),
+        ("{\"a\":1}", "", "{\"a\":1}"),
+        ("{\"a\":1}", "{\"b\":", "{\"a\":1}"),
+        ("{\"a\":1}", "{\"a\"", "{\"a\":1}"),
+    ] {
+        let whole = item("function_call", &[said]);
+        for middle in [vec![end(said), done(&whole)], vec![done(&whole)], vec![end(said)]] {
+            let events = [&[added(&whole), delta(told)], &middle[..], &[completed(&[&whole])]].concat();
+            assert_eq!(blocks(&events), [format!("tool_use: {expected}")], "{told} {said}");
+        }
+    }
+}
+
+#[test]
+fn citations_count_characters_of_the_final_text() {
+    let part = |text: &str| {
+        json!({"type": "output_text", "text": text, "annotations": [
+            {"type": "url_citation", "url": "https://a.example/", "title": "A", "start_index": 0, "end_index": 3}]})
+    };
+    let whole = json!({"id": "m1", "type": "message", "role": "assistant", "content": [
+        {"type": "output_text", "text": "Äpfel ", "annotations": []}, part("und Birnen")]});
+    let events = [
+        added(&whole),
+        text_event("message", "delta", 1, "Apfelsaft "),
+        text_event("message", "done", 0, "Äpfel "),
+        text_event("message", "delta", 2, "undd Birnen"),
+        done(&whole),
+        completed(&[&whole]),
+    ];
+    let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let printed = decode(&body, None);
+    assert_eq!(printed["blocks"][0]["text"], "Äpfel und Birnen");
+    assert_eq!(printed["blocks"][1]["sources"][0]["start"], 6);
+    assert_eq!(printed["blocks"][1]["sources"][0]["end"], 9);
+    assert_eq!(printed["blocks"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn two_items_of_one_kind_are_not_mixed_up() {
+    let first = item("message", &["One"]);
+    let mut second = item("message", &["Two"]);
+    second["id"] = json!("m2");
+    let at = |mut event: Value, index: u64| {
+        event["output_index"] = json!(index);
+        event
+    };
+    let events = [
+        at(added(&first), 0),
+        text_event("message", "delta", 1, "One"),
+        at(done(&first), 0),
+        at(added(&second), 1),
+        at(text_event("message", "delta", 1, "Tow"), 1),
+        at(done(&second), 1),
+    ];
+    for output in [vec![&first, &second], vec![&second], vec![]] {
+        let events = [&events[..], &[completed(&output)]].concat();
+        assert_eq!(blocks(&events), ["text: One", "x:message: {\"output_index\":1}", "text: Two"]);
+    }
+    // Ids that change with every event, and only the last message in the snapshot.
+    second["id"] = json!("other");
+    let events = [&events[..], &[completed(&[&second])]].concat();
+    assert_eq!(blocks(&events)[2], "text: Two");
+}
