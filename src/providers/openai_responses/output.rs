@@ -259,7 +259,8 @@ impl ResponseOutput {
         }
         let arguments = entry.text();
         let id = entry.ids.first().cloned().unwrap_or_default();
-        let is_known = self.entries.iter().any(|other| other.call.is_some() && other.text() == arguments);
+        let is_known =
+            !entry.is_done && self.entries.iter().any(|other| other.call.is_some() && other.text() == arguments);
         self.entries[at].is_emitted = true;
         if !arguments.is_empty() && !is_known {
             self.close_text(out);
