@@ -1,7 +1,7 @@
 //! Decoder of chat completions: interprets the values of one response body (docs/reference/providers.md 2.4, 4.2).
 //! Module `body` splits the bytes into values.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::body::JsonBody;
 use crate::openai_chat::chunks::ChunkReader;
@@ -52,7 +52,7 @@ impl ResponseReader for ChatReader {
     fn is_error(&self, said: BodyValue<'_>) -> bool {
         let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
         said.event == "error"
-            || has("error")
+            || (has("error") && !has_choice(said.value))
             || said.value.get("object").and_then(Value::as_str) == Some("error")
             || (!has("choices") && (has("detail") || (has("message") && (has("code") || has("type")))))
     }
@@ -64,6 +64,10 @@ impl ResponseReader for ChatReader {
         out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure> {
         self.chunks.read_chunk(said.value, said.is_mended, out);
+        // An error beside a choice, or inside of it, ends the reply after the text of its chunk.
+        if let Some(error) = error_of_chunk(said.value) {
+            return Err(judge.failure_from_document(&error));
+        }
         match self.chunks.finish_reason().and_then(failed_finish) {
             None => Ok(()),
             Some(kind) => {
@@ -112,6 +116,23 @@ impl ResponseReader for ChatReader {
     fn cost(&self) -> Option<u64> {
         self.chunks.counts().cost
     }
+}
+
+fn has_choice(chunk: &Value) -> bool {
+    chunk.get("choices").and_then(Value::as_array).is_some_and(|choices| !choices.is_empty())
+}
+
+/// Returns the error document of a chunk with choices, which gateways put beside the choices or into choice 0.
+fn error_of_chunk(chunk: &Value) -> Option<Value> {
+    let choices = chunk.get("choices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let first = choices.iter().find(|choice| matches!(choice.get("index").and_then(Value::as_u64), None | Some(0)));
+    let is_error = |error: &&Value| match error {
+        Value::Object(fields) => !fields.is_empty(),
+        Value::String(text) => !text.is_empty(),
+        _ => false,
+    };
+    let error = chunk.get("error").filter(is_error).or_else(|| first?.get("error").filter(is_error));
+    error.map(|error| json!({"error": error}))
 }
 
 /// Maps finish reasons that are failures of the server, not endings by the model.

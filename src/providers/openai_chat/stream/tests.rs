@@ -1,7 +1,6 @@
 //! Tests of the decoder with responses that the recordings do not contain.
 
 use proptest::prelude::*;
-use serde_json::json;
 
 use super::*;
 use crate::provider::{DecodeOutcome, Decoder};
@@ -391,4 +390,51 @@ fn damaged_tool_calls_are_assembled_and_nameless_call_is_not_sent_back() {
         reader.into_reply().calls.into_iter().map(|call| (call.name, call.arguments)).collect();
     let expected = [("read", "{\"path\":\"p0\"}"), ("write", "{\"path\":\"\u{1f600}\"}"), ("read", "{}")];
     assert_eq!(sent, expected.map(|(name, arguments)| (name.to_owned(), arguments.to_owned())));
+}
+
+#[test]
+fn error_of_choice_fails_with_kind_and_words_and_keeps_text() {
+    let upstream = json!({"code": 502, "message": "Upstream error"});
+    let chunk = |error_of_choice: Value, reason: Value, error: Value| {
+        json!({"choices": [{"index": 0, "delta": {"content": "lo"}, "finish_reason": reason, "error": error_of_choice}],
+            "error": error})
+    };
+    let none = || Value::Null;
+    for (what, last, expected, words) in [
+        ("in the choice", chunk(upstream.clone(), none(), none()), FailureKind::ProviderOverloaded, "Upstream error"),
+        (
+            "with the finish reason",
+            chunk(upstream.clone(), json!("error"), none()),
+            FailureKind::ProviderOverloaded,
+            "Upstream error",
+        ),
+        (
+            "beside the choice",
+            chunk(none(), json!("error"), upstream.clone()),
+            FailureKind::ProviderOverloaded,
+            "Upstream error",
+        ),
+        (
+            "a rate limit",
+            chunk(json!({"code": 429, "message": "Slow down", "metadata": {"raw": "busy"}}), none(), none()),
+            FailureKind::ProviderRateLimited,
+            "Slow down: busy",
+        ),
+        ("a text", chunk(json!("CUDA error"), none(), none()), FailureKind::ProviderError, "CUDA error"),
+        (
+            "no words",
+            chunk(json!({}), json!("error"), none()),
+            FailureKind::ProviderError,
+            "The reply ended with \"error\".",
+        ),
+    ] {
+        let (items, outcome) = decode(&(stream(&[delta(json!({"content": "Hel"})), last]) + "data: [DONE]\n\n"));
+        assert_eq!((text(&items).as_str(), kind(&outcome)), ("Hello", Some(expected)), "{what}");
+        assert_eq!(outcome.failure.unwrap().detail.as_deref(), Some(words), "{what}");
+    }
+    let alone = stream(&[delta(json!({"content": "Hello"})), json!({"error": upstream})]);
+    let (items, outcome) = decode(&alone);
+    assert_eq!((text(&items).as_str(), kind(&outcome)), ("Hello", Some(FailureKind::ProviderOverloaded)));
+    let (_, outcome) = decode(&stream(&[chunk(none(), json!("stop"), none())]));
+    assert!(outcome.complete, "a null error is none");
 }
