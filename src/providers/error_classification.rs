@@ -1,6 +1,8 @@
 //! Error classification: maps error documents and statuses of every provider to a [`FailureKind`], whether they
 //! arrive as an HTTP status or inside of a stream (docs/reference/providers.md 2.7).
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
@@ -95,8 +97,37 @@ fn plain_text(text: &str, status: u16, headers: &[(String, String)]) -> String {
     text.to_owned()
 }
 
+/// Returns the error objects of a document from the outermost to the innermost one. Gateways put the error of another
+/// server into their own, also as text.
+fn nested_errors(document: &Value) -> Vec<Cow<'_, Value>> {
+    const DEEPEST: usize = 6;
+    let mut errors = vec![Cow::Borrowed(document)];
+    while let Some(outer) = errors.last().filter(|_| errors.len() < DEEPEST) {
+        let fields = ["/error", "/detail", "/message", "/response/error", "/metadata/raw"];
+        let inner = fields.into_iter().find_map(|field| {
+            let inner = match outer {
+                Cow::Borrowed(outer) => outer.pointer(field).map(Cow::Borrowed),
+                Cow::Owned(outer) => outer.pointer(field).cloned().map(Cow::Owned),
+            }?;
+            match &*inner {
+                Value::Object(_) => Some(inner),
+                Value::String(text) if text.trim_start().starts_with('{') => {
+                    serde_json::from_str(text.trim()).ok().filter(Value::is_object).map(Cow::Owned)
+                }
+                _ => None,
+            }
+        });
+        match inner {
+            Some(inner) => errors.push(inner),
+            None => break,
+        }
+    }
+    errors
+}
+
 fn read(document: &Value) -> ErrorDetails {
     let document = document.get(0).unwrap_or(document);
+    let errors = nested_errors(document);
     let error = document.get("error").filter(|error| error.is_object()).unwrap_or(document);
     let mut said = ErrorDetails::default();
     let text = |value: Option<&Value>| match value {
@@ -104,24 +135,25 @@ fn read(document: &Value) -> ErrorDetails {
         Some(Value::Null) | None => None,
         Some(other) => Some(other.to_string()),
     };
+    let words = |error: &Value| {
+        let plain = ["message", "error", "detail"].into_iter().find_map(|field| error.get(field)?.as_str());
+        plain.map(str::to_owned).filter(|words| !words.trim().is_empty())
+    };
     let first = [error.get("message"), document.get("error"), document.get("detail"), document.get("message")];
-    said.message = first.into_iter().find_map(text).unwrap_or_default();
-    if let Some(upstream) = text(error.pointer("/metadata/raw")) {
-        said.message = format!("{}: {upstream}", said.message);
-    }
-    for place in [error, document] {
+    let innermost = errors.iter().rev().find_map(|error| words(error));
+    said.message = match text(error.pointer("/metadata/raw")) {
+        Some(upstream) => format!("{}: {upstream}", text(error.get("message")).unwrap_or_default()),
+        None => innermost.or_else(|| first.into_iter().find_map(text)).unwrap_or_default(),
+    };
+    for place in errors.iter().rev() {
         for key in ["code", "type", "status", "reason"] {
             match place.get(key) {
                 Some(Value::String(word)) => said.words.push(word.to_ascii_lowercase()),
-                Some(Value::Number(code)) => {
-                    said.status = said.status.or(code.as_u64().and_then(|code| code.try_into().ok()))
-                }
+                Some(Value::Number(code)) => said.status = said.status.or_else(|| http_status(code.as_u64())),
                 _ => {}
             }
         }
-        if let Some(code) = place.get("status_code").and_then(Value::as_u64) {
-            said.status = said.status.or(code.try_into().ok());
-        }
+        said.status = said.status.or_else(|| http_status(place.get("status_code").and_then(Value::as_u64)));
     }
     said.words.extend(error.pointer("/details/error_code").and_then(Value::as_str).map(str::to_ascii_lowercase));
     for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
@@ -142,9 +174,21 @@ fn read(document: &Value) -> ErrorDetails {
     said
 }
 
+/// Returns a number that can be the HTTP status of an error; other codes are the provider's own.
+fn http_status(code: Option<u64>) -> Option<u16> {
+    code.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code))
+}
+
+/// Returns a code without the characters that separate its words: servers write `too_many_requests` and
+/// `TooManyRequests`.
+fn bare_word(word: &str) -> String {
+    word.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
 fn kind(status: Option<u16>, said: &ErrorDetails, is_document: bool) -> FailureKind {
     let message = said.message.to_ascii_lowercase();
-    let is = |words: &[&str]| said.words.iter().any(|word| words.contains(&word.as_str()));
+    let codes: Vec<String> = said.words.iter().map(|word| bare_word(word)).collect();
+    let is = |words: &[&str]| words.iter().any(|word| codes.contains(&bare_word(word)));
     let says = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
     let is_client_error = status.is_none_or(|status| (400..429).contains(&status));
 
@@ -156,6 +200,7 @@ fn kind(status: Option<u16>, said: &ErrorDetails, is_document: bool) -> FailureK
         "exceed_context_size_error",
         "request_too_large",
         "model_context_window_exceeded",
+        "too_many_prompt_tokens",
     ]) || status == Some(413)
         || (is_client_error
             && says(&[
@@ -180,25 +225,45 @@ fn kind(status: Option<u16>, said: &ErrorDetails, is_document: bool) -> FailureK
     if is(&["tool_use_failed"]) {
         return FailureKind::ProviderError;
     }
+    // Refused access to a model is reported with the status of a refused key, but the key works for other models.
+    let is_model_refused = is(&["model_not_found", "invalid_model", "deployment_not_found", "unknown_model"])
+        || (status.is_none_or(|status| (400..429).contains(&status) && status != 401)
+            && says(&["model", "deployment"])
+            && says(&[
+                "does not exist",
+                "not found, try pulling",
+                "is not a valid model",
+                "invalid model:",
+                "invalid model name",
+                "no such model",
+            ]));
+    if is_model_refused {
+        return FailureKind::ModelNotFound;
+    }
     if is(&["invalid_api_key", "authentication_error", "permission_error", "api_key_invalid", "unauthorized"])
         || matches!(status, Some(401 | 403))
         || (is_client_error && says(&["incorrect api key", "invalid api key", "api key not valid", "no api key"]))
     {
         return FailureKind::ProviderAuth;
     }
-    if is(&["model_not_found", "not_found_error"])
-        || (is_document && status == Some(404) && says(&["model"]))
-        || (is_client_error
-            && says(&["model"])
-            && says(&["does not exist", "not found, try pulling", "is not a valid model"]))
-    {
+    if is(&["not_found_error"]) || (is_document && status == Some(404) && says(&["model"])) {
         return FailureKind::ModelNotFound;
     }
-    if is(&["rate_limit_exceeded", "rate_limit_error", "ratelimitreached", "resource_exhausted"]) || status == Some(429)
+    if is(&[
+        "rate_limit_exceeded",
+        "rate_limit_error",
+        "rate_limit_reached",
+        "rate_limited",
+        "resource_exhausted",
+        "too_many_requests",
+    ]) || status == Some(429)
+        || (status.is_none() && says(&["too many requests", "rate limit exceeded", "rate limit reached"]))
     {
         return FailureKind::ProviderRateLimited;
     }
-    if is(&["overloaded_error", "server_is_overloaded", "unavailable"]) || matches!(status, Some(502..=504 | 529)) {
+    if is(&["overloaded_error", "server_is_overloaded", "overloaded", "unavailable", "service_unavailable"])
+        || matches!(status, Some(502..=504 | 529))
+    {
         return FailureKind::ProviderOverloaded;
     }
     match status {

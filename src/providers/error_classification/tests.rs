@@ -157,3 +157,74 @@ fn only_error_of_failed_stream_is_extracted() {
     let flat = r#"{"type":"error","code":"c","message":"m"}"#;
     assert_eq!(extract_stream_error(format!("data: {flat}\n\n").as_bytes()), flat.as_bytes());
 }
+
+#[test]
+fn nested_errors_have_kind_and_words_of_innermost_one() {
+    use FailureKind::*;
+    let xai = "The model grok-9 does not exist or your team 12 does not have access to it.";
+    for (body, expected, words) in [
+        (
+            json!({"type": "error", "error": {"type": "too_many_requests", "code": "too_many_requests",
+                "message": "Too Many Requests", "param": null}, "sequence_number": 2}),
+            ProviderRateLimited,
+            "Too Many Requests",
+        ),
+        (
+            json!({"error": {"error": {"type": "rate_limit_error", "message": "slow"}, "code": "wrapped"}}),
+            ProviderRateLimited,
+            "slow",
+        ),
+        (json!({"error": {"code": "TooManyRequests", "message": "x"}}), ProviderRateLimited, "x"),
+        (json!({"error": {"message": "Too many requests"}}), ProviderRateLimited, "Too many requests"),
+        (
+            json!({"error": {"message": "{\"error\":{\"code\":\"model_not_found\",\"message\":\"No.\"}}"}}),
+            ModelNotFound,
+            "No.",
+        ),
+        (json!({"detail": {"error": {"code": "model_not_found", "message": "No."}}}), ModelNotFound, "No."),
+        (
+            json!({"type": "error", "error": {"type": "error", "error": {"type": "overloaded_error", "message": "o"}}}),
+            ProviderOverloaded,
+            "o",
+        ),
+        (
+            json!({"error": {"message": "Prompt has 9 tokens", "type": "too_many_prompt_tokens", "code": 400}}),
+            ContextTooLong,
+            "Prompt has 9 tokens",
+        ),
+        (
+            json!({"error": {"code": "DeploymentNotFound", "message": "The API deployment does not exist."}}),
+            ModelNotFound,
+            "The API deployment does not exist.",
+        ),
+        (json!({"code": "Some requested entity was not found", "error": xai}), ModelNotFound, xai),
+        (
+            json!({"object": "error", "message": "Invalid model: large-9", "type": "invalid_model", "code": "1500"}),
+            ModelNotFound,
+            "Invalid model: large-9",
+        ),
+        (
+            json!({"object": "error", "message": "Invalid model: large-9", "type": "invalid_request_error", "code": 1500}),
+            ModelNotFound,
+            "Invalid model: large-9",
+        ),
+        (
+            json!({"error": {"message": "Provider returned error", "code": 400,
+                "metadata": {"raw": "{\"error\":{\"code\":\"context_length_exceeded\"}}"}}}),
+            ContextTooLong,
+            "Provider returned error: {\"error\":{\"code\":\"context_length_exceeded\"}}",
+        ),
+    ] {
+        let failure = classify_document(&body, "P", &SecretSet::default());
+        assert_eq!((failure.kind, failure.detail.as_deref()), (expected, Some(words)), "{body}");
+        if words != "Too many requests" {
+            assert_eq!(kind_of(400, &body.to_string()), expected, "{body}");
+        }
+    }
+    assert_eq!(kind_of(403, &json!({"error": xai}).to_string()), ModelNotFound, "no access to a model");
+    assert_eq!(
+        kind_of(401, &json!({"error": {"message": "The key does not exist for this model"}}).to_string()),
+        ProviderAuth
+    );
+    assert_eq!(kind_of(400, r#"{"error":{"message":"Invalid model parameters"}}"#), ProviderRefusedRequest);
+}
