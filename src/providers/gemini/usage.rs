@@ -1,5 +1,4 @@
-//! Token counts of Gemini (docs/reference/providers.md 2.5): every chunk reports running totals, though not always
-//! all of them.
+//! Token counts of Gemini (docs/reference/providers.md 2.5): chunks report running totals, so the last ones count.
 
 use serde_json::Value;
 
@@ -8,7 +7,7 @@ use turnleaf_domain::Usage;
 /// Larger numbers are not plausible token counts, and JavaScript cannot represent them exactly.
 const LARGEST: u64 = 1 << 53;
 
-/// The newest value of each count.
+/// The counts of the last chunk that has any.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GeminiUsageCounts {
     prompt: Option<u64>,
@@ -20,18 +19,28 @@ pub struct GeminiUsageCounts {
 }
 
 impl GeminiUsageCounts {
-    /// Merges the `usageMetadata` of a chunk, if it has any.
+    /// Takes the `usageMetadata` of a chunk, if it has any. A chunk that counts no output, as some do between others,
+    /// leaves the counts of the output as they are.
     pub fn update(&mut self, chunk: &Value) {
         let Some(said) = chunk.get("usageMetadata") else { return };
-        let newest = |known: Option<u64>, key: &str| {
-            said.get(key).and_then(Value::as_u64).filter(|count| *count <= LARGEST).or(known)
+        let count = |key: &str| said.get(key).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
+        let newest = Self {
+            prompt: count("promptTokenCount"),
+            tool_use: count("toolUsePromptTokenCount"),
+            cached: count("cachedContentTokenCount"),
+            candidates: count("candidatesTokenCount"),
+            thoughts: count("thoughtsTokenCount"),
         };
-        *self = Self {
-            prompt: newest(self.prompt, "promptTokenCount"),
-            tool_use: newest(self.tool_use, "toolUsePromptTokenCount"),
-            cached: newest(self.cached, "cachedContentTokenCount"),
-            candidates: newest(self.candidates, "candidatesTokenCount"),
-            thoughts: newest(self.thoughts, "thoughtsTokenCount"),
+        let counts_output = newest.candidates.is_some() || newest.thoughts.is_some();
+        *self = if counts_output {
+            Self { prompt: newest.prompt.or(self.prompt), ..newest }
+        } else {
+            Self {
+                prompt: newest.prompt.or(self.prompt),
+                tool_use: newest.tool_use.or(self.tool_use),
+                cached: newest.cached.or(self.cached),
+                ..*self
+            }
         };
     }
 
@@ -60,13 +69,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn last_count_of_each_kind_wins_and_thoughts_are_output() {
+    fn last_chunk_wins_and_thoughts_are_output() {
         let mut counts = GeminiUsageCounts::default();
         assert_eq!(counts.usage(), None);
         for said in [
-            json!({"usageMetadata": {"promptTokenCount": 9, "thoughtsTokenCount": 5, "cachedContentTokenCount": 4,
-                "toolUsePromptTokenCount": 100}}),
-            json!({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 7}}),
+            json!({"usageMetadata": {"promptTokenCount": 8, "thoughtsTokenCount": 5, "cachedContentTokenCount": 3,
+                "toolUsePromptTokenCount": 50}}),
+            json!({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 7,
+                "cachedContentTokenCount": 4, "toolUsePromptTokenCount": 100}}),
             json!({"usageMetadata": {"promptTokenCount": 9, "totalTokenCount": 9}}),
             json!({"usageMetadata": {"promptTokenCount": -1, "candidatesTokenCount": 1u64 << 60}}),
             json!({}),
@@ -80,6 +90,10 @@ mod tests {
             cache_write_tokens: None,
             reasoning_tokens: Some(7),
         };
+        assert_eq!(counts.usage(), Some(expected));
+        // Counts that the last chunk does not have any more are not those of the reply.
+        counts.update(&json!({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3}}));
+        let expected = Usage { input_tokens: Some(9), output_tokens: Some(3), ..Usage::default() };
         assert_eq!(counts.usage(), Some(expected));
     }
 }

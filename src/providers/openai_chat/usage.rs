@@ -29,7 +29,8 @@ impl ChatUsageCounts {
 fn read(usage: &Value) -> Usage {
     let count = |path: &str| usage.pointer(path).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
     let input = count("/prompt_tokens");
-    let reasoning = count("/completion_tokens_details/reasoning_tokens");
+    // Together counts reasoning beside the other counts.
+    let reasoning = count("/completion_tokens_details/reasoning_tokens").or(count("/reasoning_tokens"));
     let mut output = count("/completion_tokens");
     // xAI counts reasoning beside the completion instead of inside; its total shows which.
     if let (Some(input), Some(said), Some(reasoning), Some(total)) = (input, output, reasoning, count("/total_tokens"))
@@ -101,6 +102,22 @@ mod tests {
             counts.update(&chunk);
         }
         assert_eq!((counts.usage.unwrap().output_tokens, counts.cost), (Some(4), Some(500)));
+    }
+
+    #[test]
+    fn reasoning_tokens_are_found_in_details_and_beside_them() {
+        for (more, expected) in [
+            (json!({"reasoning_tokens": 32}), Some(32)),
+            (json!({"reasoning_tokens": 32, "completion_tokens_details": null}), Some(32)),
+            (json!({"reasoning_tokens": 32, "completion_tokens_details": {"reasoning_tokens": 30}}), Some(30)),
+            (json!({"completion_tokens_details": null}), None),
+            (json!({"completion_tokens_details": {}}), None),
+        ] {
+            let mut usage = json!({"prompt_tokens": 414, "completion_tokens": 132, "total_tokens": 546});
+            usage.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+            let read = of_chunk(&json!({"choices": [], "usage": usage})).unwrap();
+            assert_eq!((read.output_tokens, read.reasoning_tokens), (Some(132), expected), "{usage}");
+        }
     }
 
     #[test]

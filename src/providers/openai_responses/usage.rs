@@ -17,7 +17,7 @@ pub fn usage_from_response(response: &Value) -> Option<Usage> {
         output_tokens: count("/output_tokens"),
         cache_read_tokens: count("/input_tokens_details/cached_tokens"),
         cache_write_tokens: count("/input_tokens_details/cache_write_tokens"),
-        reasoning_tokens: count("/output_tokens_details/reasoning_tokens"),
+        reasoning_tokens: count("/output_tokens_details/reasoning_tokens").or(count("/reasoning_tokens")),
     };
     usage.is_known().then_some(usage)
 }
