@@ -69,7 +69,7 @@ test("a message whose reply was deleted is tried again by mouse and by key, and 
   await startChatWithReply(page, model);
   const second = page.locator("article[data-role=user]").last();
   for (const press of [
-    () => second.getByRole("button", { name: "Retry" }).click(),
+    () => second.getByRole("button", { name: "Retry", exact: true }).click(),
     async () => {
       await second.getByRole("heading").focus();
       await page.keyboard.press("r");
@@ -83,7 +83,7 @@ test("a message whose reply was deleted is tried again by mouse and by key, and 
     await expect(replies(page)).toHaveCount(2);
     await expectStatus(latestReply(page), "complete");
     await expect(textOf(latestReply(page))).toHaveText("Once more.");
-    await expect(second.getByRole("button", { name: "Retry" })).toHaveCount(0);
+    await expect(second.getByRole("button", { name: "Retry", exact: true })).toHaveCount(0);
   }
   await sendMessage(page, "Three");
   (await model.nextReply()).finishWithText("Third.");

@@ -14,7 +14,7 @@ for (const call of ["retry_reply", "edit_turn"]) {
     const held = await holdResponses(page, call);
     const answered = page.waitForResponse(new RegExp(call));
     if (call === "retry_reply") {
-      await latestReply(page).getByRole("button", { name: "Retry" }).click();
+      await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
     } else {
       await messageBox(page).press("ArrowUp");
       await editBox(page).press("Enter");

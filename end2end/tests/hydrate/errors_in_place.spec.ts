@@ -33,10 +33,10 @@ for (const [deed, call, left] of [["Delete", "delete_chat", 0], ["Archive", "pla
     await expect(rows(page)).toHaveCount(1);
     await expect(page.locator(".toast")).toHaveCount(0);
     // The error stays after a failed retry.
-    await failureNotice(page).getByRole("button", { name: "Retry" }).click();
+    await failureNotice(page).getByRole("button", { name: "Retry", exact: true }).click();
     await expect(failureNotice(page)).toContainText("Could not reach the server");
     await page.unroute(`**/api/page/${call}*`);
-    await failureNotice(page).getByRole("button", { name: "Retry" }).click();
+    await failureNotice(page).getByRole("button", { name: "Retry", exact: true }).click();
     await expect(failureNotice(page)).toHaveCount(0);
     await expect(rows(page)).toHaveCount(left);
     if (deed === "Pin") await expect(list(page).getByRole("list", { name: "Pinned" }).getByRole("listitem")).toHaveCount(1);
@@ -52,7 +52,7 @@ test("a failed Undo is reported, and can be retried after its toast is gone", as
   await page.locator(".toasts").getByRole("button", { name: "Undo" }).click();
   await expect(failureNotice(page)).toBeVisible();
   await page.unroute("**/api/page/restore_chat*");
-  await failureNotice(page).getByRole("button", { name: "Retry" }).click();
+  await failureNotice(page).getByRole("button", { name: "Retry", exact: true }).click();
   await expect(rows(page)).toHaveCount(1);
 });
 
@@ -69,7 +69,7 @@ test.describe("on a phone", () => {
     await expect(note).toBeVisible();
     await page.unroute("**/api/page/delete_chat*");
     const gone = page.waitForResponse("**/api/page/delete_chat*");
-    await note.getByRole("button", { name: "Retry" }).click();
+    await note.getByRole("button", { name: "Retry", exact: true }).click();
     await gone;
   });
 });

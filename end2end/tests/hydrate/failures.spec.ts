@@ -21,7 +21,7 @@ test("a refused key leads to its provider's card, and another model answers in i
   await expect(dialog).toBeVisible();
   expect(await violations(page, "dialog")).toEqual([]);
   await dialog.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
-  await dialog.getByRole("button", { name: "Retry" }).click();
+  await dialog.getByRole("button", { name: "Retry", exact: true }).click();
   await expectStatus(latestReply(page), "complete");
   await expect(versionSwitcher(latestReply(page))).toContainText("2/2");
 });

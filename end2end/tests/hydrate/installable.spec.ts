@@ -25,7 +25,7 @@ test("without a network there is a page that says so, and leads back", async ({ 
   });
   expect(kept).toEqual(["/offline", expect.stringMatching(/^\/pkg\/[0-9a-f]{16}\/plain\.css$/), expect.stringMatching(/^\/pkg\/[0-9a-f]{16}\/turnleaf\.css$/)]);
   await context.setOffline(false);
-  await page.getByRole("link", { name: "Retry" }).click();
+  await page.getByRole("link", { name: "Retry", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Providers" })).toBeVisible();
   await page.goto("/");
   await waitForHydration(page);

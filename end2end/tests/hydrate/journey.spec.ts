@@ -105,7 +105,7 @@ for (const database of ["SQLite", "PostgreSQL"]) {
       const [from, to] = part.selection as [number, number];
       const attached = page.locator(".sent-attached > li");
       await expect(attached).toHaveCount(3);
-      await expect(attached.nth(0)).toContainText("UTC, all");
+      await expect(attached.nth(0)).toContainText("UTC, whole document");
       await expect(attached.nth(1)).toContainText("as an image");
       await expect(attached.nth(2)).toContainText(`characters ${from + 1}–${to}`);
       await expect(attached.nth(2)).toContainText(part.sha256);

@@ -24,7 +24,7 @@ test("a panel and a dialog that fail to load say so, block nothing, and load on 
   const panel = page.locator("#panel");
   await expect(panel).toContainText("Could not load this part of the page.");
   await bringTree();
-  await panel.getByRole("button", { name: "Retry" }).click();
+  await panel.getByRole("button", { name: "Retry", exact: true }).click();
   await expect(page.getByRole("treeitem", { name: /you are here/ })).toBeVisible();
   await page.getByRole("button", { name: "Close tree" }).click();
 

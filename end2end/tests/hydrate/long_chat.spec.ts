@@ -264,7 +264,7 @@ test("another version far up keeps its place, and Back shows the first again", a
   const at = long.turns[101]!;
   await openPage(page, `/c/${long.chat}?at=${long.turns[100]}`);
   await expect(turn(page, at)).toBeInViewport();
-  await turn(page, at).getByRole("button", { name: "Retry" }).click();
+  await turn(page, at).getByRole("button", { name: "Retry", exact: true }).click();
   (await model.nextReply()).finishWithText("Another.");
   await expect(textOf(latestReply(page))).toHaveText("Another.");
   await expectStatus(latestReply(page), "complete");

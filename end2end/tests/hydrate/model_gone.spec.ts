@@ -49,7 +49,7 @@ test("a refused retry is reported at the reply until the next message, with a li
   await refused.getByRole("link", { name: "Retry with…" }).click();
   const dialog = page.getByRole("dialog", { name: "Retry with…" });
   await dialog.getByRole("combobox", { name: "Model" }).selectOption(`openai/${MODEL}`);
-  await dialog.getByRole("button", { name: "Retry" }).click();
+  await dialog.getByRole("button", { name: "Retry", exact: true }).click();
   (await model.nextReply()).finishWithText("a2");
   await expect(textOf(latestReply(page))).toHaveText("a2");
   await expect(page.locator(".refused")).toHaveCount(0);

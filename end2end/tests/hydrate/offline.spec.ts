@@ -268,7 +268,7 @@ test("a message that waits for its files does not go out after a minute offline"
   await page.unroute("**/api/page/glance_at_all");
   await page.evaluate(() => dispatchEvent(new Event("online")));
   await page.clock.runFor(30_000);
-  await attachmentChips(page).getByRole("button", { name: "Retry" }).click({ timeout: 5_000 }).catch(() => undefined);
+  await attachmentChips(page).getByRole("button", { name: "Retry", exact: true }).click({ timeout: 5_000 }).catch(() => undefined);
   await expect(attachmentChips(page).locator("a, .chip").first()).toBeVisible();
   expect(model.asked).toBe(0);
   await expect(messageBox(page)).toHaveValue("With notes");

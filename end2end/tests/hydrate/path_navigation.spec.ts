@@ -122,7 +122,7 @@ test("a late response to Latest does not restore the path that was left", async 
   const at = long.turns[101]!;
   await openPage(page, `/c/${long.chat}?at=${long.turns[100]}`);
   await expect(turn(page, at)).toBeInViewport();
-  await turn(page, at).getByRole("button", { name: "Retry" }).click();
+  await turn(page, at).getByRole("button", { name: "Retry", exact: true }).click();
   (await model.nextReply()).finishWithText("Another.");
   await expect(textOf(latestReply(page))).toHaveText("Another.");
   await expectStatus(latestReply(page), "complete");

@@ -89,7 +89,7 @@ test("trying again makes a version beside the first", async ({ page, model }) =>
   reply.sendText("heads");
   reply.finish();
   await expectStatus(latestReply(page), "complete");
-  await latestReply(page).getByRole("button", { name: "Retry" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   reply = await model.nextReply();
   reply.sendText("tails");
   reply.finish();
@@ -125,8 +125,8 @@ test("a model that breaks off leaves its words and an error reply", async ({ pag
   await expectStatus(latestReply(page), "error");
   await expect(textOf(latestReply(page)).first()).toHaveText("and then");
   const error = latestReply(page).locator("[role=group][data-error]");
-  await expect(error.getByRole("button", { name: "Retry" })).toBeVisible();
-  await error.getByRole("button", { name: "Retry" }).click();
+  await expect(error.getByRole("button", { name: "Retry", exact: true })).toBeVisible();
+  await error.getByRole("button", { name: "Retry", exact: true }).click();
   const second = await model.nextReply();
   second.sendText("whole");
   second.finish();

@@ -50,7 +50,7 @@ test("arrows of versions point the other way where lines begin on the right", as
   await startChat(page, "Choose");
   (await model.nextReply()).finishWithText("one");
   await expectStatus(latestReply(page), "complete");
-  await latestReply(page).getByRole("button", { name: "Retry" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   (await model.nextReply()).finishWithText("two");
   await expect(textOf(latestReply(page))).toHaveText("two");
   const scale = () => latestReply(page).locator("[data-version=next] .icon").evaluate((icon) => getComputedStyle(icon).scale);

@@ -35,7 +35,7 @@ test("a killed server keeps what was shown and marks the reply", async ({ page, 
   await expect(latestReply(page).locator("[data-segment=reasoning]")).toContainText("A thought that was finished.");
   expect((await turnleaf.get(`/api/turns/${id}`)).status).toBe("error");
 
-  await error.getByRole("button", { name: "Retry" }).click();
+  await error.getByRole("button", { name: "Retry", exact: true }).click();
   const again = await model.nextReply();
   again.sendText("Words after the restart");
   again.finish();
@@ -56,7 +56,7 @@ test("a server that stays down is reported, and its reply can be retried without
   await expect(textOf(latestReply(page))).toHaveText("I was");
   await turnleaf.restart();
   await expectStatus(latestReply(page), "error");
-  await latestReply(page).getByRole("button", { name: "Retry" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   (await model.nextReply()).finishWithText("Here I am.");
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("Here I am.");

@@ -124,7 +124,7 @@ test("everything by keyboard: versions, neighbours and verbs of the turn that ha
 test("the list of versions says what each is and leads there", async ({ page, model }) => {
   await holdConversation(page, model, 2);
   await replies(page).first().hover();
-  await replies(page).first().getByRole("button", { name: "Retry" }).click();
+  await replies(page).first().getByRole("button", { name: "Retry", exact: true }).click();
   (await model.nextReply()).finishWithText("another first");
   await expectStatus(latestReply(page), "complete");
   const number = versionSwitcher(latestReply(page)).getByRole("button", { name: "2/2" });
@@ -142,7 +142,7 @@ test("the list of versions says what each is and leads there", async ({ page, mo
 
 test("a new version keeps the open version list open, and the focus where it is", async ({ page, model }) => {
   await holdConversation(page, model, 1);
-  await latestReply(page).getByRole("button", { name: "Retry" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   const running = await model.nextReply();
   running.sendText("slowly");
   await versionSwitcher(latestReply(page)).getByRole("button", { name: "Previous version" }).click();
@@ -162,7 +162,7 @@ test("a switched version keeps its place on the screen and the focus", async ({ 
   await startChat(page, "q1");
   (await model.nextReply()).finishWithText("line\n\n".repeat(60));
   await expectStatus(latestReply(page), "complete");
-  await latestReply(page).getByRole("button", { name: "Retry" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   (await model.nextReply()).finishWithText("short\n\n".repeat(40));
   await expectStatus(latestReply(page), "complete");
   await sendMessage(page, "q2");
@@ -182,7 +182,7 @@ test("a switched version keeps its place on the screen and the focus", async ({ 
 
 test("a reply goes on while another version is shown", async ({ page, model }) => {
   await holdConversation(page, model, 1);
-  await latestReply(page).getByRole("button", { name: "Retry" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   const running = await model.nextReply();
   running.sendText("one ");
   await expect(textOf(latestReply(page))).toHaveText("one");

@@ -27,7 +27,7 @@ test("a message is edited, and its versions are turned", async ({ page, model })
 
 test("a reply is tried again, by another model too, and edited by hand", async ({ page, model }) => {
   await holdConversation(page, model, 1);
-  await latestReply(page).getByRole("button", { name: "Retry" }).tap();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).tap();
   (await model.nextReply()).finishWithText("again");
   await expect(textOf(latestReply(page))).toHaveText("again");
   await expectStatus(latestReply(page), "complete");

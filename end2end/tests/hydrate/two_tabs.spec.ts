@@ -36,7 +36,7 @@ test("another version made in one tab leaves the other on its own", async ({ pag
   const other = await context.newPage();
   await openPage(other, page.url());
 
-  await latestReply(page).getByRole("button", { name: "Retry" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   (await model.nextReply()).finishWithText("Second.");
   await expect(textOf(latestReply(page))).toHaveText("Second.");
   await expect(latestReply(other).getByRole("button", { name: "1/2" })).toBeVisible();
@@ -135,7 +135,7 @@ test("another tab's changes are shown late rather than never", async ({ page, co
   await openPage(other, page.url());
   const failed = other.waitForEvent("requestfailed");
   await other.route("**/api/page/load_chat", (route) => route.abort());
-  await latestReply(page).getByRole("button", { name: "Retry" }).click();
+  await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
   (await model.nextReply()).finishWithText("Second.");
   await expect(textOf(latestReply(page))).toHaveText("Second.");
   await failed;

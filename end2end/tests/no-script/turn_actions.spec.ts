@@ -58,7 +58,7 @@ test("a reply is edited by hand, and tried again by another model", async ({ pag
   await latestReply(page).getByRole("button", { name: "Retry with another model" }).click();
   await page.getByRole("link", { name: "Retry with…" }).click();
   await page.getByRole("combobox", { name: "Model" }).selectOption("demo/tour");
-  await page.getByRole("button", { name: "Retry" }).click();
+  await page.getByRole("button", { name: "Retry", exact: true }).click();
   await expect(page.getByText(/switched to/)).toBeVisible();
   await expect(versions(latestReply(page))).toContainText("3/3");
 });
@@ -95,7 +95,7 @@ test("a message whose reply was deleted is tried again", async ({ page, model })
   await latestReply(page).getByRole("button", { name: "More", exact: true }).click();
   await page.getByRole("button", { name: /^Delete this version/ }).click();
   await expect(replies(page)).toHaveCount(0);
-  await users(page).first().getByRole("button", { name: "Retry" }).click();
+  await users(page).first().getByRole("button", { name: "Retry", exact: true }).click();
   await answerReply(page, model, "once more");
   await sendMessage(page, "q2");
   await answerReply(page, model, "a2");
