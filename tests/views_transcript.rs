@@ -393,7 +393,7 @@ fn every_failure_has_code_message_and_retry() {
         let panel = tag(&html, &format!("data-error=\"{}\"", kind.as_str()));
         assert!(panel.contains("role=\"group\""), "{panel}");
         assert_says(&html, "Half an ans");
-        assert_says(&html, &kind.sentence("Demo"));
+        assert_says(&html, &Failure::new(kind, "Demo").message);
         assert_says(&html, "status 500: &lt;b&gt;no&lt;/b&gt;");
         assert_eq!(html.matches("action=\"/forms/retry\"").count(), 1, "one button, in the panel");
         if let Some(step) = words::next_step(kind) {
@@ -462,12 +462,24 @@ fn block_has_language_of_its_script() {
 
 #[test]
 fn same_failure_message_is_shown_once() {
-    let words = FailureKind::ProviderTruncated.sentence("Demo");
+    let words = Failure::new(FailureKind::ProviderTruncated, "Demo").message;
     let html = render_turn(failed_turn(FailureKind::ProviderTruncated, vec![fixtures::error_text(&words)]));
     let block = tag(&html, &format!("data-block-id=\"{}\"", block_id(2 << 20)));
     assert!(block.contains(" hidden"), "{block}");
     let other = render_turn(failed_turn(FailureKind::Internal, vec![fixtures::error_text(&words)]));
     assert!(!tag(&other, &format!("data-block-id=\"{}\"", block_id(2 << 20))).contains(" hidden"));
+}
+
+#[test]
+fn failure_message_of_older_version_is_shown_once_with_new_sentence() {
+    let old = "The key for Demo was refused.";
+    let mut turn = failed_turn(FailureKind::ProviderAuth, vec![fixtures::error_text(old)]);
+    let error = turn.error.as_mut().unwrap();
+    (error.message, error.args) = (old.to_owned(), std::collections::BTreeMap::new());
+    let html = render_turn(turn);
+    let block = tag(&html, &format!("data-block-id=\"{}\"", block_id(2 << 20)));
+    assert!(block.contains(" hidden"), "{block}");
+    assert_says(&html, "Demo rejected the API key.");
 }
 
 #[test]
@@ -477,7 +489,7 @@ fn early_ending_reason_is_shown_after_reply() {
     assert_says(&html, "Half of The reply reached the model's length limit.");
     assert_eq!(html.matches("length limit").count(), 1, "not in front of it too");
     let filtered = reply(2, [Content::text("Once"), Notice::Filtered.content_with_stop_reason("SAFETY")]);
-    assert_says(&render_turn(filtered), "A content filter of the provider ended the reply here.");
+    assert_says(&render_turn(filtered), "The provider's content filter ended the reply here.");
     assert_silent(&render_turn(reply(2, [Content::text("All of it.")])), "length limit");
 }
 

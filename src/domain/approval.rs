@@ -1,10 +1,14 @@
 //! Approval requests for tool calls (`docs/adr/0029-approvals-are-events.md`). The request is part of the call's
 //! block, so it survives a restart of the process; a decision names the hash of the exact request that it answers.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::block::{Block, Content, ToolStatus};
+use crate::message_template::{MessageArgs, fill_template, recognize_sentence};
+use crate::old_sentences;
 
 /// The key of the approval request in a block's metadata.
 pub const KEY: &str = "approval";
@@ -24,9 +28,63 @@ pub struct ApprovalRequest {
     /// The number of invisible characters in the arguments.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub hidden_characters: u32,
-    /// The reason why approval is requested again, if it is.
+    /// The English sentence why approval is requested again, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The code of the note, such as `description_changed`. Requests of older versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note_code: Option<String>,
+    /// The arguments of the note: `host` of `unnamed_host`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub note_args: BTreeMap<String, String>,
+}
+
+/// The reason why a call asks for approval again, or with a warning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApprovalNote {
+    /// The tool's description differs from the one that the branch was given.
+    DescriptionChanged,
+    /// It differs from the one that the owner allowed.
+    ChangedSinceAllowed,
+    /// It differs from the one that the configuration file trusts.
+    ChangedSinceTrusted,
+    /// The path contains text of others, and the call reads the owner's chats.
+    UntrustedText,
+    /// The path contains text of others, and the call reaches a host that the owner did not name. Argument: `host`.
+    UnnamedHost,
+}
+
+impl ApprovalNote {
+    /// All notes.
+    pub const ALL: [Self; 5] = [
+        Self::DescriptionChanged,
+        Self::ChangedSinceAllowed,
+        Self::ChangedSinceTrusted,
+        Self::UntrustedText,
+        Self::UnnamedHost,
+    ];
+
+    /// Returns the code, for programs.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::DescriptionChanged => "description_changed",
+            Self::ChangedSinceAllowed => "changed_since_allowed",
+            Self::ChangedSinceTrusted => "changed_since_trusted",
+            Self::UntrustedText => "untrusted_text",
+            Self::UnnamedHost => "unnamed_host",
+        }
+    }
+
+    /// Returns the template of the English sentence.
+    pub fn template(self) -> &'static str {
+        match self {
+            Self::DescriptionChanged => "Its description changed since it was enabled in this chat.",
+            Self::ChangedSinceAllowed => "Its description changed since you allowed it.",
+            Self::ChangedSinceTrusted => "Its description differs from the one the configuration file trusts.",
+            Self::UntrustedText => "This chat contains text you did not write, which may have caused this request.",
+            Self::UnnamedHost => "This chat contains text you did not write, and none of your messages mention {host}.",
+        }
+    }
 }
 
 impl ApprovalRequest {
@@ -34,6 +92,27 @@ impl ApprovalRequest {
     pub fn from_block(block: &Block) -> Option<Self> {
         let waits = matches!(block.content, Content::ToolUse { status: ToolStatus::AwaitingApproval, .. });
         if waits { serde_json::from_value(block.block_metadata.get(KEY)?.clone()).ok() } else { None }
+    }
+
+    /// Adds a note, as code with arguments and as English sentence.
+    pub fn set_note(&mut self, note: ApprovalNote, args: MessageArgs) {
+        self.note = fill_template(note.template(), &args);
+        self.note_code = Some(note.code().to_owned());
+        self.note_args = args;
+    }
+
+    /// Returns the note with its arguments. That of an older version is recognized in the sentence. `None` if there is
+    /// none or it is unknown; then the sentence is shown.
+    pub fn known_note(&self) -> Option<(ApprovalNote, MessageArgs)> {
+        let (code, args) = match &self.note_code {
+            Some(code) => (code.as_str(), self.note_args.clone()),
+            None => {
+                let current = ApprovalNote::ALL.into_iter().map(|note| (note.code(), note.template()));
+                let old = old_sentences::APPROVAL_NOTES.iter().copied();
+                recognize_sentence(current.chain(old), self.note.as_deref()?)?
+            }
+        };
+        Some((ApprovalNote::ALL.into_iter().find(|note| note.code() == code)?, args))
     }
 
     /// Returns the metadata change that adds this request to its block.
@@ -90,6 +169,8 @@ mod tests {
             hash: "h".into(),
             hidden_characters: 3,
             note: None,
+            note_code: None,
+            note_args: MessageArgs::new(),
         };
         let call = fixtures::tool_use("c", "files__write", json!({}), ToolStatus::AwaitingApproval);
         let mut block = fixtures::block(2, 0, call);

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::exchange::Thinking;
+use crate::message_template::{MessageArgs, message_args};
 use crate::provider::ReasoningSupport;
 
 /// The accepted values, both ends included.
@@ -31,6 +32,15 @@ impl<T> ValueRange<T> {
 impl<T: PartialOrd> ValueRange<T> {
     pub fn contains(&self, value: &T) -> bool {
         *value >= self.least && self.most.as_ref().is_none_or(|most| value <= most)
+    }
+}
+
+impl<T: fmt::Display> ValueRange<T> {
+    /// Returns the bounds as arguments of a sentence.
+    pub fn message_args(&self) -> MessageArgs {
+        let mut args = message_args([("least", self.least.to_string())]);
+        args.extend(self.most.as_ref().map(|most| ("most".to_owned(), most.to_string())));
+        args
     }
 }
 

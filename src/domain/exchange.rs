@@ -1,14 +1,18 @@
 //! Exchanges: one user message and one reply, with the requested parameters and the thinking mode, which is stored
 //! when the exchange is created and never inferred later (`docs/reference/domain.md C2`).
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::drop_reason::DropReason;
 use crate::failure::InvalidField;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
 use crate::limits;
+use crate::message_template::MessageArgs;
 
 /// The action that created an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -183,15 +187,30 @@ impl ModelParams {
 pub struct DroppedParam {
     /// The name of the parameter, as in [`ModelParams`].
     pub param: String,
-    /// The reason, as the end of a sentence without its full stop.
+    /// The reason in English, as the end of a sentence without its full stop.
     pub reason: String,
+    /// The code of the reason, such as `unsupported` or `out_of_range`. Exchanges of older versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The arguments of the reason: `least` and `most` of a range, `limit`, `requested` and `sent` of a level.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub args: BTreeMap<String, String>,
 }
 
 impl DroppedParam {
-    /// Formats the parameter and the reason as a sentence.
-    pub fn sentence(&self) -> String {
-        let as_asked = if self.param == "thinking" { " as asked" } else { "" };
-        format!("{} was not sent{as_asked}: {}.", self.param, self.reason)
+    /// Creates a dropped parameter with the code, the arguments and the English text of its reason.
+    pub fn new(param: &str, reason: DropReason, args: MessageArgs) -> Self {
+        let text = reason.sentence(&args);
+        Self { param: param.to_owned(), reason: text, code: Some(reason.code().to_owned()), args }
+    }
+
+    /// Returns the reason with its arguments. That of an older version is recognized in the text. `None` if it is
+    /// unknown; then the text is shown.
+    pub fn known_reason(&self) -> Option<(DropReason, MessageArgs)> {
+        match &self.code {
+            Some(code) => Some((DropReason::from_code(code)?, self.args.clone())),
+            None => DropReason::recognize(&self.reason),
+        }
     }
 }
 

@@ -1,9 +1,14 @@
 //! Failures of replies as stable codes for programs and sentences for people, and validation errors of inputs.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
+
+use crate::message_template::{MessageArgs, fill_template, message_args, recognize_sentence};
+use crate::old_sentences;
 
 /// The reason codes of a failed reply (`docs/reference/ux.md 8`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
@@ -46,8 +51,12 @@ pub enum FailureKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Failure {
     pub kind: FailureKind,
-    /// One sentence for people, without secrets.
+    /// One English sentence for people, without secrets. Programs should use `kind` and `args`.
     pub message: String,
+    /// The arguments of the sentence: `provider` is its display name, `seconds` the silence of a `provider_stalled`.
+    /// Replies of older versions have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub args: BTreeMap<String, String>,
     /// True if the same request may succeed later.
     pub retryable: bool,
     /// The wait that the provider asked for, in milliseconds.
@@ -138,50 +147,80 @@ impl FailureKind {
     pub const DISK_FULL: &str = "The server's disk is full.";
     pub const FAULT: &str = "Something went wrong on this server.";
 
-    /// Returns the English sentence for a provider with this display name.
-    pub fn sentence(self, provider: &str) -> String {
+    /// Returns the template of the English sentence. `has_seconds` is true if the failure has the argument `seconds`.
+    pub fn sentence_template(self, has_seconds: bool) -> &'static str {
         match self {
-            Self::ProviderUnreachable => format!("Could not reach {provider}."),
-            Self::ProviderAuth => format!("The key for {provider} was refused."),
-            Self::ProviderQuota => format!("Your account at {provider} has no quota left."),
-            Self::ProviderRateLimited => format!("{provider} is limiting requests."),
-            Self::ProviderOverloaded => {
-                format!("{provider} is overloaded. The reply up to here is kept.")
-            }
-            Self::ProviderError => format!("{provider} failed while answering."),
-            Self::ProviderRefusedRequest => format!("{provider} refused the request."),
-            Self::ModelNotFound => format!("{provider} does not have this model."),
-            Self::ContextTooLong => "This conversation is too long for the model.".into(),
-            Self::ContentFiltered => "The provider stopped this reply.".into(),
-            Self::ProviderTruncated => format!("The connection to {provider} broke off."),
-            Self::ProviderStalled => format!("{provider} sent nothing for too long."),
-            Self::ProviderProtocol => format!("{provider} sent something that is not a reply."),
+            Self::ProviderUnreachable => "Could not reach {provider}.",
+            Self::ProviderAuth => "{provider} rejected the API key.",
+            Self::ProviderQuota => "Your account at {provider} has no quota left.",
+            Self::ProviderRateLimited => "{provider} is limiting requests.",
+            Self::ProviderOverloaded => "{provider} is overloaded. The partial reply was saved.",
+            Self::ProviderError => "{provider} failed while generating the reply.",
+            Self::ProviderRefusedRequest => "{provider} rejected the request.",
+            Self::ModelNotFound => "{provider} does not have this model.",
+            Self::ContextTooLong => "This conversation is too long for the model.",
+            Self::ContentFiltered => "The provider stopped this reply.",
+            Self::ProviderTruncated => "The connection to {provider} was lost.",
+            Self::ProviderStalled if has_seconds => "{provider} sent nothing for {seconds} s.",
+            Self::ProviderStalled => "{provider} sent nothing for too long.",
+            Self::ProviderProtocol => "{provider} sent an invalid response.",
             Self::LimitEvent | Self::LimitOutput | Self::LimitRounds | Self::LimitToolArgs | Self::LimitTime => {
-                "Reached a limit set on this server.".into()
+                "The reply reached a limit set on this server."
             }
-            Self::ServerRestarted => "The server restarted while answering.".into(),
-            Self::StorageFull => Self::DISK_FULL.into(),
-            Self::Internal | Self::Unknown => Self::FAULT.into(),
+            Self::ServerRestarted => "The server restarted while this reply was being generated.",
+            Self::StorageFull => Self::DISK_FULL,
+            Self::Internal | Self::Unknown => Self::FAULT,
         }
     }
 }
 
 impl Failure {
+    /// The name of the argument with the seconds of silence.
+    pub const SECONDS: &str = "seconds";
+    const PROVIDER: &str = "provider";
+
     /// Creates a failure of this kind at a provider, with the standard sentence.
     pub fn new(kind: FailureKind, provider: &str) -> Self {
+        Self::with_args(kind, message_args([(Self::PROVIDER, provider.to_owned())]))
+    }
+
+    /// Creates the failure of a provider that sent nothing for this many seconds.
+    pub fn stalled(seconds: u64, provider: &str) -> Self {
+        let args = [(Self::PROVIDER, provider.to_owned()), (Self::SECONDS, seconds.to_string())];
+        Self::with_args(FailureKind::ProviderStalled, message_args(args))
+    }
+
+    fn with_args(kind: FailureKind, mut args: MessageArgs) -> Self {
+        let message = fill_template(kind.sentence_template(args.contains_key(Self::SECONDS)), &args);
+        args.retain(|_, value| !value.is_empty());
         Self {
             kind,
-            message: kind.sentence(provider),
+            message: message.unwrap_or_default(),
+            args,
             retryable: kind.is_retryable(),
             retry_after_ms: None,
             detail: None,
         }
     }
 
-    /// Creates the failure of a provider that sent nothing for this many seconds.
-    pub fn stalled(seconds: u64, provider: &str) -> Self {
-        let message = format!("{provider} sent nothing for {seconds} s.");
-        Self { message, ..Self::new(FailureKind::ProviderStalled, provider) }
+    /// Returns the arguments for the sentence of the failure's kind. Those of an older version's failure are recognized
+    /// in its message. `None` if the message is another sentence, which is shown as it is.
+    pub fn sentence_args(&self) -> Option<Cow<'_, MessageArgs>> {
+        if !self.args.is_empty() && self.kind != FailureKind::Unknown {
+            return Some(Cow::Borrowed(&self.args));
+        }
+        let current = [true, false].map(|has_seconds| self.kind.sentence_template(has_seconds));
+        let old = old_sentences::FAILURES.iter().filter(|(kind, _)| *kind == self.kind.as_str()).map(|(_, old)| *old);
+        let templates = current.into_iter().chain(old).map(|template| ((), template));
+        recognize_sentence(templates, &self.message).map(|((), args)| Cow::Owned(args))
+    }
+
+    /// Returns the English sentence of the kind if it is known, and the message otherwise.
+    pub fn sentence(&self) -> Cow<'_, str> {
+        let sentence = self
+            .sentence_args()
+            .and_then(|args| fill_template(self.kind.sentence_template(args.contains_key(Self::SECONDS)), &args));
+        sentence.map_or(Cow::Borrowed(&self.message), Cow::Owned)
     }
 
     /// Adds the provider's error text, from which the caller has removed secrets.

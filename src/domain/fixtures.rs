@@ -166,7 +166,7 @@ pub fn rich_reply(ord: i64) -> Turn {
             Content::text("It is **-3 °C** in Oslo.\n\n```rust\nfn main() {}\n```\n"),
             tool_use("call_2", "forecast", json!({"city": "Oslo"}), ToolStatus::Failed),
             tool_result("call_2", "forecast", json!({"error": "timed out after 60 s"})),
-            error_text("The connection to Demo broke off."),
+            error_text("The connection to Demo was lost."),
         ],
     )
 }

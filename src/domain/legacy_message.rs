@@ -84,7 +84,7 @@ mod tests {
     fn reply_becomes_its_texts_and_actions() {
         let message = LegacyMessage::from(&fixtures::rich_reply(2));
         assert!(message.content.starts_with("It is **-3 °C** in Oslo."), "{}", message.content);
-        assert!(message.content.ends_with("The connection to Demo broke off."), "{}", message.content);
+        assert!(message.content.ends_with("The connection to Demo was lost."), "{}", message.content);
         let actions: Vec<_> = message.agent_actions.iter().map(|a| (a.tool_name.as_str(), a.success)).collect();
         assert_eq!(actions, [("weather", Some(true)), ("forecast", Some(false))]);
         assert_eq!(message.agent_actions[0].result, json!({"celsius": -3}));

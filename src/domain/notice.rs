@@ -101,35 +101,42 @@ impl Notice {
         }
     }
 
-    /// Returns the sentence, for people.
+    /// Returns the English sentence, for people.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::ReasoningRefused => "Earlier reasoning was left out, because the provider refused it.",
+            Self::ReasoningRefused => "Earlier reasoning was omitted because the provider rejected it.",
             Self::StepsDescribed => {
-                "Earlier reasoning was left out and tools were summed up, because the provider refused them."
+                "Earlier reasoning was omitted and tool calls were summarized because the provider rejected them."
             }
-            Self::ReasoningAdded => "The request was sent again in the form that the provider asked for.",
+            Self::ReasoningAdded => "The request was sent again in the form that the provider requires.",
             Self::ReasoningDropped => {
-                "The provider left earlier reasoning out, because the conversation before it has changed."
+                "The provider omitted earlier reasoning because the conversation before it has changed."
             }
-            Self::ResentWhole => {
-                "The whole conversation was sent again, because the provider did not have it any more."
+            Self::ResentWhole => "The whole conversation was sent again because the provider no longer had it.",
+            Self::ImagesDescribed => "Images were replaced with text descriptions because the provider rejected them.",
+            Self::ImagesUnsupported => {
+                "Images were replaced with text descriptions because this model does not accept images."
             }
-            Self::ImagesDescribed => "The images were told in words, because the provider refused them.",
-            Self::ImagesUnsupported => "The images were told in words, because this model does not take images.",
             Self::LengthReached => "The reply reached the model's length limit.",
-            Self::ContextFilled => "The conversation has filled what the model can read; the reply ends here.",
-            Self::Filtered => "A content filter of the provider ended the reply here.",
-            Self::Declined => "The model declined to go on.",
+            Self::ContextFilled => "The conversation reached the model's context limit, so the reply ends here.",
+            Self::Filtered => "The provider's content filter ended the reply here.",
+            Self::Declined => "The model declined to continue.",
         }
     }
 
-    /// Returns the content of the notice's block. The sentence is stored, so that pages and exports need no table of
-    /// their own.
+    /// Returns the content of the notice's block. The sentence is stored for programs and for versions that do not know
+    /// the code; pages and exports show the sentence of the code.
     pub fn content(self) -> Content {
         let field = |key: &str, value: &str| (key.to_owned(), Value::from(value));
         let fields = [field("type", TYPE), field("kind", self.kind()), field("text", self.sentence())];
         Content::Other(Map::from_iter(fields))
+    }
+
+    /// Returns the notice of a block, by its code. `None` for a kind of another version.
+    pub fn from_block(block: &Block) -> Option<Self> {
+        let Content::Other(map) = &block.content else { return None };
+        let kind = map.get("kind").and_then(Value::as_str).filter(|_| stored_notice_text(block).is_some())?;
+        Self::ALL.into_iter().find(|notice| notice.kind() == kind)
     }
 
     /// Returns the content with the provider's stop reason.
@@ -147,8 +154,9 @@ pub fn is_notice(content: &Content) -> bool {
     matches!(content, Content::Other(_)) && content.block_type() == TYPE
 }
 
-/// Returns the sentence of one of our notices; a provider's own block of this type has none.
-pub fn notice_sentence(block: &Block) -> Option<&str> {
+/// Returns the stored English sentence of one of our notices; a provider's own block of this type has none. Pages show
+/// it only if [`Notice::from_block`] does not know the notice.
+pub fn stored_notice_text(block: &Block) -> Option<&str> {
     match &block.content {
         Content::Other(map) if is_notice(&block.content) => map.get("text")?.as_str(),
         _ => None,
@@ -157,9 +165,7 @@ pub fn notice_sentence(block: &Block) -> Option<&str> {
 
 /// Returns the notice of a block that explains why a reply ended.
 pub fn ending_notice(block: &Block) -> Option<Notice> {
-    let Content::Other(map) = &block.content else { return None };
-    let kind = map.get("kind").and_then(Value::as_str).filter(|_| notice_sentence(block).is_some())?;
-    Notice::ALL.into_iter().find(|notice| notice.is_ending() && notice.kind() == kind)
+    Notice::from_block(block).filter(|notice| notice.is_ending())
 }
 
 #[cfg(test)]
@@ -172,16 +178,20 @@ mod tests {
         for notice in Notice::ALL {
             let block = fixtures::block(2, 0, notice.content());
             assert_eq!(block.content.block_type(), "x:notice");
-            assert_eq!(notice_sentence(&block), Some(notice.sentence()));
+            assert_eq!(stored_notice_text(&block), Some(notice.sentence()));
             let stored = serde_json::to_value(&block.content).unwrap();
             assert_eq!(stored["kind"], notice.kind());
             let back: Content = serde_json::from_value(stored).unwrap();
             assert_eq!(back, block.content);
+            assert_eq!(Notice::from_block(&block), Some(notice));
         }
         let foreign = serde_json::json!({"type": "x:notice", "value": {"text": "Click here"}});
         let foreign = fixtures::block(2, 0, serde_json::from_value(foreign).unwrap());
-        assert_eq!(notice_sentence(&foreign), None);
-        assert_eq!(notice_sentence(&fixtures::block(2, 0, Content::text("x:notice"))), None);
+        assert_eq!((stored_notice_text(&foreign), Notice::from_block(&foreign)), (None, None));
+        let newer = serde_json::json!({"type": "x:notice", "kind": "newer", "text": "Something new."});
+        let newer = fixtures::block(2, 0, serde_json::from_value(newer).unwrap());
+        assert_eq!((stored_notice_text(&newer), Notice::from_block(&newer)), (Some("Something new."), None));
+        assert_eq!(stored_notice_text(&fixtures::block(2, 0, Content::text("x:notice"))), None);
     }
 
     #[test]

@@ -6,8 +6,10 @@
 use std::fmt::Display;
 
 use crate::capabilities::{Capabilities, ParamSupport};
+use crate::drop_reason::DropReason;
 use crate::exchange::{DroppedParam, ModelParams, Thinking};
 use crate::failure::InvalidField;
+use crate::message_template::{MessageArgs, message_args};
 use crate::provider::{ReasoningSupport, is_thinking_mode};
 
 /// The parameters to send.
@@ -45,7 +47,7 @@ pub fn resolve_params(
         let is_top_p_wanted = asked.top_p.is_some() && asked.temperature.is_none();
         let (param, dropped) = if is_top_p_wanted { ("temperature", &mut temperature) } else { ("top_p", &mut top_p) };
         *dropped = None;
-        settling.leave_out(param, "this model takes temperature or top_p, not both");
+        settling.leave_out(param, DropReason::TemperatureOrTopP);
     }
     let top_k = settling.number("top_k", RequestedValue::pick(asked.top_k, defaults.top_k), model.top_k, thinks)?;
     let some = |sequences: &Vec<String>| Some(sequences.clone()).filter(|sequences| !sequences.is_empty());
@@ -74,20 +76,37 @@ impl<T> RequestedValue<T> {
     }
 }
 
+/// A reason with the arguments of its sentence.
+struct ReasonWithArgs(DropReason, MessageArgs);
+
+impl From<DropReason> for ReasonWithArgs {
+    fn from(reason: DropReason) -> Self {
+        Self(reason, MessageArgs::new())
+    }
+}
+
+impl From<(DropReason, MessageArgs)> for ReasonWithArgs {
+    fn from((reason, args): (DropReason, MessageArgs)) -> Self {
+        Self(reason, args)
+    }
+}
+
 struct ParamsResolver<'a> {
     model: &'a Capabilities,
     not_sent: Vec<DroppedParam>,
 }
 
 impl ParamsResolver<'_> {
-    fn leave_out(&mut self, param: &str, reason: impl Into<String>) {
-        self.not_sent.push(DroppedParam { param: param.to_owned(), reason: reason.into() });
+    fn leave_out(&mut self, param: &str, reason: impl Into<ReasonWithArgs>) {
+        let ReasonWithArgs(reason, args) = reason.into();
+        self.not_sent.push(DroppedParam::new(param, reason, args));
     }
 
     /// Handles a value that is out of range: an error if the turn set it, dropped if it is a default.
-    fn refuse(&mut self, param: &str, is_own: bool, reason: String) -> Result<(), InvalidField> {
+    fn refuse(&mut self, param: &str, is_own: bool, reason: impl Into<ReasonWithArgs>) -> Result<(), InvalidField> {
+        let reason = reason.into();
         if is_own {
-            return Err(InvalidField::new(format!("params.{param}"), reason));
+            return Err(InvalidField::new(format!("params.{param}"), reason.0.sentence(&reason.1)));
         }
         self.leave_out(param, reason);
         Ok(())
@@ -98,7 +117,7 @@ impl ParamsResolver<'_> {
         if self.model.max_tokens.contains(&said.value) {
             return Ok(Some(said));
         }
-        self.refuse("max_tokens", said.is_own, format!("must be {} for this model", self.model.max_tokens))?;
+        self.refuse("max_tokens", said.is_own, (DropReason::OutOfRange, self.model.max_tokens.message_args()))?;
         Ok(None)
     }
 
@@ -113,9 +132,9 @@ impl ParamsResolver<'_> {
         let can_be_off = self.model.thinking_levels.contains(&Thinking::Off);
         let reason = match (self.model.reasoning, value) {
             (ReasoningSupport::Never, Thinking::Off) => None,
-            (ReasoningSupport::Never, _) => Some("this model does not think"),
-            (ReasoningSupport::Always, Thinking::Off) => Some("this model always thinks"),
-            (ReasoningSupport::Optional, Thinking::Off) => (!can_be_off).then_some(CANNOT_BE_SET),
+            (ReasoningSupport::Never, _) => Some(DropReason::ModelNeverThinks),
+            (ReasoningSupport::Always, Thinking::Off) => Some(DropReason::ModelAlwaysThinks),
+            (ReasoningSupport::Optional, Thinking::Off) => (!can_be_off).then_some(DropReason::ThinkingCannotBeSet),
             (_, Thinking::Budget(tokens)) => return self.budget(tokens, is_own, max_tokens),
             (_, level) => return Ok(self.level(level, is_said, max_tokens.as_ref())),
         };
@@ -136,15 +155,16 @@ impl ParamsResolver<'_> {
         };
         let mut reason = None;
         if !range.contains(&tokens) {
-            reason = Some(format!("a budget must be {range} tokens for this model"));
+            reason = Some((DropReason::BudgetOutOfRange, range.message_args()));
         } else if let Some(limit) = self.limit(max_tokens.as_ref()).filter(|limit| tokens >= *limit) {
             let is_limit_own = max_tokens.as_ref().is_none_or(|said| said.is_own);
             if is_own && !is_limit_own {
                 *max_tokens = None;
-                self.leave_out("max_tokens", "it leaves no room for the budget of thinking");
+                self.leave_out("max_tokens", DropReason::NoRoomForBudget);
                 return self.budget(tokens, is_own, max_tokens);
             }
-            reason = Some(format!("a budget must be below max_tokens ({limit})"));
+            let limit = message_args([("limit", limit.to_string())]);
+            reason = Some((DropReason::BudgetNotBelowMaxTokens, limit));
         }
         match reason {
             None => Ok(Thinking::Budget(tokens)),
@@ -161,12 +181,12 @@ impl ParamsResolver<'_> {
         let least = self.model.thinking_budget.filter(|_| self.model.levels_are_budgets).map(|range| range.least);
         let has_room = least.is_none_or(|least| self.limit(max_tokens).is_none_or(|limit| limit > least));
         let (sent, reason) = match nearest {
-            None => (wanted.level(), Some(CANNOT_BE_SET.to_owned())),
-            Some(_) if !has_room => (Thinking::Off, Some("max_tokens leaves no room for it".to_owned())),
+            None => (wanted.level(), Some(DropReason::ThinkingCannotBeSet.into())),
+            Some(_) if !has_room => (Thinking::Off, Some(DropReason::NoRoomForThinking.into())),
             Some(nearest) if nearest == wanted => (nearest, None),
             Some(nearest) => {
-                let asked = wanted.as_str();
-                (nearest, Some(format!("this model does not take \"{asked}\", it gets \"{}\"", nearest.as_str())))
+                let levels = [("requested", wanted.as_str().to_owned()), ("sent", nearest.as_str().to_owned())];
+                (nearest, Some(ReasonWithArgs(DropReason::OtherLevel, message_args(levels))))
             }
         };
         if let Some(reason) = reason.filter(|_| is_said) {
@@ -192,11 +212,15 @@ impl ParamsResolver<'_> {
             (Some(range), _) if range.contains(&value) => return Ok(Some(value)),
             (Some(range), other) => {
                 let fits_otherwise = other.is_some_and(|other| other.contains(&value));
-                let when = if fits_otherwise { mode_condition(thinks) } else { "" };
-                self.refuse(param, is_own, format!("must be {range} for this model{when}"))?;
+                let reason = match (fits_otherwise, thinks) {
+                    (false, _) => DropReason::OutOfRange,
+                    (true, true) => DropReason::OutOfRangeWhileThinking,
+                    (true, false) => DropReason::OutOfRangeWithoutThinking,
+                };
+                self.refuse(param, is_own, (reason, range.message_args()))?;
             }
             (None, Some(range)) if !range.contains(&value) => {
-                self.refuse(param, is_own, format!("must be {range} for this model"))?;
+                self.refuse(param, is_own, (DropReason::OutOfRange, range.message_args()))?;
             }
             (None, other) => self.not_taken(param, other.is_some(), thinks),
         }
@@ -216,9 +240,10 @@ impl ParamsResolver<'_> {
             return Ok(Vec::new());
         };
         if value.len() > most as usize {
-            self.refuse(PARAM, is_own, format!("at most {most} for this model"))?;
+            let most = message_args([("most", most.to_string())]);
+            self.refuse(PARAM, is_own, (DropReason::TooManyStopSequences, most))?;
         } else if !self.model.blank_stop_sequences && value.iter().any(|sequence| sequence.trim().is_empty()) {
-            self.refuse(PARAM, is_own, "must not be blank for this model".to_owned())?;
+            self.refuse(PARAM, is_own, DropReason::BlankStopSequence)?;
         } else {
             return Ok(value);
         }
@@ -226,15 +251,13 @@ impl ParamsResolver<'_> {
     }
 
     fn not_taken(&mut self, param: &str, is_taken_otherwise: bool, thinks: bool) {
-        let when = if is_taken_otherwise { mode_condition(thinks) } else { "" };
-        self.leave_out(param, format!("this model does not take it{when}"));
+        let reason = match (is_taken_otherwise, thinks) {
+            (false, _) => DropReason::Unsupported,
+            (true, true) => DropReason::UnsupportedWhileThinking,
+            (true, false) => DropReason::UnsupportedWithoutThinking,
+        };
+        self.leave_out(param, reason);
     }
-}
-
-const CANNOT_BE_SET: &str = "how much this model thinks cannot be set";
-
-fn mode_condition(thinks: bool) -> &'static str {
-    if thinks { " while it thinks" } else { " unless it thinks" }
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! User input that a reply waits for: approvals and pauses. Such a reply may wait any time, and a restart leaves it
 //! unchanged.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::block::{Block, BlockState, Content, ToolStatus};
 use crate::id::BlockId;
 use crate::limits;
+use crate::message_template::{MessageArgs, fill_template, message_args, recognize_sentence};
+use crate::old_sentences;
 use crate::tool::canonical_arguments;
 use crate::turn::Turn;
 
@@ -38,22 +40,45 @@ impl ReplyPauseReason {
         }
     }
 
-    /// Returns the reason as a sentence for people.
-    pub fn sentence(self) -> String {
+    /// Returns the template of the English sentence.
+    pub fn template(self) -> &'static str {
         match self {
-            Self::Rounds => format!("Paused after asking for tools {} times.", limits::TOOL_ROUNDS),
-            Self::Repeats => "Paused because the same call was made again and again.".to_owned(),
+            Self::Rounds => "Paused after {rounds} rounds of tool calls.",
+            Self::Repeats => "Paused because the model repeated the same call.",
         }
     }
 
-    /// Returns the content of the pause block; `text` explains the reason.
-    pub fn content(self, text: &str) -> Content {
-        let fields = json!({ "type": PAUSE, "reason": self.word(), "text": text });
-        Content::Other(if let Value::Object(fields) = fields { fields } else { Map::new() })
+    /// Returns the content of the pause block: the reason with its argument, and the English sentence.
+    pub fn content(self) -> Content {
+        let args = message_args([(ROUNDS, limits::TOOL_ROUNDS.to_string())]);
+        let text = fill_template(self.template(), &args).unwrap_or_default();
+        let mut fields = Map::from_iter([("type".to_owned(), PAUSE.into()), ("reason".to_owned(), self.word().into())]);
+        if self == Self::Rounds {
+            fields.insert(ROUNDS.to_owned(), limits::TOOL_ROUNDS.into());
+        }
+        fields.insert("text".to_owned(), text.into());
+        Content::Other(fields)
+    }
+
+    /// Returns the reason of an open pause with the arguments of its sentence. A pause of an older version has its
+    /// number of rounds only in its text. `None` if the reason or the number is unknown; then the text is shown.
+    pub fn of_open_pause(block: &Block) -> Option<(Self, MessageArgs)> {
+        let (Content::Other(fields), Some(text)) = (&block.content, open_pause_text(block)) else { return None };
+        let reason = fields.get("reason").and_then(Value::as_str)?;
+        match [Self::Rounds, Self::Repeats].into_iter().find(|known| known.word() == reason)? {
+            Self::Repeats => Some((Self::Repeats, MessageArgs::new())),
+            Self::Rounds => match fields.get(ROUNDS).and_then(Value::as_u64) {
+                Some(rounds) => Some((Self::Rounds, message_args([(ROUNDS, rounds.to_string())]))),
+                None => recognize_sentence([(Self::Rounds, old_sentences::PAUSE_AFTER_ROUNDS)], text),
+            },
+        }
     }
 }
 
-/// Returns the text of an open pause.
+/// The field with the number of rounds of calls before the pause, and the argument of its sentence.
+const ROUNDS: &str = "rounds";
+
+/// Returns the stored English text of an open pause.
 pub fn open_pause_text(block: &Block) -> Option<&str> {
     match &block.content {
         Content::Other(fields) if block.state == BlockState::Open && block.content.block_type() == PAUSE => {
@@ -141,13 +166,35 @@ mod tests {
             Some(UserInputKind::Approval)
         );
         assert_eq!(pending_user_input(&waiting(vec![call(ToolStatus::Running)])), None);
-        let mut paused = waiting(vec![call(ToolStatus::Done), ReplyPauseReason::Rounds.content("25 rounds")]);
+        let mut paused = waiting(vec![call(ToolStatus::Done), ReplyPauseReason::Rounds.content()]);
         assert_eq!(pending_user_input(&paused), None, "the pause is over");
         paused.blocks[1].state = BlockState::Open;
         assert_eq!(pending_user_input(&paused), Some(UserInputKind::Continue));
-        assert_eq!(open_pause_text(&paused.blocks[1]), Some("25 rounds"));
+        assert_eq!(open_pause_text(&paused.blocks[1]), Some("Paused after 25 rounds of tool calls."));
         paused.status = TurnStatus::Cancelled;
         assert_eq!(pending_user_input(&paused), None);
+    }
+
+    #[test]
+    fn pause_is_recognized_by_its_reason_and_its_rounds() {
+        let reason_of = |content: Content| {
+            let mut block = fixtures::block(2, 0, content);
+            block.state = BlockState::Open;
+            ReplyPauseReason::of_open_pause(&block)
+        };
+        let stored = |fields: Value| reason_of(serde_json::from_value(fields).unwrap());
+        let rounds = |count: &str| Some((ReplyPauseReason::Rounds, message_args([("rounds", count.to_owned())])));
+        let repeats = Some((ReplyPauseReason::Repeats, MessageArgs::new()));
+        assert_eq!(reason_of(ReplyPauseReason::Rounds.content()), rounds("25"));
+        assert_eq!(reason_of(ReplyPauseReason::Repeats.content()), repeats);
+        let old = "Paused because the same call was made again and again.";
+        assert_eq!(stored(json!({"type": PAUSE, "reason": "repeats", "text": old})), repeats);
+        let old = "Paused after asking for tools 12 times.";
+        assert_eq!(stored(json!({"type": PAUSE, "reason": "rounds", "text": old})), rounds("12"));
+        assert_eq!(stored(json!({"type": PAUSE, "reason": "rounds", "text": "Something else."})), None);
+        assert_eq!(stored(json!({"type": PAUSE, "reason": "newer", "rounds": 3, "text": old})), None);
+        let done = fixtures::block(2, 0, ReplyPauseReason::Rounds.content());
+        assert_eq!(ReplyPauseReason::of_open_pause(&done), None, "the pause is over");
     }
 
     /// Returns a reply with one call per step, with these arguments.
@@ -191,7 +238,7 @@ mod tests {
         for (behind, pauses) in [(limits::TOOL_ROUNDS - 1, None), (limits::TOOL_ROUNDS, Some(ReplyPauseReason::Rounds))]
         {
             let mut turn = asking(&[&steps[..], &steps[..behind as usize]].concat());
-            turn.blocks.insert(steps.len(), fixtures::block(2, 99, ReplyPauseReason::Rounds.content("paused")));
+            turn.blocks.insert(steps.len(), fixtures::block(2, 99, ReplyPauseReason::Rounds.content()));
             assert_eq!(required_pause(&turn, &last(&turn)), pauses, "{behind} calls behind the pause");
         }
         let mut together = asking(&steps);

@@ -15,6 +15,7 @@ use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
 use crate::domain::block::Block;
 use crate::domain::chat::{ChatSettings, derive_title};
 use crate::domain::exchange::ModelParams;
+use crate::domain::message_template::MessageArgs;
 use crate::domain::turn::{Role, Turn, TurnStatus};
 use crate::domain::{
     BranchId, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, TurnId, limits,
@@ -322,6 +323,7 @@ fn ending(message: &ImportedMessage) -> (TurnStatus, Option<Failure>) {
             let failure = Failure {
                 kind: FailureKind::Unknown,
                 message: "This reply had failed in the source.".to_owned(),
+                args: MessageArgs::new(),
                 retryable: true,
                 retry_after_ms: None,
                 detail: Some(words).filter(|words| !words.is_empty()),

@@ -200,7 +200,7 @@ fn ending(out: &mut impl Write, turn: &Turn, is_empty: bool) -> io::Result<()> {
     match (turn.status, &turn.error) {
         (TurnStatus::Error, Some(error)) => {
             if !says_why {
-                blocks::write_failure(out, &error.message)?;
+                blocks::write_failure(out, &error.sentence())?;
             }
             // An imported failure has its only text in the detail.
             error.detail.as_deref().map_or(Ok(()), |detail| escaping::write_quote(out, detail))

@@ -10,6 +10,7 @@ use super::name::wire_name;
 use super::result::text_result;
 use turnleaf_domain::approval::ApprovalRequest;
 use turnleaf_domain::hidden_text::count_hidden_characters;
+use turnleaf_domain::message_template::MessageArgs;
 use turnleaf_domain::tool::{
     OfferedTool, ToolChoice, ToolLabel, ToolOrigin, ToolProgress, ToolSpec, canonical_arguments,
 };
@@ -117,6 +118,8 @@ impl ToolDescription {
             schema_hash,
             hidden_characters: count_hidden_characters(&arguments),
             note: None,
+            note_code: None,
+            note_args: MessageArgs::new(),
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod palette;
 pub mod provider_connect;
 pub mod server_messages;
 pub mod standalone;
+pub mod stored_codes;
 pub mod transcript;
 pub mod trash;
 pub mod tree;

@@ -217,7 +217,7 @@ async fn failed_reply_pauses_graft_until_resumed() {
     let begun = start_graft(&house, &path, new_graft(&path, None)).await.unwrap();
     let paused = house.wait_until_settled(begun.graft.id).await;
     assert_eq!((paused.graft.status, paused.graft.reason), (RerunStatus::Paused, Some(RerunPauseReason::ReplyFailed)));
-    assert!(paused.graft.detail.unwrap().contains("refused"));
+    assert!(paused.graft.detail.unwrap().contains("rejected"));
     assert_eq!(paused.graft.asked, 2);
 
     let resumed = house.service.resume_rerun(house.owner, begun.graft.id).await.unwrap();

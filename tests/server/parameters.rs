@@ -125,8 +125,11 @@ async fn unsupported_parameters_are_reported_and_not_sent() {
     let (body, exchange) = (last_request_body(&log), &started["exchange"]);
     assert_eq!((body.get("temperature"), body.get("top_k")), (None, None));
     let not_sent = json!([
-        { "param": "temperature", "reason": "this model does not take it while it thinks" },
-        { "param": "top_k", "reason": "this model does not take it" },
+        {
+            "param": "temperature", "reason": "this model does not support it while it thinks",
+            "code": "unsupported_while_thinking",
+        },
+        { "param": "top_k", "reason": "this model does not support it", "code": "unsupported" },
     ]);
     assert_eq!((&exchange["not_sent"], &exchange["is_thinking_mode"]), (&not_sent, &json!(true)));
     assert_eq!(exchange["params"], json!({ "temperature": 0.5, "top_k": 7, "thinking": "high" }), "as it was asked");
@@ -140,8 +143,8 @@ async fn unsupported_parameters_are_reported_and_not_sent() {
     let html = axum::body::to_bytes(page.into_body(), usize::MAX).await.unwrap();
     let html = String::from_utf8(html.to_vec()).unwrap();
     let line = html.split("class=\"not-sent\"").nth(1).and_then(|rest| rest.split("</p>").next());
-    let said = "temperature was not sent: this model does not take it while it thinks. \
-                top_k was not sent: this model does not take it.";
+    let said = "temperature was not sent: this model does not support it while it thinks. \
+                top_k was not sent: this model does not support it.";
     // Leptos marks the end of a text.
     assert_eq!(line.map(|line| line.trim_start_matches('>').trim_end_matches("<!>")), Some(said));
     assert_eq!(html.matches("class=\"not-sent\"").count(), 1, "once, under the reply");
@@ -184,7 +187,10 @@ async fn unsupported_turn_parameters_are_refused_by_name_and_store_nothing() {
     }
     let (_, _) = api.call("PATCH", &format!("/api/chats/{chat}"), Some(json!({ "params": refused[0].0 }))).await;
     let started = send_turn(&api, &chat, json!({})).await;
-    let told = json!([{ "param": "temperature", "reason": "must be between 0 and 1 for this model" }]);
+    let told = json!([{
+        "param": "temperature", "reason": "must be between 0 and 1 for this model",
+        "code": "out_of_range", "args": { "least": "0", "most": "1" },
+    }]);
     assert_eq!((&started["exchange"]["not_sent"], last_request_body(&log).get("temperature")), (&told, None));
 
     // A retry does not fail because of the first reply's parameters either.

@@ -7,6 +7,7 @@ use proptest::sample::Index;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use turnleaf::domain::attachment::DOCUMENT_REF_TYPE;
 use turnleaf::domain::block::ToolStatus;
@@ -449,7 +450,9 @@ impl TreePlanter<'_> {
             _ if node.place.is_multiple_of(2) => (of.id, ExchangeKind::Send),
             _ => (of.id, ExchangeKind::Edit),
         };
-        let not_sent = vec![DroppedParam { param: "top_k".into(), reason: node.said.clone() }];
+        let args = BTreeMap::from([("limit".to_owned(), node.said.clone())]);
+        let code = node.thinking.0.then(|| node.failure.clone());
+        let not_sent = vec![DroppedParam { param: "top_k".into(), reason: node.said.clone(), code, args }];
         let params = ModelParams { thinking: node.thinking.1, temperature: Some(0.1), ..ModelParams::default() };
         // Idempotency keys belong to the installation and are not exported.
         let of = Exchange {
@@ -468,6 +471,7 @@ impl TreePlanter<'_> {
         let failure = |words: &str| Failure {
             kind: FailureKind::ALL[words.len() % FailureKind::ALL.len()],
             message: words.to_owned(),
+            args: (words.len() > 3).then(|| ("provider".to_owned(), words.to_owned())).into_iter().collect(),
             retryable: words.len().is_multiple_of(2),
             retry_after_ms: (words.len() > 5).then_some(7),
             detail: (words.len() > 9).then(|| words.to_owned()),

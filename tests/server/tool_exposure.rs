@@ -20,7 +20,7 @@ use turnleaf::domain::block::ToolStatus;
 use turnleaf::domain::tool::ToolChoice;
 use turnleaf::domain::{ChatId, Turn, TurnId};
 use turnleaf::ui::locale::{Locale, with_locale};
-use turnleaf::ui::messages::server_messages::localize_server_message;
+use turnleaf::ui::messages::stored_codes::approval_note;
 use turnleaf_convert::PlainReader;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::sealing::Keyring;
@@ -146,7 +146,7 @@ async fn send(house: &TestServer, chat: ChatId, text: &str) -> TurnId {
 
 /// Returns the note of a question as a Chinese page shows it.
 fn in_chinese(ask: &ApprovalRequest) -> String {
-    with_locale(Locale::Chinese, || localize_server_message(ask.note.as_deref().unwrap_or_default()).into_owned())
+    with_locale(Locale::Chinese, || approval_note(ask).unwrap_or_default())
 }
 
 #[tokio::test]
@@ -176,7 +176,7 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
         let chats = approval_question(&house, id, std::slice::from_ref(&page.hash)).await;
         assert_eq!(internet.reached_hosts(), ["page.test/a"]);
         assert_eq!(chats.tool, "search_chats");
-        assert!(chats.note.as_deref().is_some_and(|note| note.contains("text that you did not write")), "{chats:?}");
+        assert!(chats.note.as_deref().is_some_and(|note| note.contains("text you did not write")), "{chats:?}");
         assert_eq!(in_chinese(&chats), "此对话含有不是你写的文字，可能是它在要求这样做。");
 
         // After a restart, the question is the same.
@@ -191,7 +191,7 @@ async fn injected_page_asks_before_chats_are_read_and_before_another_host_is_rea
         house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
         let evil = approval_question(&house, id, std::slice::from_ref(&chats.hash)).await;
         assert_eq!(evil.title, "Web page (evil.test)");
-        assert!(evil.note.as_deref().is_some_and(|note| note.contains("names evil.test")), "{evil:?}");
+        assert!(evil.note.as_deref().is_some_and(|note| note.contains("mention evil.test")), "{evil:?}");
         assert_eq!(in_chinese(&evil), "此对话含有不是你写的文字，而你的消息都没有提到 evil.test。");
         house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
 
@@ -256,7 +256,7 @@ async fn search_that_finds_reply_exposes_chat_and_one_that_finds_own_messages_do
         let second = approval_question(&house, id, &[]).await;
         let turn = house.service.turn(house.owner, id).await.unwrap();
         assert_eq!(statuses(&turn), [ToolStatus::Done, ToolStatus::AwaitingApproval]);
-        assert!(second.note.as_deref().is_some_and(|note| note.contains("text that you did not write")), "{second:?}");
+        assert!(second.note.as_deref().is_some_and(|note| note.contains("text you did not write")), "{second:?}");
         house.service.stop_turn(house.owner, id).await.unwrap();
         house.service.delete_chat(house.owner, chat).await.unwrap();
         house.service.delete_chat(house.owner, quoting.chat.id).await.unwrap();
@@ -305,7 +305,7 @@ async fn imported_chat_and_copy_of_it_are_exposed_from_start_and_name_no_hosts()
             assert_eq!(chats.tool, "search_chats");
             house.decide(id, ApprovalDecision::Deny, None).await.unwrap();
             let evil = approval_question(&house, id, std::slice::from_ref(&chats.hash)).await;
-            assert!(evil.note.as_deref().is_some_and(|note| note.contains("names evil.test")), "{evil:?}");
+            assert!(evil.note.as_deref().is_some_and(|note| note.contains("mention evil.test")), "{evil:?}");
             house.service.stop_turn(house.owner, id).await.unwrap();
         }
         house.close().await;

@@ -6,6 +6,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use turnleaf::domain::branch::{ModelLock, PromptPrefix};
 use turnleaf::domain::chat::ChatSettings;
+use turnleaf::domain::drop_reason::DropReason;
+use turnleaf::domain::message_template::MessageArgs;
 use turnleaf::domain::tool::{OfferedTool, ToolSpec};
 use turnleaf::domain::*;
 use uuid::Uuid;
@@ -78,7 +80,7 @@ pub fn exchange(branch: &Branch, user_turn: TurnId, request: Option<&str>) -> Ex
         user_turn_id: Some(user_turn),
         kind: ExchangeKind::Send,
         is_thinking_mode: true,
-        not_sent: vec![DroppedParam { param: "top_k".into(), reason: "this model does not take it".into() }],
+        not_sent: vec![DroppedParam::new("top_k", DropReason::Unsupported, MessageArgs::new())],
         params: ModelParams { temperature: Some(0.25), thinking: Some(Thinking::Budget(9)), ..ModelParams::default() },
         client_request_id: request.map(str::to_owned),
         created_at: next_time(),

@@ -1,5 +1,7 @@
 //! Tool cards in every state of docs/reference/ux.md 7, approval prompts, groups, results and sources.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use turnleaf::domain::approval::ApprovalRequest;
 use turnleaf::domain::block::ToolStatus;
@@ -34,6 +36,8 @@ fn ask(title: &str) -> ApprovalRequest {
         hash: "h-1".into(),
         hidden_characters: 0,
         note: None,
+        note_code: None,
+        note_args: BTreeMap::new(),
     }
 }
 
@@ -188,11 +192,10 @@ fn answered_approval_shows_decision_and_no_form() {
 
 #[test]
 fn pause_is_card_with_two_actions() {
-    let mut turn =
-        waiting_turn(vec![call(ToolStatus::Done), ReplyPauseReason::Rounds.content("Paused after 25 tool rounds.")]);
+    let mut turn = waiting_turn(vec![call(ToolStatus::Done), ReplyPauseReason::Rounds.content()]);
     turn.blocks[1].state = BlockState::Open;
     let html = render_turn(turn.clone());
-    assert_says(&html, "Paused after 25 tool rounds. Continue (25 more rounds) Stop here");
+    assert_says(&html, "Paused after 25 rounds of tool calls. Continue (25 more rounds) Stop here");
     assert!(tag(&html, "action=\"/forms/continue\"").contains("method=\"post\""));
     assert!(html.contains("form=\"stop-reply\""));
     turn.blocks[1].state = BlockState::Done;

@@ -40,7 +40,7 @@ test("a reply that a filter ended says so", async ({ page, model }) => {
   reply.sendText("Once upon a");
   reply.finish("content_filter");
   await expectStatus(latestReply(page), "complete");
-  await expect(latestReply(page).getByText("A content filter of the provider ended the reply here.")).toBeVisible();
+  await expect(latestReply(page).getByText("The provider's content filter ended the reply here.")).toBeVisible();
   await expect(page.getByRole("button", { name: "Continue" })).toHaveCount(0);
 });
 

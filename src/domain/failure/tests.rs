@@ -51,6 +51,45 @@ fn every_sentence_is_a_sentence() {
 }
 
 #[test]
+fn failure_stores_arguments_of_its_sentence() {
+    let stored = |failure: &Failure| serde_json::to_value(failure).unwrap();
+    let auth = Failure::new(ProviderAuth, "Demo");
+    assert_eq!(stored(&auth)["args"], serde_json::json!({"provider": "Demo"}));
+    assert_eq!(stored(&Failure::stalled(60, "Demo"))["args"], serde_json::json!({"provider": "Demo", "seconds": "60"}));
+    assert_eq!(Failure::stalled(60, "Demo").message, "Demo sent nothing for 60 s.");
+    assert_eq!(stored(&Failure::new(ServerRestarted, "")).get("args"), None);
+    for (kind, ..) in TABLE {
+        let failure = Failure::new(kind, "Demo");
+        assert_eq!(failure.sentence(), failure.message, "{kind:?}");
+        let older = Failure { args: MessageArgs::new(), ..failure.clone() };
+        assert_eq!(older.sentence(), failure.message, "{kind:?}");
+    }
+}
+
+#[test]
+fn old_sentence_is_recognized_by_kind_and_others_stay() {
+    let of =
+        |kind, message: &str| Failure { message: message.into(), args: MessageArgs::new(), ..Failure::new(kind, "") };
+    for (kind, old, new) in [
+        (ProviderAuth, "The key for A B was refused.", "A B rejected the API key."),
+        (ProviderStalled, "A sent nothing for 60 s.", "A sent nothing for 60 s."),
+        (
+            ServerRestarted,
+            "The server restarted while answering.",
+            "The server restarted while this reply was being generated.",
+        ),
+        (ProviderError, "The key for A was refused.", "The key for A was refused."),
+        (Unknown, "This reply had failed in the source.", "This reply had failed in the source."),
+    ] {
+        assert_eq!(of(kind, old).sentence(), new);
+    }
+    let newer = Failure { args: message_args([("hotel", "H".to_owned())]), ..of(Unknown, "Gone fishing at H.") };
+    assert_eq!(newer.sentence(), "Gone fishing at H.");
+    let incomplete = Failure { args: message_args([("hotel", "H".to_owned())]), ..of(ProviderAuth, "No key.") };
+    assert_eq!(incomplete.sentence(), "No key.", "its argument is missing");
+}
+
+#[test]
 fn code_of_newer_version_is_read_as_unknown() {
     let json = r#"{"kind":"provider_on_holiday","message":"Gone fishing.","retryable":false}"#;
     let failure: Failure = serde_json::from_str(json).unwrap();

@@ -96,8 +96,8 @@ fn unsupported_params_are_dropped_and_reported() {
         stop_sequences: vec!["x".into()],
         ..none()
     };
-    let never = "this model does not take it";
-    let thinks = "this model does not take it while it thinks";
+    let never = "this model does not support it";
+    let thinks = "this model does not support it while it thinks";
     let table = [
         (levels(ReasoningSupport::Always, &[]).without_sampling(false), vec![never; 4]),
         (
@@ -113,7 +113,7 @@ fn unsupported_params_are_dropped_and_reported() {
         assert_eq!(settled.params, thinking(Thinking::Medium));
     }
     let not_sent = resolve_params(&asked, &none(), &levels(ReasoningSupport::Never, &[])).unwrap().not_sent;
-    assert_eq!(not_sent[0].sentence(), "top_k was not sent: this model does not take it.");
+    assert_eq!(not_sent[0], DroppedParam::new("top_k", DropReason::Unsupported, MessageArgs::new()));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn turn_param_wins_over_exclusive_default() {
         let settled = resolve_params(&asked, &defaults, &budgets()).unwrap();
         assert_eq!(settled.params.temperature, kept);
         assert_eq!(settled.params.top_p.is_some(), kept.is_none());
-        assert_eq!(left_out(&settled), [(dropped, "this model takes temperature or top_p, not both")]);
+        assert_eq!(left_out(&settled), [(dropped, "this model accepts temperature or top_p, not both")]);
     }
 }
 
@@ -141,7 +141,7 @@ fn thinking_is_adjusted_to_model_and_reported() {
     for (model, asked, sent, is_on, told) in [
         (all(), None, Medium, true, None),
         (all(), Some(Off), Off, false, None),
-        (all(), Some(Budget(9_000)), High, true, Some("this model does not take \"budget\", it gets \"high\"")),
+        (all(), Some(Budget(9_000)), High, true, Some("this model does not support \"budget\", so \"high\" is used")),
         (levels(ReasoningSupport::Never, &[]), None, Off, false, None),
         (levels(ReasoningSupport::Never, &[]), Some(Off), Off, false, None),
         (levels(ReasoningSupport::Never, &[]), Some(Low), Off, false, Some("this model does not think")),
@@ -153,14 +153,14 @@ fn thinking_is_adjusted_to_model_and_reported() {
             Some(Medium),
             High,
             true,
-            Some("this model does not take \"medium\", it gets \"high\""),
+            Some("this model does not support \"medium\", so \"high\" is used"),
         ),
         (
             levels(ReasoningSupport::Optional, &[Off, Medium]),
             Some(High),
             Medium,
             true,
-            Some("this model does not take \"high\", it gets \"medium\""),
+            Some("this model does not support \"high\", so \"medium\" is used"),
         ),
         (levels(ReasoningSupport::Always, &[]), Some(High), High, true, Some(cannot)),
         (levels(ReasoningSupport::Always, &[]), None, Medium, true, None),
@@ -185,7 +185,7 @@ fn budget_and_max_tokens_yield_to_turn_params() {
     let settled = |asked: ModelParams, defaults: ModelParams| resolve_params(&asked, &defaults, &budgets()).unwrap();
     let kept = settled(thinking(Budget(4_000)), max_tokens(2_000));
     assert_eq!((kept.thinking, kept.params.max_tokens), (Budget(4_000), None));
-    assert_eq!(left_out(&kept), [("max_tokens", "it leaves no room for the budget of thinking")]);
+    assert_eq!(left_out(&kept), [("max_tokens", "it leaves no room for the thinking budget")]);
     let refused = resolve_params(&thinking(Budget(70_000)), &max_tokens(2_000), &budgets()).unwrap_err();
     assert_eq!(refused.reason, "a budget must be below max_tokens (64000)");
     let kept = settled(max_tokens(2_000), thinking(Budget(4_000)));

@@ -77,7 +77,7 @@ fn path_is_written_as_on_screen() {
          \n\
          ```json\n{\n  \"error\": \"timed out after 60 s\"\n}\n```\n\
          \n\
-         > **Error:** The connection to Demo broke off.\n\
+         > **Error:** The connection to Demo was lost.\n\
          \n\
          *1 other version is not in this file.*\n\n"
     );

@@ -123,7 +123,7 @@ impl TurnRun<'_> {
 
     /// Pauses before the calls run. Returns the block that shows the pause.
     async fn pause(&mut self, reason: ReplyPauseReason) -> Result<BlockId, HaltReason> {
-        let block = self.new_block(reason.content(&reason.sentence()), BlockState::Open);
+        let block = self.new_block(reason.content(), BlockState::Open);
         let id = block.id;
         self.recorder.push(Event::BlockStart { block });
         self.recorder.flush(JournalBatch::default()).await?;

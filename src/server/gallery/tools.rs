@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::turns::{pause_block, streaming_turn, turn_view, user_turn};
+use super::turns::{streaming_turn, turn_view, user_turn};
 use crate::api::view::TurnView;
 use crate::domain::approval::{self, ApprovalRequest};
 use crate::domain::block::ToolStatus;
+use crate::domain::message_template::MessageArgs;
 use crate::domain::tool::{ToolLabel, ToolProgress};
 use crate::domain::user_input_wait::ReplyPauseReason;
 use crate::domain::{BlockState, Content, Turn, TurnStatus, fixtures};
@@ -103,6 +104,8 @@ fn waiting_for_approval(ord: i64) -> Turn {
         hash: "0".into(),
         hidden_characters: 2,
         note: None,
+        note_code: None,
+        note_args: MessageArgs::new(),
     };
     add_tool_names(&mut turn, |_| Some((approval::KEY, json!(ask))));
     turn
@@ -110,8 +113,7 @@ fn waiting_for_approval(ord: i64) -> Turn {
 
 /// Returns a reply that paused after too many tool calls.
 fn paused(ord: i64) -> Turn {
-    let mut turn =
-        fixtures::reply(ord, [Content::text("Once more."), pause_block(&ReplyPauseReason::Rounds.sentence())]);
+    let mut turn = fixtures::reply(ord, [Content::text("Once more."), ReplyPauseReason::Rounds.content()]);
     (turn.status, turn.completed_at) = (TurnStatus::WaitingSubagents, None);
     if let Some(last) = turn.blocks.last_mut() {
         last.state = BlockState::Open;

@@ -5,6 +5,8 @@ use serde_json::{Map, Value, json};
 
 use crate::api::view::{BlockMarkup, TurnView, VersionView};
 use crate::domain::block::ToolStatus;
+use crate::domain::drop_reason::DropReason;
+use crate::domain::message_template::MessageArgs;
 use crate::domain::turn::RetryAttempt;
 use crate::domain::{
     Block, BlockState, Content, DroppedParam, Failure, FailureKind, Role, Turn, TurnStatus, fixtures, notice, sources,
@@ -79,7 +81,7 @@ pub fn reasoning_turns() -> Vec<TurnView> {
     let mut stopped = fixtures::reply(12, [Content::text("From buds, at the")]);
     stopped.status = TurnStatus::Cancelled;
     let mut noticed = turn_view(fixtures::reply(14, [notice::Notice::ReasoningRefused.content(), answer()]));
-    noticed.not_sent = vec![DroppedParam { param: "temperature".into(), reason: "this model does not take it".into() }];
+    noticed.not_sent = vec![DroppedParam::new("temperature", DropReason::Unsupported, MessageArgs::new())];
     noticed.switched_to = Some("Demo (scripted)".into());
     let tools = [
         reasoning_block(Some("Planning")),
@@ -143,11 +145,6 @@ pub fn failed_turns() -> Vec<TurnView> {
         [user_turn(2 * at - 1, kind.as_str()), turn_view(failed)]
     };
     (1..).zip(FailureKind::ALL).flat_map(one).collect()
-}
-
-/// Returns a pause that a person ends.
-pub fn pause_block(text: &str) -> Content {
-    Content::Other(json_object(json!({ "type": "x:pause", "reason": "rounds", "text": text })))
 }
 
 /// Returns the fields of a JSON object.

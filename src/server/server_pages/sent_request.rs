@@ -15,7 +15,7 @@ use crate::domain::{Cost, CostBasis};
 use crate::ui::erased::view;
 use crate::ui::locale::join_list;
 use crate::ui::messages::amounts;
-use crate::ui::messages::server_messages::{localize_server_message, not_sent_sentences};
+use crate::ui::messages::stored_codes::{not_sent_sentences, notice_sentence};
 use crate::ui::messages::usage;
 use turnleaf_service::turns::generations::{Generation, SentRequests};
 
@@ -121,9 +121,8 @@ fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView
     let is_estimated = generation.cost_basis != Some(CostBasis::Reported);
     let cost = generation.cost_micros.map(|micros| usage::cost(Cost { micros, is_estimated }));
     let not_sent = manifest.and_then(|manifest| not_sent_sentences(&manifest.not_sent));
-    let repair = manifest
-        .and_then(|manifest| manifest.repair)
-        .map(|repair| localize_server_message(repair.notice().sentence()).into_owned());
+    let repair =
+        manifest.and_then(|manifest| manifest.repair).map(|repair| notice_sentence(repair.notice()).to_owned());
     let goes_on = manifest.and_then(|manifest| manifest.previous_response_id.clone());
     let sent_at = generation.started_at.format("%Y-%m-%d %H:%M:%S UTC").to_string();
     let sent_at = view! { <time datetime=generation.started_at.to_rfc3339()>{sent_at}</time> };

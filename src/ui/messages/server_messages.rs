@@ -1,6 +1,7 @@
-//! Translation of the server's English sentences: why a reply failed, what happened to a request, what a field must
-//! be. Programs read these, too, so they are stored and sent in one language, and recognized here by their pattern.
-//! Unknown sentences stay as they are.
+//! Translation of the server's English sentences about requests and states: what a field must be, why a page or a
+//! change failed, how a provider or a tool server is. Programs read these, too, so they are sent in one language, and
+//! recognized here by their pattern. Unknown sentences stay as they are. What is stored with a chat has codes instead
+//! (`stored_codes`).
 
 mod message_pattern;
 mod server_pages;
@@ -8,7 +9,6 @@ mod server_pages;
 use std::borrow::Cow;
 
 use crate::api::error::ApiError;
-use crate::domain::DroppedParam;
 use crate::ui::locale::{Locale, locale, localized_sentence};
 use message_pattern::{MessagePattern, translate};
 use server_pages::SERVER_PAGE_MESSAGES;
@@ -45,91 +45,6 @@ const STATES: &[MessagePattern] = &[
     ("It failed too many times. Fix it, then restart it.", "多次失败。请修复后重新启动。"),
     ("Not started yet.", "尚未启动。"),
     ("The address changed, so the headers were deleted.", "地址已更改，请求头已清除。"),
-];
-
-/// Reasons of failed replies (`domain::FailureKind::sentence`). A longer pattern precedes one that would also match
-/// it.
-const FAILURES: &[MessagePattern] = &[
-    ("Could not reach {}.", "无法连接 {}。"),
-    ("The key for {} was refused.", "{} 拒绝了 API 密钥。"),
-    ("Your account at {} has no quota left.", "你的 {} 账户额度已用尽。"),
-    ("{} is limiting requests.", "{} 正在限制请求。"),
-    ("{} is overloaded. The reply up to here is kept.", "{} 过载，已收到的部分已保存。"),
-    ("{} failed while answering.", "{} 在生成回复时出错。"),
-    ("{} refused the request.", "{} 拒绝了请求。"),
-    ("{} does not have this model.", "{} 没有这个模型。"),
-    ("This conversation is too long for the model.", "对话超出了模型的上下文长度。"),
-    ("The provider stopped this reply.", "服务商中止了此回复。"),
-    ("The connection to {} broke off.", "与 {} 的连接中断。"),
-    ("{} sent nothing for {} s.", "{} 已 {} 秒无响应。"),
-    ("{} sent nothing for too long.", "{} 长时间无响应。"),
-    ("{} sent something that is not a reply.", "{} 返回了无效的响应。"),
-    ("Reached a limit set on this server.", "回复达到了此服务器设置的限制。"),
-    ("The server restarted while answering.", "生成此回复时服务器重启了。"),
-    ("The server's disk is full.", "服务器磁盘已满。"),
-    ("Something went wrong on this server.", "服务器出错了。"),
-];
-
-/// Reasons of repeated approval questions about a tool (`service::tools::toolbox`).
-const ASKS: &[MessagePattern] = &[
-    ("Its description changed since this chat got it.", "它的说明在此对话启用它之后已更改。"),
-    ("Its description changed since you allowed it.", "它的说明在你允许之后已更改。"),
-    (
-        "Its description is not the one that the configuration file was taken to trust.",
-        "它的说明与配置文件所信任的不一致。",
-    ),
-    (
-        "The chat holds text that you did not write, which may be what asks for this.",
-        "此对话含有不是你写的文字，可能是它在要求这样做。",
-    ),
-    (
-        "The chat holds text that you did not write, and no message of yours names {}.",
-        "此对话含有不是你写的文字，而你的消息都没有提到 {}。",
-    ),
-];
-
-/// Notices on requests (`domain::Notice::sentence`), and reasons of waiting replies (`domain::user_input_wait`).
-const NOTICES: &[MessagePattern] = &[
-    ("Earlier reasoning was left out, because the provider refused it.", "服务商拒绝了此前的思考过程，已将其省略。"),
-    (
-        "Earlier reasoning was left out and tools were summed up, because the provider refused them.",
-        "服务商拒绝了此前的思考过程和工具调用，已省略思考过程并概述工具调用。",
-    ),
-    ("The request was sent again in the form that the provider asked for.", "已按服务商要求的格式重新发送请求。"),
-    (
-        "The provider left earlier reasoning out, because the conversation before it has changed.",
-        "由于之前的对话有变动，服务商省略了此前的思考过程。",
-    ),
-    (
-        "The whole conversation was sent again, because the provider did not have it any more.",
-        "服务商已不再保存此对话，因此重新发送了全部内容。",
-    ),
-    ("The images were told in words, because the provider refused them.", "服务商拒绝了图片，已改用文字描述。"),
-    ("The images were told in words, because this model does not take images.", "此模型不支持图片，已改用文字描述。"),
-    ("The reply reached the model's length limit.", "回复已达到模型的长度上限。"),
-    (
-        "The conversation has filled what the model can read; the reply ends here.",
-        "对话已达到模型的上下文上限，回复到此为止。",
-    ),
-    ("A content filter of the provider ended the reply here.", "服务商的内容过滤器在此处终止了回复。"),
-    ("The model declined to go on.", "模型拒绝继续回复。"),
-    ("Paused after asking for tools {} times.", "已进行 {} 轮工具调用，现已暂停。"),
-    ("Paused because the same call was made again and again.", "因模型反复进行相同的工具调用而暂停。"),
-];
-
-/// Dropped parameters and the reasons (`domain::params_resolution`).
-const NOT_SENT: &[MessagePattern] = &[
-    ("{} was not sent as asked: {!}.", "已调整 {}：{!}。"),
-    ("{} was not sent: {!}.", "未发送 {}：{!}。"),
-    ("this model takes temperature or top_p, not both", "此模型不能同时使用 temperature 和 top_p"),
-    ("this model does not think", "此模型不支持思考"),
-    ("this model always thinks", "此模型的思考无法关闭"),
-    ("this model does not take it while it thinks", "此模型在开启思考时不支持"),
-    ("this model does not take it unless it thinks", "此模型仅在开启思考时支持"),
-    ("this model does not take it", "此模型不支持"),
-    ("it leaves no room for the budget of thinking", "它没有给思考预算留出余地"),
-    ("max_tokens leaves no room for it", "max_tokens 没有给它留出余地"),
-    ("this model does not take \"{}\", it gets \"{}\"", "此模型不支持“{}”，已改用“{}”"),
 ];
 
 /// Requirements on fields that people may see on a page, and problems of requests.
@@ -252,13 +167,6 @@ fn chinese_or_pseudo(english: &str, chinese: String) -> String {
     localized_sentence(|| english.to_owned(), || chinese)
 }
 
-/// Returns the dropped parameters as sentences; none where everything was sent.
-pub fn not_sent_sentences(all: &[DroppedParam]) -> Option<String> {
-    let between = if locale() == Locale::Chinese { "" } else { " " };
-    let sentences: Vec<String> = all.iter().map(|one| localize_server_message(&one.sentence()).into_owned()).collect();
-    (!all.is_empty()).then(|| sentences.join(between))
-}
-
 /// Returns an error as a localized sentence.
 pub fn problem(error: &ApiError) -> String {
     localize_field_error(&error.to_string())
@@ -275,7 +183,7 @@ pub fn localize_field_error(english: &str) -> String {
 }
 
 fn translate_known(english: &str, is_within: bool) -> Option<String> {
-    let tables = [FAILURES, NOTICES, ASKS, NOT_SENT, REASONS, STATES, SERVER_PAGE_MESSAGES];
+    let tables = [REASONS, STATES, SERVER_PAGE_MESSAGES];
     let of_part = |part: &str| if is_within { None } else { translate_known(part, true) };
     tables.iter().flat_map(|table| table.iter()).find_map(|pair| translate(pair, english, &of_part))
 }
@@ -283,8 +191,6 @@ fn translate_known(english: &str, is_within: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::FailureKind;
-    use crate::domain::notice::Notice;
     use crate::ui::locale::with_locale;
 
     fn in_chinese(english: &str) -> String {
@@ -292,32 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn every_failure_and_notice_is_translated_to_chinese() {
-        for kind in FailureKind::ALL {
-            let english = kind.sentence("Anthropic (at home)");
-            let chinese = in_chinese(&english);
-            assert_ne!(chinese, english);
-            assert_eq!(chinese.contains("Anthropic (at home)"), english.contains("Anthropic"), "{chinese}");
-        }
-        for notice in Notice::ALL {
-            assert_ne!(in_chinese(notice.sentence()), notice.sentence());
-        }
-    }
-
-    #[test]
     fn message_patterns_match_with_their_arguments() {
-        let not_sent =
-            [DroppedParam { param: "top_k".into(), reason: "this model does not take it while it thinks".into() }];
         for (english, chinese) in [
             ("must be between 1 and 100", "必须在 1 与 100 之间"),
             ("must be between 1 and ", "must be between 1 and "),
             ("must be at least 1", "至少为 1"),
-            ("Could not reach A {} b.", "无法连接 A {} b。"),
-            ("this model does not take \"low\", it gets \"high\"", "此模型不支持“low”，已改用“high”"),
+            ("provider `A {} b` already exists", "服务商 `A {} b` 已存在"),
+            ("Another sentence {!}", "Another sentence {!}"),
             ("something new", "something new"),
             ("the form has an unknown field", "表单含有未知字段"),
             ("at most 32 references", "最多引用 32 项"),
-            ("Could not reach Working.", "无法连接 Working。"),
+            ("Working did not respond within 3 seconds.", "Working 在 3 秒内没有响应。"),
             ("must be between 0 and 2 for this model", "此模型必须为 0 至 2"),
             ("the image is too large: at most 50 megapixels", "图片太大：最多 50 megapixels"),
             ("Working · 12 models", "正常 · 12 个模型"),
@@ -329,12 +220,8 @@ mod tests {
         ] {
             assert_eq!(in_chinese(english), chinese, "{english}");
         }
-        assert_eq!(
-            with_locale(Locale::Chinese, || not_sent_sentences(&not_sent)).unwrap(),
-            "未发送 top_k：此模型在开启思考时不支持。"
-        );
         assert_eq!(localize_server_message("must be at least 1"), "must be at least 1", "English stays English");
-        let hostile = " was not sent as asked: was not sent: ".repeat(40) + &".".repeat(80);
+        let hostile = "must be must be ".repeat(40) + &" for this model while it thinks for this model".repeat(40);
         assert!(!in_chinese(&hostile).is_empty(), "no form is tried again and again");
         let tool = |english: &str| with_locale(Locale::Chinese, || localize_tool_description(english).into_owned());
         assert_eq!(tool("Calculator"), "计算器");

@@ -1,6 +1,6 @@
 //! Messages of the turn menus, in both languages.
 
-use super::{amounts, server_messages};
+use super::{amounts, stored_codes};
 use crate::domain::{Failure, FailureKind, context_overflow};
 use crate::ui::keymap::{self, KeyCommand};
 use crate::ui::locale::{define_messages, localized_word, message};
@@ -23,7 +23,7 @@ pub fn failure(failure: &Failure) -> String {
     let is_too_long = failure.kind == FailureKind::ContextTooLong;
     let tokens = failure.detail.as_deref().filter(|_| is_too_long).and_then(context_overflow::parse_token_counts);
     let Some((used, most)) = tokens else {
-        return server_messages::localize_server_message(&failure.message).into_owned();
+        return stored_codes::failure_sentence(failure);
     };
     let (used, most) = (amounts::short_count(used), amounts::short_count(most));
     message!(

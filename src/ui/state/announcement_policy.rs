@@ -3,10 +3,10 @@
 
 use crate::domain::block::ToolStatus;
 use crate::domain::excerpt::{first_words, strip_markdown};
-use crate::domain::user_input_wait::{open_pause_text, pending_user_input};
+use crate::domain::user_input_wait::pending_user_input;
 use crate::domain::{Block, BlockId, BlockState, Content, Turn, TurnStatus};
 use crate::ui::keymap::{self, KeyCommand};
-use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::stored_codes::pause_sentence;
 use crate::ui::messages::transcript::{announcements, tool_name};
 use crate::ui::messages::turn_actions::failure as title;
 
@@ -150,8 +150,7 @@ fn question_of(block: &Block) -> Option<String> {
         Content::ToolUse { status: ToolStatus::AwaitingApproval, .. } => {
             Some(announcements::asks_permission(&tool_name(block).0, &keymap::key_hint(KeyCommand::NextPart)))
         }
-        _ => open_pause_text(block)
-            .map(|why| announcements::paused(&localize_server_message(why), &keymap::key_hint(KeyCommand::NextPart))),
+        _ => pause_sentence(block).map(|why| announcements::paused(&why, &keymap::key_hint(KeyCommand::NextPart))),
     }
 }
 

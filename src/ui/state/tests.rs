@@ -277,10 +277,10 @@ fn question_is_announced_assertively_once_and_pauses_progress() {
     turn.blocks = fixtures::blocks(2, [call("a", Running), call("b", AwaitingApproval), call("c", AwaitingApproval)]);
     let question = Announcement::Assertive("c needs your approval. Press F6 to review.".into());
     assert_eq!(saying.next_announcement(&turn, 600_100, &at_composer()), Some(question));
-    let pause = crate::domain::user_input_wait::ReplyPauseReason::Rounds.content("Paused after 25 tool rounds.");
+    let pause = crate::domain::user_input_wait::ReplyPauseReason::Rounds.content();
     turn.blocks = fixtures::blocks(2, [call("a", Done), call("b", Done), call("c", Done), pause]);
     turn.blocks[3].state = crate::domain::BlockState::Open;
-    let paused = Announcement::Assertive("Paused after 25 tool rounds. Press F6 to review.".into());
+    let paused = Announcement::Assertive("Paused after 25 rounds of tool calls. Press F6 to review.".into());
     assert_eq!(saying.next_announcement(&turn, 700_000, &at_composer()), Some(paused));
     assert_eq!(saying.next_announcement(&turn, 800_000, &at_composer()), None);
 }

@@ -8,13 +8,12 @@ use super::async_form::AsyncForm;
 use super::turn_heading::heading_id;
 use crate::browser::focus;
 use crate::domain::approval::ApprovalRequest;
-use crate::domain::user_input_wait::open_pause_text;
 use crate::domain::{Block, BlockId, TurnId, limits};
 use crate::ui::composer::send_button::STOP_FORM;
 use crate::ui::erased::{keyed_rows, view};
 use crate::ui::kit::Icon;
 use crate::ui::markdown::view::MarkdownText;
-use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::stored_codes::{approval_note, pause_sentence};
 use crate::ui::messages::transcript as words;
 use crate::ui::state::TurnState;
 use crate::ui::tool_rendering;
@@ -32,8 +31,7 @@ enum Prompt {
 impl Prompt {
     fn from_block(block: &Block) -> Option<Self> {
         let approval = || Some(Self::Approval(Box::new((ApprovalRequest::from_block(block)?, block.clone()))));
-        approval()
-            .or_else(|| Some(Self::Pause(block.id, localize_server_message(open_pause_text(block)?).into_owned())))
+        approval().or_else(|| Some(Self::Pause(block.id, pause_sentence(block)?)))
     }
 
     /// Returns the key in the list: a question that has changed is another one.
@@ -78,6 +76,7 @@ fn focus_after_answer(turn: TurnId) {
 #[component]
 fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoView {
     let block = call.id;
+    let note = approval_note(&ask);
     let (name, server) = words::tool_name(&call);
     let name = if ask.title.trim().is_empty() { name } else { ask.title };
     let target = match ask.server.as_str() {
@@ -110,7 +109,7 @@ fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoV
                 </span>
             </p>
             <p class="ask-note" dir="auto">{effect}</p>
-            {ask.note.map(|note| view! { <p class="ask-note" dir="auto">{localize_server_message(&note).into_owned()}</p> })}
+            {note.map(|note| view! { <p class="ask-note" dir="auto">{note}</p> })}
             <MarkdownText parts class="drawn"/>
             <form method="post" action="/forms/call" class="ask-form no-print" on:submit=decide>
                 <input type="hidden" name="turn" value=turn.to_string()/>

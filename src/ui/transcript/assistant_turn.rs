@@ -19,7 +19,7 @@ use crate::domain::{Role, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
 use crate::ui::locale::comma;
 use crate::ui::messages::model_name_or_unknown;
-use crate::ui::messages::server_messages::not_sent_sentences;
+use crate::ui::messages::stored_codes::not_sent_sentences;
 use crate::ui::messages::transcript as words;
 use crate::ui::state::{ChatState, TurnState};
 

@@ -10,7 +10,7 @@ use crate::domain::notice::{self, Notice};
 use crate::domain::{Block, ChatId, TurnId};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
-use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::stored_codes::notice_sentence;
 use crate::ui::messages::transcript as words;
 use crate::ui::state::{ChatState, TurnState};
 
@@ -35,7 +35,7 @@ pub fn EndedEarlyLine(state: ChatState, turn: TurnState) -> impl IntoView {
         Some(view! {
             <div class="ended-early">
                 <p class="ended-why" data-block-id=block.to_string() data-block-type="x:notice">
-                    {localize_server_message(notice.sentence()).into_owned()}
+                    {notice_sentence(notice)}
                 </p>
                 {live_view(form)}
             </div>

@@ -1,11 +1,11 @@
-//! Notices on a reply's request, in front of the reply: one quiet line each, with the stored sentence. They are not
-//! part of `domain::segment`, so that none of them splits a reasoning block.
+//! Notices on a reply's request, in front of the reply: one quiet line each. They are not part of `domain::segment`,
+//! so that none of them splits a reasoning block.
 
 use leptos::prelude::*;
 
 use crate::domain::{BlockId, notice};
 use crate::ui::erased::{keyed_rows, view};
-use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::stored_codes::notice_block_sentence;
 use crate::ui::state::TurnState;
 
 /// The lines; none for most replies.
@@ -16,9 +16,7 @@ pub fn RequestNotices(turn: TurnState) -> impl IntoView {
             let blocks = view.turn.blocks.iter();
             blocks
                 .filter(|block| notice::ending_notice(block).is_none())
-                .filter_map(|block| {
-                    Some((block.id, localize_server_message(notice::notice_sentence(block)?).into_owned()))
-                })
+                .filter_map(|block| Some((block.id, notice_block_sentence(block)?.to_owned())))
                 .collect::<Vec<_>>()
         })
     };

@@ -10,7 +10,7 @@ use crate::domain::{Block, BlockState, Content, Turn, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
 use crate::ui::messages;
 use crate::ui::messages::amounts;
-use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::stored_codes::failure_sentence;
 use crate::ui::messages::transcript as texts;
 use crate::ui::state::{ChatState, GrowingItem, TurnState};
 
@@ -116,7 +116,7 @@ fn retry_line(state: ChatState, id: TurnId, attempt: RetryAttempt, posting: Asyn
     };
     view! {
         <span class="attempt">{texts::attempt(attempt.number, attempt.of)}</span>
-        <span dir="auto">{localize_server_message(&attempt.reason.message).into_owned()}</span>
+        <span dir="auto">{failure_sentence(&attempt.reason)}</span>
         {(wait > 0).then(countdown)}
         <form method="post" action="/forms/stop" class="inline-form no-print" on:submit=move |event| posting.submit(event, || ())>
             <input type="hidden" name="turn_id" value=id.to_string()/>

@@ -10,7 +10,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{join_list, message};
 use crate::ui::messages::amounts::measured_time;
-use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::stored_codes::failure_sentence;
 use crate::ui::messages::transcript::ending;
 use crate::ui::messages::usage;
 use turnleaf_service::branches::compare::text_diff::{DiffSpanKind, DiffUnit, TextDiff};
@@ -108,7 +108,7 @@ fn pair_side(chat: ChatId, pair: &ComparedPair, only: DiffSide, is_shared: bool)
 fn reply_view(reply: &ComparedReply, diff: &TextDiff, only: DiffSide) -> AnyView {
     let state = ending(reply.status).map(|word| view! { <span class="mark">{word}</span> " " });
     let failure = reply.failure.as_ref().map(|failure| {
-        view! { <p class="problem" dir="auto">{localize_server_message(&failure.message).into_owned()}</p> }
+        view! { <p class="problem" dir="auto">{failure_sentence(failure)}</p> }
     });
     let facts = [
         usage::in_and_out(&reply.usage),

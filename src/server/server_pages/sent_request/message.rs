@@ -12,7 +12,7 @@ use crate::server::server_pages::messages::sent_request as texts;
 use crate::server::server_pages::turns::turn_address;
 use crate::ui::erased::view;
 use crate::ui::locale::comma;
-use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::messages::stored_codes::notice_sentence;
 
 const FIRST_WORDS: usize = 80;
 
@@ -29,7 +29,7 @@ pub(super) fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
         let lines = entry.attachments.iter().map(|shown| attachment(shown, blocks.get(&shown.block_id).copied()));
         view! { <ul class="sent-attached">{lines.collect_view()}</ul> }
     });
-    let repair = entry.repair.map(|repair| localize_server_message(repair.notice().sentence()).into_owned());
+    let repair = entry.repair.map(|repair| notice_sentence(repair.notice()).to_owned());
     let how = [
         Some(texts::form_and_reason(entry.mode, entry.reason).to_owned()),
         texts::left_out(entry.blocks_omitted),

@@ -90,7 +90,7 @@ fn attachments_are_named_with_version_and_range() {
         "1.2k in · 34 out",
         "≈ $0.0015",
         "top_k was not sent: not supported by this model.",
-        "The images were told in words",
+        "Images were replaced with text descriptions",
         "Raw provider response (2 KiB)",
     ] {
         assert!(html.contains(words), "{words} in {html}");

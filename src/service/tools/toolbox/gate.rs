@@ -5,27 +5,13 @@ use super::exposure::Exposure;
 use super::grants::{is_forbidden, is_granted};
 use super::trust::TrustStatus;
 use super::{NOT_AVAILABLE, ServiceToolbox};
-use turnleaf_domain::approval::ToolApprovalPolicy;
+use turnleaf_domain::approval::{ApprovalNote, ToolApprovalPolicy};
 use turnleaf_domain::tool::{OfferedTool, ToolOrigin};
 use turnleaf_store::tool_policies::{self, StoredPolicy};
 use turnleaf_store::{StoreError, branches, turns};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_arguments;
 use turnleaf_tools::toolbox::{GateDecision, ToolCall, ToolDescription};
-
-/// The reasons why a call asks for approval again.
-pub const DESCRIPTION_CHANGED: &str = "Its description changed since this chat got it.";
-pub const CHANGED_SINCE_ALLOWED: &str = "Its description changed since you allowed it.";
-pub const CHANGED_SINCE_TRUSTED: &str =
-    "Its description is not the one that the configuration file was taken to trust.";
-
-/// The reason why reading the owner's chats asks for approval.
-pub const UNTRUSTED_TEXT: &str = "The chat holds text that you did not write, which may be what asks for this.";
-
-/// Returns the warning about a host that the owner did not name.
-fn unnamed_host_warning(host: &str) -> String {
-    format!("The chat holds text that you did not write, and no message of yours names {host}.")
-}
 
 /// The context of a gate decision besides the call itself.
 pub(super) struct GateContext<'a> {
@@ -116,16 +102,20 @@ pub(super) fn evaluate_gate(call: &ToolCall, granted: Option<&str>, grounds: &Ga
     }
     let was_allowed =
         of_call().any(|policy| policy.policy == ToolApprovalPolicy::Allow && policy.chat.is_none_or(|of| of == chat));
-    ask.note = match (was_allowed, has_changed, host) {
-        (true, ..) => Some(CHANGED_SINCE_ALLOWED.to_owned()),
-        (false, ..) if *trust == TrustStatus::Changed => Some(CHANGED_SINCE_TRUSTED.to_owned()),
-        (false, true, _) => Some(DESCRIPTION_CHANGED.to_owned()),
+    let note = match (was_allowed, has_changed, host) {
+        (true, ..) => Some(ApprovalNote::ChangedSinceAllowed),
+        (false, ..) if *trust == TrustStatus::Changed => Some(ApprovalNote::ChangedSinceTrusted),
+        (false, true, _) => Some(ApprovalNote::DescriptionChanged),
         (false, false, Some(host)) if is_exposed && !exposure.named_hosts.contains(*host) => {
-            Some(unnamed_host_warning(host))
+            Some(ApprovalNote::UnnamedHost)
         }
-        (false, false, None) if is_exposed && tool.is_harmless => Some(UNTRUSTED_TEXT.to_owned()),
+        (false, false, None) if is_exposed && tool.is_harmless => Some(ApprovalNote::UntrustedText),
         (false, false, _) => None,
     };
+    if let Some(note) = note {
+        let host = host.filter(|_| note == ApprovalNote::UnnamedHost);
+        ask.set_note(note, host.map(|host| ("host".to_owned(), host.to_owned())).into_iter().collect());
+    }
     GateDecision::Ask(ask)
 }
 

@@ -116,8 +116,8 @@ fn changed_tool_says_so_when_it_asks() {
     let old = policy_row(None, ToolApprovalPolicy::Allow, Some("another".into()));
     for (policies, has_changed, note) in [
         (vec![], false, None),
-        (vec![], true, Some(DESCRIPTION_CHANGED)),
-        (vec![old], false, Some(CHANGED_SINCE_ALLOWED)),
+        (vec![], true, Some(ApprovalNote::DescriptionChanged)),
+        (vec![old], false, Some(ApprovalNote::ChangedSinceAllowed)),
     ] {
         let grounds = GateContext {
             tool: &tool("Deletes."),
@@ -128,7 +128,10 @@ fn changed_tool_says_so_when_it_asks() {
             exposure: &Exposure::default(),
         };
         let GateDecision::Ask(ask) = evaluate_gate(&call(json!({})), None, &grounds) else { panic!() };
-        assert_eq!(ask.note.as_deref(), note);
+        assert_eq!(
+            (ask.note.as_deref(), ask.note_code.as_deref()),
+            (note.map(|note| note.template()), note.map(|note| note.code()))
+        );
     }
 }
 
@@ -225,7 +228,9 @@ fn question_names_host_and_warns_of_host_named_only_by_others() {
     assert_eq!(ask(true, &["a.test"]).note, None);
     for named in [&[][..], &["b.test", "x.a.test"]] {
         let asked = ask(true, named);
-        assert_eq!(asked.note, Some(unnamed_host_warning("a.test")));
+        let warning = "This chat contains text you did not write, and none of your messages mention a.test.";
+        assert_eq!((asked.note.as_deref(), asked.note_code.as_deref()), (Some(warning), Some("unnamed_host")));
+        assert_eq!(asked.note_args["host"], "a.test");
         assert_eq!(asked.hash, plain.hash, "it is the same question");
     }
 }
@@ -264,7 +269,7 @@ fn own_chats_are_searched_unasked_until_chat_holds_untrusted_text() {
         let gate = evaluate_gate(&call, None, &grounds);
         assert_eq!(gate_name(&gate), expected, "{policies:?} {is_untrusted}");
         if let (GateDecision::Ask(ask), true) = (gate, is_untrusted) {
-            assert_eq!(ask.note.as_deref(), Some(UNTRUSTED_TEXT));
+            assert_eq!(ask.note_code.as_deref(), Some("untrusted_text"));
         }
     }
 }

@@ -1,0 +1,155 @@
+//! Localized sentences of what the server stores as a code with arguments: failures, notices, pauses, dropped
+//! parameters, and notes of approval requests. The English templates are those of the codes (`domain`), because the
+//! API has them, too; the Chinese ones are here, by code. Rows of older versions and of newer ones whose sentence is
+//! unknown are shown as they are stored.
+
+use crate::domain::approval::{ApprovalNote, ApprovalRequest};
+use crate::domain::drop_reason::{AT_LEAST, BETWEEN, DropReason, RANGE};
+use crate::domain::message_template::{MessageArgs, fill_template};
+use crate::domain::notice::{Notice, stored_notice_text};
+use crate::domain::user_input_wait::{ReplyPauseReason, open_pause_text};
+use crate::domain::{Block, DroppedParam, Failure, FailureKind};
+use crate::ui::locale::{Locale, locale, localized_sentence, localized_word, message};
+
+/// Why a reply failed.
+pub fn failure_sentence(failure: &Failure) -> String {
+    let known = failure.sentence_args().and_then(|args| {
+        let has_seconds = args.contains_key(Failure::SECONDS);
+        localized_template(
+            failure.kind.sentence_template(has_seconds),
+            chinese_failure(failure.kind, has_seconds),
+            &args,
+        )
+    });
+    known.unwrap_or_else(|| failure.message.clone())
+}
+
+/// The sentence of a notice block. `None` for other blocks.
+pub fn notice_block_sentence(block: &Block) -> Option<&str> {
+    Notice::from_block(block).map(notice_sentence).or_else(|| stored_notice_text(block))
+}
+
+/// The sentence of a notice.
+pub fn notice_sentence(notice: Notice) -> &'static str {
+    let chinese = match notice {
+        Notice::ReasoningRefused => "服务商拒绝了此前的思考过程，已将其省略。",
+        Notice::StepsDescribed => "服务商拒绝了此前的思考过程和工具调用，已省略思考过程并概述工具调用。",
+        Notice::ReasoningAdded => "已按服务商要求的格式重新发送请求。",
+        Notice::ReasoningDropped => "由于之前的对话有变动，服务商省略了此前的思考过程。",
+        Notice::ResentWhole => "服务商已不再保存此对话，因此重新发送了全部内容。",
+        Notice::ImagesDescribed => "服务商拒绝了图片，已改用文字描述。",
+        Notice::ImagesUnsupported => "此模型不支持图片，已改用文字描述。",
+        Notice::LengthReached => "回复已达到模型的长度上限。",
+        Notice::ContextFilled => "对话已达到模型的上下文上限，回复到此为止。",
+        Notice::Filtered => "服务商的内容过滤器在此处终止了回复。",
+        Notice::Declined => "模型拒绝继续回复。",
+    };
+    localized_word(notice.sentence(), chinese)
+}
+
+/// Why a reply has paused. `None` unless the block is an open pause.
+pub fn pause_sentence(block: &Block) -> Option<String> {
+    let text = open_pause_text(block)?;
+    let known = ReplyPauseReason::of_open_pause(block).and_then(|(reason, args)| {
+        let chinese = match reason {
+            ReplyPauseReason::Rounds => "已进行 {rounds} 轮工具调用，现已暂停。",
+            ReplyPauseReason::Repeats => "因模型反复进行相同的工具调用而暂停。",
+        };
+        localized_template(reason.template(), chinese, &args)
+    });
+    Some(known.unwrap_or_else(|| text.to_owned()))
+}
+
+/// Why a call asks for approval again. `None` if it asks for the first time.
+pub fn approval_note(ask: &ApprovalRequest) -> Option<String> {
+    let known = ask.known_note().and_then(|(note, args)| {
+        let chinese = match note {
+            ApprovalNote::DescriptionChanged => "它的说明在此对话启用它之后已更改。",
+            ApprovalNote::ChangedSinceAllowed => "它的说明在你允许之后已更改。",
+            ApprovalNote::ChangedSinceTrusted => "它的说明与配置文件所信任的不一致。",
+            ApprovalNote::UntrustedText => "此对话含有不是你写的文字，可能是它在要求这样做。",
+            ApprovalNote::UnnamedHost => "此对话含有不是你写的文字，而你的消息都没有提到 {host}。",
+        };
+        localized_template(note.template(), chinese, &args)
+    });
+    known.or_else(|| ask.note.clone())
+}
+
+/// The dropped parameters with their reasons, as sentences. `None` where everything was sent.
+pub fn not_sent_sentences(all: &[DroppedParam]) -> Option<String> {
+    let between = if locale() == Locale::Chinese { "" } else { " " };
+    let sentences: Vec<String> = all.iter().map(not_sent_sentence).collect();
+    (!all.is_empty()).then(|| sentences.join(between))
+}
+
+fn not_sent_sentence(dropped: &DroppedParam) -> String {
+    let known = dropped.known_reason().and_then(|(reason, mut args)| {
+        let range = localized_template(BETWEEN, "{least} 至 {most}", &args)
+            .or_else(|| localized_template(AT_LEAST, "不小于 {least}", &args));
+        args.extend(range.map(|range| (RANGE.to_owned(), range)));
+        localized_template(reason.template(), chinese_drop_reason(reason), &args)
+    });
+    let (param, reason) = (&dropped.param, known.as_ref().unwrap_or(&dropped.reason));
+    match param.as_str() {
+        "thinking" => message!("{param} was adjusted: {reason}.", "已调整 {param}：{reason}。"),
+        _ => message!("{param} was not sent: {reason}.", "未发送 {param}：{reason}。"),
+    }
+}
+
+/// Fills the template of the current language. Returns `None` if an argument is missing.
+fn localized_template(english: &str, chinese: &str, args: &MessageArgs) -> Option<String> {
+    let english = fill_template(english, args)?;
+    Some(localized_sentence(|| english, || fill_template(chinese, args).unwrap_or_default()))
+}
+
+fn chinese_failure(kind: FailureKind, has_seconds: bool) -> &'static str {
+    match kind {
+        FailureKind::ProviderUnreachable => "无法连接 {provider}。",
+        FailureKind::ProviderAuth => "{provider} 拒绝了 API 密钥。",
+        FailureKind::ProviderQuota => "你的 {provider} 账户额度已用尽。",
+        FailureKind::ProviderRateLimited => "{provider} 正在限制请求。",
+        FailureKind::ProviderOverloaded => "{provider} 过载，已收到的部分已保存。",
+        FailureKind::ProviderError => "{provider} 在生成回复时出错。",
+        FailureKind::ProviderRefusedRequest => "{provider} 拒绝了请求。",
+        FailureKind::ModelNotFound => "{provider} 没有这个模型。",
+        FailureKind::ContextTooLong => "对话超出了模型的上下文长度。",
+        FailureKind::ContentFiltered => "服务商中止了此回复。",
+        FailureKind::ProviderTruncated => "与 {provider} 的连接中断。",
+        FailureKind::ProviderStalled if has_seconds => "{provider} 已 {seconds} 秒无响应。",
+        FailureKind::ProviderStalled => "{provider} 长时间无响应。",
+        FailureKind::ProviderProtocol => "{provider} 返回了无效的响应。",
+        FailureKind::LimitEvent
+        | FailureKind::LimitOutput
+        | FailureKind::LimitRounds
+        | FailureKind::LimitToolArgs
+        | FailureKind::LimitTime => "回复达到了此服务器设置的限制。",
+        FailureKind::ServerRestarted => "生成此回复时服务器重启了。",
+        FailureKind::StorageFull => "服务器磁盘已满。",
+        FailureKind::Internal | FailureKind::Unknown => "服务器出错了。",
+    }
+}
+
+fn chinese_drop_reason(reason: DropReason) -> &'static str {
+    match reason {
+        DropReason::TemperatureOrTopP => "此模型不能同时使用 temperature 和 top_p",
+        DropReason::ModelNeverThinks => "此模型不支持思考",
+        DropReason::ModelAlwaysThinks => "此模型的思考无法关闭",
+        DropReason::ThinkingCannotBeSet => "此模型的思考强度无法设置",
+        DropReason::Unsupported => "此模型不支持",
+        DropReason::UnsupportedWhileThinking => "此模型在开启思考时不支持",
+        DropReason::UnsupportedWithoutThinking => "此模型仅在开启思考时支持",
+        DropReason::NoRoomForBudget => "它没有给思考预算留出余地",
+        DropReason::NoRoomForThinking => "max_tokens 没有给它留出余地",
+        DropReason::OtherLevel => "此模型不支持“{requested}”，已改用“{sent}”",
+        DropReason::OutOfRange => "此模型必须为 {range}",
+        DropReason::OutOfRangeWhileThinking => "此模型开启思考时必须为 {range}",
+        DropReason::OutOfRangeWithoutThinking => "此模型未开启思考时必须为 {range}",
+        DropReason::BudgetOutOfRange => "此模型的思考预算必须为 {range} token",
+        DropReason::BudgetNotBelowMaxTokens => "思考预算必须小于 max_tokens（{limit}）",
+        DropReason::TooManyStopSequences => "此模型最多 {most} 个",
+        DropReason::BlankStopSequence => "此模型不支持空白的停止序列",
+    }
+}
+
+#[cfg(test)]
+mod tests;
