@@ -113,6 +113,7 @@ fn merge_items(items: &[DecodedItem]) -> MergedReply {
             DecodedItem::Thinking(text) => told.thinking.push_str(&without_whitespace(text)),
             DecodedItem::TextReplaced(_)
             | DecodedItem::ThinkingReplaced(_)
+            | DecodedItem::ThinkingTitle(_)
             | DecodedItem::ToolArgumentsReplaced { .. } => {
                 panic!("recordings need no corrections: {item:?}")
             }
@@ -167,7 +168,10 @@ fn expected(output: &[Value]) -> MergedReply {
             "file_search_call" => told.others.push("own file_search".into()),
             "code_interpreter_call" => told.others.push("own code_interpreter".into()),
             "mcp_call" => told.others.push(format!("own {}", text("name"))),
-            other => told.others.push(format!("x:{other}")),
+            other => match other.strip_suffix("_call").or(Some(other).filter(|other| other.starts_with("mcp_"))) {
+                Some(name) => told.others.push(format!("own {name}")),
+                None => told.others.push(format!("x:{other}")),
+            },
         }
     }
     told
@@ -270,6 +274,7 @@ fn blocks_keep_order_of_first_appearance() {
                 "web_search_call" | "file_search_call" | "code_interpreter_call" | "mcp_call" => {
                     Some("tool_use".into())
                 }
+                other if other.ends_with("_call") || other.starts_with("mcp_") => Some("tool_use".into()),
                 other => Some(format!("x:{other}")),
             })
             .collect();

@@ -221,9 +221,9 @@ fn merged_thoughts(blocks: &[Block], shown: &[RenderedItem]) -> HashMap<String, 
 
 fn reasoning_part(block: &Block) -> MessagePart {
     let reasoning = match &block.content {
-        Content::Thinking { thinking, title, duration_ms, .. } => Some(PartReasoning {
+        Content::Thinking { thinking, duration_ms, .. } => Some(PartReasoning {
             content: thinking.clone(),
-            title: title.clone(),
+            title: block.reasoning_title(),
             streaming: block.state == BlockState::Open,
             duration: *duration_ms,
             total_duration: None,

@@ -50,6 +50,7 @@ pub mod params_resolution;
 pub mod path_alignment;
 pub mod plural;
 pub mod provider;
+pub mod reasoning_title;
 pub mod repair;
 pub mod rerun;
 pub mod segment;

@@ -207,9 +207,9 @@ impl ReasoningBlock {
             match member {
                 Segment::Think { blocks, .. } => {
                     for block in blocks.iter().filter_map(|&at| all.get(at)) {
-                        let Content::Thinking { thinking, title, duration_ms, .. } = &block.content else { continue };
+                        let Content::Thinking { thinking, duration_ms, .. } = &block.content else { continue };
                         self.duration_ms = sum_known([self.duration_ms, *duration_ms]);
-                        self.title = title.clone().filter(|title| !title.trim().is_empty());
+                        self.title = block.reasoning_title();
                         self.has_text |= !thinking.trim().is_empty();
                         self.is_open = block.state == BlockState::Open;
                         self.was_cut_off = was_cut_off(block);

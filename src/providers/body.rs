@@ -276,6 +276,10 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
         }
     }
 
+    fn has_headings(&self) -> bool {
+        R::HAS_HEADINGS
+    }
+
     fn event_count(&self) -> u64 {
         self.events
     }

@@ -14,9 +14,11 @@ use provider_tools::PendingProviderCalls;
 use turnleaf_domain::attachment::{AttachmentCard, CARD_KEY};
 use turnleaf_domain::block::{ToolStatus, chat_seq};
 use turnleaf_domain::notice::is_notice;
+use turnleaf_domain::reasoning_title;
 use turnleaf_domain::tool::parse_arguments;
 use turnleaf_domain::{Author, Block, BlockId, BlockState, Content, Event, GenerationId, limits};
 
+mod corrections;
 mod provider_tools;
 
 /// The position at which the blocks of one generation are appended.
@@ -53,6 +55,8 @@ enum OpenBlock {
         id: BlockId,
         text: String,
         is_corrected: bool,
+        /// A title that the text does not show, and the length of the text before it.
+        title: Option<(usize, String)>,
         redacted: Option<String>,
         since: Option<Duration>,
     },
@@ -81,6 +85,8 @@ pub struct BlockBuilder {
     ended: usize,
     own: PendingProviderCalls,
     images: Images,
+    /// Paragraphs of the reasoning may begin with headings.
+    has_headings: bool,
     last_thinking: Option<BlockId>,
     last_at: Option<Duration>,
 }
@@ -97,6 +103,7 @@ impl BlockBuilder {
             ended: 0,
             own: PendingProviderCalls::default(),
             images: Images::default(),
+            has_headings: false,
             last_thinking: None,
             last_at: None,
         }
@@ -106,6 +113,12 @@ impl BlockBuilder {
     pub fn with_pending_calls(mut self, blocks: &[Block]) -> Self {
         self.own = PendingProviderCalls::from_blocks(blocks);
         self
+    }
+
+    /// Sets whether paragraphs of the reasoning may begin with headings ([`crate::provider::Decoder::has_headings`]),
+    /// of which the last one is the title of its block.
+    pub fn set_headings(&mut self, has_headings: bool) {
+        self.has_headings = has_headings;
     }
 
     /// Converts one item into events. `at` is the monotonic time since the generation began, from which the duration
@@ -124,6 +137,7 @@ impl BlockBuilder {
             DecodedItem::Thinking(text) => self.thinking(&text, None, at, out),
             DecodedItem::TextReplaced(text) => self.replace_text(text, out),
             DecodedItem::ThinkingReplaced(text) => self.replace_thinking(text, at, out),
+            DecodedItem::ThinkingTitle(title) => self.set_title(title),
             DecodedItem::RedactedThinking(data) => self.thinking("", Some(data), at, out),
             DecodedItem::ThinkingSignature(signature) => {
                 self.end_open(BlockState::Done, out);
@@ -212,9 +226,21 @@ impl BlockBuilder {
         let is_sealed = hidden.is_some() && matches!(self.open, OpenBlock::Thinking { redacted: Some(_), .. });
         if is_sealed || !matches!(self.open, OpenBlock::Thinking { .. }) {
             self.end_open(BlockState::Done, out);
-            let id = self.start(Content::thinking(""), BlockState::Open, out);
+            let mut block = self.block(Content::thinking(""), BlockState::Open);
+            if self.has_headings && hidden.is_none() {
+                block.block_metadata = reasoning_title::headings_metadata();
+            }
+            let id = block.id;
+            out.push(Event::BlockStart { block });
             self.last_thinking = Some(id);
-            self.open = OpenBlock::Thinking { id, text: String::new(), is_corrected: false, redacted: None, since: at };
+            self.open = OpenBlock::Thinking {
+                id,
+                text: String::new(),
+                is_corrected: false,
+                title: None,
+                redacted: None,
+                since: at,
+            };
         }
         if let OpenBlock::Thinking { id, text, redacted, .. } = &mut self.open {
             if !more.is_empty() {
@@ -247,33 +273,6 @@ impl BlockBuilder {
         {
             call.raw.push_str(more);
             out.push(Event::BlockDelta { block_id: call.block_id, text: more.to_owned() });
-        }
-    }
-
-    /// Corrects the open text. The end of its block carries the corrected text, because deltas can only append.
-    fn replace_text(&mut self, text: String, out: &mut Vec<Event>) {
-        match &mut self.open {
-            OpenBlock::Text { corrected, .. } => *corrected = Some(text),
-            _ => self.text(text, out),
-        }
-    }
-
-    /// Corrects the open reasoning, like [`Self::replace_text`].
-    fn replace_thinking(&mut self, whole: String, at: Option<Duration>, out: &mut Vec<Event>) {
-        match &mut self.open {
-            OpenBlock::Thinking { text, is_corrected, .. } => {
-                *text = whole;
-                *is_corrected = true;
-            }
-            _ => self.thinking(&whole, None, at, out),
-        }
-    }
-
-    /// Corrects the arguments of a call, whose block ends with the arguments as they are then.
-    fn replace_arguments(&mut self, index: u64, whole: String) {
-        let at = self.indexes.iter().rposition(|known| *known == index).filter(|at| *at >= self.ended);
-        if let Some(call) = at.and_then(|at| self.calls.get_mut(at)) {
-            call.raw = whole;
         }
     }
 
@@ -362,17 +361,17 @@ impl BlockBuilder {
         let (block_id, content) = match std::mem::replace(&mut self.open, OpenBlock::Nothing) {
             OpenBlock::Nothing => return,
             OpenBlock::Text { id, corrected } => (id, corrected.map(|text| Content::text(&text))),
-            OpenBlock::Thinking { id, text, is_corrected, redacted, since } => {
+            OpenBlock::Thinking { id, text, is_corrected, title, redacted, since } => {
+                let heading = reasoning_title::last_heading(&text, true).filter(|_| self.has_headings);
+                let title = match (heading, title) {
+                    (Some((at, _)), Some((before, title))) if before > at => Some(title),
+                    (None, title) => title.map(|(_, title)| title),
+                    (Some((_, heading)), _) => Some(heading.to_owned()),
+                };
                 let duration = since.and_then(|since| Some(self.last_at?.saturating_sub(since)));
                 let duration_ms = duration.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
-                let content =
-                    (duration_ms.is_some() || redacted.is_some() || is_corrected).then_some(Content::Thinking {
-                        thinking: text,
-                        signature: None,
-                        redacted,
-                        title: None,
-                        duration_ms,
-                    });
+                let content = (duration_ms.is_some() || redacted.is_some() || is_corrected || title.is_some())
+                    .then_some(Content::Thinking { thinking: text, signature: None, redacted, title, duration_ms });
                 (id, content)
             }
         };

@@ -248,6 +248,10 @@ pub trait Decoder: Send {
     /// usage, so it must also be called after a stop or a broken connection; a connection that breaks after the
     /// terminal leaves the reply complete.
     fn finish(&mut self, out: &mut Vec<DecodedItem>) -> DecodeOutcome;
+    /// Returns true if paragraphs of the reasoning may begin with headings, which are its titles.
+    fn has_headings(&self) -> bool {
+        false
+    }
     /// Returns the number of events, or of values in a document, so far.
     fn event_count(&self) -> u64;
 }
@@ -263,6 +267,8 @@ pub enum DecodedItem {
     TextReplaced(String),
     /// The corrected text of the whole open reasoning, which replaces what was emitted of it. It ends the reasoning.
     ThinkingReplaced(String),
+    /// The title of the reasoning so far, where its text does not show that a part begins with this heading.
+    ThinkingTitle(String),
     /// The signature of the reasoning before it; opaque.
     ThinkingSignature(String),
     /// Reasoning that the provider hides; opaque.

@@ -19,6 +19,9 @@ pub trait ResponseReader: Send {
     /// belong to the reply.
     const HAS_TERMINAL: bool = true;
 
+    /// Paragraphs of the reasoning may begin with headings ([`turnleaf_domain::reasoning_title`]).
+    const HAS_HEADINGS: bool = false;
+
     /// Returns true if a value is an error document instead of a part of a reply.
     fn is_error(&self, said: BodyValue<'_>) -> bool;
     /// Reads a value that is not an error. `Err` ends the reply with that failure.

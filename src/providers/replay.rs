@@ -66,7 +66,7 @@ pub fn replay(how: &ReplayOptions, body: &[u8]) -> Result<Value, ReplayUsageErro
         decoder.feed(piece, &mut items);
     }
     let outcome = decoder.finish(&mut items);
-    let read = read(items, &outcome);
+    let read = read(items, &outcome, decoder.has_headings());
     let next = how.with_next_message.then(|| next(api, dialect, &read, body));
     Ok(print(&read, &outcome, decoder.event_count(), next))
 }
@@ -79,13 +79,14 @@ struct ReplayedReply {
     usage: Usage,
 }
 
-fn read(items: Vec<DecodedItem>, outcome: &DecodeOutcome) -> ReplayedReply {
+fn read(items: Vec<DecodedItem>, outcome: &DecodeOutcome, has_headings: bool) -> ReplayedReply {
     let mut minted = 0;
     let place = BlockPosition { turn_ord: 1, next_seq: 0, generation_id: GenerationId::from_uuid(Uuid::nil()) };
     let mut builder = BlockBuilder::new(place, move || {
         minted += 1;
         (BlockId::from_uuid(Uuid::from_u128(minted)), DateTime::UNIX_EPOCH)
     });
+    builder.set_headings(has_headings);
     let mut events = Vec::new();
     for item in items {
         builder.push(item, None, &mut events);

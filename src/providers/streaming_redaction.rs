@@ -157,6 +157,10 @@ impl RedactingDecoder {
                     self.replace_text(item, out);
                     continue;
                 }
+                item @ DecodedItem::ThinkingTitle(_) => {
+                    out.push(self.redact_item(item));
+                    continue;
+                }
                 // These items may occur within a text.
                 item @ (DecodedItem::Model(_)
                 | DecodedItem::Usage(_)
@@ -199,6 +203,7 @@ impl RedactingDecoder {
             DecodedItem::ProviderToolResult { id, name, result, is_error } => {
                 DecodedItem::ProviderToolResult { id, name, result: secrets.redact_value(result), is_error }
             }
+            DecodedItem::ThinkingTitle(title) => DecodedItem::ThinkingTitle(secrets.redact(&title)),
             DecodedItem::Opaque(fields) => match secrets.redact_value(Value::Object(fields)) {
                 Value::Object(fields) => DecodedItem::Opaque(fields),
                 _ => DecodedItem::Opaque(Default::default()),
@@ -223,6 +228,10 @@ impl Decoder for RedactingDecoder {
         self.redact_items(out);
         self.finish_targets(|_| true, out);
         outcome
+    }
+
+    fn has_headings(&self) -> bool {
+        self.decoder.has_headings()
     }
 
     fn event_count(&self) -> u64 {

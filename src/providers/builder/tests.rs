@@ -303,3 +303,37 @@ fn corrections_replace_open_text_reasoning_and_arguments() {
     assert_eq!((contents[3], contents.len()), (&Content::text("New"), 4));
     assert_eq!(builder.tool_calls()[0].raw, "{\"x\":1}");
 }
+
+#[test]
+fn reasoning_has_its_last_heading_as_title_while_open_and_afterwards() {
+    let thinking = |text: &str| DecodedItem::Thinking(text.to_owned());
+    for (has_headings, items, open, ended) in [
+        (true, vec![thinking("**A**\n\none\n\n"), thinking("**B**\n\ntwo")], Some("B"), Some("B")),
+        (true, vec![thinking("**A**\n\none\n\n**B**")], Some("A"), Some("B")),
+        (
+            true,
+            vec![thinking("**A**\none"), DecodedItem::ThinkingTitle("B".to_owned()), thinking("**B**\ntwo")],
+            Some("A"),
+            Some("B"),
+        ),
+        (true, vec![thinking("one")], None, None),
+        (false, vec![thinking("**A**\n\none")], None, None),
+    ] {
+        let mut builder = builder();
+        builder.set_headings(has_headings);
+        let mut events = Vec::new();
+        items.into_iter().for_each(|item| builder.push(item, None, &mut events));
+        let Event::BlockStart { mut block } = events[0].clone() else { panic!("{events:?}") };
+        for event in &events[1..] {
+            let Event::BlockDelta { text, .. } = event else { panic!("{event:?}") };
+            block.content.streaming_text_mut().unwrap().push_str(text);
+        }
+        assert_eq!(block.reasoning_title().as_deref(), open);
+        let mut end = Vec::new();
+        builder.close(BlockState::Done, &mut end);
+        let Event::BlockEnd { content, .. } = end.remove(0) else { panic!("{end:?}") };
+        block.state = BlockState::Done;
+        block.content = content.unwrap_or(block.content);
+        assert_eq!(block.reasoning_title().as_deref(), ended);
+    }
+}

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::gemini::provider_tools::GeminiProviderCalls;
 use crate::provider::DecodedItem;
 use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
 
@@ -36,9 +37,9 @@ impl GeminiSources {
         }
     }
 
-    /// Emits everything at the end of the body. Web pages become sources; the search that found them becomes a
-    /// provider tool call.
-    pub fn finish(&mut self, said: &ReplyText, out: &mut Vec<DecodedItem>) {
+    /// Emits everything at the end of the body. Web pages become sources; the search that found them is a provider
+    /// tool call of `own`.
+    pub fn finish(&mut self, said: &ReplyText, own: &mut GeminiProviderCalls, out: &mut Vec<DecodedItem>) {
         let (pages, others): (Vec<Value>, Vec<Value>) =
             self.citations.drain(..).partition(|citation| is_web_url(word(citation, "uri")));
         let mut given: Vec<SourceInput> = pages.iter().map(|page| cited_source(page, said)).collect();
@@ -52,17 +53,8 @@ impl GeminiSources {
             last.shift_remove(GROUNDING);
         }
         out.extend(sources_content(given).map(DecodedItem::Opaque));
-        if let Some(queries) = queries {
-            let id = "google_search".to_owned();
-            let name = id.clone();
-            out.push(DecodedItem::ProviderToolCall { id: id.clone(), name: name.clone(), server: None });
-            out.push(DecodedItem::ProviderToolArguments {
-                id: id.clone(),
-                text: json!({"queries": queries}).to_string(),
-            });
-            let found = pages_of(&grounding).flatten().map(|(url, title)| json!({"title": title, "url": url}));
-            out.push(DecodedItem::ProviderToolResult { id, name, result: found.collect(), is_error: false });
-        }
+        let found = pages_of(&grounding).flatten().map(|(url, title)| json!({"title": title, "url": url}));
+        own.finish_search(queries.and_then(Value::as_array), found.collect(), out);
         out.extend(others.into_iter().map(|citation| DecodedItem::Opaque(opaque_content("citation", citation))));
         out.extend(last.into_iter().map(|(key, value)| DecodedItem::Opaque(opaque_content(&key, value))));
     }
@@ -178,8 +170,9 @@ mod tests {
             sources.read_candidate(&candidate);
         }
         let mut out = Vec::new();
-        sources.finish(&ReplyText::default(), &mut out);
-        sources.finish(&ReplyText::default(), &mut out);
+        let mut own = GeminiProviderCalls::default();
+        sources.finish(&ReplyText::default(), &mut own, &mut out);
+        sources.finish(&ReplyText::default(), &mut own, &mut out);
         let expected = [
             opaque_content("citation", json!({"uri": "a"})),
             opaque_content("citation", json!({"uri": "b"})),

@@ -14,6 +14,7 @@ use crate::provider::DecodedItem;
 use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
 use crate::redaction::SecretSet;
 use crate::text_accumulator::{TextAccumulator, TextKind};
+use turnleaf_domain::reasoning_title::first_heading;
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
 /// Decoder of one response body: a stream, or the JSON array that is sent without `alt=sse`.
@@ -21,6 +22,9 @@ pub type GeminiDecoder = JsonBody<GeminiReader>;
 
 /// Keys of a part that are not its payload.
 const NON_PAYLOAD_KEYS: [&str; 5] = ["thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution"];
+
+/// The number of characters that are kept of the end of the thoughts.
+const THOUGHT_END: usize = 16;
 
 /// [`ResponseReader`] of Gemini: the state of one response body. Only candidate 0 is read.
 #[derive(Debug, Default)]
@@ -34,6 +38,8 @@ pub struct GeminiReader {
     own: GeminiProviderCalls,
     sources: GeminiSources,
     said_text: ReplyText,
+    /// The last characters of the thoughts so far.
+    thought_end: String,
     counts: GeminiUsageCounts,
     /// The last `finishReason`, or the reason why the prompt was blocked.
     stop_reason: Option<String>,
@@ -93,7 +99,16 @@ impl GeminiReader {
                 if !text.is_empty() {
                     self.close_call(out);
                     let growth = if is_thought { TextKind::Thinking } else { TextKind::Text };
-                    given = Some(self.growing.push(growth, text, is_mended, out));
+                    if is_thought {
+                        self.read_title(text, out);
+                    }
+                    let told = self.growing.push(growth, text, is_mended, out);
+                    if is_thought {
+                        self.thought_end.push_str(&told);
+                        let kept = self.thought_end.char_indices().rev().nth(THOUGHT_END - 1).map_or(0, |(at, _)| at);
+                        self.thought_end.drain(..kept);
+                    }
+                    given = Some(told);
                     self.is_tool_running = false;
                 }
             } else if let Some((name, held)) = payload_of(part) {
@@ -111,6 +126,17 @@ impl GeminiReader {
         if let Some(signature) = signature {
             self.growing.flush(out);
             out.push(DecodedItem::ThinkingSignature(signature.to_owned()));
+        }
+    }
+
+    /// Emits the title of a thought that begins with a heading, where its text does not show it: the thought before it
+    /// does not end with a blank line.
+    fn read_title(&self, text: &str, out: &mut Vec<DecodedItem>) {
+        let mut lines = self.thought_end.rsplit('\n');
+        let ends_paragraph = lines.next().is_none_or(|line| line.trim().is_empty())
+            && lines.next().is_none_or(|line| line.trim().is_empty());
+        if !ends_paragraph && let Some(title) = first_heading(text) {
+            out.push(DecodedItem::ThinkingTitle(title.to_owned()));
         }
     }
 
@@ -158,6 +184,7 @@ impl GeminiReader {
 impl ResponseReader for GeminiReader {
     /// Several finish reasons may arrive, with text between them (docs/reference/providers.md 2.4).
     const HAS_TERMINAL: bool = false;
+    const HAS_HEADINGS: bool = true;
 
     fn is_error(&self, said: BodyValue<'_>) -> bool {
         said.value.get("error").is_some_and(|error| !error.is_null())
@@ -213,7 +240,7 @@ impl ResponseReader for GeminiReader {
         if self.is_complete() {
             self.own.finish(out);
         }
-        self.sources.finish(&self.said_text, out);
+        self.sources.finish(&self.said_text, &mut self.own, out);
     }
 
     fn is_over(&self) -> bool {

@@ -20,6 +20,8 @@ pub enum OutputItemKind {
     Call,
     /// A tool call that the provider runs itself.
     ProviderCall,
+    /// The result of such a call, as an item of its own.
+    ProviderOutput,
     /// Unknown types, and those without a kind of their own.
     Other,
 }
@@ -31,7 +33,13 @@ impl OutputItemKind {
             Some("message") => Self::Message,
             Some("reasoning") => Self::Reasoning,
             Some("function_call" | "custom_tool_call") => Self::Call,
-            Some("web_search_call" | "file_search_call" | "code_interpreter_call" | "mcp_call") => Self::ProviderCall,
+            // An image becomes an image block; results of calls that Turnleaf answers are not expected here.
+            Some("image_generation_call" | "function_call_output" | "custom_tool_call_output") => Self::Other,
+            Some(kind) if kind.ends_with("_output") => Self::ProviderOutput,
+            Some("mcp_list_tools" | "mcp_approval_request" | "fallback") => Self::ProviderCall,
+            Some(kind) if kind.ends_with("_call") || kind.starts_with("program") || kind.contains("compaction") => {
+                Self::ProviderCall
+            }
             // Some servers send messages in a short form without type.
             None if item.get("role").is_some() => Self::Message,
             _ => Self::Other,
@@ -51,8 +59,12 @@ pub struct OutputEntry {
     pub call: Option<u64>,
     /// The provider's id of the call.
     pub call_id: Option<String>,
+    /// The type of the item, once it is known.
+    pub item_type: String,
     /// The id under which a provider tool call was announced.
     pub provider_call_id: Option<String>,
+    /// The provider tool call has ended, and its result comes as an item of its own.
+    pub awaits_output: bool,
     /// The signature, or the complete item, was emitted.
     pub is_emitted: bool,
     pub is_done: bool,
@@ -74,7 +86,9 @@ impl OutputEntry {
             call: None,
             call_id: None,
             seen: HashSet::new(),
+            item_type: event.pointer("/item/type").and_then(Value::as_str).unwrap_or_default().to_owned(),
             provider_call_id: None,
+            awaits_output: false,
             is_emitted: false,
             is_done: false,
             item: None,
@@ -156,7 +170,7 @@ impl OutputEntry {
             _ if self.is_done => false,
             OutputItemKind::Call => self.call_id.is_some() && self.call_id.as_deref() == call_id,
             OutputItemKind::Message | OutputItemKind::Reasoning => !told.is_empty() && whole.starts_with(&told),
-            OutputItemKind::ProviderCall | OutputItemKind::Other => false,
+            OutputItemKind::ProviderCall | OutputItemKind::ProviderOutput | OutputItemKind::Other => false,
         }
     }
 
@@ -210,9 +224,14 @@ pub fn match_snapshot_items(entries: &[OutputEntry], output: &[Value]) -> Vec<Op
             let call_id = output[n].get("call_id").and_then(Value::as_str).filter(|id| !id.trim().is_empty());
             call_id.is_some() && call_id == entries[at].call_id.as_deref()
         }
-        OutputItemKind::ProviderCall | OutputItemKind::Other => false,
+        OutputItemKind::ProviderCall | OutputItemKind::ProviderOutput | OutputItemKind::Other => false,
     };
-    let is_any = |_: usize, _: usize| true;
+    let is_any = |at: usize, n: usize| match entries[at].kind {
+        OutputItemKind::Message | OutputItemKind::Reasoning | OutputItemKind::Call => true,
+        OutputItemKind::ProviderCall | OutputItemKind::ProviderOutput | OutputItemKind::Other => {
+            output[n].get("type").and_then(Value::as_str) == Some(entries[at].item_type.as_str())
+        }
+    };
     let passes: [&dyn Fn(usize, usize) -> bool; 3] = [&has_id, &has_content, &is_any];
     for fits in passes {
         for (n, place) in places.iter_mut().enumerate().filter(|(_, place)| place.is_none()) {

@@ -90,10 +90,14 @@ impl ResponsesReply {
                 }
                 OutputItemKind::Call => call(said, &answered, &mut walk.calls),
                 OutputItemKind::Message => message(said),
-                OutputItemKind::ProviderCall | OutputItemKind::Other if said.is_done && with_own => {
+                OutputItemKind::ProviderCall | OutputItemKind::ProviderOutput | OutputItemKind::Other
+                    if said.is_done && with_own =>
+                {
                     SentForm::Unchanged(said.item.clone())
                 }
-                OutputItemKind::ProviderCall | OutputItemKind::Other => SentForm::Dropped,
+                OutputItemKind::ProviderCall | OutputItemKind::ProviderOutput | OutputItemKind::Other => {
+                    SentForm::Dropped
+                }
             };
             has_follower = matches!(sent, SentForm::Unchanged(_));
             if let SentForm::Unchanged(item) | SentForm::Rewritten(item) = sent {

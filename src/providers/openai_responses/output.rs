@@ -128,6 +128,7 @@ impl ResponseOutput {
                 self.emit_text(at, n, lost, out);
             }
             self.drop_nameless(at, out);
+            self.end_awaiting_call(at, out);
         }
         self.close_text(out);
     }
@@ -181,6 +182,9 @@ impl ResponseOutput {
 
     /// Reads a complete item.
     fn finish_item(&mut self, at: usize, item: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
+        if let Some(kind) = item.get("type").and_then(Value::as_str) {
+            kind.clone_into(&mut self.entries[at].item_type);
+        }
         match self.entries[at].kind {
             OutputItemKind::Message => self.finish_texts(at, item, is_mended, out),
             OutputItemKind::Reasoning => {
@@ -198,6 +202,7 @@ impl ResponseOutput {
                 self.end_text(at, PartPosition::Arguments, &arguments, PartEnding::Text, is_mended, out);
             }
             OutputItemKind::ProviderCall => self.finish_provider_call(at, item, is_mended, out),
+            OutputItemKind::ProviderOutput => self.finish_provider_output(at, item, is_mended, out),
             OutputItemKind::Other => {
                 if !std::mem::replace(&mut self.entries[at].is_emitted, true) {
                     match image_of(item) {
@@ -205,6 +210,7 @@ impl ResponseOutput {
                             self.close_text(out);
                             out.push(DecodedItem::Image(image));
                         }
+                        None if provider_tools::is_image_call(item) => self.emit_whole_call(item, is_mended, out),
                         None => {
                             let name = item.get("type").and_then(Value::as_str).unwrap_or("unknown");
                             self.opaque(name, item, out);

@@ -152,6 +152,8 @@ fn is_response(value: &Value) -> bool {
 }
 
 impl ResponseReader for ResponsesReader {
+    const HAS_HEADINGS: bool = true;
+
     /// Errors arrive as an `error` event, and as documents of other shapes; a failed response is not among them.
     fn is_error(&self, said: BodyValue<'_>) -> bool {
         let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());

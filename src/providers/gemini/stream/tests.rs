@@ -246,3 +246,83 @@ fn ids_are_distinct_and_nameless_call_is_neither_made_nor_sent() {
     let named = |name: &str, id: Option<&str>| (name.to_owned(), id.map(str::to_owned));
     assert_eq!(sent, [named("f", Some("a")), named("f", None), named("g", Some("a"))]);
 }
+
+#[test]
+fn searches_of_reply_are_one_call() {
+    let grounding = |queries: Value| {
+        json!({"candidates": [{"groundingMetadata": {"webSearchQueries": queries,
+            "groundingChunks": [{"web": {"uri": "https://a.example", "title": "A"}}]}}]})
+    };
+    let tool =
+        |query: &str| json!({"toolCall": {"toolType": "GOOGLE_SEARCH_WEB", "id": query, "args": {"queries": [query]}}});
+    let response =
+        |query: &str| json!({"toolResponse": {"toolType": "GOOGLE_SEARCH_WEB", "id": query, "response": {"s": query}}});
+    let code =
+        json!({"executableCode": {"language": "PYTHON", "code": "print(google_search.search(queries=[\"q\", 'r']))"}});
+    let output = json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "Looking up."}});
+    let pages = r#"[{"title":"A","url":"https://a.example"}]"#;
+    for (what, chunks, expected) in [
+        (
+            "metadata of several chunks",
+            vec![grounding(json!(["q"])), grounding(json!(["q", "r"]))],
+            [r#"{"queries":["q","r"]}"#, pages],
+        ),
+        (
+            "two calls with metadata",
+            vec![
+                parts(json!([tool("q"), response("q"), {"text": "So"}])),
+                parts(json!([tool("r"), response("r")])),
+                grounding(json!(["r"])),
+            ],
+            [r#"{"queries":["r","q"]}"#, pages],
+        ),
+        (
+            "two calls without metadata",
+            vec![parts(json!([tool("q"), response("q"), tool("r"), response("r")]))],
+            [r#"{"queries":["q","r"]}"#, r#"[{"s":"q"},{"s":"r"}]"#],
+        ),
+        (
+            "code with metadata",
+            vec![parts(json!([code, output])), grounding(json!(["q", "r"]))],
+            [r#"{"queries":["q","r"]}"#, pages],
+        ),
+        ("code without metadata", vec![parts(json!([code, output]))], [r#"{"queries":["q","r"]}"#, r#""Looking up.""#]),
+    ] {
+        let (items, outcome) = decode(&stream(&[&chunks[..], &[finish("STOP")]].concat()));
+        assert!(outcome.complete, "{what}");
+        let told: Vec<String> = items
+            .iter()
+            .filter_map(|item| match item {
+                DecodedItem::ProviderToolCall { name, .. } => Some(name.clone()),
+                DecodedItem::ProviderToolArguments { text, .. } => Some(text.clone()),
+                DecodedItem::ProviderToolResult { result, .. } => Some(result.to_string()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(told, [&["google_search"][..], &expected].concat(), "{what}");
+    }
+    // Other code is another call.
+    let other = json!({"executableCode": {"language": "PYTHON", "code": "1"}});
+    let (items, _) = decode(&stream(&[parts(json!([code, output, other, output])), finish("STOP")]));
+    let calls = items.iter().filter(|item| matches!(item, DecodedItem::ProviderToolCall { .. })).count();
+    let results = items.iter().filter(|item| matches!(item, DecodedItem::ProviderToolResult { .. })).count();
+    assert_eq!((calls, results), (2, 2));
+}
+
+#[test]
+fn heading_of_thought_behind_unfinished_line_is_emitted_as_title() {
+    let thought = |text: &str| json!({"text": text, "thought": true});
+    let title = |text: &str| DecodedItem::ThinkingTitle(text.into());
+    for (what, thoughts, expected) in [
+        ("paragraphs show their headings", vec![thought("**A**\n\none\n\n\n"), thought("**B**\n\ntwo")], vec![]),
+        ("no blank line", vec![thought("**A**\none"), thought("**B**\ntwo")], vec![title("B")]),
+        ("one line end", vec![thought("**A**\none\n"), thought("**B**\ntwo")], vec![title("B")]),
+        ("blank lines in pieces", vec![thought("one\n"), thought("\n"), thought("**B**\ntwo")], vec![]),
+        ("no heading", vec![thought("one"), thought("**B** two")], vec![]),
+    ] {
+        let (items, _) = decode(&stream(&[parts(Value::Array(thoughts)), finish("STOP")]));
+        let titles: Vec<DecodedItem> =
+            items.into_iter().filter(|item| matches!(item, DecodedItem::ThinkingTitle(_))).collect();
+        assert_eq!(titles, expected, "{what}");
+    }
+}

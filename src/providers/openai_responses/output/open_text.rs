@@ -203,7 +203,7 @@ impl ResponseOutput {
             OutputItemKind::Call => {
                 out.extend(self.entries[at].call.map(|index| DecodedItem::ToolArguments { index, text }));
             }
-            OutputItemKind::ProviderCall | OutputItemKind::Other => {}
+            OutputItemKind::ProviderCall | OutputItemKind::ProviderOutput | OutputItemKind::Other => {}
         }
     }
 

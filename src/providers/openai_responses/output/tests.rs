@@ -286,3 +286,164 @@ fn two_items_of_one_kind_are_not_mixed_up() {
     let events = [&events[..], &[completed(&[&second])]].concat();
     assert_eq!(blocks(&events)[2], "text: Two");
 }
+
+/// Returns the provider tool calls and results of a response as `name? arguments` and `name! result`.
+fn provider_tools(output: &[Value]) -> Vec<String> {
+    let events: Vec<Value> = (0..)
+        .zip(output)
+        .flat_map(|(n, item)| {
+            ["added", "done"]
+                .map(|step| json!({"type": format!("response.output_item.{step}"), "output_index": n, "item": item}))
+        })
+        .chain([completed(&output.iter().collect::<Vec<_>>())])
+        .collect();
+    let whole = [completed(&output.iter().collect::<Vec<_>>())];
+    let [streamed, alone] = [&events[..], &whole].map(|events| {
+        let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+        let printed = decode(&body, None);
+        assert_eq!(decode(&body, Some(1)), printed, "byte by byte");
+        let told = |block: &Value| match block["type"].as_str().unwrap() {
+            "tool_use" => format!("{}? {}", block["tool_name"].as_str().unwrap(), block["arguments"]),
+            "tool_result" => format!("{}! {}", block["tool_name"].as_str().unwrap(), block["result"]),
+            other => other.to_owned(),
+        };
+        printed["blocks"].as_array().unwrap().iter().map(told).collect::<Vec<_>>()
+    });
+    assert_eq!(streamed, alone);
+    streamed
+}
+
+#[test]
+fn every_kind_of_provider_item_is_shown() {
+    let call = |kind: &str, more: Value| {
+        let mut item = json!({"id": format!("id_{kind}"), "type": kind, "status": "completed"});
+        item.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        item
+    };
+    for (what, output, expected) in [
+        (
+            "a shell with its output",
+            vec![
+                call(
+                    "shell_call",
+                    json!({"call_id": "c1", "action": {"commands": ["ls"]}, "environment": {"type": "x"}}),
+                ),
+                call("shell_call_output", json!({"call_id": "c1", "output": [{"stdout": "a", "stderr": ""}]})),
+            ],
+            vec![r#"shell? {"commands":["ls"]}"#, r#"shell! [{"stdout":"a","stderr":""}]"#],
+        ),
+        (
+            "two calls and their outputs behind them",
+            vec![
+                call(
+                    "tool_search_call",
+                    json!({"id": "a", "call_id": "c1", "arguments": {"queries": ["q"]}, "execution": "server"}),
+                ),
+                call("shell_call", json!({"id": "b", "call_id": "c2", "action": {"commands": []}})),
+                call("shell_call_output", json!({"id": "c", "call_id": "c2", "output": "two"})),
+                call("tool_search_output", json!({"id": "d", "call_id": "c1", "tools": [{"name": "t"}]})),
+            ],
+            vec![
+                r#"tool_search? {"queries":["q"]}"#,
+                r#"shell? {"commands":[]}"#,
+                r#"shell! "two""#,
+                r#"tool_search! [{"name":"t"}]"#,
+            ],
+        ),
+        (
+            "an output without call id",
+            vec![
+                call("tool_search_call", json!({"call_id": "c1", "arguments": "{}"})),
+                call("tool_search_output", json!({"tools": []})),
+            ],
+            vec!["tool_search? {}", "tool_search! []"],
+        ),
+        ("an output alone", vec![call("program_output", json!({"output": "1"}))], vec![r#"program! "1""#]),
+        (
+            "no output",
+            vec![call("local_shell_call", json!({"call_id": "c", "action": {"type": "exec", "command": ["ls"]}}))],
+            vec![r#"local_shell? {"type":"exec","command":["ls"]}"#, r#"local_shell! """#],
+        ),
+        (
+            "a patch",
+            vec![call("apply_patch_call", json!({"call_id": "c", "operation": {"type": "create_file", "path": "p"}}))],
+            vec![r#"apply_patch? {"type":"create_file","path":"p"}"#, r#"apply_patch! """#],
+        ),
+        (
+            "a computer",
+            vec![call(
+                "computer_call",
+                json!({"call_id": "c", "action": {"type": "click"}, "pending_safety_checks": []}),
+            )],
+            vec![r#"computer? {"action":{"type":"click"},"pending_safety_checks":[]}"#, r#"computer! """#],
+        ),
+        (
+            "an image that failed",
+            vec![call("image_generation_call", json!({"status": "failed", "revised_prompt": "a cat", "result": null}))],
+            vec![r#"image_generation? {"revised_prompt":"a cat"}"#, r#"image_generation! """#],
+        ),
+        (
+            "tools of a server",
+            vec![call("mcp_list_tools", json!({"server_label": "s", "tools": [{"name": "t"}], "error": null}))],
+            vec!["mcp_list_tools? {}", r#"mcp_list_tools! [{"name":"t"}]"#],
+        ),
+        (
+            "a question",
+            vec![call("mcp_approval_request", json!({"server_label": "s", "name": "t", "arguments": "{}"}))],
+            vec![r#"mcp_approval_request? {"name":"t","arguments":"{}"}"#, r#"mcp_approval_request! """#],
+        ),
+        (
+            "a program",
+            vec![call("program", json!({"code": "1+1", "fingerprint": "f"}))],
+            vec![r#"program? {"code":"1+1","fingerprint":"f"}"#, r#"program! """#],
+        ),
+        (
+            "a compaction",
+            vec![call("compaction", json!({"encrypted_content": "sealed"}))],
+            vec!["compaction? {}", r#"compaction! """#],
+        ),
+        (
+            "a fallback",
+            vec![call("fallback", json!({"model": "m-2", "reason": "busy"}))],
+            vec![r#"fallback? {"model":"m-2","reason":"busy"}"#, r#"fallback! """#],
+        ),
+        (
+            "an unknown call with its result",
+            vec![call("quantum_call", json!({"input": "x", "output": {"y": 1}}))],
+            vec![r#"quantum? {"input":"x"}"#, r#"quantum! {"y":1}"#],
+        ),
+        (
+            "equal and blank ids",
+            vec![
+                call("a_call", json!({"id": " ", "input": 1})),
+                call("a_call", json!({"id": "x", "input": 2})),
+                call("b_call", json!({"id": "x", "input": 3})),
+            ],
+            vec![r#"a? {"input":1}"#, r#"a! """#, r#"a? {"input":2}"#, r#"a! """#, r#"b? {"input":3}"#, r#"b! """#],
+        ),
+    ] {
+        assert_eq!(provider_tools(&output), expected, "{what}");
+    }
+}
+
+#[test]
+fn last_heading_of_reasoning_is_its_title() {
+    let whole = item("summary", &["**Checking the offsets**\n\nFirst.", "**Comparing both**\nThen."]);
+    let events = [
+        added(&whole),
+        text_event("summary", "delta", 0, "**Checking the off"),
+        text_event("summary", "delta", 0, "sets**\n\nFirst."),
+        text_event("summary", "delta", 1, "**Comparing both**\nThen."),
+        done(&whole),
+    ];
+    for count in [events.len(), 4, 3, 2] {
+        let body: String = events[..count].iter().map(|event| format!("data: {event}\n\n")).collect();
+        let printed = decode(&body, None);
+        let title = ["", "", "", "Checking the offsets", "Comparing both", "Comparing both"][count];
+        assert_eq!(printed["blocks"][0]["title"].as_str().unwrap_or_default(), title, "{count} events");
+        assert_eq!(decode(&body, Some(1)), printed, "byte by byte");
+    }
+    let plain = item("summary", &["Some **bold** words."]);
+    let printed = decode(&format!("data: {}\n\n", completed(&[&plain])), None);
+    assert_eq!(printed["blocks"][0], json!({"type": "thinking", "thinking": "Some **bold** words."}));
+}

@@ -1,0 +1,97 @@
+//! Titles of reasoning: some providers begin each part of their reasoning with a line `**Heading**`. The last heading
+//! of a block is its title, while it streams and afterwards.
+
+use serde_json::{Value, json};
+
+use crate::block::{Block, BlockState, Content};
+
+/// The key of `block_metadata` that marks reasoning whose paragraphs may begin with headings.
+const HEADINGS: &str = "headings";
+
+/// The number of bytes up to which a line can be a heading.
+const LONGEST: usize = 400;
+
+/// Returns the metadata of a reasoning block whose paragraphs may begin with headings.
+pub fn headings_metadata() -> Value {
+    json!({ HEADINGS: true })
+}
+
+/// Returns the last line `**Heading**` that begins a paragraph, with the byte offset of its line. The last line counts
+/// only if the text is complete, because an incomplete one may continue.
+pub fn last_heading(text: &str, is_complete: bool) -> Option<(usize, &str)> {
+    let mut end = text.len();
+    let mut lines = text.rsplit('\n').peekable();
+    let mut is_last = true;
+    while let Some(line) = lines.next() {
+        let start = end - line.len();
+        end = start.saturating_sub(1);
+        let is_ended = is_complete || !std::mem::take(&mut is_last);
+        let begins_paragraph = lines.peek().is_none_or(|before| before.trim().is_empty());
+        if is_ended
+            && begins_paragraph
+            && let Some(heading) = heading_of_line(line)
+        {
+            return Some((start, heading));
+        }
+    }
+    None
+}
+
+/// Returns the heading that the text begins with, if its first line is one.
+pub fn first_heading(text: &str) -> Option<&str> {
+    heading_of_line(text.trim_start().lines().next()?)
+}
+
+fn heading_of_line(line: &str) -> Option<&str> {
+    let line = line.trim();
+    if line.len() > LONGEST {
+        return None;
+    }
+    let heading = line.strip_prefix("**")?.strip_suffix("**")?.trim();
+    (!heading.is_empty() && !heading.contains("**") && !heading.starts_with('*') && !heading.ends_with('*'))
+        .then_some(heading)
+}
+
+impl Block {
+    /// Returns the title of a reasoning block: its own one, or its last heading while it has none.
+    pub fn reasoning_title(&self) -> Option<String> {
+        let Content::Thinking { title, thinking, .. } = &self.content else { return None };
+        let has_headings = || self.block_metadata.get(HEADINGS) == Some(&Value::Bool(true));
+        match title.as_ref().filter(|title| !title.trim().is_empty()) {
+            Some(title) => Some(title.clone()),
+            // The end of a complete block says whether it has a title.
+            None if self.state != BlockState::Done && has_headings() => {
+                last_heading(thinking, self.state != BlockState::Open).map(|(_, heading)| heading.to_owned())
+            }
+            None => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_heading_of_paragraphs_is_title() {
+        for (text, while_open, complete) in [
+            ("", None, None),
+            ("**One**", None, Some("One")),
+            ("**One**\n", Some("One"), Some("One")),
+            ("**One**\n\nText **bold**\n\n**Two**\n\nMore.\n\n\n", Some("Two"), Some("Two")),
+            ("**One**\n\nText.\n\n**Tw", Some("One"), Some("One")),
+            ("\n **One** \r\nText.", Some("One"), Some("One")),
+            ("Text.\n**One**\nText.", None, None),
+            ("**One** and more\n\n**Two** **three**\n", None, None),
+            ("****\n\n***One***\n\n** **\n", None, None),
+            ("**检查偏移**\n\n好。", Some("检查偏移"), Some("检查偏移")),
+        ] {
+            let heading = |is_complete| last_heading(text, is_complete).map(|(_, heading)| heading);
+            assert_eq!((heading(false), heading(true)), (while_open, complete), "{text:?}");
+        }
+        assert_eq!(last_heading("**One**\n\n**Two**\n", false), Some((9, "Two")));
+        assert_eq!((first_heading("\n**One**\nText."), first_heading("Text\n**One**")), (Some("One"), None));
+        let long = format!("**{}**\n", "x".repeat(LONGEST));
+        assert_eq!(last_heading(&long, true), None);
+    }
+}

@@ -1,0 +1,43 @@
+//! Corrections of what deltas told: the final text of an open block, the arguments of a call, the title of reasoning. No
+//! event can take back a delta, so the end of the block carries the corrected content.
+
+use std::time::Duration;
+
+use super::{BlockBuilder, OpenBlock};
+use turnleaf_domain::Event;
+
+impl BlockBuilder {
+    /// Sets the title of the open reasoning. The end of its block carries it.
+    pub(super) fn set_title(&mut self, new: String) {
+        if let OpenBlock::Thinking { text, title, .. } = &mut self.open {
+            *title = Some((text.len(), new));
+        }
+    }
+
+    /// Corrects the open text. The end of its block carries the corrected text, because deltas can only append.
+    pub(super) fn replace_text(&mut self, text: String, out: &mut Vec<Event>) {
+        match &mut self.open {
+            OpenBlock::Text { corrected, .. } => *corrected = Some(text),
+            _ => self.text(text, out),
+        }
+    }
+
+    /// Corrects the open reasoning, like [`Self::replace_text`].
+    pub(super) fn replace_thinking(&mut self, whole: String, at: Option<Duration>, out: &mut Vec<Event>) {
+        match &mut self.open {
+            OpenBlock::Thinking { text, is_corrected, .. } => {
+                *text = whole;
+                *is_corrected = true;
+            }
+            _ => self.thinking(&whole, None, at, out),
+        }
+    }
+
+    /// Corrects the arguments of a call, whose block ends with the arguments as they are then.
+    pub(super) fn replace_arguments(&mut self, index: u64, whole: String) {
+        let at = self.indexes.iter().rposition(|known| *known == index).filter(|at| *at >= self.ended);
+        if let Some(call) = at.and_then(|at| self.calls.get_mut(at)) {
+            call.raw = whole;
+        }
+    }
+}
