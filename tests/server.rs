@@ -60,6 +60,8 @@ mod fake_file_reader;
 mod fakeprov;
 #[path = "server/fenced_endings.rs"]
 mod fenced_endings;
+#[path = "support/fixtures.rs"]
+mod fixtures;
 #[path = "server/gallery.rs"]
 mod gallery;
 #[path = "server/grafts.rs"]
@@ -110,6 +112,8 @@ mod refused_entries;
 mod reimport;
 #[path = "server/repair.rs"]
 mod repair;
+#[path = "server/replay_parity.rs"]
+mod replay_parity;
 #[path = "server/replies.rs"]
 mod replies;
 #[path = "server/round_trip.rs"]

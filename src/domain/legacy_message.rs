@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::block::{Block, Content, ToolStatus};
+use crate::derived_text::DerivedText;
 use crate::id::{BlockId, ChatId, TurnId};
 use crate::turn::{Role, Turn};
 
@@ -37,15 +38,18 @@ pub struct AgentAction {
 
 impl From<&Turn> for LegacyMessage {
     fn from(turn: &Turn) -> Self {
-        let texts = turn.blocks.iter().filter_map(|block| match &block.content {
-            Content::Text { text, .. } => Some(text.as_str()),
-            _ => None,
-        });
+        let mut texts = DerivedText::default();
+        for block in &turn.blocks {
+            match &block.content {
+                Content::Text { text, .. } => texts.push(text),
+                other => texts.skip(other),
+            }
+        }
         Self {
             id: turn.id,
             chat_session_id: turn.chat_id,
             role: turn.role,
-            content: texts.collect(),
+            content: texts.into_text(),
             agent_actions: turn.blocks.iter().filter_map(|block| action(turn, block)).collect(),
             created_at: turn.created_at,
         }
@@ -89,5 +93,6 @@ mod tests {
         assert_eq!(actions, [("weather", Some(true)), ("forecast", Some(false))]);
         assert_eq!(message.agent_actions[0].result, json!({"celsius": -3}));
         assert_eq!(LegacyMessage::from(&fixtures::user_turn(1, "Hi")).agent_actions, []);
+        assert!(message.content.contains("\n\nThe connection"), "texts are paragraphs: {}", message.content);
     }
 }

@@ -33,33 +33,18 @@ pub enum Notice {
     Filtered,
     /// The model refused to continue.
     Declined,
+    /// The provider ended the reply for a reason that no API documents; the block stores it.
+    StoppedOtherwise,
+    /// The model ended normally after reasoning, without an answer.
+    NoAnswer,
 }
 
-/// The stop reasons of every API for an early end, in lower case (`docs/reference/providers.md 2.7`).
-const STOP_REASONS: &[(&str, Notice)] = &[
-    ("length", Notice::LengthReached),
-    ("max_tokens", Notice::LengthReached),
-    ("max_output_tokens", Notice::LengthReached),
-    ("model_length", Notice::ContextFilled),
-    ("model_context_window_exceeded", Notice::ContextFilled),
-    ("refusal", Notice::Declined),
-    ("content_filter", Notice::Filtered),
-    ("safety", Notice::Filtered),
-    ("recitation", Notice::Filtered),
-    ("language", Notice::Filtered),
-    ("blocklist", Notice::Filtered),
-    ("prohibited_content", Notice::Filtered),
-    ("spii", Notice::Filtered),
-    ("image_safety", Notice::Filtered),
-    ("image_prohibited_content", Notice::Filtered),
-    ("image_recitation", Notice::Filtered),
-    ("model_armor", Notice::Filtered),
-    ("jailbreak", Notice::Filtered),
-];
+/// The number of characters of a provider's stop reason that a notice shows.
+const SHOWN_REASON: usize = 80;
 
 impl Notice {
     /// All kinds.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::ReasoningRefused,
         Self::StepsDescribed,
         Self::ReasoningAdded,
@@ -71,17 +56,21 @@ impl Notice {
         Self::ContextFilled,
         Self::Filtered,
         Self::Declined,
+        Self::StoppedOtherwise,
+        Self::NoAnswer,
     ];
-
-    /// Returns the notice for a provider's stop reason, or `None` if the reply ended normally.
-    pub fn from_stop_reason(reason: &str) -> Option<Self> {
-        let known = STOP_REASONS.iter().find(|(word, _)| reason.eq_ignore_ascii_case(word));
-        known.map(|(_, notice)| *notice)
-    }
 
     /// Returns true if the notice explains why a reply ended. It is placed after the reply, the others before it.
     pub fn is_ending(self) -> bool {
-        matches!(self, Self::LengthReached | Self::ContextFilled | Self::Filtered | Self::Declined)
+        matches!(
+            self,
+            Self::LengthReached
+                | Self::ContextFilled
+                | Self::Filtered
+                | Self::Declined
+                | Self::StoppedOtherwise
+                | Self::NoAnswer
+        )
     }
 
     /// Returns the code, for programs.
@@ -98,6 +87,8 @@ impl Notice {
             Self::ContextFilled => "context_filled",
             Self::Filtered => "filtered",
             Self::Declined => "declined",
+            Self::StoppedOtherwise => "stopped_otherwise",
+            Self::NoAnswer => "no_answer",
         }
     }
 
@@ -121,6 +112,8 @@ impl Notice {
             Self::ContextFilled => "The conversation reached the model's context limit, so the reply ends here.",
             Self::Filtered => "The provider's content filter ended the reply here.",
             Self::Declined => "The model declined to continue.",
+            Self::StoppedOtherwise => "The provider stopped the reply.",
+            Self::NoAnswer => "The model ended without an answer.",
         }
     }
 
@@ -139,14 +132,48 @@ impl Notice {
         Self::ALL.into_iter().find(|notice| notice.kind() == kind)
     }
 
+    /// Returns the sentence with the provider's stop reason where only that explains the end.
+    pub fn sentence_with_stop_reason(self, stop_reason: &str) -> String {
+        match self {
+            Self::StoppedOtherwise if !stop_reason.trim().is_empty() => {
+                format!("The provider stopped the reply: {}.", shown_reason(stop_reason))
+            }
+            _ => self.sentence().to_owned(),
+        }
+    }
+
     /// Returns the content with the provider's stop reason.
     pub fn content_with_stop_reason(self, stop_reason: &str) -> Content {
         let mut content = self.content();
         if let Content::Other(fields) = &mut content {
+            fields.insert("text".to_owned(), Value::from(self.sentence_with_stop_reason(stop_reason)));
             fields.insert("stop_reason".to_owned(), Value::from(stop_reason));
         }
         content
     }
+}
+
+/// Returns the stop reason of a notice that only the reason explains, for a sentence.
+pub fn stop_reason_of(block: &Block) -> Option<String> {
+    let Content::Other(map) = &block.content else { return None };
+    let reason = map.get("stop_reason").and_then(Value::as_str).map(shown_reason);
+    reason.filter(|reason| !reason.is_empty() && Notice::from_block(block) == Some(Notice::StoppedOtherwise))
+}
+
+/// Returns the English sentence of a block that explains why a reply ended.
+pub fn ending_sentence(block: &Block) -> Option<String> {
+    let notice = ending_notice(block)?;
+    Some(notice.sentence_with_stop_reason(&stop_reason_of(block).unwrap_or_default()))
+}
+
+/// Returns a stop reason as it stands in a sentence: on one line, and short.
+fn shown_reason(stop_reason: &str) -> String {
+    let plain: String = stop_reason.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut shown: String = plain.trim().trim_end_matches('.').chars().take(SHOWN_REASON).collect();
+    if plain.trim().chars().count() > SHOWN_REASON {
+        shown.push('…');
+    }
+    shown
 }
 
 /// Returns true if a block's content is a notice.
@@ -195,40 +222,22 @@ mod tests {
     }
 
     #[test]
-    fn early_end_of_every_api_is_known() {
-        use Notice::{ContextFilled, Declined, Filtered, LengthReached};
-        for (reason, notice) in [
-            // Chat completions, and Ollama.
-            ("length", Some(LengthReached)),
-            ("content_filter", Some(Filtered)),
-            ("stop", None),
-            ("tool_calls", None),
-            // Responses.
-            ("max_output_tokens", Some(LengthReached)),
-            ("completed", None),
-            // Anthropic.
-            ("max_tokens", Some(LengthReached)),
-            ("model_context_window_exceeded", Some(ContextFilled)),
-            ("refusal", Some(Declined)),
-            ("end_turn", None),
-            ("pause_turn", None),
-            // Gemini.
-            ("MAX_TOKENS", Some(LengthReached)),
-            ("SAFETY", Some(Filtered)),
-            ("PROHIBITED_CONTENT", Some(Filtered)),
-            ("STOP", None),
-            ("OTHER", None),
-            ("", None),
-        ] {
-            assert_eq!(Notice::from_stop_reason(reason), notice, "{reason}");
-        }
-    }
-
-    #[test]
     fn early_end_is_notice_with_provider_stop_reason() {
         let block = fixtures::block(2, 3, Notice::LengthReached.content_with_stop_reason("MAX_TOKENS"));
         assert_eq!(ending_notice(&block), Some(Notice::LengthReached));
         assert_eq!(serde_json::to_value(&block.content).unwrap()["stop_reason"], "MAX_TOKENS");
         assert_eq!(ending_notice(&fixtures::block(2, 0, Notice::StepsDescribed.content())), None, "it stands in front");
+    }
+
+    #[test]
+    fn notice_of_unknown_stop_reason_shows_it_short_and_on_one_line() {
+        let sentence = |reason: &str| {
+            let block = fixtures::block(2, 3, Notice::StoppedOtherwise.content_with_stop_reason(reason));
+            assert_eq!(ending_notice(&block), Some(Notice::StoppedOtherwise));
+            ending_sentence(&block).unwrap()
+        };
+        assert_eq!(sentence("quota_pause"), "The provider stopped the reply: quota_pause.");
+        assert_eq!(sentence(" a\nb. "), "The provider stopped the reply: a b.");
+        assert_eq!(sentence(&"x".repeat(200)), format!("The provider stopped the reply: {}….", "x".repeat(80)));
     }
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::block::{Author, Block, Content, LAST_BLOCK_SEQ};
+use crate::block::{Author, Block, LAST_BLOCK_SEQ};
 use crate::cost::Cost;
 use crate::failure::Failure;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
@@ -156,10 +156,10 @@ pub struct RetryAttempt {
 }
 
 impl Turn {
-    /// Returns the concatenated text blocks without errors, which search and other models use
+    /// Returns the text blocks without errors as paragraphs, which search and other models use
     /// (`docs/reference/domain.md I10`).
     pub fn content_text(&self) -> String {
-        content_text(self.blocks.iter().map(|block| &block.content))
+        crate::derived_text::content_text(self.blocks.iter().map(|block| &block.content))
     }
 
     /// Returns true if a person edited the reply.
@@ -176,18 +176,6 @@ impl Turn {
     pub fn block_mut(&mut self, id: crate::BlockId) -> Option<&mut Block> {
         self.blocks.iter_mut().rev().find(|block| block.id == id)
     }
-}
-
-/// Returns the derived text of blocks (`docs/reference/domain.md I10`): the text blocks without errors, in order,
-/// without separators, because a provider may split a sentence into several blocks to attach citations.
-pub fn content_text<'a>(contents: impl IntoIterator<Item = &'a Content>) -> String {
-    contents
-        .into_iter()
-        .filter_map(|content| match content {
-            Content::Text { text, is_error: false } => Some(text.as_str()),
-            _ => None,
-        })
-        .collect()
 }
 
 #[cfg(test)]

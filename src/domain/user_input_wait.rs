@@ -1,6 +1,8 @@
 //! User input that a reply waits for: approvals and pauses. Such a reply may wait any time, and a restart leaves it
 //! unchanged.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::block::{Block, BlockState, Content, ToolStatus};
@@ -93,36 +95,68 @@ pub fn is_pause(block: &Block) -> bool {
     matches!(&block.content, Content::Other(_)) && block.content.block_type() == PAUSE
 }
 
+/// One tool call: name and arguments.
+type CallText<'a> = (&'a str, String);
+
 /// Returns the reason to pause before a turn's newest calls, named by their blocks, may run: too many tool rounds
-/// since the turn began or last paused, or a repetition of the previous calls. Calls that the provider runs itself do
-/// not count.
+/// since the turn began or last paused, or a repetition of the previous calls. A round with several calls repeats the
+/// one before it if it makes the same calls, in any order. Calls that the provider runs itself do not count.
 pub fn required_pause(turn: &Turn, newest: &[BlockId]) -> Option<ReplyPauseReason> {
-    let since = since_last_pause(turn);
-    let (mut rounds, mut round) = (0, None);
-    let (mut before, mut same) = (None, 0);
-    let mut repeats = false;
+    let rounds = rounds_since(turn, since_last_pause(turn));
+    let is_newest = |calls: &Vec<(BlockId, CallText<'_>)>| calls.iter().any(|(id, _)| newest.contains(id));
+    let repeats = repeats_rounds(&rounds, is_newest) || repeats_one_call(&rounds, newest);
+    match (rounds.len() > limits::TOOL_ROUNDS as usize, repeats) {
+        (true, _) => Some(ReplyPauseReason::Rounds),
+        (false, true) => Some(ReplyPauseReason::Repeats),
+        (false, false) => None,
+    }
+}
+
+/// Returns the calls of each round from the block at this index on.
+fn rounds_since(turn: &Turn, since: usize) -> Vec<Vec<(BlockId, CallText<'_>)>> {
+    let mut rounds: Vec<Vec<(BlockId, CallText<'_>)>> = Vec::new();
+    let mut round = None;
     for block in &turn.blocks[since..] {
         let Content::ToolUse { tool_name, arguments, arguments_raw, .. } = &block.content else { continue };
         if block.block_metadata.get("run_by").and_then(Value::as_str) == Some("provider") {
             continue;
         }
-        if rounds == 0 || round != block.generation_id {
-            (rounds, round) = (rounds + 1, block.generation_id);
-        }
-        let said = match arguments {
+        let arguments = match arguments {
             Value::Null => arguments_raw.clone().unwrap_or_default(),
             arguments => canonical_arguments(arguments),
         };
-        let said = Some((tool_name.as_str(), said));
-        same = if before == said { same + 1 } else { 1 };
-        before = said;
-        repeats |= same > limits::TOOL_REPEATS && newest.contains(&block.id);
+        let call = (block.id, (tool_name.as_str(), arguments));
+        match rounds.last_mut().filter(|_| round == block.generation_id) {
+            Some(calls) => calls.push(call),
+            None => rounds.push(vec![call]),
+        }
+        round = block.generation_id;
     }
-    match (rounds > limits::TOOL_ROUNDS, repeats) {
-        (true, _) => Some(ReplyPauseReason::Rounds),
-        (false, true) => Some(ReplyPauseReason::Repeats),
-        (false, false) => None,
-    }
+    rounds
+}
+
+/// Returns true if a round with newest calls makes the same calls as too many rounds directly before it.
+fn repeats_rounds(
+    rounds: &[Vec<(BlockId, CallText<'_>)>],
+    is_newest: impl Fn(&Vec<(BlockId, CallText<'_>)>) -> bool,
+) -> bool {
+    let (mut before, mut same) = (BTreeSet::new(), 0);
+    rounds.iter().any(|calls| {
+        let set: BTreeSet<&CallText<'_>> = calls.iter().map(|(_, call)| call).collect();
+        same = if set == before { same + 1 } else { 1 };
+        before = set;
+        same > limits::TOOL_REPEATS && is_newest(calls)
+    })
+}
+
+/// Returns true if a newest call repeats too many equal calls directly before it, in its own round or in others.
+fn repeats_one_call(rounds: &[Vec<(BlockId, CallText<'_>)>], newest: &[BlockId]) -> bool {
+    let (mut before, mut same) = (None, 0);
+    rounds.iter().flatten().any(|(id, call)| {
+        same = if before == Some(call) { same + 1 } else { 1 };
+        before = Some(call);
+        same > limits::TOOL_REPEATS && newest.contains(id)
+    })
 }
 
 /// Returns the index of the first block after the last pause. The calls that waited there count as its first round.
@@ -225,6 +259,44 @@ mod tests {
             block.block_metadata = json!({ "run_by": "provider" });
         }
         assert_eq!(required_pause(&by_provider, &last(&by_provider)), None);
+    }
+
+    /// Returns a reply whose steps make these calls.
+    fn calling(steps: &[&[(&str, Value)]]) -> Turn {
+        let calls = |step: &&[(&str, Value)]| step.iter().map(call_of).collect::<Vec<Content>>();
+        let mut turn = fixtures::reply(2, steps.iter().flat_map(calls));
+        let steps = steps.iter().zip(1_000_u64..).flat_map(|(step, n)| step.iter().map(move |_| n));
+        for (block, n) in turn.blocks.iter_mut().zip(steps) {
+            block.generation_id = Some(fixtures::block_id(n).uuid().into());
+        }
+        turn
+    }
+
+    fn call_of((name, arguments): &(&str, Value)) -> Content {
+        fixtures::tool_use("c", name, arguments.clone(), ToolStatus::Done)
+    }
+
+    #[test]
+    fn same_set_of_calls_runs_three_times_in_row_and_then_pauses() {
+        let (x, y) = (("x", json!({})), ("y", json!({"n": 1})));
+        let (step, turned) = ([x.clone(), y.clone()], [y.clone(), x.clone()]);
+        let twice = [x.clone(), x.clone(), y.clone()];
+        let other = [x.clone(), ("y", json!({"n": 2}))];
+        for (steps, pause) in [
+            (vec![&step[..]; 3], None),
+            (vec![&step[..]; 4], Some(ReplyPauseReason::Repeats)),
+            (vec![&step[..], &turned, &twice, &step], Some(ReplyPauseReason::Repeats)),
+            (vec![&step[..], &step, &other, &step, &step], None),
+            (vec![&step[..], &step, &step, &[x.clone()]], None),
+        ] {
+            let turn = calling(&steps);
+            assert_eq!(required_pause(&turn, &last(&turn)), pause, "{steps:?}");
+        }
+        let turn = calling(&[&step[..]; 4]);
+        assert_eq!(required_pause(&turn, &[turn.blocks[6].id]), Some(ReplyPauseReason::Repeats), "any of the calls");
+        assert_eq!(required_pause(&turn, &[]), None);
+        let many = calling(&[&[x.clone(), x.clone(), x.clone(), x]]);
+        assert_eq!(required_pause(&many, &last(&many)), Some(ReplyPauseReason::Repeats), "in one step");
     }
 
     #[test]

@@ -20,6 +20,7 @@ use crate::domain::turn::{Role, Turn, TurnStatus};
 use crate::domain::{
     BranchId, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, Failure, FailureKind, TurnId, limits,
 };
+use crate::message_builder;
 use crate::report::{ImportIssue, IssueKind, IssueLocation, message_count};
 
 mod blocks;
@@ -320,9 +321,11 @@ fn ending(message: &ImportedMessage) -> (TurnStatus, Option<Failure>) {
         MessageEnding::Cancelled => (TurnStatus::Cancelled, None),
         MessageEnding::Failed(why) => {
             let words: String = why.chars().take(FAILURE_CHARS).collect();
+            let first_line = words.lines().map(str::trim).find(|line| !line.is_empty());
             let failure = Failure {
                 kind: FailureKind::Unknown,
-                message: "This reply had failed in the source.".to_owned(),
+                // The reply shows what it showed in the source.
+                message: first_line.unwrap_or(message_builder::SOURCE_SAYS_FAILED).to_owned(),
                 args: MessageArgs::new(),
                 retryable: true,
                 retry_after_ms: None,

@@ -202,18 +202,22 @@ fn ending(out: &mut impl Write, turn: &Turn, is_empty: bool) -> io::Result<()> {
             if !says_why {
                 blocks::write_failure(out, &error.sentence())?;
             }
-            // An imported failure has its only text in the detail.
-            error.detail.as_deref().map_or(Ok(()), |detail| escaping::write_quote(out, detail))
+            let detail = error.detail.as_deref().filter(|detail| *detail != error.message);
+            detail.map_or(Ok(()), |detail| escaping::write_quote(out, detail))
         }
         (TurnStatus::Error, None) => Ok(()),
         (TurnStatus::Cancelled, _) => writeln!(out, "*{}*\n", messages::STOPPED),
-        (TurnStatus::Complete, _) if is_empty => writeln!(out, "*{}*\n", messages::EMPTY_REPLY),
-        (TurnStatus::Complete, _) => match turn.blocks.iter().rev().find_map(notice::ending_notice) {
-            Some(early) => writeln!(out, "*{}*\n", early.sentence()),
+        (TurnStatus::Complete, _) => match turn.blocks.iter().rev().find_map(notice::ending_sentence) {
+            Some(sentence) => write_notice(out, &sentence),
+            None if is_empty => writeln!(out, "*{}*\n", messages::EMPTY_REPLY),
             None => Ok(()),
         },
         _ => writeln!(out, "*{}*\n", messages::STILL_WRITTEN),
     }
+}
+
+fn write_notice(out: &mut impl Write, sentence: &str) -> io::Result<()> {
+    writeln!(out, "*{}*\n", escaping::escape_inline(sentence))
 }
 
 fn versions(out: &mut impl Write, shown: &ExportedTurn<'_>) -> io::Result<()> {

@@ -11,6 +11,7 @@ use crate::sse::{EventTooLarge, SseEvent, SseParser};
 use crate::surrogates;
 use turnleaf_domain::json_bounds::PlainJson;
 use turnleaf_domain::limits;
+use turnleaf_domain::stop_reason::failed_stop;
 use turnleaf_domain::{Failure, FailureKind, Usage};
 
 /// The format of the body, recognized by its first byte that is not white space.
@@ -265,6 +266,11 @@ impl<R: ResponseReader> Decoder for JsonBody<R> {
             self.reader.finish(out);
             if !self.reader.is_complete() {
                 self.failure = Some(self.missing_end(is_empty));
+            } else if let Some(reason) = self.reader.stop_reason()
+                && let Some(kind) = failed_stop(reason)
+            {
+                let detail = format!("The reply ended with {reason:?}.");
+                self.failure = Some(self.judge.failure(kind, &detail));
             }
         }
         out.extend(self.reader.cost().map(DecodedItem::Cost));

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::call_id::nameless_call_content;
 use crate::pictures::generated_image::{GeneratedImage, strip_base64};
 use crate::provider::DecodedItem;
+use crate::reply_ending::ReplyContents;
 use provider_tools::PendingProviderCalls;
 use turnleaf_domain::attachment::{AttachmentCard, CARD_KEY};
 use turnleaf_domain::block::{ToolStatus, chat_seq};
@@ -89,6 +90,7 @@ pub struct BlockBuilder {
     has_headings: bool,
     last_thinking: Option<BlockId>,
     last_at: Option<Duration>,
+    contents: ReplyContents,
 }
 
 impl BlockBuilder {
@@ -106,6 +108,7 @@ impl BlockBuilder {
             has_headings: false,
             last_thinking: None,
             last_at: None,
+            contents: ReplyContents::default(),
         }
     }
 
@@ -128,6 +131,7 @@ impl BlockBuilder {
     /// the events of the turn.
     pub fn push(&mut self, item: DecodedItem, at: Option<Duration>, out: &mut Vec<Event>) {
         self.last_at = at.or(self.last_at);
+        self.note_contents(&item);
         match item {
             DecodedItem::Model(model) => out.push(Event::ModelReturned { model }),
             DecodedItem::Usage(usage) => out.push(Event::Usage { generation_id: self.place.generation_id, usage }),
@@ -175,6 +179,39 @@ impl BlockBuilder {
             out.push(Event::BlockEnd { block_id: call.block_id, state, content: Some(content) });
         }
         out.extend(self.own.close(state));
+    }
+
+    /// Returns what the response has contained so far, for its ending.
+    pub fn contents(&self) -> ReplyContents {
+        self.contents
+    }
+
+    fn note_contents(&mut self, item: &DecodedItem) {
+        match item {
+            DecodedItem::Text(text) | DecodedItem::TextReplaced(text) => {
+                self.contents.has_answer |= !text.trim().is_empty()
+            }
+            DecodedItem::Thinking(text) | DecodedItem::ThinkingReplaced(text) => {
+                self.contents.has_reasoning |= !text.is_empty()
+            }
+            DecodedItem::RedactedThinking(_) | DecodedItem::ThinkingSignature(_) => self.contents.has_reasoning = true,
+            DecodedItem::ToolCall { .. } => self.contents.has_calls = true,
+            DecodedItem::Image(_) | DecodedItem::ProviderToolCall { .. } | DecodedItem::ProviderToolResult { .. } => {
+                self.contents.has_answer = true
+            }
+            DecodedItem::Opaque(_) => self.contents.has_others = true,
+            DecodedItem::Model(_)
+            | DecodedItem::ThinkingTitle(_)
+            | DecodedItem::ToolArguments { .. }
+            | DecodedItem::ToolArgumentsReplaced { .. }
+            | DecodedItem::ProviderToolArguments { .. }
+            | DecodedItem::Notice(_)
+            | DecodedItem::Usage(_)
+            | DecodedItem::Cost(_)
+            | DecodedItem::ResponseId(_)
+            | DecodedItem::StopReason(_)
+            | DecodedItem::Failed(_) => {}
+        }
     }
 
     /// Returns the calls so far in order of appearance; their arguments are final after `close`.

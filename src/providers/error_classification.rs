@@ -73,12 +73,6 @@ pub fn extract_stream_error(body: &[u8]) -> Vec<u8> {
     text.lines().rev().find_map(error).map(|error| error.to_string().into_bytes()).unwrap_or_default()
 }
 
-/// Returns true for a stop reason that pauses the reply: if the request is sent again with the reply so far, the
-/// reply continues (Anthropic's `pause_turn`, docs/reference/providers.md 2.6).
-pub fn is_paused(stop_reason: &str) -> bool {
-    stop_reason == "pause_turn"
-}
-
 fn failure(kind: FailureKind, said: &ErrorDetails, provider: &str, secrets: &SecretSet) -> Failure {
     // The message is redacted before it is truncated, because a part of a key would not be recognized.
     let words: String = secrets.redact(said.message.trim()).chars().take(DETAIL_CHARS).collect();

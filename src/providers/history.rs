@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::provider::{AttachmentContent, HistoryTurn, InputImage};
+use turnleaf_domain::derived_text::{DerivedText, content_text};
 use turnleaf_domain::hidden_text::replace_nul;
-use turnleaf_domain::turn::content_text;
 use turnleaf_domain::{Block, Content, tool_output};
 
 /// The result that is sent for a call without one, because the API would refuse the request otherwise
@@ -25,25 +25,15 @@ impl HistoryTurn {
         if !self.blocks.iter().any(Block::is_image) {
             return content_text(self.blocks.iter().map(|block| &block.content));
         }
-        let mut texts: Vec<String> = Vec::new();
-        let mut is_growing = false;
+        let mut text = DerivedText::default();
         for block in self.blocks.iter() {
             match &block.content {
-                Content::Text { text, is_error: false } => match texts.last_mut().filter(|_| is_growing) {
-                    Some(said) => said.push_str(text),
-                    None => texts.push(text.clone()),
-                },
-                Content::Image { alt, .. } => texts.push(image_placeholder(alt)),
-                _ => continue,
+                Content::Text { text: words, is_error: false } => text.push(words.trim_matches('\n')),
+                Content::Image { alt, .. } => text.push(&image_placeholder(alt)),
+                other => text.skip(other),
             }
-            is_growing = !block.is_image();
         }
-        texts
-            .iter()
-            .map(|text| text.trim_matches('\n'))
-            .filter(|text| !text.is_empty())
-            .collect::<Vec<_>>()
-            .join("\n\n")
+        text.into_text()
     }
 
     /// Returns the text of a user turn; images are replaced by their descriptions.

@@ -18,6 +18,7 @@ pub mod request;
 pub mod stream;
 pub mod thinking;
 pub mod usage;
+pub mod vendor_members;
 
 pub use dialect::Dialect;
 pub use endpoint::ChatEndpoint;

@@ -115,8 +115,8 @@ pub struct ChatRequest {
     /// Tools that the provider runs inside of its response, by Turnleaf's names ([`Provider::provider_tools`]). The
     /// adapter omits those that it does not know.
     pub provider_tools: Vec<String>,
-    /// Every reply goes back with its reasoning, an empty string if it has none, because the endpoint required it.
-    /// Only chat completions support this.
+    /// Every reply goes back with its reasoning, because the endpoint required it: in chat completions as an empty
+    /// string if it has none, in Messages also without signatures. Other APIs do not support this.
     pub echoes_reasoning: bool,
     /// The context policy of the branch. Only APIs with signed reasoning distinguish policies.
     pub policy: ContextPolicy,

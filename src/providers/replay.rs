@@ -15,6 +15,7 @@ use crate::openai_chat::{ChatDecoder, Dialect, request};
 use crate::openai_responses::{self, ResponsesDecoder};
 use crate::provider::{DecodeOutcome, DecodedItem, Decoder};
 use crate::redaction::SecretSet;
+use crate::reply_ending::{ReplyContents, ReplyEnding, reply_ending};
 use turnleaf_domain::fold::{self, ApplyOutcome};
 use turnleaf_domain::{
     Block, BlockId, BlockState, BranchId, ChatId, Event, ExchangeId, Failure, GenerationId, Role, Turn, TurnId,
@@ -77,6 +78,7 @@ struct ReplayedReply {
     blocks: Vec<Block>,
     model: Option<String>,
     usage: Usage,
+    contents: ReplyContents,
 }
 
 fn read(items: Vec<DecodedItem>, outcome: &DecodeOutcome, has_headings: bool) -> ReplayedReply {
@@ -101,7 +103,7 @@ fn read(items: Vec<DecodedItem>, outcome: &DecodeOutcome, has_headings: bool) ->
         let applied = fold::apply(&mut turn, seq, event);
         debug_assert_eq!(applied, ApplyOutcome::Changed);
     }
-    ReplayedReply { blocks: turn.blocks, model: turn.model_used, usage }
+    ReplayedReply { blocks: turn.blocks, model: turn.model_used, usage, contents: builder.contents() }
 }
 
 /// Creates a decoder of an API, for a provider without name and secrets. `dialect` is used for chat completions.
@@ -119,7 +121,11 @@ pub fn decoder_for_api(api: ProviderApi, dialect: &'static Dialect) -> Box<dyn D
 fn next(api: ProviderApi, dialect: &'static Dialect, read: &ReplayedReply, body: &[u8]) -> Vec<Value> {
     let is_on = read.blocks.iter().any(|block| block.content.block_type() == "thinking");
     match api {
-        ProviderApi::Anthropic => anthropic::request::parse_stored_reply(body).message().into_iter().collect(),
+        ProviderApi::Anthropic => {
+            let model = read.model.as_deref().unwrap_or_default();
+            let thinking = anthropic::request::thinking_to_send(model, false, false);
+            anthropic::request::parse_stored_reply(body).message(thinking).into_iter().collect()
+        }
         ProviderApi::OpenaiChat => {
             let said = request::parse_stored_reply(dialect, body);
             let calls = said.sent_calls(|_| false);
@@ -138,17 +144,25 @@ fn next(api: ProviderApi, dialect: &'static Dialect, read: &ReplayedReply, body:
 }
 
 fn print(read: &ReplayedReply, outcome: &DecodeOutcome, events: u64, next: Option<Vec<Value>>) -> Value {
-    let failure =
+    let print_failure =
         |failure: &Failure| json!({"kind": failure.kind, "message": failure.message, "retryable": failure.retryable});
+    let (failure, notice) = match reply_ending(outcome, read.contents, PROVIDER) {
+        ReplyEnding::Failed(failure) => (Some(failure), None),
+        ReplyEnding::Finished(notice) => (None, notice),
+        ReplyEnding::Calls | ReplyEnding::Paused => (None, None),
+    };
     let mut printed = json!({
-        "complete": outcome.complete,
+        "complete": failure.is_none(),
         "stop_reason": outcome.stop_reason,
         "model": read.model,
         "blocks": read.blocks.iter().map(|block| json!(block.content)).collect::<Vec<_>>(),
         "usage": read.usage,
-        "failure": outcome.failure.as_ref().map(failure),
+        "failure": failure.as_ref().map(print_failure),
         "events": events,
     });
+    if let Some(notice) = notice {
+        printed["notice"] = json!(notice.content());
+    }
     if let Some(next) = next {
         printed["next"] = Value::Array(next);
     }

@@ -139,7 +139,7 @@ fn issue_lines(report: &ImportReport) -> Vec<String> {
 /// Returns the expected outline of the four tables, with the thinking modes of the first chat's exchanges.
 fn expected(modes: [bool; 3]) -> Vec<String> {
     let [first, second, third] = modes.map(|thinks| if thinks { " thinks" } else { "" });
-    let failed = "This reply had failed in the source.";
+    let failed = "Error: no connection";
     vec![
         "# Greetings (\"Be brief.\")".to_owned(),
         "assistant complete: \"Welcome!\"".to_owned(),

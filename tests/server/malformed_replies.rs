@@ -36,7 +36,7 @@ struct FaultyReply {
     events: String,
 }
 
-fn endpoint(id: &str, api: ProviderApi, base_url: String) -> ProviderEndpoint {
+pub fn endpoint(id: &str, api: ProviderApi, base_url: String) -> ProviderEndpoint {
     ProviderEndpoint {
         id: id.into(),
         name: "Fake".into(),
@@ -92,7 +92,7 @@ async fn run_on_every_api(script: impl Fn(ProviderApi) -> Vec<ServerStep>) -> Ve
 }
 
 /// Sends a complete body under status 200.
-fn body_script(body: impl Into<Vec<u8>>) -> Vec<ServerStep> {
+pub fn body_script(body: impl Into<Vec<u8>>) -> Vec<ServerStep> {
     response_script(200, &[], [ServerStep::Bytes(body.into()), ServerStep::Fin])
 }
 

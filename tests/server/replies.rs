@@ -273,12 +273,19 @@ async fn interrupted_reply_keeps_text_and_ends_with_reason() {
 }
 
 #[tokio::test]
-async fn empty_success_is_failure() {
-    for (reason, kind) in [("stop", FailureKind::ProviderProtocol), ("content_filter", FailureKind::ContentFiltered)] {
+async fn empty_success_is_ordinary_end_unless_filtered() {
+    for (reason, status, notice) in [
+        ("stop", TurnStatus::Complete, None),
+        ("tool_calls", TurnStatus::Complete, None),
+        ("length", TurnStatus::Complete, Some(Notice::LengthReached)),
+        ("content_filter", TurnStatus::Error, None),
+    ] {
         let house = TestServer::new(provider([ScriptedAnswer::Stream(finish_steps(reason))])).await;
         let turn = house.wait_until_ended(house.send("?").await.assistant_turn.id).await;
-        assert_eq!(turn.status, TurnStatus::Error);
-        assert_eq!(turn.error.map(|failure| failure.kind), Some(kind), "{reason}");
+        assert_eq!(turn.status, status, "{reason}");
+        assert_eq!(turn.blocks.iter().find_map(notice::ending_notice), notice, "{reason}");
+        let kind = turn.error.map(|failure| failure.kind);
+        assert_eq!(kind, (status == TurnStatus::Error).then_some(FailureKind::ContentFiltered), "{reason}");
         house.check_invariants().await;
     }
 }

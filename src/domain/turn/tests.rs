@@ -3,6 +3,7 @@
 use super::TurnStatus::{Cancelled, Complete, Error, Pending, Streaming, WaitingSubagents};
 use super::TurnTransition::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};
 use super::*;
+use crate::block::Content;
 use crate::fixtures;
 
 const MOVES: [TurnTransition; 6] = [LlmStart, ToolDetected, ToolsReady, Finish, Cancel, Fail];
@@ -65,7 +66,7 @@ fn derived_text_joins_text_blocks_without_errors() {
             Content::text(""),
         ],
     );
-    assert_eq!(turn.content_text(), "one two");
+    assert_eq!(turn.content_text(), "one\n\n two");
     assert_eq!(fixtures::reply(2, []).content_text(), "");
 }
 

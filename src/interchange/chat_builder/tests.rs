@@ -212,7 +212,24 @@ fn failed_stopped_and_empty_replies_keep_their_status() {
     assert_eq!((&statuses[..4], statuses[4]), (expected.as_slice(), TurnStatus::Error));
     let failed = &chat.turns[1];
     assert!(matches!(&failed.blocks[1].content, Content::Text { is_error: true, .. }));
-    assert_eq!(failed.error.as_ref().unwrap().detail.as_deref(), Some("overloaded"));
+    let told = |turn: &Turn| {
+        let error = turn.error.as_ref().unwrap();
+        (error.message.clone(), error.detail.clone().unwrap_or_default())
+    };
+    assert_eq!(told(failed), ("overloaded".to_owned(), "overloaded".to_owned()));
+    assert_eq!(chat.turns[4].blocks[0].content, Content::Text { text: "no such model".into(), is_error: true });
+    for (why, message) in [
+        (" \nfirst\nsecond", "first"),
+        ("", "This reply had failed in the source."),
+        ("This reply had failed in the source.", "This reply had failed in the source."),
+    ] {
+        let mut failed = self::message(1, Some(0), Role::Assistant, vec![]);
+        failed.ending = MessageEnding::Failed(why.into());
+        let question = self::message(0, None, Role::User, vec![text("?")]);
+        let (chat, _) = build_from_messages(vec![question, failed]);
+        assert_eq!(told(&chat.turns[1]).0, message);
+        assert_eq!(chat.turns[1].blocks[0].content, Content::Text { text: message.into(), is_error: true });
+    }
 }
 
 #[test]

@@ -35,6 +35,13 @@ pub struct MessagesEndpoint {
 }
 
 impl MessagesEndpoint {
+    /// Returns true for Anthropic's own endpoint.
+    fn is_official(&self) -> bool {
+        let url = reqwest::Url::parse(&self.target.base_url).ok();
+        let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default();
+        host == "anthropic.com" || host.ends_with(".anthropic.com")
+    }
+
     pub fn new(endpoint: &ProviderEndpoint, client: HttpClient) -> Self {
         let target = ProviderTarget {
             auth: ApiKeyHeader::Header("x-api-key"),
@@ -99,7 +106,7 @@ impl Provider for MessagesEndpoint {
     }
 
     fn build(&self, request: &ChatRequest) -> Bytes {
-        request::body(request)
+        request::body(request, self.is_official())
     }
 
     fn repair(&self, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {

@@ -46,6 +46,16 @@ pub struct AnthropicReply {
     pub is_complete: bool,
 }
 
+/// The thinking blocks that go back to the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThinkingToSend {
+    Omitted,
+    /// Only signed thinking, because the API refuses any other.
+    Signed,
+    /// Unsigned thinking, too: servers that imitate the API sign nothing, and some require it back in tool loops.
+    All,
+}
+
 /// The parts of a response that go back to the model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnthropicContent {
@@ -64,11 +74,11 @@ impl AnthropicReply {
     /// Selects the content to send. `answered` tells which calls have a result: a call whose arguments the token
     /// limit cut goes back only if it has one, and then with `{}`.
     ///
-    /// The API refuses blank texts, reasoning without a signature, cut calls, and reasoning at the end, which must be
+    /// The API refuses blank texts, reasoning without a signature (`thinking`), cut calls, and reasoning at the end, which must be
     /// followed by something; all of them are omitted (docs/reference/providers.md 2.6). From a response that was cut
     /// off, every block that is not text and has no end is omitted, too, and every provider tool call without a
     /// result.
-    pub fn content_to_send(&self, with_thinking: bool, answered: impl Fn(usize) -> bool) -> AnthropicContent {
+    pub fn content_to_send(&self, thinking: ThinkingToSend, answered: impl Fn(usize) -> bool) -> AnthropicContent {
         let mut number = 0;
         let mut kept: Vec<(bool, Value)> = Vec::new();
         let mut calls = Vec::new();
@@ -77,8 +87,13 @@ impl AnthropicReply {
             number += usize::from(call.is_some());
             let is_sent = match block.kind() {
                 "text" => !block.text("text").trim().is_empty(),
-                "thinking" => with_thinking && !block.text("signature").is_empty(),
-                "redacted_thinking" => with_thinking,
+                "thinking" => match thinking {
+                    ThinkingToSend::Omitted => false,
+                    _ if !block.text("signature").is_empty() => true,
+                    ThinkingToSend::Signed => false,
+                    ThinkingToSend::All => block.is_done && !block.text("thinking").trim().is_empty(),
+                },
+                "redacted_thinking" => thinking != ThinkingToSend::Omitted,
                 "tool_use" if call.is_none() => false,
                 _ if !self.is_complete => block.is_whole && block.is_done && self.has_result(block),
                 _ => block.is_whole || call.is_some_and(&answered),
@@ -100,8 +115,8 @@ impl AnthropicReply {
     }
 
     /// Returns the assistant message if none of its calls has a result yet.
-    pub fn message(&self) -> Option<Value> {
-        Some(self.content_to_send(true, |_| false).content)
+    pub fn message(&self, thinking: ThinkingToSend) -> Option<Value> {
+        Some(self.content_to_send(thinking, |_| false).content)
             .filter(|content| !content.is_empty())
             .map(|content| assistant_message(content.into()))
     }
@@ -170,7 +185,7 @@ mod tests {
             (json!([{"type": "of_tomorrow", "any": [1, null]}]), json!([{"type": "of_tomorrow", "any": [1, null]}])),
         ] {
             assert_eq!(
-                Value::Array(reply_with(blocks.clone()).content_to_send(true, |_| false).content),
+                Value::Array(reply_with(blocks.clone()).content_to_send(ThinkingToSend::Signed, |_| false).content),
                 expected,
                 "{blocks}"
             );
@@ -183,7 +198,7 @@ mod tests {
             {"type": "tool_use", "id": "a", "name": "f", "input": {}},
             {"type": "tool_use", "id": "b", "name": "f", "input": "half"},
         ]);
-        let sent = reply_with(blocks).content_to_send(true, |at| at == 1);
+        let sent = reply_with(blocks).content_to_send(ThinkingToSend::Signed, |at| at == 1);
         assert_eq!(sent.calls, [(0, "a".to_owned()), (1, "b".to_owned())]);
         assert_eq!(sent.content[1], json!({"type": "tool_use", "id": "b", "name": "f", "input": {}}));
     }
@@ -191,9 +206,9 @@ mod tests {
     #[test]
     fn paused_reply_keeps_its_end() {
         let mut paused = reply_with(json!([{"type": "thinking", "thinking": "", "signature": "s"}]));
-        assert_eq!(paused.message(), None);
+        assert_eq!(paused.message(ThinkingToSend::Signed), None);
         paused.is_paused = true;
-        assert_eq!(paused.content_to_send(true, |_| false).content.len(), 1);
+        assert_eq!(paused.content_to_send(ThinkingToSend::Signed, |_| false).content.len(), 1);
     }
 
     /// The rows of docs/reference/providers.md 2.6: blocks of an interrupted response, each with whether its end was
@@ -231,7 +246,7 @@ mod tests {
             };
             let said = AnthropicReply { blocks: blocks.iter().map(block).collect(), ..AnthropicReply::default() };
             // The end of a turn stores a result for every call, including cut ones.
-            let sent = said.content_to_send(true, |_| true);
+            let sent = said.content_to_send(ThinkingToSend::Signed, |_| true);
             assert_eq!(sent.content.iter().collect::<Vec<_>>(), expected, "{what}");
             assert_eq!(sent.calls.len(), sent.content.iter().filter(|block| block["type"] == "tool_use").count());
         }
@@ -244,8 +259,29 @@ mod tests {
             {"type": "text", "text": "So."},
         ]);
         assert_eq!(
-            reply_with(blocks).content_to_send(false, |_| false).content,
+            reply_with(blocks).content_to_send(ThinkingToSend::Omitted, |_| false).content,
             [json!({"type": "text", "text": "So."})]
+        );
+    }
+
+    #[test]
+    fn unsigned_thinking_goes_back_to_servers_without_signatures() {
+        let thought = json!({"type": "thinking", "thinking": "I should call w.", "signature": ""});
+        let bare = json!({"type": "thinking", "thinking": "Or not."});
+        let blank = json!({"type": "thinking", "thinking": "", "signature": ""});
+        let call = json!({"type": "tool_use", "id": "t1", "name": "w", "input": {"a": 1}});
+        let said = reply_with(json!([thought, bare, blank, call]));
+        let sent = |thinking| said.content_to_send(thinking, |_| true).content;
+        assert_eq!(sent(ThinkingToSend::All), [thought.clone(), bare.clone(), call.clone()]);
+        assert_eq!(sent(ThinkingToSend::Signed), [call.clone()]);
+        assert_eq!(sent(ThinkingToSend::Omitted), [call.clone()]);
+        let mut cut = said;
+        cut.is_complete = false;
+        cut.blocks[1].is_done = false;
+        assert_eq!(
+            cut.content_to_send(ThinkingToSend::All, |_| true).content,
+            [thought, call],
+            "a cut block is not whole"
         );
     }
 }

@@ -10,6 +10,12 @@ use turnleaf_domain::repair::RequestRepair;
 /// own tool loop cannot, while the model thinks: a loop that is refused is described as text.
 pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
     let said = refused.lowercase_text();
+    // Servers without signatures require the thinking of a tool loop back (DeepSeek).
+    let is_required = ["must be passed", "missing", "required"].iter().any(|part| said.contains(part));
+    let is_about_member = said.contains("signature") || said.contains("field required");
+    if is_required && said.contains("thinking") && !is_about_member && !request.echoes_reasoning {
+        return request.has_reasoning().then_some(RequestRepair::ReasoningEchoed);
+    }
     let place = message_of(&said);
     let names_block = place.is_some() && (said.contains("thinking") || said.contains("signature"));
     let is_about_thinking = names_block
@@ -83,6 +89,7 @@ mod tests {
         let (earlier, told) = (Some(RequestRepair::EarlierReasoningLeftOut), Some(RequestRepair::StepsTold));
         let signature = |at: usize| format!("messages.{at}.content.0: Invalid `signature` in `thinking` block");
         let modified = "messages.3.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.";
+        let wanted = "The `content[].thinking` in the thinking mode must be passed back to the API.";
         for (model, history, message, expected) in [
             ("claude-opus-4-5", &second, signature(1), earlier),
             ("claude-opus-4-5", &in_loop, signature(1), earlier),
@@ -98,6 +105,8 @@ mod tests {
                 "messages.3.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`".into(),
                 told,
             ),
+            ("claude-opus-4-5", &in_loop, wanted.into(), Some(RequestRepair::ReasoningEchoed)),
+            ("claude-opus-4-5", &first, wanted.into(), None),
             ("claude-opus-4-5", &first, signature(0), None),
             ("claude-opus-4-5", &second, "\"thinking.type.enabled\" is not supported for this model.".into(), None),
             ("claude-opus-4-5", &second, "`max_tokens` must be greater than `thinking.budget_tokens`.".into(), None),

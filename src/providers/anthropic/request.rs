@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::anthropic::message::{self, AnthropicReply};
+use crate::anthropic::message::{self, AnthropicReply, ThinkingToSend};
 use crate::anthropic::models::{self, ClaudeGeneration};
 use crate::anthropic::stream::MessagesDecoder;
 use crate::history::{UNANSWERED, UserPart};
@@ -17,7 +17,8 @@ use turnleaf_domain::branch::ContextPolicy;
 const CONTINUE_TEXT: &str = "Continue.";
 
 /// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same messages.
-pub fn body(request: &ChatRequest) -> Bytes {
+/// `is_official` says that the endpoint is Anthropic's own, which requires signatures.
+pub fn body(request: &ChatRequest, is_official: bool) -> Bytes {
     let params = &request.params;
     let mut body = Map::new();
     let mut set = |key: &str, value: Value| body.insert(key.to_owned(), value);
@@ -27,7 +28,8 @@ pub fn body(request: &ChatRequest) -> Bytes {
     if let Some(system) = request.instructions() {
         set("system", json!(system));
     }
-    let (messages, container) = messages(request, &request.history);
+    let unsigned = thinking_to_send(&request.model, is_official, request.echoes_reasoning);
+    let (messages, container) = messages(request, &request.history, unsigned);
     set("messages", Value::Array(messages));
     if let Some(container) = container {
         set("container", json!(container));
@@ -97,12 +99,20 @@ impl Messages {
 
 /// Counts the messages before this reply's own steps.
 pub fn message_count_before_steps(request: &ChatRequest) -> usize {
-    messages(request, request.split_at_steps().0).0.len()
+    // The number of messages does not depend on their thinking.
+    messages(request, request.split_at_steps().0, ThinkingToSend::Signed).0.len()
+}
+
+/// Returns the thinking that may go back. Anthropic and the servers in front of its models require signatures. Other
+/// servers get what they sent; one that said that it requires thinking gets all of it, whatever its model is called.
+pub fn thinking_to_send(model: &str, is_official: bool, is_required: bool) -> ThinkingToSend {
+    let needs_signatures = is_official || model.to_ascii_lowercase().contains("claude");
+    if needs_signatures && !is_required { ThinkingToSend::Signed } else { ThinkingToSend::All }
 }
 
 /// Returns the messages, and the container in which the code of a paused reply ran, so that its continuation finds
 /// the files there. Without a pause no container is named, because it expires some minutes after its last use.
-fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> (Vec<Value>, Option<String>) {
+fn messages(request: &ChatRequest, history: &[HistoryTurn], thinking: ThinkingToSend) -> (Vec<Value>, Option<String>) {
     let mut messages = Messages::default();
     let mut paused: Option<Option<String>> = None;
     for (at, turn) in history.iter().enumerate() {
@@ -116,7 +126,8 @@ fn messages(request: &ChatRequest, history: &[HistoryTurn]) -> (Vec<Value>, Opti
             }
             Role::Assistant => {
                 let is_last = at + 1 == history.len();
-                paused = push_assistant(&mut messages, turn, !leaves_out_thinking(request, turn), is_last);
+                let thinking = if leaves_out_thinking(request, turn) { ThinkingToSend::Omitted } else { thinking };
+                paused = push_assistant(&mut messages, turn, thinking, is_last);
             }
         }
     }
@@ -147,7 +158,7 @@ fn leaves_out_thinking(request: &ChatRequest, turn: &HistoryTurn) -> bool {
 fn push_assistant(
     messages: &mut Messages,
     turn: &HistoryTurn,
-    with_thinking: bool,
+    thinking: ThinkingToSend,
     is_last: bool,
 ) -> Option<Option<String>> {
     if turn.raw.is_empty() {
@@ -164,7 +175,7 @@ fn push_assistant(
     let mut first_call = 0;
     for said in &steps {
         let result = |at: usize| turn.tool_result_text(first_call + at);
-        let sent = said.content_to_send(with_thinking, |at| result(at).is_some());
+        let sent = said.content_to_send(thinking, |at| result(at).is_some());
         messages.push(Role::Assistant, sent.content);
         let images = |at: usize| turn.tool_result_images(first_call + at).map(image).collect();
         messages.push(Role::User, sent.calls.iter().map(|(at, id)| tool_result(id, result(*at), images(*at))));

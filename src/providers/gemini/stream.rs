@@ -15,7 +15,8 @@ use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
 use crate::redaction::SecretSet;
 use crate::text_accumulator::{TextAccumulator, TextKind};
 use turnleaf_domain::reasoning_title::first_heading;
-use turnleaf_domain::{Failure, FailureKind, Usage};
+use turnleaf_domain::stop_reason::failed_stop;
+use turnleaf_domain::{Failure, Usage};
 
 /// Decoder of one response body: a stream, or the JSON array that is sent without `alt=sse`.
 pub type GeminiDecoder = JsonBody<GeminiReader>;
@@ -65,7 +66,7 @@ impl GeminiReader {
     /// Returns the content for the next request; empty unless it was kept.
     pub fn into_reply(self) -> GeminiReply {
         let mut said = self.said.unwrap_or_default();
-        if self.stop_reason.as_deref().is_some_and(is_broken_call) {
+        if self.stop_reason.as_deref().and_then(failed_stop).is_some() {
             said.remove_calls();
         } else if self.calls.is_open() {
             said.remove_last_call();
@@ -212,9 +213,12 @@ impl ResponseReader for GeminiReader {
                 continue;
             }
             self.candidate(candidate, said.is_mended, out);
-            if let Some(reason) = self.stop_reason.as_deref().filter(|reason| is_broken_call(reason)) {
+            // A failed reply stays failed, whatever follows: a malformed call must not be run.
+            if let Some(reason) = &self.stop_reason
+                && let Some(kind) = failed_stop(reason)
+            {
                 let words = text_of(candidate, "finishMessage").unwrap_or_default();
-                return Err(judge.failure(FailureKind::ProviderError, &format!("{reason} {words}")));
+                return Err(judge.failure(kind, &format!("{reason} {words}")));
             }
         }
         if let Some(reason) = chunk.pointer("/promptFeedback/blockReason").and_then(Value::as_str) {
@@ -262,12 +266,6 @@ impl ResponseReader for GeminiReader {
     fn usage(&self) -> Option<Usage> {
         self.counts.usage()
     }
-}
-
-/// Returns true for finish reasons that report a malformed call, which must not be run
-/// (docs/reference/providers.md 2.7, 7.2).
-fn is_broken_call(reason: &str) -> bool {
-    matches!(reason, "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS")
 }
 
 /// Returns name and value of a part's payload that is neither text nor a function call.

@@ -61,7 +61,7 @@ fn results_by_api(result: &Value, metadata: &Value) -> Vec<(&'static str, String
             "openai_responses",
             sent(openai_responses::request::body(&chat_request(history(responses.to_string())), false, false)),
         ),
-        ("anthropic", sent(anthropic::request::body(&chat_request(history(messages.to_string()))))),
+        ("anthropic", sent(anthropic::request::body(&chat_request(history(messages.to_string())), true))),
         ("gemini", sent(gemini::request::body(&chat_request(history(google.to_string()))))),
         ("ollama", sent(ollama::request::body(&chat_request(history(format!("{native}\n")))))),
     ]

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::body::JsonBody;
 use crate::call_id::{nameless_call_content, unique_call_id};
+use crate::inline_reasoning::InlineReasoning;
 use crate::ollama::message::OllamaReply;
 use crate::pictures::GeneratedImage;
 use crate::provider::DecodedItem;
@@ -32,6 +33,8 @@ pub struct OllamaReader {
     /// The time of the first line. It makes the generated call ids of different replies distinct.
     created_at: String,
     growing: TextAccumulator,
+    /// Splits reasoning from the text that contains it.
+    inline: InlineReasoning,
     ids: Vec<String>,
     usage: Usage,
     stop_reason: Option<String>,
@@ -68,7 +71,12 @@ impl OllamaReader {
 
     fn push_text(&mut self, growth: TextKind, from: &Value, key: &str, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let Some(text) = text_of(from, key) else { return };
-        let given = self.growing.push(growth, text, is_mended, out);
+        if growth == TextKind::Thinking {
+            self.inline.note_reasoning();
+        }
+        let mut items = Vec::new();
+        let given = self.growing.push(growth, text, is_mended, &mut items);
+        self.emit(items, out);
         if let Some(said) = &mut self.said {
             match growth {
                 TextKind::Text => said.text.push_str(&given),
@@ -77,9 +85,30 @@ impl OllamaReader {
         }
     }
 
+    /// Emits accumulated text, and splits reasoning from it.
+    fn emit(&mut self, items: Vec<DecodedItem>, out: &mut Vec<DecodedItem>) {
+        for item in items {
+            match item {
+                DecodedItem::Text(text) => self.inline.push(&text, out),
+                other => {
+                    self.inline.flush(out);
+                    out.push(other);
+                }
+            }
+        }
+    }
+
+    /// Ends the text at a block boundary.
+    fn flush_text(&mut self, out: &mut Vec<DecodedItem>) {
+        let mut items = Vec::new();
+        self.growing.flush(&mut items);
+        self.emit(items, out);
+        self.inline.flush(out);
+    }
+
     fn call(&mut self, call: &Value, out: &mut Vec<DecodedItem>) {
         let Some(function) = call.get("function").filter(|function| function.is_object()) else { return };
-        self.growing.flush(out);
+        self.flush_text(out);
         let text = match function.get("arguments") {
             Some(Value::String(text)) => text.clone(),
             None | Some(Value::Null) => "{}".to_owned(),
@@ -105,7 +134,7 @@ impl OllamaReader {
         for image in images {
             match image.as_str().and_then(|text| GeneratedImage::parse(text, None)) {
                 Some(image) => {
-                    self.growing.flush(out);
+                    self.flush_text(out);
                     out.push(DecodedItem::Image(image));
                 }
                 None => others.push(image.clone()),
@@ -125,7 +154,7 @@ impl OllamaReader {
                 _ => true,
             };
             if !is_empty && !KNOWN.contains(&key.as_str()) {
-                self.growing.flush(out);
+                self.flush_text(out);
                 let kind = ("type".to_owned(), Value::from(format!("x:{key}")));
                 out.push(DecodedItem::Opaque(Map::from_iter([kind, ("value".to_owned(), value.clone())])));
             }
@@ -157,6 +186,7 @@ impl ResponseReader for OllamaReader {
         }
         if let Some(model) = text_of(line, "model").filter(|_| self.model.is_empty()) {
             self.model = model.to_owned();
+            self.inline.note_model(model);
             out.push(DecodedItem::Model(model.to_owned()));
         }
         match line.get("message") {
@@ -168,9 +198,10 @@ impl ResponseReader for OllamaReader {
         }
         if line.get("done") == Some(&Value::Bool(true)) {
             self.is_done = true;
-            self.growing.flush(out);
             // Servers before 0.1.40 send no reason.
             let reason = text_of(line, "done_reason").unwrap_or("stop").to_owned();
+            self.inline.note_stop(&reason);
+            self.flush_text(out);
             out.push(DecodedItem::StopReason(reason.clone()));
             self.stop_reason = Some(reason);
         }
@@ -184,7 +215,8 @@ impl ResponseReader for OllamaReader {
     }
 
     fn flush(&mut self, out: &mut Vec<DecodedItem>) {
-        self.growing.flush(out);
+        self.inline.note_end();
+        self.flush_text(out);
     }
 
     fn is_over(&self) -> bool {

@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
+use crate::inline_reasoning::InlineReasoning;
 use crate::openai_chat::calls::{ChatToolCalls, MoreArguments};
 use crate::openai_chat::extras::ChunkExtras;
 use crate::openai_chat::message::{ChatCall, ChatReply};
 use crate::openai_chat::usage::ChatUsageCounts;
+use crate::openai_chat::vendor_members::{self, CallMembers};
 use crate::provider::DecodedItem;
 use crate::surrogates;
 
@@ -29,12 +31,16 @@ pub struct ChunkReader {
     response_id: String,
     model: String,
     calls: ChatToolCalls,
+    /// Vendor members of the call that is not announced yet.
+    waiting_members: CallMembers,
     channel: Channel,
     /// A lone high surrogate at the end of the text so far; the next delta may complete it.
     half: Option<u32>,
     /// A signature that may arrive in pieces.
     signature: String,
     extras: ChunkExtras,
+    /// Splits reasoning from the text that contains it.
+    inline: InlineReasoning,
     counts: ChatUsageCounts,
     finish_reason: Option<String>,
     has_choices: bool,
@@ -73,6 +79,7 @@ impl ChunkReader {
             && self.model.is_empty()
         {
             self.model = model.to_owned();
+            self.inline.note_model(model);
             out.push(DecodedItem::Model(model.to_owned()));
         }
         self.extras.read_sources(chunk);
@@ -86,6 +93,7 @@ impl ChunkReader {
                 self.delta(delta, is_mended, out);
             }
             if let Some(reason) = text_of(choice, "finish_reason") {
+                self.inline.note_stop(reason);
                 if self.finish_reason.as_deref() != Some(reason) {
                     self.finish_calls(out);
                     out.push(DecodedItem::StopReason(reason.to_owned()));
@@ -97,7 +105,7 @@ impl ChunkReader {
 
     /// Emits everything that was held back, at the end of the body.
     pub fn finish(&mut self, out: &mut Vec<DecodedItem>) {
-        self.finish_calls(out);
+        self.end_text(out);
         self.extras.finish(out);
     }
 
@@ -133,6 +141,9 @@ impl ChunkReader {
                 }
             }
         }
+        if let Some(said) = &mut self.said {
+            vendor_members::read_message(&mut said.members, delta);
+        }
         for image in delta.get("images").and_then(Value::as_array).into_iter().flatten() {
             self.push_image(image, out);
         }
@@ -167,7 +178,14 @@ impl ChunkReader {
         }
     }
 
+    /// Emits the text that was held back, because the body failed or ends.
+    pub fn end_text(&mut self, out: &mut Vec<DecodedItem>) {
+        self.inline.note_end();
+        self.finish_calls(out);
+    }
+
     fn push_thinking(&mut self, text: &str, field: &'static str, is_mended: bool, out: &mut Vec<DecodedItem>) {
+        self.inline.note_reasoning();
         let text = self.accumulate(Channel::Thinking, text, is_mended, out);
         if let Some(said) = &mut self.said {
             said.reasoning.push_str(&text);
@@ -186,7 +204,7 @@ impl ChunkReader {
         if let Some(said) = &mut self.said {
             said.text.push_str(&text);
         }
-        push_text(DecodedItem::Text, text, out);
+        self.inline.push(&text, out);
     }
 
     fn call(&mut self, fragment: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
@@ -208,6 +226,29 @@ impl ChunkReader {
                 out.push(DecodedItem::ToolArguments { index, text });
             }
         }
+        self.keep_call_members(fragment, &out[announced..]);
+    }
+
+    /// Keeps the vendor members of a fragment for its call: the one that it announced or continued, else that of its
+    /// id or index. Those of a call that is not announced yet wait.
+    fn keep_call_members(&mut self, fragment: &Value, emitted: &[DecodedItem]) {
+        let Some(said) = &mut self.said else { return };
+        let emitted = emitted.iter().rev().find_map(|item| match item {
+            DecodedItem::ToolCall { index, .. } | DecodedItem::ToolArguments { index, .. } => Some(*index),
+            _ => None,
+        });
+        let begins = fragment.pointer("/function/name").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+        let id = text_of(fragment, "id");
+        let position = |index: u64| usize::try_from(index).ok().filter(|at| *at < said.calls.len());
+        let at = emitted
+            .and_then(position)
+            .or_else(|| said.calls.iter().rposition(|call| Some(call.id.as_str()) == id))
+            .or_else(|| fragment.get("index").and_then(Value::as_u64).and_then(position).filter(|_| !begins))
+            .or_else(|| said.calls.len().checked_sub(1).filter(|_| !begins));
+        match at.and_then(|at| said.calls.get_mut(at)) {
+            Some(call) => call.members.read_fragment(fragment),
+            None => self.waiting_members.read_fragment(fragment),
+        }
     }
 
     /// Calls are announced in order, so the n-th announced call is the n-th call of the reply.
@@ -215,7 +256,8 @@ impl ChunkReader {
         let Some(said) = &mut self.said else { return };
         for item in announced {
             if let DecodedItem::ToolCall { id, name, .. } = item {
-                said.calls.push(ChatCall { id: id.clone(), name: name.clone(), arguments: String::new() });
+                let members = std::mem::take(&mut self.waiting_members);
+                said.calls.push(ChatCall { id: id.clone(), name: name.clone(), members, ..ChatCall::default() });
             }
         }
     }
@@ -251,6 +293,7 @@ impl ChunkReader {
 
     fn flush_text(&mut self, out: &mut Vec<DecodedItem>) {
         self.flush_lone_surrogate(out);
+        self.inline.flush(out);
         if !self.signature.is_empty() {
             out.push(DecodedItem::ThinkingSignature(std::mem::take(&mut self.signature)));
         }
@@ -268,7 +311,7 @@ impl ChunkReader {
                 if let Some(said) = said {
                     said.text.push_str(&lost);
                 }
-                out.push(DecodedItem::Text(lost));
+                self.inline.push(&lost, out);
             }
             Channel::Thinking => {
                 if let Some(said) = said {

@@ -62,6 +62,9 @@ pub struct Dialect {
     pub empty_content_is_null: bool,
     /// A refusal goes back in its own field; otherwise it goes back as text.
     pub sends_refusal: bool,
+    /// Vendor members of messages and calls go back where they came from. Servers that never send any, or that refuse
+    /// what they do not know, get none.
+    pub sends_vendor_members: bool,
     /// Images of the model go back unchanged.
     pub sends_images: bool,
     /// The server refuses a user message directly after a tool message.
@@ -101,6 +104,7 @@ const GENERIC: Dialect = Dialect {
     takes_stream_options: true,
     empty_content_is_null: false,
     sends_refusal: false,
+    sends_vendor_members: true,
     sends_images: false,
     answers_tools_before_user: false,
     done_completes: false,
@@ -118,6 +122,7 @@ pub static DIALECTS: &[Dialect] = &[
         empty_content_is_null: true,
         sends_refusal: true,
         default_model: Some("gpt-5-mini"),
+        sends_vendor_members: false,
         ..GENERIC
     },
     Dialect {
@@ -168,6 +173,7 @@ pub static DIALECTS: &[Dialect] = &[
         thinking: ThinkingSwitch::DeepSeek,
         max_stop_sequences: 16,
         default_model: Some("deepseek-chat"),
+        sends_vendor_members: false,
         ..GENERIC
     },
     Dialect { name: "lmstudio", aliases: &[], ..GENERIC },
@@ -177,6 +183,7 @@ pub static DIALECTS: &[Dialect] = &[
         hosts: &["api.groq.com"],
         thinking: ThinkingSwitch::Groq,
         default_model: Some("openai/gpt-oss-120b"),
+        sends_vendor_members: false,
         ..GENERIC
     },
     Dialect {
@@ -189,6 +196,7 @@ pub static DIALECTS: &[Dialect] = &[
         answers_tools_before_user: true,
         takes_stream_options: false,
         default_model: Some("mistral-small-latest"),
+        sends_vendor_members: false,
         ..GENERIC
     },
     Dialect {
@@ -197,6 +205,7 @@ pub static DIALECTS: &[Dialect] = &[
         hosts: &["api.x.ai"],
         thinking: ThinkingSwitch::Xai,
         default_model: Some("grok-4"),
+        sends_vendor_members: false,
         ..GENERIC
     },
     Dialect {

@@ -72,6 +72,11 @@ impl Provider for ChatEndpoint {
         models::provider_tools(self.dialect).iter().map(|tool| OfferedTool::provider_tool(tool)).collect()
     }
 
+    /// The protocol has no place for them in a tool message, so they follow it in a user message.
+    fn accepts_tool_result_images(&self, _model: &str) -> bool {
+        !self.dialect.answers_tools_before_user
+    }
+
     fn build(&self, request: &ChatRequest) -> Bytes {
         request::body(self.dialect, request)
     }

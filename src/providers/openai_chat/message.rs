@@ -5,6 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::openai_chat::dialect::{Dialect, ReasoningFormat};
+use crate::openai_chat::vendor_members::{self, CallMembers};
 use turnleaf_domain::tool::parse_arguments;
 
 /// A tool call as the model made it.
@@ -13,6 +14,8 @@ pub struct ChatCall {
     pub id: String,
     pub name: String,
     pub arguments: String,
+    /// Members that only this vendor has.
+    pub members: CallMembers,
 }
 
 impl ChatCall {
@@ -34,6 +37,8 @@ pub struct ChatReply {
     /// `reasoning_details`, with the fragments of each index joined.
     pub details: Vec<Value>,
     pub calls: Vec<ChatCall>,
+    /// Members of the message that only this vendor has.
+    pub members: Map<String, Value>,
     /// Images, unchanged.
     pub images: Vec<Value>,
     /// True if the response was received to its end.
@@ -110,13 +115,19 @@ impl ChatReply {
     /// Returns the message with these calls; `None` if nothing of it may be sent. Arguments that are not JSON become
     /// `{}`, because servers parse them.
     pub fn message(&self, dialect: &Dialect, reasoning: ReasoningPlacement, sent_calls: &[usize]) -> Option<Value> {
+        let with_members = dialect.sends_vendor_members && reasoning != ReasoningPlacement::Omitted;
         let calls: Vec<Value> = sent_calls
             .iter()
             .filter_map(|at| self.calls.get(*at))
             .map(|call| {
                 let is_sendable = call.is_whole() && !call.arguments.trim().is_empty();
                 let arguments = if is_sendable { call.arguments.as_str() } else { "{}" };
-                json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+                let mut sent =
+                    json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}});
+                if with_members {
+                    call.members.write(&mut sent);
+                }
+                sent
             })
             .collect();
         let images: &[Value] = if dialect.sends_images { &self.images } else { &[] };
@@ -148,7 +159,11 @@ impl ChatReply {
         if !images.is_empty() {
             message.insert("images".into(), images.into());
         }
-        Some(Value::Object(message))
+        let mut message = Value::Object(message);
+        if with_members {
+            vendor_members::insert(&mut message, &self.members);
+        }
+        Some(message)
     }
 
     fn content(&self, dialect: &Dialect, with_reasoning: bool) -> Value {

@@ -2,6 +2,7 @@
 //! (docs/reference/providers.md 5): reasoning that an endpoint requires back, and reasoning that it refuses.
 
 use crate::openai_chat::dialect::{Dialect, ReasoningFormat};
+use crate::openai_chat::vendor_members;
 use crate::provider::{ChatRequest, ProviderError};
 use turnleaf_domain::repair::RequestRepair;
 
@@ -13,10 +14,17 @@ pub fn repair(dialect: &Dialect, refused: &ProviderError, request: &ChatRequest)
     if says(&["reasoning_content"]) && says(&["must be passed", "missing", "required"]) {
         return (has_reasoning && !request.echoes_reasoning).then_some(RequestRepair::ReasoningEchoed);
     }
+    if says(&["thought_signature", "thought signature"]) && says(&["missing"]) {
+        // Only the calls of the reply that is being written need signatures.
+        return request.split_at_steps().1.is_some().then_some(RequestRepair::StepsTold);
+    }
     // Gateways forward the messages of the provider behind them.
     let is_about_seal = says(&["signature"]) && says(&["thinking", "thought", "reasoning"]);
     let sends_reasoning = dialect.reasoning_format != ReasoningFormat::Nothing || request.echoes_reasoning;
-    (is_about_seal && sends_reasoning && has_reasoning).then_some(RequestRepair::ReasoningLeftOut)
+    let is_about_members = dialect.sends_vendor_members
+        && (says(&["thought_signature", "thought signature"]) || vendor_members::is_refused(&said));
+    let is_about_reasoning = is_about_members || (is_about_seal && sends_reasoning);
+    (is_about_reasoning && has_reasoning).then_some(RequestRepair::ReasoningLeftOut)
 }
 
 #[cfg(test)]
@@ -41,6 +49,8 @@ mod tests {
         };
         let first = vec![turn(Role::User, &[])];
         let second = vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])];
+        let in_loop = [second.clone(), vec![turn(Role::Assistant, &["{}"])]].concat();
+        let unsigned = "Function call is missing a thought_signature in functionCall parts. position 2";
         let wanted = "The `reasoning_content` in the thinking mode must be passed back to the API.";
         let sealed = "messages.1.content.0: Invalid `signature` in `thinking` block";
         for (dialect, message, history, expected) in [
@@ -50,6 +60,11 @@ mod tests {
             ("openrouter", sealed, &second, Some(RequestRepair::ReasoningLeftOut)),
             ("openrouter", sealed, &first, None),
             ("generic", sealed, &second, None),
+            ("generic", unsigned, &in_loop, Some(RequestRepair::StepsTold)),
+            ("generic", unsigned, &second, None),
+            ("generic", "Corrupted thought signature.", &second, Some(RequestRepair::ReasoningLeftOut)),
+            ("generic", "messages[1].extra_content: unknown field", &second, Some(RequestRepair::ReasoningLeftOut)),
+            ("openai", "messages[1].extra_content: unknown field", &second, None),
             ("openai", "Unknown parameter: 'reasoning'.", &second, None),
         ] {
             let dialect = Dialect::from_name(dialect).unwrap();
@@ -59,6 +74,9 @@ mod tests {
             assert_eq!(repair(dialect, &refused, &asked), expected, "{} {message}", dialect.name);
             asked.echoes_reasoning = true;
             asked.history.iter_mut().for_each(|turn| turn.leaves_out_reasoning = true);
+            if message == unsigned {
+                continue;
+            }
             assert_eq!(repair(dialect, &refused, &asked), None, "{} {message}", dialect.name);
         }
     }

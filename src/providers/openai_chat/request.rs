@@ -219,9 +219,19 @@ fn push_assistant(
             continue;
         }
         messages.extend(said.message(dialect, reasoning, &sent).map(Message::Value));
+        // A tool message has only text: the images of all results follow in one user message.
+        let mut shown = Vec::new();
         for at in sent {
             let content = result(at).unwrap_or_else(|| UNANSWERED.to_owned());
             messages.push(json!({"role": "tool", "tool_call_id": said.calls[at].id, "content": content}).into());
+            let mut images = turn.tool_result_images(first_call + at).map(image_part).peekable();
+            if images.peek().is_some() {
+                shown.push(text_part(&format!("Images of the result of {}:", said.calls[at].name)));
+                shown.extend(images);
+            }
+        }
+        if !shown.is_empty() {
+            push_user(messages, dialect, Value::Array(shown));
         }
         first_call += said.calls.len();
     }

@@ -10,7 +10,7 @@ use crate::openai_chat::message::ChatReply;
 use crate::provider::DecodedItem;
 use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
 use crate::redaction::SecretSet;
-use turnleaf_domain::{Failure, FailureKind, Usage};
+use turnleaf_domain::{Failure, Usage};
 
 /// Decoder of one response body.
 pub type ChatDecoder = JsonBody<ChatReader>;
@@ -68,13 +68,7 @@ impl ResponseReader for ChatReader {
         if let Some(error) = error_of_chunk(said.value) {
             return Err(judge.failure_from_document(&error));
         }
-        match self.chunks.finish_reason().and_then(failed_finish) {
-            None => Ok(()),
-            Some(kind) => {
-                let detail = format!("The reply ended with {:?}.", self.chunks.finish_reason().unwrap_or_default());
-                Err(judge.failure(kind, &detail))
-            }
-        }
+        Ok(())
     }
 
     fn read_usage(&mut self, value: &Value) {
@@ -86,7 +80,7 @@ impl ResponseReader for ChatReader {
     }
 
     fn flush(&mut self, out: &mut Vec<DecodedItem>) {
-        self.chunks.finish_calls(out);
+        self.chunks.end_text(out);
     }
 
     fn finish(&mut self, out: &mut Vec<DecodedItem>) {
@@ -133,15 +127,6 @@ fn error_of_chunk(chunk: &Value) -> Option<Value> {
     };
     let error = chunk.get("error").filter(is_error).or_else(|| first?.get("error").filter(is_error));
     error.map(|error| json!({"error": error}))
-}
-
-/// Maps finish reasons that are failures of the server, not endings by the model.
-fn failed_finish(reason: &str) -> Option<FailureKind> {
-    match reason {
-        "error" => Some(FailureKind::ProviderError),
-        "insufficient_system_resource" => Some(FailureKind::ProviderOverloaded),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ fn json_of(body: &Bytes) -> Value {
 fn bodies_by_api(request: &ChatRequest) -> Vec<(&'static str, Bytes, Bytes)> {
     let chat = |name: &str| openai_chat::request::body(Dialect::from_name(name).unwrap(), request);
     [
-        ("anthropic", anthropic::request::body(request)),
+        ("anthropic", anthropic::request::body(request, true)),
         ("openai", chat("openai")),
         ("generic", chat("generic")),
         ("responses", openai_responses::request::body(request, false, false)),
@@ -258,7 +258,7 @@ fn model_cannot_inject_image_name_into_its_calls() {
         turn(Role::Assistant, vec![tool_use_block(2), result_block(3, 2, json!("x"), false)], &[stream]),
     ];
     let request = chat_request("claude-sonnet-4-5", history);
-    let wire = json_of(&insert_image_bytes(&anthropic::request::body(&request), &request));
+    let wire = json_of(&insert_image_bytes(&anthropic::request::body(&request, true), &request));
     assert_eq!(wire["messages"][1]["content"][0]["input"]["a"], format!("\u{2400}blob:{sha}"));
 }
 
@@ -285,7 +285,7 @@ fn tool_result_images_accompany_result_text() {
     let of = |stored: Bytes, request: &ChatRequest| json_of(&insert_image_bytes(&stored, request));
     let messages = json!({"type": "message", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}], "stop_reason": "tool_use"});
     let request = chat_request("claude-sonnet-4-5", turns_with_image_result(messages.to_string()));
-    let body = of(anthropic::request::body(&request), &request);
+    let body = of(anthropic::request::body(&request, true), &request);
     assert_eq!(
         body["messages"][2]["content"][0]["content"],
         json!([{"type": "text", "text": told}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}])
@@ -297,6 +297,18 @@ fn tool_result_images_accompany_result_text() {
     assert_eq!(
         body["input"][2]["output"],
         json!([{"type": "input_text", "text": told}, {"type": "input_image", "image_url": url, "detail": "auto"}])
+    );
+    let chat = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}}]});
+    let request = chat_request("gpt-5", turns_with_image_result(chat.to_string()));
+    let generic = openai_chat::Dialect::from_name("generic").unwrap();
+    let body = of(openai_chat::request::body(generic, &request), &request);
+    assert_eq!(
+        body["messages"].as_array().unwrap()[2..],
+        [
+            json!({"role": "tool", "tool_call_id": "a", "content": told}),
+            json!({"role": "user", "content": [{"type": "text", "text": "Images of the result of f:"},
+                {"type": "image_url", "image_url": {"url": url}}]}),
+        ]
     );
     let google = json!([{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}, "finishReason": "STOP"}]}]);
     let request = chat_request("gemini-3-pro", turns_with_image_result(google.to_string()));

@@ -74,6 +74,99 @@ fn broken_reply_with_signed_reasoning_is_sent_back_with_it() {
     assert_eq!((&printed["complete"], &printed["next"]), (&json!(false), &json!([message])));
 }
 
+/// Endings of every API: the failure's kind, or the notice's kind with its sentence; empty for an ordinary end.
+#[test]
+fn end_of_reply_is_told() {
+    let events = |events: &[Value]| events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>();
+    let chat = |delta: Value, reason: &str| {
+        events(&[
+            json!({"choices": [{"index": 0, "delta": delta}]}),
+            json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}),
+        ])
+    };
+    let anthropic = |content: Value, reason: &str| {
+        json!({"type": "message", "id": "m", "model": "c", "content": content, "stop_reason": reason}).to_string()
+    };
+    let gemini = |parts: Value, reason: &str| {
+        events(&[json!({"candidates": [{"content": {"parts": parts}, "finishReason": reason}]})])
+    };
+    let ollama = |content: &str, reason: &str| {
+        format!("{}\n", json!({"message": {"content": content}, "done": true, "done_reason": reason}))
+    };
+    let responses = |status: &str, details: Value, output: Value| {
+        json!({"object": "response", "id": "r", "status": status, "incomplete_details": details, "output": output})
+            .to_string()
+    };
+    let length = ("length_reached", "The reply reached the model's length limit.");
+    let nothing = ("no_answer", "The model ended without an answer.");
+    let failed = ("provider_error", "The provider failed while answering.");
+    let (plain, hi) = (("", ""), json!([{"type": "text", "text": "Hi"}]));
+    for (api, body, ending) in [
+        ("openai_chat", chat(json!({"content": ""}), "length"), length),
+        ("openai_chat", chat(json!({"content": ""}), "stop"), plain),
+        ("openai_chat", chat(json!({}), "tool_calls"), plain),
+        ("openai_chat", chat(json!({"content": "Hello wor"}), "network_error"), failed),
+        ("openai_chat", chat(json!({"content": "Hello wor"}), "error"), failed),
+        ("openai_chat", chat(json!({}), "sensitive"), ("content_filtered", "The provider stopped this reply.")),
+        (
+            "openai_chat",
+            chat(json!({"content": "a"}), "guardrail_intervened"),
+            ("filtered", "A content filter of the provider ended the reply here."),
+        ),
+        (
+            "openai_chat",
+            chat(json!({"content": "a"}), "repetition"),
+            ("stopped_otherwise", "The provider stopped the reply: repetition."),
+        ),
+        ("openai_chat", chat(json!({"content": "a"}), "eos_token"), plain),
+        ("openai_chat", chat(json!({"reasoning_content": "long thought"}), "stop"), nothing),
+        ("openai_chat", chat(json!({"reasoning_content": "long thought"}), "length"), length),
+        ("anthropic", anthropic(json!([]), "stop_sequence"), plain),
+        (
+            "anthropic",
+            anthropic(json!([{"type": "thinking", "thinking": "hm", "signature": "s"}]), "end_turn"),
+            nothing,
+        ),
+        (
+            "anthropic",
+            anthropic(hi.clone(), "quota_pause"),
+            ("stopped_otherwise", "The provider stopped the reply: quota_pause."),
+        ),
+        ("anthropic", anthropic(hi, "end_turn"), plain),
+        ("gemini", gemini(json!([{"text": ""}]), "STOP"), plain),
+        ("gemini", gemini(json!([]), "STOP"), plain),
+        (
+            "gemini",
+            gemini(json!([{"text": "a"}]), "OTHER"),
+            ("stopped_otherwise", "The provider stopped the reply: OTHER."),
+        ),
+        ("gemini", gemini(json!([{"text": "a"}]), "MALFORMED_RESPONSE"), failed),
+        ("gemini", gemini(json!([{"text": "a", "thought": true}]), "STOP"), nothing),
+        ("ollama", ollama("", "stop"), plain),
+        ("ollama", ollama("", "load"), plain),
+        ("ollama", ollama("", "length"), length),
+        ("openai_responses", responses("completed", Value::Null, json!([])), plain),
+        ("openai_responses", responses("incomplete", json!({"reason": "max_output_tokens"}), json!([])), length),
+        (
+            "openai_responses",
+            responses("incomplete", Value::Null, json!([])),
+            ("stopped_otherwise", "The provider stopped the reply: incomplete."),
+        ),
+    ] {
+        let printed =
+            replay(&ReplayOptions { api: api.into(), dialect: None, ..replay_options(None, false) }, body.as_bytes())
+                .unwrap();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let told = match (&printed["failure"], printed.get("notice")) {
+            (Value::Null, Some(notice)) => (text(&notice["kind"]), text(&notice["text"])),
+            (Value::Null, None) => Default::default(),
+            (failure, _) => (text(&failure["kind"]), text(&failure["message"])),
+        };
+        assert_eq!((told.0.as_str(), told.1.as_str()), ending, "{api} {body}");
+        assert_eq!(printed["complete"], printed["failure"].is_null(), "{api} {body}");
+    }
+}
+
 #[test]
 fn error_status_is_classified_with_its_document() {
     let how = ReplayOptions { http_status: Some(429), ..replay_options(None, false) };

@@ -5,12 +5,11 @@ use bytes::Bytes;
 use super::generation::progress::GenerationProgress;
 use super::run::{GenerationFollowUp, HaltReason, TurnRun};
 use crate::journal::JournalBatch;
-use turnleaf_domain::notice::Notice;
-use turnleaf_domain::{BlockState, Charge, Event, FailureKind, TurnStatus};
+use turnleaf_domain::{BlockState, Charge, Event, TurnStatus};
 use turnleaf_platform::tasks;
-use turnleaf_providers::error_classification;
 use turnleaf_providers::prices::BillableCall;
 use turnleaf_providers::provider::DecodeOutcome;
+use turnleaf_providers::reply_ending::{ReplyEnding, reply_ending};
 use turnleaf_store::generations::{GenerationEnd, GenerationStatus};
 
 impl TurnRun<'_> {
@@ -20,14 +19,15 @@ impl TurnRun<'_> {
         mut progress: GenerationProgress,
         outcome: Result<DecodeOutcome, HaltReason>,
     ) -> Result<GenerationFollowUp, HaltReason> {
-        let halt = match outcome {
-            Err(halt) => Some(halt),
-            Ok(DecodeOutcome { failure: Some(failure), .. }) => Some(HaltReason::Failed(failure)),
-            Ok(outcome) if !outcome.complete => Some(HaltReason::Failed(self.failure(FailureKind::ProviderTruncated))),
-            Ok(outcome) => {
-                progress.stop_reason = outcome.stop_reason.or(progress.stop_reason);
-                (!progress.has_content).then(|| self.empty_reply(progress.stop_reason.as_deref()))
-            }
+        let ending = outcome.map(|mut outcome| {
+            outcome.stop_reason = outcome.stop_reason.or(progress.stop_reason.take());
+            progress.stop_reason.clone_from(&outcome.stop_reason);
+            reply_ending(&outcome, progress.builder.contents(), self.provider.name())
+        });
+        let (halt, ending) = match ending {
+            Err(halt) => (Some(halt), None),
+            Ok(ReplyEnding::Failed(failure)) => (Some(HaltReason::Failed(failure)), None),
+            Ok(ending) => (None, Some(ending)),
         };
         if !progress.has_content {
             self.recorder.push_raw(&progress.raw);
@@ -45,18 +45,16 @@ impl TurnRun<'_> {
         let calls = progress.builder.tool_calls().to_vec();
         self.steps_raw.push(Bytes::from(progress.raw).into());
         self.response_id = progress.response_id;
-        let next =
-            match (calls.is_empty(), progress.stop_reason.as_deref().is_some_and(error_classification::is_paused)) {
-                (true, false) => GenerationFollowUp::Complete,
-                (true, true) => GenerationFollowUp::Continue,
-                (false, _) => GenerationFollowUp::Tools(calls),
-            };
-        if let (GenerationFollowUp::Complete, Some(reason)) = (&next, progress.stop_reason.as_deref())
-            && let Some(notice) = Notice::from_stop_reason(reason)
-        {
-            let block = self.new_block(notice.content_with_stop_reason(reason), BlockState::Done);
-            self.recorder.push(Event::BlockStart { block });
-        }
+        let next = match ending {
+            Some(ReplyEnding::Calls) => GenerationFollowUp::Tools(calls),
+            Some(ReplyEnding::Paused) => GenerationFollowUp::Continue,
+            Some(ReplyEnding::Finished(Some(notice))) => {
+                let block = self.new_block(notice.content(), BlockState::Done);
+                self.recorder.push(Event::BlockStart { block });
+                GenerationFollowUp::Complete
+            }
+            Some(ReplyEnding::Finished(None) | ReplyEnding::Failed(_)) | None => GenerationFollowUp::Complete,
+        };
         if matches!(next, GenerationFollowUp::Tools(_)) {
             self.set_status(TurnStatus::WaitingSubagents);
         }
@@ -68,20 +66,6 @@ impl TurnRun<'_> {
             self.cut_off = None;
         }
         Ok(next)
-    }
-
-    /// An empty reply is a failure; if a content filter caused it, the failure names the filter.
-    fn empty_reply(&self, stop_reason: Option<&str>) -> HaltReason {
-        let failure = match (stop_reason, stop_reason.and_then(Notice::from_stop_reason)) {
-            (Some(reason), Some(Notice::Filtered | Notice::Declined)) => {
-                self.failure(FailureKind::ContentFiltered).with_detail(reason)
-            }
-            (Some(reason), Some(_)) => {
-                self.failure(FailureKind::ProviderProtocol).with_detail(format!("the reply was empty ({reason})"))
-            }
-            _ => self.failure(FailureKind::ProviderProtocol).with_detail("the reply was empty"),
-        };
-        HaltReason::Failed(failure)
     }
 
     pub(super) fn billable_call(&self, progress: &GenerationProgress) -> BillableCall {

@@ -8,6 +8,7 @@ use turnleaf_domain::repair::ProviderState;
 use turnleaf_domain::tokens::{IMAGE_TOKENS, approx_tokens};
 use turnleaf_domain::tool_output::{self, ToolImage};
 use turnleaf_domain::{Block, BlockId, Content, Failure, FailureKind, Role, TurnId};
+use turnleaf_platform::endpoint::ProviderApi;
 use turnleaf_providers::builder::BlockBuilder;
 use turnleaf_providers::pictures::{OmittedImage, omit_unsupported_images};
 use turnleaf_providers::provider::{AttachmentContent, AttachmentsByBlock, HistoryTurn, InputImage};
@@ -51,7 +52,10 @@ impl TurnRun<'_> {
     /// as text.
     async fn read_block_images(&self, blocks: &[Block], room: &mut usize) -> Result<AttachmentsByBlock, StoreError> {
         let (capabilities, model) = (&self.job.capabilities, &self.job.lock.model);
-        let shows_results = capabilities.images != Some(false) && self.provider.accepts_tool_result_images(model);
+        // In chat completions these images come in a message of their own, which only vision models are sent.
+        let is_chat = self.provider.api() == ProviderApi::OpenaiChat.as_str();
+        let may_see = if is_chat { capabilities.images == Some(true) } else { capabilities.images != Some(false) };
+        let shows_results = may_see && self.provider.accepts_tool_result_images(model);
         let mut attached = AttachmentsByBlock::default();
         for block in blocks.iter().rev() {
             let mut named = named_images(block);

@@ -8,8 +8,8 @@ use crate::turns::placement::TurnPlacement;
 use crate::turns::tool_results::bind_results;
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::{Block, BlockState, chat_seq};
+use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::params_resolution::resolve_params;
-use turnleaf_domain::turn::content_text;
 use turnleaf_domain::{
     Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, ModelParams, Role, Turn, TurnStatus, Usage,
     UserId, chat, limits,

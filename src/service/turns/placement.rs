@@ -6,9 +6,9 @@ use serde_json::json;
 use crate::providers::draft::check_model;
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::{PromptPrefix, resolve_lock};
+use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::excerpt::first_words;
 use turnleaf_domain::tool::ToolChoice;
-use turnleaf_domain::turn::content_text;
 use turnleaf_domain::{
     Branch, BranchId, BranchOrigin, Chat, ChatId, Content, InvalidField, ModelLock, Role, Turn, TurnId, UserId, limits,
 };

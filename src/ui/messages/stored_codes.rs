@@ -6,7 +6,7 @@
 use crate::domain::approval::{ApprovalNote, ApprovalRequest};
 use crate::domain::drop_reason::{AT_LEAST, BETWEEN, DropReason, RANGE};
 use crate::domain::message_template::{MessageArgs, fill_template};
-use crate::domain::notice::{Notice, stored_notice_text};
+use crate::domain::notice::{Notice, stop_reason_of, stored_notice_text};
 use crate::domain::user_input_wait::{ReplyPauseReason, open_pause_text};
 use crate::domain::{Block, DroppedParam, Failure, FailureKind};
 use crate::ui::locale::{Locale, locale, localized_sentence, localized_word, message};
@@ -25,8 +25,11 @@ pub fn failure_sentence(failure: &Failure) -> String {
 }
 
 /// The sentence of a notice block. `None` for other blocks.
-pub fn notice_block_sentence(block: &Block) -> Option<&str> {
-    Notice::from_block(block).map(notice_sentence).or_else(|| stored_notice_text(block))
+pub fn notice_block_sentence(block: &Block) -> Option<String> {
+    if let Some(reason) = stop_reason_of(block) {
+        return Some(message!("The provider stopped the reply: {reason}.", "服务商中止了回复：{reason}。"));
+    }
+    Notice::from_block(block).map(notice_sentence).or_else(|| stored_notice_text(block)).map(str::to_owned)
 }
 
 /// The sentence of a notice.
@@ -43,6 +46,8 @@ pub fn notice_sentence(notice: Notice) -> &'static str {
         Notice::ContextFilled => "对话已达到模型的上下文上限，回复到此为止。",
         Notice::Filtered => "服务商的内容过滤器在此处终止了回复。",
         Notice::Declined => "模型拒绝继续回复。",
+        Notice::StoppedOtherwise => "服务商中止了回复。",
+        Notice::NoAnswer => "模型结束时没有给出回答。",
     };
     localized_word(notice.sentence(), chinese)
 }

@@ -14,6 +14,7 @@ use super::status_line::{RefreshLink, StatusLine, StoppedLine};
 use super::turn_actions::ReplyActions;
 use super::turn_commands::TurnCommands;
 use super::turn_heading::{TurnHeading, article_id, heading_id};
+use crate::domain::notice::ending_notice;
 use crate::domain::user_input_wait::pending_user_input;
 use crate::domain::{Role, TurnId, TurnStatus};
 use crate::ui::erased::{live_view, view};
@@ -48,7 +49,11 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
     });
     let is_empty = Memo::new({
         let turn = turn.clone();
-        move |_| status.get() == TurnStatus::Complete && turn.items().is_empty()
+        // Where a notice explains the end, its line stands there instead.
+        let is_explained = move |turn: &TurnState| {
+            turn.with(|view| view.turn.blocks.iter().any(|block| ending_notice(block).is_some()))
+        };
+        move |_| status.get() == TurnStatus::Complete && turn.items().is_empty() && !is_explained(&turn)
     });
     let growing = Memo::new({
         let turn = turn.clone();

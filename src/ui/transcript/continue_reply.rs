@@ -10,7 +10,7 @@ use crate::domain::notice::{self, Notice};
 use crate::domain::{Block, ChatId, TurnId};
 use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
-use crate::ui::messages::stored_codes::notice_sentence;
+use crate::ui::messages::stored_codes::notice_block_sentence;
 use crate::ui::messages::transcript as words;
 use crate::ui::state::{ChatState, TurnState};
 
@@ -22,20 +22,23 @@ pub fn EndedEarlyLine(state: ChatState, turn: TurnState) -> impl IntoView {
         if !turn.with(|view| view.turn.status.is_terminal()) {
             return None;
         }
-        let ending = |block: &Block| Some((block.id, notice::ending_notice(block)?));
+        let ending = |block: &Block| {
+            let sentence = notice_block_sentence(block).unwrap_or_default();
+            Some((block.id, notice::ending_notice(block)?, sentence))
+        };
         turn.with(|view| view.turn.blocks.iter().rev().find_map(ending))
     });
     let goes_on = Memo::new(move |_| {
-        ending.get().is_some_and(|(_, notice)| notice == Notice::LengthReached)
+        ending.get().is_some_and(|(_, notice, _)| notice == Notice::LengthReached)
             && state.leaf().is_some_and(|leaf| leaf.id() == id)
     });
     live_view(move || {
-        let (block, notice) = ending.get()?;
+        let (block, _, sentence) = ending.get()?;
         let form = move || goes_on.get().then(|| continue_button(chat, id)).flatten();
         Some(view! {
             <div class="ended-early">
                 <p class="ended-why" data-block-id=block.to_string() data-block-type="x:notice">
-                    {notice_sentence(notice)}
+                    {sentence}
                 </p>
                 {live_view(form)}
             </div>

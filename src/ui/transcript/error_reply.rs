@@ -100,7 +100,8 @@ fn error_details(id: TurnId, facts: Vec<(&'static str, String)>) -> impl IntoVie
 fn facts(failure: &Failure, turn: TurnId, model: Option<String>) -> Vec<(&'static str, String)> {
     let mut facts = vec![(words::code(), failure.kind.as_str().to_owned())];
     facts.extend(model.map(|model| (words::requested_model(), model)));
-    facts.extend(failure.detail.clone().map(|detail| (words::provider_said(), detail)));
+    let detail = failure.detail.clone().filter(|detail| *detail != failure.message);
+    facts.extend(detail.map(|detail| (words::provider_said(), detail)));
     facts.push((words::turn(), turn.to_string()));
     facts
 }

@@ -16,7 +16,7 @@ pub fn RequestNotices(turn: TurnState) -> impl IntoView {
             let blocks = view.turn.blocks.iter();
             blocks
                 .filter(|block| notice::ending_notice(block).is_none())
-                .filter_map(|block| Some((block.id, notice_block_sentence(block)?.to_owned())))
+                .filter_map(|block| Some((block.id, notice_block_sentence(block)?)))
                 .collect::<Vec<_>>()
         })
     };

@@ -9,8 +9,8 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::peers::peer_client::PeerClient;
-use crate::step::{output, run as finish, run_step};
 use crate::process::RunningProcess;
+use crate::step::{output, run as finish, run_step};
 use crate::{api_collection, http, packages, server, workspace};
 
 /// The time limit of the server's start.

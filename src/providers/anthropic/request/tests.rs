@@ -34,7 +34,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
 }
 
 fn messages_of(history: Vec<HistoryTurn>) -> Value {
-    let body: Value = serde_json::from_slice(&body(&request("claude-sonnet-4-5", history))).unwrap();
+    let body: Value = serde_json::from_slice(&body(&request("claude-sonnet-4-5", history), true)).unwrap();
     body["messages"].clone()
 }
 
@@ -78,8 +78,8 @@ fn plain_request_has_exact_bytes() {
         r#""temperature":0.5,"stop_sequences":["END"],"#,
         r#""tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}]}"#
     );
-    assert_eq!(body(&plain), expected);
-    assert_eq!(body(&plain), body(&plain));
+    assert_eq!(body(&plain, true), expected);
+    assert_eq!(body(&plain, true), body(&plain, true));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn newer_model_is_asked_to_show_its_thinking() {
         r#""messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}],"stream":true,"#,
         r#""thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"medium"}}"#
     );
-    assert_eq!(body(&asked), expected);
+    assert_eq!(body(&asked, true), expected);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn thinking_is_omitted_if_refused_or_by_policy_and_never_blanked() {
         let mut asked = request(model, history.clone());
         asked.policy = policy;
         asked.history[1].leaves_out_reasoning = is_refused;
-        let body: Value = serde_json::from_slice(&body(&asked)).unwrap();
+        let body: Value = serde_json::from_slice(&body(&asked, true)).unwrap();
         let has = |at: usize| body["messages"][at]["content"].as_array().unwrap().contains(&signed());
         assert!(!body.to_string().contains("\"thinking\":\"\""), "{body}");
         ((has(1), has(3)), body["thinking"]["display"].as_str().map(str::to_owned))
@@ -315,7 +315,7 @@ fn pause_without_continuation_is_an_interruption() {
 fn provider_tools_are_requested_in_anthropic_format() {
     let mut asked = request("claude-sonnet-4-6", vec![user("Hi")]);
     asked.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
-    let sent: Value = serde_json::from_slice(&body(&asked)).unwrap();
+    let sent: Value = serde_json::from_slice(&body(&asked, true)).unwrap();
     assert_eq!(
         sent["tools"],
         json!([{"type": "web_search_20250305", "name": "web_search"}, {"type": "code_execution_20260120", "name": "code_execution"}])

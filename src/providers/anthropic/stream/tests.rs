@@ -424,7 +424,7 @@ fn repeated_ids_are_made_distinct_and_nameless_call_is_not_made() {
     let body = stream(&[&[begin()], &calls[..], &end("tool_use")].concat());
     let (reader, is_complete) = MessagesDecoder::keeping_reply().read_stored(body.as_bytes());
     let said = crate::anthropic::message::AnthropicReply { is_complete, ..reader.into_reply() };
-    let sent = said.content_to_send(true, |_| true);
+    let sent = said.content_to_send(crate::anthropic::message::ThinkingToSend::Signed, |_| true);
     let ids: Vec<&str> = sent.content.iter().filter_map(|block| block["id"].as_str()).collect();
     assert_eq!((said.call_count(), ids), (3, vec!["a", "call-m-1", "a-2"]));
     assert_eq!(sent.calls, [(0, "a".to_owned()), (1, "call-m-1".to_owned()), (2, "a-2".to_owned())]);

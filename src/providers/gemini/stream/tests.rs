@@ -5,6 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::gemini::sources::opaque_content;
 use crate::provider::{DecodeOutcome, Decoder};
+use turnleaf_domain::FailureKind;
 
 fn decode(body: &str) -> (Vec<DecodedItem>, DecodeOutcome) {
     let mut decoder = GeminiDecoder::for_provider("Gemini", SecretSet::default());

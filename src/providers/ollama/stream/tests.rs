@@ -122,3 +122,21 @@ fn ids_are_distinct_and_nameless_call_is_neither_made_nor_sent() {
     };
     assert_eq!(sent, [named("f", Some("a")), named("f", None), named("g", Some("a"))]);
 }
+
+#[test]
+fn reasoning_in_text_is_reasoning_and_raw_text_goes_back() {
+    let body = lines(&[
+        message(json!({"content": "<think>\nsecret plan\n</th"})),
+        message(json!({"content": "ink>\n\nAnswer."})),
+        done("stop"),
+    ]);
+    let (items, outcome) = decode(&body);
+    assert_eq!(
+        items[1..3],
+        [DecodedItem::Thinking("secret plan".into()), DecodedItem::Text("Answer.".into())],
+        "{items:?}"
+    );
+    assert!(outcome.complete);
+    let said = crate::ollama::request::parse_stored_reply(body.as_bytes());
+    assert_eq!(said.text, "<think>\nsecret plan\n</think>\n\nAnswer.");
+}

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::provider::{DecodeOutcome, Decoder};
+use turnleaf_domain::FailureKind;
 use turnleaf_domain::limits;
 
 fn decode(body: &str) -> (Vec<DecodedItem>, DecodeOutcome) {
@@ -437,4 +438,65 @@ fn error_of_choice_fails_with_kind_and_words_and_keeps_text() {
     assert_eq!((text(&items).as_str(), kind(&outcome)), ("Hello", Some(FailureKind::ProviderOverloaded)));
     let (_, outcome) = decode(&stream(&[chunk(none(), json!("stop"), none())]));
     assert!(outcome.complete, "a null error is none");
+}
+
+#[test]
+fn vendor_members_go_back_where_they_came_from() {
+    let extra = |signature: &str| json!({"google": {"thought_signature": signature}});
+    let call = |id: &str, arguments: &str, extra: Value| {
+        json!({"tool_calls": [{"id": id, "type": "function", "extra_content": extra,
+            "function": {"name": "f", "arguments": arguments}}]})
+    };
+    let body = stream(&[
+        delta(json!({"extra_content": extra("m"), "content": "I look."})),
+        delta(call("a", "{\"x\":1}", extra("s"))),
+        delta(call("b", "", extra("t"))),
+        json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
+    ]);
+    for name in ["generic", "openrouter", "openai"] {
+        let dialect = Dialect::from_name(name).unwrap();
+        let said = crate::openai_chat::request::parse_stored_reply(dialect, body.as_bytes());
+        let placed = crate::openai_chat::message::ReasoningPlacement::ByDialect { is_needed: false };
+        let message = said.message(dialect, placed, &[0, 1]).unwrap();
+        let expected = match name {
+            "openai" => [Value::Null, Value::Null, Value::Null],
+            _ => [extra("m"), extra("s"), extra("t")],
+        };
+        let at = |pointer: &str| message.pointer(pointer).cloned().unwrap_or_default();
+        assert_eq!(
+            [at("/extra_content"), at("/tool_calls/0/extra_content"), at("/tool_calls/1/extra_content")],
+            expected,
+            "{name}"
+        );
+        let omitted = said.message(dialect, crate::openai_chat::message::ReasoningPlacement::Omitted, &[0]).unwrap();
+        assert_eq!(omitted.pointer("/tool_calls/0/extra_content"), None, "{name}: signatures are reasoning");
+    }
+}
+
+#[test]
+fn reasoning_in_text_is_reasoning_and_raw_text_goes_back() {
+    let said = [
+        json!({"content": "<think>\nsecret"}),
+        json!({"content": " plan\n</thi"}),
+        json!({"content": "nk>\n\nAnswer."}),
+    ];
+    let mut chunks: Vec<Value> = said.into_iter().map(delta).collect();
+    chunks.push(finish("stop"));
+    let body = stream(&chunks);
+    let (items, outcome) = decode(&body);
+    let thinking: String = items
+        .iter()
+        .filter_map(|item| if let DecodedItem::Thinking(text) = item { Some(text.as_str()) } else { None })
+        .collect();
+    assert_eq!((thinking.as_str(), text(&items).as_str(), kind(&outcome)), ("secret plan", "Answer.", None));
+    let stored =
+        crate::openai_chat::request::parse_stored_reply(Dialect::from_name("generic").unwrap(), body.as_bytes());
+    assert_eq!(stored.text, "<think>\nsecret plan\n</think>\n\nAnswer.", "the same model gets its own text");
+    let open = stream(&[delta(json!({"content": "<think>never closed"})), finish("stop")]);
+    assert_eq!(decode(&open).0.first(), Some(&DecodedItem::Thinking("never closed".into())));
+    let later = stream(&[delta(json!({"content": "Use <think> like this: <think>x</think>"})), finish("stop")]);
+    assert_eq!(text(&decode(&later).0), "Use <think> like this: <think>x</think>");
+    let known = json!({"model": "qwq-32b", "choices": [{"index": 0, "delta": {"content": "plan</think>Answer."}}]});
+    let (items, _) = decode(&stream(&[known, finish("stop")]));
+    assert_eq!(text(&items), "Answer.");
 }

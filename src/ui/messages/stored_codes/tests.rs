@@ -142,11 +142,11 @@ fn every_notice_is_shown_by_its_code_also_that_of_older_versions() {
             fixtures::block(2, 0, notice.content()),
             other_block(json!({"type": "x:notice", "kind": notice.kind(), "text": old})),
         ] {
-            assert_eq!(in_both(|| notice_block_sentence(&block).unwrap().to_owned()), both);
+            assert_eq!(in_both(|| notice_block_sentence(&block).unwrap()), both);
         }
     }
     let newer = other_block(json!({"type": "x:notice", "kind": "newer", "text": "The model declined to go on."}));
-    assert_eq!(in_both(|| notice_block_sentence(&newer).unwrap().to_owned()), ["The model declined to go on."; 2]);
+    assert_eq!(in_both(|| notice_block_sentence(&newer).unwrap()), ["The model declined to go on."; 2]);
     assert_eq!(notice_block_sentence(&fixtures::block(2, 0, Content::text("So."))), None);
 }
 

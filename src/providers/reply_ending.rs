@@ -1,0 +1,145 @@
+//! The meaning of the end of one response: whether the reply is finished, continues, or failed, and what a person is
+//! told about it. The driver of a live reply and `turnleaf replay` both ask here, so they always agree
+//! (docs/reference/providers.md 2.4).
+
+use crate::provider::DecodeOutcome;
+use turnleaf_domain::notice::Notice;
+use turnleaf_domain::stop_reason::{StopMeaning, stop_meaning};
+use turnleaf_domain::{Content, Failure, FailureKind};
+
+/// What a response has contained, as far as its end depends on it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReplyContents {
+    pub has_reasoning: bool,
+    /// Anything that a person can take as an answer: text that is not blank, an image, or a tool of the provider.
+    pub has_answer: bool,
+    /// Anything else that is stored, such as parts of unknown kinds, which pages do not draw.
+    pub has_others: bool,
+    /// Calls that Turnleaf or its client has to answer.
+    pub has_calls: bool,
+}
+
+impl ReplyContents {
+    /// Returns true if the response has contained nothing at all.
+    pub fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// The end of one response.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReplyEnding {
+    /// The reply failed; its partial content is kept.
+    Failed(Failure),
+    /// The tool calls have to be answered.
+    Calls,
+    /// The provider paused and continues when the reply is sent back to it.
+    Paused,
+    /// The reply is finished.
+    Finished(Option<EndingNotice>),
+}
+
+/// The notice that explains the end of a finished reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EndingNotice {
+    pub notice: Notice,
+    pub stop_reason: Option<String>,
+}
+
+impl EndingNotice {
+    /// Returns the content of the notice's block.
+    pub fn content(&self) -> Content {
+        match &self.stop_reason {
+            Some(reason) => self.notice.content_with_stop_reason(reason),
+            None => self.notice.content(),
+        }
+    }
+}
+
+/// Returns the meaning of the end of a response. `provider` is the display name for failure messages.
+pub fn reply_ending(outcome: &DecodeOutcome, contents: ReplyContents, provider: &str) -> ReplyEnding {
+    let failed = |kind| ReplyEnding::Failed(Failure::new(kind, provider));
+    match &outcome.failure {
+        Some(failure) => return ReplyEnding::Failed(failure.clone()),
+        None if !outcome.complete => return failed(FailureKind::ProviderTruncated),
+        None => {}
+    }
+    let reason = outcome.stop_reason.as_deref().unwrap_or_default();
+    let finished = |notice| {
+        let stop_reason = outcome.stop_reason.clone().filter(|reason| !reason.trim().is_empty());
+        ReplyEnding::Finished(Some(EndingNotice { notice, stop_reason }))
+    };
+    match stop_meaning(reason) {
+        StopMeaning::Failed(kind) => {
+            let detail = format!("The reply ended with {reason:?}.");
+            ReplyEnding::Failed(Failure::new(kind, provider).with_detail(detail))
+        }
+        _ if contents.has_calls => ReplyEnding::Calls,
+        StopMeaning::Paused if !contents.is_empty() => ReplyEnding::Paused,
+        // A pause without any content cannot be continued: the same request would only pause again.
+        StopMeaning::Paused => finished(Notice::StoppedOtherwise),
+        // A filter that lets nothing through refuses the message, which a person has to change.
+        StopMeaning::Early(Notice::Filtered | Notice::Declined) if contents.is_empty() => {
+            ReplyEnding::Failed(Failure::new(FailureKind::ContentFiltered, provider).with_detail(reason))
+        }
+        StopMeaning::Early(notice) => finished(notice),
+        StopMeaning::Finished if contents.has_reasoning && !contents.has_answer => finished(Notice::NoAnswer),
+        StopMeaning::Finished => ReplyEnding::Finished(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTHING: ReplyContents =
+        ReplyContents { has_reasoning: false, has_answer: false, has_others: false, has_calls: false };
+    const REASONING: ReplyContents = ReplyContents { has_reasoning: true, ..NOTHING };
+    const ANSWER: ReplyContents = ReplyContents { has_answer: true, ..REASONING };
+    const CALLS: ReplyContents = ReplyContents { has_calls: true, ..REASONING };
+
+    fn ending_of(reason: &str, contents: ReplyContents) -> ReplyEnding {
+        let outcome = DecodeOutcome { complete: true, stop_reason: Some(reason.to_owned()), failure: None };
+        reply_ending(&outcome, contents, "P")
+    }
+
+    #[test]
+    fn end_depends_on_stop_reason_and_contents() {
+        let notice = |notice, reason: &str| {
+            ReplyEnding::Finished(Some(EndingNotice { notice, stop_reason: Some(reason.to_owned()) }))
+        };
+        for (reason, contents, ending) in [
+            ("stop", ANSWER, ReplyEnding::Finished(None)),
+            ("stop", NOTHING, ReplyEnding::Finished(None)),
+            ("stop_sequence", NOTHING, ReplyEnding::Finished(None)),
+            ("tool_calls", NOTHING, ReplyEnding::Finished(None)),
+            ("", NOTHING, ReplyEnding::Finished(None)),
+            ("stop", REASONING, notice(Notice::NoAnswer, "stop")),
+            ("stop", CALLS, ReplyEnding::Calls),
+            ("length", CALLS, ReplyEnding::Calls),
+            ("length", NOTHING, notice(Notice::LengthReached, "length")),
+            ("MAX_TOKENS", REASONING, notice(Notice::LengthReached, "MAX_TOKENS")),
+            ("quota_pause", ANSWER, notice(Notice::StoppedOtherwise, "quota_pause")),
+            ("OTHER", NOTHING, notice(Notice::StoppedOtherwise, "OTHER")),
+            ("SAFETY", ANSWER, notice(Notice::Filtered, "SAFETY")),
+            ("pause_turn", ANSWER, ReplyEnding::Paused),
+            ("pause_turn", NOTHING, notice(Notice::StoppedOtherwise, "pause_turn")),
+        ] {
+            assert_eq!(ending_of(reason, contents), ending, "{reason} {contents:?}");
+        }
+    }
+
+    #[test]
+    fn failures_stay_failures() {
+        let kind = |ending: ReplyEnding| match ending {
+            ReplyEnding::Failed(failure) => Some((failure.kind, failure.detail.unwrap_or_default())),
+            _ => None,
+        };
+        let network = (FailureKind::ProviderError, "The reply ended with \"network_error\".".to_owned());
+        assert_eq!(kind(ending_of("network_error", ANSWER)), Some(network));
+        assert_eq!(kind(ending_of("refusal", NOTHING)), Some((FailureKind::ContentFiltered, "refusal".to_owned())));
+        let cut = DecodeOutcome { complete: false, stop_reason: None, failure: None };
+        let truncated = Some((FailureKind::ProviderTruncated, String::new()));
+        assert_eq!(kind(reply_ending(&cut, ANSWER, "P")), truncated);
+    }
+}

@@ -1,0 +1,230 @@
+//! `turnleaf replay` and the server agree on every response: whether the reply is complete, why it failed, which notice
+//! explains its end, and what it contains (docs/reference/providers.md 2.4).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+use serde_json::{Value, json};
+use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint, RetryPolicy};
+use turnleaf_providers::replay::{ReplayOptions, replay};
+
+use crate::fakeprov::FakeProvider;
+use crate::fixtures;
+use crate::http_api::TestApi as Client;
+use crate::malformed_replies::{body_script, endpoint};
+use crate::test_server::TestServer;
+use crate::wire_fixtures::{complete_stream, interrupted_stream};
+
+/// A timeout that only a test that hangs can reach.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The number of providers of one server.
+const BATCH: usize = 40;
+
+struct ParityCase {
+    name: String,
+    api: ProviderApi,
+    dialect: String,
+    body: Vec<u8>,
+}
+
+/// What both sides tell about a response.
+#[derive(Debug, PartialEq)]
+struct Told {
+    is_complete: bool,
+    failure: Value,
+    notice: Value,
+    blocks: Vec<Value>,
+}
+
+fn told_by_replay(case: &ParityCase) -> Told {
+    let how = ReplayOptions {
+        api: case.api.as_str().into(),
+        dialect: Some(case.dialect.clone()).filter(|name| !name.is_empty()),
+        http_status: None,
+        chunk: None,
+        with_next_message: false,
+    };
+    let printed = replay(&how, &case.body).unwrap();
+    Told {
+        is_complete: printed["complete"] == true,
+        failure: printed["failure"]["kind"].clone(),
+        notice: printed.get("notice").cloned().unwrap_or_default(),
+        blocks: printed["blocks"].as_array().unwrap().iter().map(comparable).collect(),
+    }
+}
+
+/// Removes what a live reply adds: times, the state of calls, and secrets that clients do not get.
+fn comparable(block: &Value) -> Value {
+    let kind = block["type"].as_str().unwrap_or_default();
+    match kind {
+        "text" | "thinking" => json!([kind, block[kind]]),
+        "tool_use" => json!([kind, block["tool_name"], block["arguments"]]),
+        _ => json!([kind]),
+    }
+}
+
+/// Compares a turn with what `replay` told. A reply with calls goes on, so only its beginning is compared.
+fn assert_agrees(case: &ParityCase, turn: &Value) {
+    let mut told = told_by_replay(case);
+    let all = turn["blocks"].as_array().unwrap();
+    let is_ours = |block: &&Value| block["author"] == "system" || block["type"] == "x:pause";
+    let is_result = |block: &&Value| block["type"] == "tool_result" && block["parent_block_id"].is_string();
+    let goes_on = told.is_complete && turn["generations"].as_u64() != Some(1);
+    let endings = ["length_reached", "context_filled", "filtered", "declined", "stopped_otherwise", "no_answer"];
+    let notice = all.iter().find(|block| endings.iter().any(|kind| block["kind"] == *kind));
+    let blocks = all.iter().filter(|block| !is_ours(block) && !(goes_on && is_result(block))).map(comparable);
+    let mut seen = Told {
+        is_complete: turn["status"] == "complete",
+        failure: turn["error"]["kind"].clone(),
+        notice: notice.map(|block| json!([block["kind"], block["text"], block["stop_reason"]])).unwrap_or_default(),
+        blocks: blocks.collect(),
+    };
+    if !told.notice.is_null() {
+        told.notice = json!([told.notice["kind"], told.notice["text"], told.notice["stop_reason"]]);
+    }
+    told.blocks.retain(|block| block[0] != "x:notice");
+    if goes_on {
+        told.blocks.retain(|block| block[0] != "tool_result");
+        seen.blocks.truncate(told.blocks.len());
+    }
+    assert_eq!(seen, told, "{}", case.name);
+}
+
+/// Plays the responses through one server. Calls are answered, and the model then says a word.
+async fn assert_server_agrees(cases: &[ParityCase]) {
+    for cases in cases.chunks(BATCH) {
+        let (mut providers, mut endpoints) = (Vec::new(), Vec::new());
+        for case in cases {
+            let then = body_script(complete_stream(case.api, "done"));
+            let provider = FakeProvider::start(vec![body_script(case.body.clone()), then]).await;
+            let retry_policy = RetryPolicy { retries: Some(0), ..RetryPolicy::default() };
+            endpoints.push(ProviderEndpoint {
+                dialect: case.dialect.clone(),
+                retry_policy,
+                ..endpoint(&format!("fake-{}", providers.len()), case.api, provider.base_url())
+            });
+            providers.push(provider);
+        }
+        let client = Arc::new(Client::with_server(TestServer::with_endpoints(endpoints).await));
+        for (at, case) in cases.iter().enumerate() {
+            let (_, chat) = client.call("POST", "/api/chats", Some(json!({ "provider": format!("fake-{at}") }))).await;
+            let path = format!("/api/chats/{}/turns", chat["id"].as_str().unwrap());
+            let (status, started) = client.call("POST", &path, Some(json!({ "text": "hi" }))).await;
+            assert_eq!(status, StatusCode::CREATED, "{} {started}", case.name);
+            let id = started["assistant_turn"]["id"].as_str().unwrap();
+            tokio::time::timeout(PATIENCE, client.read_events(id, &[])).await.expect("the reply ends");
+            let (_, mut turn) = client.call("GET", &format!("/api/turns/{id}"), None).await;
+            turn["generations"] = json!(providers[at].requests().len());
+            assert_agrees(case, &turn);
+        }
+        client.house.check_invariants().await;
+    }
+}
+
+fn parity_case(name: &str, api: ProviderApi, dialect: &str, body: impl Into<Vec<u8>>) -> ParityCase {
+    ParityCase { name: name.to_owned(), api, dialect: dialect.to_owned(), body: body.into() }
+}
+
+#[tokio::test]
+async fn replay_and_server_agree_on_every_ending() {
+    let chat = |delta: Value, reason: &str| {
+        let chunks = [
+            json!({"choices": [{"index": 0, "delta": delta}]}),
+            json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}),
+        ];
+        chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect::<String>()
+    };
+    let anthropic = |content: Value, reason: &str| {
+        json!({"type": "message", "id": "m", "model": "c", "content": content, "stop_reason": reason}).to_string()
+    };
+    let google = |parts: Value, reason: &str| {
+        json!([{"candidates": [{"content": {"parts": parts}, "finishReason": reason}]}]).to_string()
+    };
+    let local = |content: &str, reason: &str| {
+        format!("{}\n", json!({"message": {"content": content}, "done": true, "done_reason": reason}))
+    };
+    let responses = |status: &str, output: Value| {
+        json!({"object": "response", "id": "r", "status": status, "output": output}).to_string()
+    };
+    let mut cases = Vec::new();
+    for reason in [
+        "stop",
+        "length",
+        "tool_calls",
+        "content_filter",
+        "network_error",
+        "sensitive",
+        "error",
+        "repetition",
+        "eos",
+        "guardrail_intervened",
+        "insufficient_system_resource",
+    ] {
+        for delta in [json!({}), json!({"content": "Hello wor"}), json!({"reasoning_content": "hm"})] {
+            cases.push(parity_case(
+                &format!("{delta} {reason}"),
+                ProviderApi::OpenaiChat,
+                "generic",
+                chat(delta.clone(), reason),
+            ));
+        }
+    }
+    for reason in ["stop_sequence", "end_turn", "max_tokens", "refusal", "quota_pause", "tool_use"] {
+        for content in [json!([]), json!([{"type": "text", "text": "Part"}])] {
+            cases.push(parity_case(
+                &format!("{content} {reason}"),
+                ProviderApi::Anthropic,
+                "",
+                anthropic(content.clone(), reason),
+            ));
+        }
+    }
+    for reason in ["STOP", "MAX_TOKENS", "OTHER", "SAFETY", "MALFORMED_FUNCTION_CALL", "LANGUAGE", "NO_IMAGE"] {
+        for parts in [json!([]), json!([{"text": ""}]), json!([{"text": "Part"}])] {
+            cases.push(parity_case(
+                &format!("{parts} {reason}"),
+                ProviderApi::Gemini,
+                "",
+                google(parts.clone(), reason),
+            ));
+        }
+    }
+    for reason in ["stop", "load", "length"] {
+        cases.push(parity_case(reason, ProviderApi::Ollama, "", local("", reason)));
+    }
+    for status in ["completed", "incomplete", "failed"] {
+        cases.push(parity_case(status, ProviderApi::OpenaiResponses, "", responses(status, json!([]))));
+    }
+    for api in ProviderApi::ALL.iter().copied() {
+        cases.push(parity_case("complete", api, "", complete_stream(api, "Hi")));
+        cases.push(parity_case("cut off", api, "", interrupted_stream(api, "Hi")));
+    }
+    assert_server_agrees(&cases).await;
+}
+
+#[tokio::test]
+async fn replay_and_server_agree_on_recordings() {
+    let folders = [
+        ("anthropic", "sse", ProviderApi::Anthropic),
+        ("openai_chat", "sse", ProviderApi::OpenaiChat),
+        ("openai_compat", "sse", ProviderApi::OpenaiChat),
+        ("openai_responses", "sse", ProviderApi::OpenaiResponses),
+        ("gemini", "sse", ProviderApi::Gemini),
+    ];
+    let mut cases = Vec::new();
+    for (folder, ending, api) in folders {
+        for recording in fixtures::recordings(folder, ending).unwrap_or_default() {
+            // A paused reply is continued, so the server's is longer.
+            if recording.name.contains("pause_turn") {
+                continue;
+            }
+            let provider = recording.about["provider"].as_str().unwrap_or_default();
+            let dialect = if api == ProviderApi::OpenaiChat { provider } else { "" };
+            let is_known = turnleaf_providers::openai_chat::Dialect::from_name(dialect).is_some();
+            let dialect = if is_known { dialect } else { "" };
+            cases.push(parity_case(&recording.name, api, dialect, recording.body));
+        }
+    }
+    assert_server_agrees(&cases).await;
+}
