@@ -131,7 +131,7 @@ impl BlockBuilder {
     /// the events of the turn.
     pub fn push(&mut self, item: DecodedItem, at: Option<Duration>, out: &mut Vec<Event>) {
         self.last_at = at.or(self.last_at);
-        self.note_contents(&item);
+        self.contents.note(&item);
         match item {
             DecodedItem::Model(model) => out.push(Event::ModelReturned { model }),
             DecodedItem::Usage(usage) => out.push(Event::Usage { generation_id: self.place.generation_id, usage }),
@@ -184,34 +184,6 @@ impl BlockBuilder {
     /// Returns what the response has contained so far, for its ending.
     pub fn contents(&self) -> ReplyContents {
         self.contents
-    }
-
-    fn note_contents(&mut self, item: &DecodedItem) {
-        match item {
-            DecodedItem::Text(text) | DecodedItem::TextReplaced(text) => {
-                self.contents.has_answer |= !text.trim().is_empty()
-            }
-            DecodedItem::Thinking(text) | DecodedItem::ThinkingReplaced(text) => {
-                self.contents.has_reasoning |= !text.is_empty()
-            }
-            DecodedItem::RedactedThinking(_) | DecodedItem::ThinkingSignature(_) => self.contents.has_reasoning = true,
-            DecodedItem::ToolCall { .. } => self.contents.has_calls = true,
-            DecodedItem::Image(_) | DecodedItem::ProviderToolCall { .. } | DecodedItem::ProviderToolResult { .. } => {
-                self.contents.has_answer = true
-            }
-            DecodedItem::Opaque(_) => self.contents.has_others = true,
-            DecodedItem::Model(_)
-            | DecodedItem::ThinkingTitle(_)
-            | DecodedItem::ToolArguments { .. }
-            | DecodedItem::ToolArgumentsReplaced { .. }
-            | DecodedItem::ProviderToolArguments { .. }
-            | DecodedItem::Notice(_)
-            | DecodedItem::Usage(_)
-            | DecodedItem::Cost(_)
-            | DecodedItem::ResponseId(_)
-            | DecodedItem::StopReason(_)
-            | DecodedItem::Failed(_) => {}
-        }
     }
 
     /// Returns the calls so far in order of appearance; their arguments are final after `close`.

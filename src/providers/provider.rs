@@ -256,6 +256,11 @@ pub trait Decoder: Send {
     fn event_count(&self) -> u64;
 }
 
+/// Returns the content of an opaque `x:` block: the type, and the unchanged piece as `value`.
+pub fn opaque_content(name: &str, piece: Value) -> Map<String, Value> {
+    Map::from_iter([("type".to_owned(), Value::from(format!("x:{name}"))), ("value".to_owned(), piece)])
+}
+
 /// One piece of a reply, in the order of first appearance.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DecodedItem {

@@ -2,7 +2,7 @@
 //! told about it. The driver of a live reply and `turnleaf replay` both ask here, so they always agree
 //! (docs/reference/providers.md 2.4).
 
-use crate::provider::DecodeOutcome;
+use crate::provider::{DecodeOutcome, DecodedItem};
 use turnleaf_domain::notice::Notice;
 use turnleaf_domain::stop_reason::{StopMeaning, stop_meaning};
 use turnleaf_domain::{Content, Failure, FailureKind};
@@ -20,6 +20,31 @@ pub struct ReplyContents {
 }
 
 impl ReplyContents {
+    /// Notes what an item contributes.
+    pub fn note(&mut self, item: &DecodedItem) {
+        match item {
+            DecodedItem::Text(text) | DecodedItem::TextReplaced(text) => self.has_answer |= !text.trim().is_empty(),
+            DecodedItem::Thinking(text) | DecodedItem::ThinkingReplaced(text) => self.has_reasoning |= !text.is_empty(),
+            DecodedItem::RedactedThinking(_) | DecodedItem::ThinkingSignature(_) => self.has_reasoning = true,
+            DecodedItem::ToolCall { .. } => self.has_calls = true,
+            DecodedItem::Image(_) | DecodedItem::ProviderToolCall { .. } | DecodedItem::ProviderToolResult { .. } => {
+                self.has_answer = true
+            }
+            DecodedItem::Opaque(_) => self.has_others = true,
+            DecodedItem::Model(_)
+            | DecodedItem::ThinkingTitle(_)
+            | DecodedItem::ToolArguments { .. }
+            | DecodedItem::ToolArgumentsReplaced { .. }
+            | DecodedItem::ProviderToolArguments { .. }
+            | DecodedItem::Notice(_)
+            | DecodedItem::Usage(_)
+            | DecodedItem::Cost(_)
+            | DecodedItem::ResponseId(_)
+            | DecodedItem::StopReason(_)
+            | DecodedItem::Failed(_) => {}
+        }
+    }
+
     /// Returns true if the response has contained nothing at all.
     pub fn is_empty(self) -> bool {
         self == Self::default()

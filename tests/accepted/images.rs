@@ -207,7 +207,7 @@ async fn result_images_are_sent_where_api_supports_them() {
         ("responses-kept", ProviderApi::OpenaiResponses, "gpt-5.1", true),
         ("gemini", ProviderApi::Gemini, "gemini-3-flash-preview", true),
         ("gemini", ProviderApi::Gemini, "gemini-2.5-flash", false),
-        ("openai", ProviderApi::OpenaiChat, "gpt-4o", false),
+        ("openai", ProviderApi::OpenaiChat, "gpt-4o", true),
         ("ollama", ProviderApi::Ollama, "qwen3-vl:4b", false),
     ] {
         let mut talk = chat_with_image_tool(ModelAccount { provider, api, model }).await;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::anthropic::message::{AnthropicBlock, is_nameless_call};
 use crate::call_id::{nameless_call_content, unique_call_id};
 use crate::pictures;
-use crate::provider::DecodedItem;
+use crate::provider::{DecodedItem, opaque_content};
 use crate::surrogates;
 use turnleaf_domain::client_redaction::redact_value;
 use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
@@ -281,11 +281,6 @@ impl ContentBlockBuilder {
 
 fn has(block: &Map<String, Value>, field: &str) -> bool {
     block.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty())
-}
-
-/// Returns the content of an opaque `x:` block: the type, and the unchanged piece as `value`.
-pub fn opaque_content(name: &str, piece: Value) -> Map<String, Value> {
-    Map::from_iter([("type".to_owned(), Value::from(format!("x:{name}"))), ("value".to_owned(), piece)])
 }
 
 /// Returns the result of a provider tool call: `content` without its encrypted fields. Content that has only text

@@ -3,12 +3,11 @@
 
 use serde_json::Value;
 
-use crate::anthropic::content_block::opaque_content;
 use crate::anthropic::content_blocks::ContentBlocks;
 use crate::anthropic::message::AnthropicReply;
 use crate::anthropic::usage::AnthropicUsageCounts;
 use crate::body::JsonBody;
-use crate::provider::DecodedItem;
+use crate::provider::{DecodedItem, opaque_content};
 use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
 use crate::redaction::SecretSet;
 use turnleaf_domain::notice::Notice;

@@ -3,9 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::gemini::sources::opaque_content;
 use crate::pictures::GeneratedImage;
-use crate::provider::DecodedItem;
+use crate::provider::{DecodedItem, opaque_content};
 use turnleaf_domain::client_redaction::redact_value;
 
 /// The provider tool calls of one reply that have no result yet.

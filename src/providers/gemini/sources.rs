@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::gemini::provider_tools::GeminiProviderCalls;
-use crate::provider::DecodedItem;
+use crate::provider::{DecodedItem, opaque_content};
 use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
 
 /// Keys of a candidate of which the last value counts.
@@ -146,11 +146,6 @@ fn grounded_sources(grounding: &Value, said: &ReplyText) -> Vec<SourceInput> {
     }
     all.extend((0..pages.len()).filter_map(|at| given(at, None)));
     all
-}
-
-/// Returns the content of an opaque `x:` block: the type, and the unchanged piece as `value`.
-pub fn opaque_content(name: &str, value: Value) -> Map<String, Value> {
-    Map::from_iter([("type".to_owned(), Value::from(format!("x:{name}"))), ("value".to_owned(), value)])
 }
 
 #[cfg(test)]

@@ -206,6 +206,11 @@ pub fn part_text(part: &Value) -> Option<&str> {
     part.as_str().or_else(|| part.get("text").or_else(|| part.get("refusal")).and_then(Value::as_str))
 }
 
+/// Returns true for the call of an image.
+pub fn is_image_call(item: &Value) -> bool {
+    item.get("type").and_then(Value::as_str) == Some("image_generation_call")
+}
+
 /// Matches the items of a snapshot to entries of their kind: by id, otherwise by call id or text, otherwise to the
 /// first free one.
 pub fn match_snapshot_items(entries: &[OutputEntry], output: &[Value]) -> Vec<Option<usize>> {

@@ -10,7 +10,6 @@ use crate::openai_responses::message::{OutputItem, ResponsesReply};
 use crate::openai_responses::text_part::{PartEnding, PartPosition, resolve_all_surrogates};
 use crate::pictures::GeneratedImage;
 use crate::provider::DecodedItem;
-use open_text::OpenText;
 
 mod citations;
 mod open_text;
@@ -26,6 +25,43 @@ const TEXTS: [(&str, OutputItemKind, &str, &str); 6] = [
     ("response.function_call_arguments", OutputItemKind::Call, "", "arguments"),
     ("response.custom_tool_call_input", OutputItemKind::Call, "", "input"),
 ];
+
+/// The text that is being received.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Channel {
+    #[default]
+    None,
+    /// The text of the message at this index of the entries.
+    Text(usize),
+    /// This part of the reasoning at this index.
+    Thinking(usize, usize),
+}
+
+/// A part of the open text block.
+#[derive(Debug, Clone, Copy)]
+struct TextSegment {
+    entry: usize,
+    part: usize,
+    /// The number of bytes of the part that earlier blocks have.
+    skipped: usize,
+    separator: &'static str,
+}
+
+/// The open text block.
+#[derive(Debug, Default)]
+struct OpenText {
+    channel: Channel,
+    /// The parts of the block, in order of first appearance.
+    segments: Vec<TextSegment>,
+    /// A part was corrected; the corrected text of the block is emitted once, when the block ends.
+    is_corrected: bool,
+}
+
+impl OpenText {
+    fn segment(&self, entry: usize, part: usize) -> Option<usize> {
+        self.segments.iter().rposition(|segment| segment.entry == entry && segment.part == part)
+    }
+}
 
 /// The output of one response.
 #[derive(Debug, Default)]
@@ -210,7 +246,7 @@ impl ResponseOutput {
                             self.close_text(out);
                             out.push(DecodedItem::Image(image));
                         }
-                        None if provider_tools::is_image_call(item) => self.emit_whole_call(item, is_mended, out),
+                        None if entry::is_image_call(item) => self.emit_whole_call(item, is_mended, out),
                         None => {
                             let name = item.get("type").and_then(Value::as_str).unwrap_or("unknown");
                             self.opaque(name, item, out);

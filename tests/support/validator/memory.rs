@@ -156,7 +156,9 @@ impl ProviderMemory {
                 messages[..end].iter().rposition(|message| !protocol.is_model_message(message)).map_or(0, |at| at + 1);
             let run = &messages[begin..end];
             end = begin;
+            // In plain text, the texts of a reply are paragraphs (docs/reference/domain.md I10).
             let text: String = run.iter().map(|message| protocol.plain_text(message)).collect();
+            let text = text.replace("\n\n", "");
             let of_model = || self.replies_of(&asked.provider, model);
             let same = of_model().find(|sent| protocol.is_same(&sent.content, run) && sent.before == messages[..begin]);
             if let Some(sent) = same {
@@ -172,8 +174,9 @@ impl ProviderMemory {
             // Only a truncated reply, or one of an unfinished turn, may come back in part.
             let told = Value::from(run.to_vec()).to_string();
             let is_of = |sent: &&SentReply| {
-                let has_words = !text.is_empty() && !sent.text.is_empty();
-                has_words && (text.contains(&sent.text) || is_prefix(&sent.text, &text))
+                let said = sent.text.replace("\n\n", "");
+                let has_words = !text.is_empty() && !said.is_empty();
+                has_words && (text.contains(&said) || is_prefix(&said, &text))
                     || sent.unique_tokens().any(|proof| told.contains(proof))
             };
             // The client may put a parenthesized note of its own in place of a reply that never ended.

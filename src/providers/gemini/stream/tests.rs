@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::gemini::sources::opaque_content;
+use crate::provider::opaque_content;
 use crate::provider::{DecodeOutcome, Decoder};
 use turnleaf_domain::FailureKind;
 

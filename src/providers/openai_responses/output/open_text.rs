@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::ResponseOutput;
+use super::{Channel, ResponseOutput, TextSegment};
 use crate::openai_responses::entry::{self, OutputItemKind};
 use crate::openai_responses::part_matching::{FinalText, PartMatch, match_final_texts};
 use crate::openai_responses::text_part::{PartEnding, PartPosition, TextCompletion, resolve_surrogates};
@@ -12,43 +12,6 @@ use turnleaf_domain::tool::parse_arguments;
 
 /// What is between two parts of reasoning.
 const PARAGRAPH: &str = "\n\n";
-
-/// The text that is being received.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Channel {
-    #[default]
-    None,
-    /// The text of the message at this index of the entries.
-    Text(usize),
-    /// This part of the reasoning at this index.
-    Thinking(usize, usize),
-}
-
-/// A part of the open text block.
-#[derive(Debug, Clone, Copy)]
-struct TextSegment {
-    entry: usize,
-    part: usize,
-    /// The number of bytes of the part that earlier blocks have.
-    skipped: usize,
-    separator: &'static str,
-}
-
-/// The open text block.
-#[derive(Debug, Default)]
-pub(super) struct OpenText {
-    channel: Channel,
-    /// The parts of the block, in order of first appearance.
-    segments: Vec<TextSegment>,
-    /// A part was corrected; the corrected text of the block is emitted once, when the block ends.
-    is_corrected: bool,
-}
-
-impl OpenText {
-    fn segment(&self, entry: usize, part: usize) -> Option<usize> {
-        self.segments.iter().rposition(|segment| segment.entry == entry && segment.part == part)
-    }
-}
 
 impl ResponseOutput {
     /// Ends the text block, because something else follows, and emits its corrected text.

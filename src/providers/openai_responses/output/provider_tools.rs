@@ -109,11 +109,6 @@ impl ResponseOutput {
     }
 }
 
-/// Returns true for the call of an image.
-pub(super) fn is_image_call(item: &Value) -> bool {
-    text_of(item, "type") == Some("image_generation_call")
-}
-
 /// Returns a string field that is not blank.
 fn text_of<'a>(item: &'a Value, field: &str) -> Option<&'a str> {
     item.get(field).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
