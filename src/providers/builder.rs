@@ -11,9 +11,9 @@ use crate::call_id::nameless_call_content;
 use crate::pictures::generated_image::{GeneratedImage, strip_base64};
 use crate::provider::DecodedItem;
 use crate::reply_ending::ReplyContents;
-use provider_tools::PendingProviderCalls;
+use provider_tools::{PendingProviderCalls, tool_use};
 use turnleaf_domain::attachment::{AttachmentCard, CARD_KEY};
-use turnleaf_domain::block::{ToolStatus, chat_seq};
+use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::notice::is_notice;
 use turnleaf_domain::reasoning_title;
 use turnleaf_domain::tool::parse_arguments;
@@ -385,17 +385,6 @@ impl BlockBuilder {
             }
         };
         out.push(Event::BlockEnd { block_id, state, content });
-    }
-}
-
-fn tool_use(tool_use_id: String, tool_name: String, arguments: Value, arguments_raw: Option<String>) -> Content {
-    Content::ToolUse {
-        tool_use_id,
-        tool_name,
-        arguments,
-        arguments_raw,
-        status: ToolStatus::Pending,
-        duration_ms: None,
     }
 }
 

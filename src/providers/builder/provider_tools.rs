@@ -140,3 +140,20 @@ pub(super) fn truncate_result(mut result: Value) -> (Value, Value) {
     let begin = &whole[..whole.floor_char_boundary(limits::TOOL_RESULT_BYTES)];
     (Value::String(begin.to_owned()), json!({"cut": {"bytes": whole.len()}}))
 }
+
+/// Returns the content of a call that has not run.
+pub(super) fn tool_use(
+    tool_use_id: String,
+    tool_name: String,
+    arguments: Value,
+    arguments_raw: Option<String>,
+) -> Content {
+    Content::ToolUse {
+        tool_use_id,
+        tool_name,
+        arguments,
+        arguments_raw,
+        status: ToolStatus::Pending,
+        duration_ms: None,
+    }
+}
