@@ -159,7 +159,7 @@ async fn form_files_are_stored_one_by_one() {
     assert_eq!(status, StatusCode::OK);
     for said in [
         "a.md",
-        "b.png: an image is kept for one day only",
+        "b.png: an image cannot be a document",
         "c.txt: the text encoding",
         "d.txt: the file is empty",
         "e.txt",

@@ -469,7 +469,7 @@ async fn paused_reply_is_resent_and_continues() {
     let log = provider.log();
     let house = TestServer::new(provider).await;
     let turn = house.wait_until_ended(house.send("which?").await.assistant_turn.id).await;
-    assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "I look.Oaks."));
+    assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "I look.\n\nOaks."));
     let sent = request_messages(&log, 1);
     assert_eq!(sent.len(), 2, "the request ends with the reply as it stands");
     assert_eq!((&sent[1]["role"], &sent[1]["content"][1]), (&json!("assistant"), &search));

@@ -96,7 +96,7 @@ const PLANTED: &[(&str, &str, &str)] = &[
         "turn_blocks",
         "UPDATE turn_blocks SET content = '{\"type\":\"text\",\"text\":\"a\\u0000b\"}' WHERE turn_id = $first AND seq = 0",
     ),
-    ("I8", "turns", "DELETE FROM turn_blocks WHERE turn_id = $reply"),
+    ("R7", "turns", "DELETE FROM turn_blocks WHERE turn_id = $reply"),
     ("I8", "turns", "UPDATE exchanges SET user_turn_id = NULL"),
     ("I8", "turns", "UPDATE turns SET exchange_id = id WHERE id = $first"),
     (
