@@ -287,7 +287,7 @@ mod tests {
             (vec![&step[..]; 4], Some(ReplyPauseReason::Repeats)),
             (vec![&step[..], &turned, &twice, &step], Some(ReplyPauseReason::Repeats)),
             (vec![&step[..], &step, &other, &step, &step], None),
-            (vec![&step[..], &step, &step, &[x.clone()]], None),
+            (vec![&step[..], &step, &step, std::slice::from_ref(&x)], None),
         ] {
             let turn = calling(&steps);
             assert_eq!(required_pause(&turn, &last(&turn)), pause, "{steps:?}");

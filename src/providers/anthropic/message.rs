@@ -273,8 +273,8 @@ mod tests {
         let said = reply_with(json!([thought, bare, blank, call]));
         let sent = |thinking| said.content_to_send(thinking, |_| true).content;
         assert_eq!(sent(ThinkingToSend::All), [thought.clone(), bare.clone(), call.clone()]);
-        assert_eq!(sent(ThinkingToSend::Signed), [call.clone()]);
-        assert_eq!(sent(ThinkingToSend::Omitted), [call.clone()]);
+        assert_eq!(sent(ThinkingToSend::Signed), std::slice::from_ref(&call));
+        assert_eq!(sent(ThinkingToSend::Omitted), std::slice::from_ref(&call));
         let mut cut = said;
         cut.is_complete = false;
         cut.blocks[1].is_done = false;

@@ -95,7 +95,7 @@ impl<'a> Fragment<'a> {
         if call.progress.has_begun() {
             // The arguments are incomplete: the same name goes on with them, whatever the id is, unless they begin
             // anew.
-            return (has_other_id || !is_same_name) && (!is_same_name || begins_anew);
+            return !is_same_name || has_other_id && begins_anew;
         }
         // Without arguments so far, the name may arrive in pieces or repeatedly, and the id late.
         let has_late_id = call.id.is_empty() && is_same_name;

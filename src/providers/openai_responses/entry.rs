@@ -187,8 +187,7 @@ impl OutputEntry {
 /// Returns the texts of a complete item, in their order: those of its summary, then those of its content, which some
 /// servers send as one string.
 pub fn final_texts(item: &Value) -> Vec<FinalText> {
-    let lists: [(&str, fn(u64) -> PartPosition); 2] =
-        [("summary", PartPosition::Summary), ("content", PartPosition::Content)];
+    let lists = [("summary", PartPosition::Summary as fn(u64) -> PartPosition), ("content", PartPosition::Content)];
     let mut texts = Vec::new();
     for (field, place) in lists {
         match item.get(field) {

@@ -99,7 +99,7 @@ fn end_of_reply_is_told() {
     };
     let length = ("length_reached", "The reply reached the model's length limit.");
     let nothing = ("no_answer", "The model ended without an answer.");
-    let failed = ("provider_error", "The provider failed while answering.");
+    let failed = ("provider_error", "The provider failed while generating the reply.");
     let (plain, hi) = (("", ""), json!([{"type": "text", "text": "Hi"}]));
     for (api, body, ending) in [
         ("openai_chat", chat(json!({"content": ""}), "length"), length),
