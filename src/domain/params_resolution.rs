@@ -35,11 +35,8 @@ pub fn resolve_params(
 ) -> Result<ResolvedParams, InvalidField> {
     let mut settling = ParamsResolver { model, not_sent: Vec::new() };
     let mut max_tokens = settling.max_tokens(RequestedValue::pick(asked.max_tokens, defaults.max_tokens))?;
-    let said_thinking = RequestedValue::pick(asked.thinking, defaults.thinking);
-    // Without a request, a model of which nothing is known is not in thinking mode.
-    let may_think = said_thinking.is_some() || model.knows_reasoning();
-    let thinking = settling.thinking(said_thinking, &mut max_tokens)?;
-    let thinks = may_think && is_thinking_mode(thinking, model.reasoning);
+    let thinking = settling.thinking(RequestedValue::pick(asked.thinking, defaults.thinking), &mut max_tokens)?;
+    let thinks = is_thinking_mode(thinking, model.reasoning);
     let (said_temperature, said_top_p) = (
         RequestedValue::pick(asked.temperature, defaults.temperature),
         RequestedValue::pick(asked.top_p, defaults.top_p),

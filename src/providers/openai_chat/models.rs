@@ -112,10 +112,7 @@ fn thinking(dialect: &Dialect, model: &str) -> (ReasoningSupport, &'static [Thin
     const NEVER: (ReasoningSupport, &[Thinking]) = (ReasoningSupport::Never, &[]);
     match dialect.thinking {
         // OpenAI's models have a table of their own.
-        ThinkingSwitch::OpenAi => optional(&[]),
-        // The server has no control, but the model is known to reason.
-        ThinkingSwitch::Nothing if is_known_reasoner(model) => optional(&[Medium]),
-        ThinkingSwitch::Nothing => optional(&[]),
+        ThinkingSwitch::Nothing | ThinkingSwitch::OpenAi => optional(&[]),
         ThinkingSwitch::OllamaEffort if has("gpt-oss") || has("deepseek-r1") => always(LOW_TO_HIGH),
         ThinkingSwitch::OllamaEffort if is_local_reasoner(model) => optional(&Thinking::LEVELS),
         ThinkingSwitch::OllamaEffort => optional(&[]),
@@ -168,14 +165,6 @@ pub fn is_local_reasoner(model: &str) -> bool {
         "tour",
     ];
     model == "reasoning" || FAMILIES.iter().any(|family| model.contains(family))
-}
-
-/// Returns true for models that are known to reason, by their name in lower case.
-fn is_known_reasoner(model: &str) -> bool {
-    let has = |part: &str| model.contains(part);
-    is_local_reasoner(model)
-        || ["thinking", "reasoner", "qwq", "-r1", "minimax-m2"].into_iter().any(has)
-        || (has("reasoning") && !has("non-reasoning"))
 }
 
 /// Returns the provider tools of an endpoint: OpenRouter offers web search for every model.
