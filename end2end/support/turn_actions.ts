@@ -28,7 +28,7 @@ export async function holdConversation(page: Page, model: ModelServer, exchanges
 }
 
 /** A button of the newest reply, such as the arrows between its versions. */
-export const versionButton = (page: Page, name: string): Locator => latestReply(page).getByRole("button", { name, exact: true });
+export const versionButton = (page: Page, name: string): Locator => latestReply(page).getByRole("button", { name, exact: name === "Retry" });
 
 /** Starts a chat whose reply has these versions; the last one is shown. */
 export async function startChatWithVersions(page: Page, model: ModelServer, ...texts: string[]): Promise<void> {
