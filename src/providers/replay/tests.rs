@@ -111,7 +111,7 @@ fn end_of_reply_is_told() {
         (
             "openai_chat",
             chat(json!({"content": "a"}), "guardrail_intervened"),
-            ("filtered", "A content filter of the provider ended the reply here."),
+            ("filtered", "The provider's content filter ended the reply here."),
         ),
         (
             "openai_chat",
