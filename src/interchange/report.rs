@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::domain::plural::counted;
+
 pub use crate::domain::import_origin::ImportDifferenceKind as IssueKind;
 
 /// Texts of issues that any file format can cause.
@@ -24,7 +26,7 @@ pub struct ImportIssue {
 
 /// Formats a number of messages.
 pub fn message_count(count: usize) -> String {
-    if count == 1 { "1 message".to_owned() } else { format!("{count} messages") }
+    counted(count as u64, "message", "messages")
 }
 
 /// The location of an issue.

@@ -7,7 +7,7 @@ use turnleaf_domain::notice::Notice;
 use turnleaf_domain::stop_reason::{StopMeaning, stop_meaning};
 use turnleaf_domain::{Content, Failure, FailureKind};
 
-/// What a response has contained, as far as its end depends on it.
+/// The kinds of content in a response on which the meaning of its end depends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReplyContents {
     pub has_reasoning: bool,

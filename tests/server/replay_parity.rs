@@ -28,7 +28,7 @@ struct ParityCase {
     body: Vec<u8>,
 }
 
-/// What both sides tell about a response.
+/// The observations about a response that the server and `replay` must agree on.
 #[derive(Debug, PartialEq)]
 struct Told {
     is_complete: bool,

@@ -2,14 +2,14 @@
 //! piece, with their arguments as objects. The format of `/api/generate`, whose text is outside of the message, is
 //! decoded, too.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::body::JsonBody;
 use crate::call_id::{nameless_call_content, unique_call_id};
 use crate::inline_reasoning::InlineReasoning;
 use crate::ollama::message::OllamaReply;
 use crate::pictures::GeneratedImage;
-use crate::provider::DecodedItem;
+use crate::provider::{DecodedItem, opaque_content};
 use crate::reader::{BodyValue, FailureBuilder, ResponseReader};
 use crate::redaction::SecretSet;
 use crate::text_accumulator::{TextAccumulator, TextKind};
@@ -155,8 +155,7 @@ impl OllamaReader {
             };
             if !is_empty && !KNOWN.contains(&key.as_str()) {
                 self.flush_text(out);
-                let kind = ("type".to_owned(), Value::from(format!("x:{key}")));
-                out.push(DecodedItem::Opaque(Map::from_iter([kind, ("value".to_owned(), value.clone())])));
+                out.push(DecodedItem::Opaque(opaque_content(key, value.clone())));
             }
         }
     }

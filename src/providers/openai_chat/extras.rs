@@ -3,24 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::provider::DecodedItem;
+use crate::openai_chat::vendor_members::DECODED_MEMBERS;
+use crate::provider::{DecodedItem, opaque_content};
 use turnleaf_domain::sources::{SourceInput, is_web_url, sources_content};
-
-/// Keys of a delta that are decoded elsewhere or have no content.
-const KNOWN: [&str; 12] = [
-    "images",
-    "role",
-    "content",
-    "refusal",
-    "tool_calls",
-    "function_call",
-    "reasoning",
-    "reasoning_content",
-    "reasoning_text",
-    "reasoning_details",
-    "token_ids",
-    "provider_specific_fields",
-];
 
 /// Items that wait for the next block boundary.
 #[derive(Debug, Default)]
@@ -56,25 +41,28 @@ impl ChunkExtras {
                 _ => continue,
             };
             match key.as_str() {
-                known if KNOWN.contains(&known) => {}
+                "provider_specific_fields" => {}
+                known if DECODED_MEMBERS.contains(&known) => {}
                 "executed_tools" => pieces.iter().for_each(|piece| self.read_executed_tool(piece)),
                 "annotations" => pieces.iter().for_each(|piece| match page(piece) {
                     Some(page) => self.pages.push(page),
-                    None => self.waiting.push(DecodedItem::Opaque(opaque("citation", piece))),
+                    None => self.waiting.push(DecodedItem::Opaque(opaque_content("citation", piece.clone()))),
                 }),
-                key => self.waiting.extend(pieces.iter().map(|piece| DecodedItem::Opaque(opaque(key, piece)))),
+                key => self
+                    .waiting
+                    .extend(pieces.iter().map(|piece| DecodedItem::Opaque(opaque_content(key, piece.clone())))),
             }
         }
     }
 
     /// Adds a part of a content array that is neither text nor reasoning.
     pub fn push_part(&mut self, part: &Value) {
-        self.waiting.push(DecodedItem::Opaque(opaque("part", part)));
+        self.waiting.push(DecodedItem::Opaque(opaque_content("part", part.clone())));
     }
 
     /// Adds an image that cannot be decoded.
     pub fn push_image(&mut self, part: &Value) {
-        self.waiting.push(DecodedItem::Opaque(opaque("images", part)));
+        self.waiting.push(DecodedItem::Opaque(opaque_content("images", part.clone())));
     }
 
     /// Emits the waiting items at a block boundary.
@@ -153,15 +141,4 @@ fn page(annotation: &Value) -> Option<SourceInput> {
     let place = number("start_index").zip(number("end_index"));
     let page = SourceInput { url: word("url"), title: word("title"), quote: word("content"), place };
     is_web_url(&page.url).then_some(page)
-}
-
-fn kind(name: &str) -> Map<String, Value> {
-    Map::from_iter([("type".to_owned(), Value::from(name))])
-}
-
-/// Returns the content of an opaque `x:` block: the type, and the unchanged piece as `value`.
-fn opaque(name: &str, piece: &Value) -> Map<String, Value> {
-    let mut map = kind(&format!("x:{name}"));
-    map.insert("value".into(), piece.clone());
-    map
 }

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 const CALL: [&str; 4] = ["index", "id", "type", "function"];
 /// Members of the function of a call, which are members of the call itself in the legacy format.
 const FUNCTION: [&str; 2] = ["name", "arguments"];
-/// Members of a message that are decoded elsewhere, or that no endpoint takes back.
-const MESSAGE: [&str; 21] = [
+/// Members of a message that have a decoder of their own, or no content.
+pub const DECODED_MEMBERS: [&str; 11] = [
     "role",
     "content",
     "refusal",
@@ -20,12 +20,15 @@ const MESSAGE: [&str; 21] = [
     "reasoning_text",
     "reasoning_details",
     "images",
+    "token_ids",
+];
+/// Other members of a message that no endpoint takes back.
+const RESPONSE_MEMBERS: [&str; 10] = [
     "annotations",
     "citations",
     "search_results",
     "executed_tools",
     "audio",
-    "token_ids",
     "prompt_token_ids",
     "logprobs",
     "channel",
@@ -76,7 +79,7 @@ pub fn read_message(members: &mut Map<String, Value>, delta: &Value) {
             Value::String(_) => OPAQUE.iter().any(|part| name.contains(part)),
             _ => false,
         };
-        is_kept && !MESSAGE.contains(&name)
+        is_kept && !DECODED_MEMBERS.contains(&name) && !RESPONSE_MEMBERS.contains(&name)
     };
     let found = delta.as_object().into_iter().flatten().filter(|(name, value)| is_vendor(name, value));
     merge(members, found.map(|(name, value)| (name.clone(), value.clone())));

@@ -2,14 +2,14 @@
 //! skip, repeat or change indexes and ids, and emits only what is new. Deltas are emitted at once; `done` events and
 //! the final snapshot add what the deltas left out, and correct what they told.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::call_id::{nameless_call_content, unique_call_id};
 use crate::openai_responses::entry::{self, OutputEntry, OutputItemKind};
 use crate::openai_responses::message::{OutputItem, ResponsesReply};
 use crate::openai_responses::text_part::{PartEnding, PartPosition, resolve_all_surrogates};
 use crate::pictures::GeneratedImage;
-use crate::provider::DecodedItem;
+use crate::provider::{DecodedItem, opaque_content};
 
 mod citations;
 mod open_text;
@@ -313,10 +313,7 @@ impl ResponseOutput {
     /// Emits an opaque `x:` block: the type, and the unchanged value as `value`.
     fn opaque(&mut self, name: &str, value: &Value, out: &mut Vec<DecodedItem>) {
         self.close_text(out);
-        let mut map = Map::new();
-        map.insert("type".into(), Value::from(format!("x:{name}")));
-        map.insert("value".into(), value.clone());
-        out.push(DecodedItem::Opaque(map));
+        out.push(DecodedItem::Opaque(opaque_content(name, value.clone())));
     }
 }
 

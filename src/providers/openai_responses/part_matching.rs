@@ -11,16 +11,16 @@ const SEPARATORS: [&str; 3] = ["", "\n\n", "\n"];
 /// The largest product of parts and finished texts that are compared by content.
 const MOST_COMPARISONS: usize = 1 << 16;
 
-/// What a finished text means for the parts that were told.
+/// The parts that already emitted a finished text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PartMatch {
     /// It is the final form of this part.
     Part(usize),
-    /// It was told together with others; this is the last part of it.
+    /// Several parts emitted it; this is the last of them.
     Told(usize),
-    /// It was told together with others up to this part, except for this end.
+    /// The parts up to this one emitted all of it except this end.
     Continues(usize, String),
-    /// It was not told.
+    /// No part emitted it.
     New,
 }
 

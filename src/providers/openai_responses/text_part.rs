@@ -54,7 +54,7 @@ pub struct TextPart {
     endings: (bool, bool),
 }
 
-/// What a complete text adds to the emitted one.
+/// The difference between a complete text and the emitted one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextCompletion {
     /// This text at the end, which may be empty.

@@ -49,7 +49,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
     });
     let is_empty = Memo::new({
         let turn = turn.clone();
-        // Where a notice explains the end, its line stands there instead.
+        // A notice that explains the end has a line of its own.
         let is_explained = move |turn: &TurnState| {
             turn.with(|view| view.turn.blocks.iter().any(|block| ending_notice(block).is_some()))
         };

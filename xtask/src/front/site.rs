@@ -37,10 +37,13 @@ pub fn lay_out(bundle: &Path, effort: FrontProfile) -> Result<FrontBundle> {
         copy(&public, &site)?;
     }
     copy(bundle, &site.join("pkg"))?;
-    notices::write(&site)?;
     let wire = match effort {
         FrontProfile::Dev | FrontProfile::Profile => None,
-        FrontProfile::Release => Some(compress(&site)?),
+        FrontProfile::Release => {
+            // Only a release is delivered, and the packages take a second to resolve.
+            notices::write(&site)?;
+            Some(compress(&site)?)
+        }
     };
     Ok(FrontBundle { hash: hash(&site)?, wire })
 }

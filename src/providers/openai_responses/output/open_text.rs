@@ -10,7 +10,7 @@ use crate::openai_responses::text_part::{PartEnding, PartPosition, TextCompletio
 use crate::provider::DecodedItem;
 use turnleaf_domain::tool::parse_arguments;
 
-/// What is between two parts of reasoning.
+/// The separator of two parts of reasoning.
 const PARAGRAPH: &str = "\n\n";
 
 impl ResponseOutput {
