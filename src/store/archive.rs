@@ -83,7 +83,6 @@ pub enum ChatPresence {
     Purging(DateTime<Utc>),
 }
 
-#[derive(sqlx::FromRow)]
 struct TurnPositionRow {
     id: Uuid,
     prev_turn_id: Option<Uuid>,
@@ -93,8 +92,8 @@ struct TurnPositionRow {
     created_at: DateTime<Utc>,
     deleted_at: Option<DateTime<Utc>>,
 }
+from_row!(TurnPositionRow { id, prev_turn_id, branch_id, exchange_id, depth, created_at, deleted_at });
 
-#[derive(sqlx::FromRow)]
 struct Row {
     id: Uuid,
     step: i64,
@@ -102,15 +101,12 @@ struct Row {
     api: Option<SalvagedText>,
     model_requested: SalvagedText,
     model_returned: Option<SalvagedText>,
-    #[sqlx(flatten)]
     body: RequestBodyRow,
-    #[sqlx(flatten)]
     manifest: RequestManifestRow,
     raw_kind: Lossy<String>,
     raw_complete: bool,
     status: Lossy<String>,
     stop_reason: Option<SalvagedText>,
-    #[sqlx(flatten)]
     usage: UsageRow,
     cost_micros: Option<i64>,
     cost_basis: Lossy<Option<String>>,
@@ -120,6 +116,28 @@ struct Row {
     started_at: Lossy<DateTime<Utc>>,
     ended_at: Lossy<Option<DateTime<Utc>>>,
 }
+from_row!(Row {
+    id,
+    step,
+    provider,
+    api,
+    model_requested,
+    model_returned,
+    body: flatten,
+    manifest: flatten,
+    raw_kind,
+    raw_complete,
+    status,
+    stop_reason,
+    usage: flatten,
+    cost_micros,
+    cost_basis,
+    price_version,
+    error,
+    first_token_at,
+    started_at,
+    ended_at,
+});
 
 impl Row {
     /// Returns the call as far as its row can be read, and records unreadable values in `damages`.

@@ -66,7 +66,6 @@ pub struct PathBranch {
     pub policy: ContextPolicy,
 }
 
-#[derive(sqlx::FromRow)]
 struct BranchRow {
     id: Uuid,
     chat_id: Uuid,
@@ -82,6 +81,21 @@ struct BranchRow {
     policy: String,
     created_at: Lossy<DateTime<Utc>>,
 }
+from_row!(BranchRow {
+    id,
+    chat_id,
+    name,
+    provider,
+    model,
+    parent_branch_id,
+    fork_turn_id,
+    head_turn_id,
+    origin,
+    label,
+    pinned,
+    policy,
+    created_at,
+});
 
 const TABLE: &str = "branches";
 const PROVIDER_STATE: &str = "provider_state";

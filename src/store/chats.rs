@@ -58,7 +58,6 @@ sql! {
         WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING next_ord - 1";
 }
 
-#[derive(sqlx::FromRow)]
 struct ChatRow {
     id: Uuid,
     owner_id: Uuid,
@@ -74,6 +73,21 @@ struct ChatRow {
     created_at: Lossy<DateTime<Utc>>,
     updated_at: Lossy<DateTime<Utc>>,
 }
+from_row!(ChatRow {
+    id,
+    owner_id,
+    title,
+    system_prompt,
+    settings,
+    default_branch_id,
+    last_viewed_turn_id,
+    copied_from_turn_id,
+    pinned_at,
+    archived_at,
+    rev,
+    created_at,
+    updated_at,
+});
 
 const TABLE: &str = "chats";
 

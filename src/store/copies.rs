@@ -134,7 +134,6 @@ pub struct CopiedBlock {
     pub attaches_to: Option<(BlockId, BlockId)>,
 }
 
-#[derive(sqlx::FromRow)]
 struct BareTurnRow {
     id: Uuid,
     branch_id: Uuid,
@@ -142,6 +141,7 @@ struct BareTurnRow {
     role: String,
     status: String,
 }
+from_row!(BareTurnRow { id, branch_id, exchange_id, role, status });
 
 impl BareTurnRow {
     fn into_turn(self) -> Result<BareTurn, StoreError> {

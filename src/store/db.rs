@@ -38,6 +38,38 @@ macro_rules! in_tx {
     };
 }
 
+/// Implements `sqlx::FromRow` for both drivers by column names. sqlx's own derive would compile the drivers, with SQLite
+/// and TLS, a second time for the compiler (`docs/performance.md`). After a field stands what differs from its column:
+/// another name, `flatten` for a struct of columns, or `default` when the query may leave the column out.
+macro_rules! from_row {
+    ($row:ident { $($field:ident $(: $column:tt)?),+ $(,)? }) => {
+        from_row!(@driver sqlx::sqlite::SqliteRow, $row { $($field $(: $column)?),+ });
+        from_row!(@driver sqlx::postgres::PgRow, $row { $($field $(: $column)?),+ });
+    };
+    (@driver $driver:ty, $row:ident { $($field:ident $(: $column:tt)?),+ }) => {
+        impl<'r> sqlx::FromRow<'r, $driver> for $row {
+            fn from_row(row: &'r $driver) -> sqlx::Result<Self> {
+                Ok(Self { $($field: from_row!(@field row, $field $(, $column)?)),+ })
+            }
+        }
+    };
+    (@field $row:ident, $field:ident) => {
+        sqlx::Row::try_get($row, stringify!($field))?
+    };
+    (@field $row:ident, $field:ident, flatten) => {
+        sqlx::FromRow::from_row($row)?
+    };
+    (@field $row:ident, $field:ident, default) => {
+        match sqlx::Row::try_get($row, stringify!($field)) {
+            Err(sqlx::Error::ColumnNotFound(_)) => Default::default(),
+            value => value?,
+        }
+    };
+    (@field $row:ident, $field:ident, $column:literal) => {
+        sqlx::Row::try_get($row, $column)?
+    };
+}
+
 /// The path from a leaf ($2) of this owner ($1) towards the root, at most $3 turns, with each turn's `step` from the
 /// leaf. It is for queries over whole paths; `turns::span` reads parts of one.
 macro_rules! up_from_leaf {

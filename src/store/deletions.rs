@@ -101,7 +101,6 @@ impl Deletion {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct DeletionRow {
     id: Uuid,
     chat_id: Uuid,
@@ -115,6 +114,19 @@ struct DeletionRow {
     branches: i64,
     created_at: DateTime<Utc>,
 }
+from_row!(DeletionRow {
+    id,
+    chat_id,
+    kind,
+    root_id,
+    title,
+    chat_title,
+    chat_is_deleted,
+    role,
+    turns,
+    branches,
+    created_at,
+});
 
 impl DeletionRow {
     fn into_deletion(self) -> Result<Deletion, StoreError> {

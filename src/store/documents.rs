@@ -106,7 +106,6 @@ pub struct StoredDocumentVersion {
     pub notes: Vec<String>,
 }
 
-#[derive(sqlx::FromRow)]
 struct VersionRow {
     version_timestamp: DateTime<Utc>,
     origin: Option<String>,
@@ -116,6 +115,7 @@ struct VersionRow {
     line_count: i64,
     notes: String,
 }
+from_row!(VersionRow { version_timestamp, origin, mime, byte_count, char_count, line_count, notes });
 
 impl VersionRow {
     fn into_version(self) -> StoredDocumentVersion {
@@ -132,7 +132,6 @@ impl VersionRow {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct DocumentRow {
     id: Uuid,
     title: String,
@@ -142,9 +141,9 @@ struct DocumentRow {
     updated_at: DateTime<Utc>,
     deleted_at: Option<DateTime<Utc>>,
     used_in: i64,
-    #[sqlx(flatten)]
     version: VersionRow,
 }
+from_row!(DocumentRow { id, title, kind, rev, created_at, updated_at, deleted_at, used_in, version: flatten });
 
 impl DocumentRow {
     fn into_document(self) -> Document {

@@ -51,7 +51,6 @@ pub struct Draft {
     pub rev: i64,
 }
 
-#[derive(sqlx::FromRow)]
 struct DraftRow {
     text: Lossy<String>,
     provider: Lossy<Option<String>>,
@@ -60,6 +59,7 @@ struct DraftRow {
     attachments: Lossy<String>,
     rev: i64,
 }
+from_row!(DraftRow { text, provider, model, thinking, attachments, rev });
 
 impl DraftRow {
     /// Unreadable values count as unset, so that the rest of the draft and its chat stay usable.

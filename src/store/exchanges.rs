@@ -43,7 +43,6 @@ pub struct KnownRequest {
 
 const TABLE: &str = "exchanges";
 
-#[derive(sqlx::FromRow)]
 struct ExchangeRow {
     id: Uuid,
     chat_id: Uuid,
@@ -56,6 +55,18 @@ struct ExchangeRow {
     client_request_id: Option<String>,
     created_at: Lossy<DateTime<Utc>>,
 }
+from_row!(ExchangeRow {
+    id,
+    chat_id,
+    branch_id,
+    user_turn_id,
+    kind,
+    is_thinking_mode,
+    params,
+    not_sent,
+    client_request_id,
+    created_at,
+});
 
 impl ExchangeRow {
     /// Returns the exchange, unless a required value is unreadable. Other unreadable values are recorded in
@@ -84,20 +95,18 @@ impl ExchangeRow {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct RequestRow {
-    #[sqlx(flatten)]
     exchange: ExchangeRow,
     request_hash: Option<Vec<u8>>,
     assistant_turn_id: Option<Uuid>,
 }
+from_row!(RequestRow { exchange: flatten, request_hash, assistant_turn_id });
 
-#[derive(sqlx::FromRow)]
 struct TurnExchangeRow {
     turn_id: Uuid,
-    #[sqlx(flatten)]
     exchange: ExchangeRow,
 }
+from_row!(TurnExchangeRow { turn_id, exchange: flatten });
 
 /// Stores a new exchange. Its user turn may be inserted later in the same transaction.
 ///

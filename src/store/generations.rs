@@ -148,7 +148,6 @@ pub struct Generation {
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-#[derive(sqlx::FromRow)]
 struct GenerationRow {
     id: Uuid,
     turn_id: Uuid,
@@ -156,7 +155,6 @@ struct GenerationRow {
     provider: String,
     model_requested: String,
     model_returned: Lossy<Option<String>>,
-    #[sqlx(flatten)]
     manifest: RequestManifestRow,
     raw_sha256: Option<Vec<u8>>,
     raw_bytes: Option<i64>,
@@ -164,7 +162,6 @@ struct GenerationRow {
     raw_complete: bool,
     status: String,
     stop_reason: Option<String>,
-    #[sqlx(flatten)]
     usage: UsageRow,
     cost_micros: Option<i64>,
     cost_basis: Option<String>,
@@ -174,6 +171,29 @@ struct GenerationRow {
     started_at: Lossy<DateTime<Utc>>,
     ended_at: Lossy<Option<DateTime<Utc>>>,
 }
+from_row!(GenerationRow {
+    id,
+    turn_id,
+    step,
+    provider,
+    model_requested,
+    model_returned,
+    manifest: flatten,
+    raw_sha256,
+    raw_bytes,
+    raw_kind,
+    raw_complete,
+    status,
+    stop_reason,
+    usage: flatten,
+    cost_micros,
+    cost_basis,
+    price_version,
+    error,
+    first_token_at,
+    started_at,
+    ended_at,
+});
 
 const TABLE: &str = "generations";
 

@@ -5,20 +5,71 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use chrono::{DateTime, Utc};
-use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::SqlStr;
+use sqlx::migrate::{MigrateError, Migration as AppliedMigration, MigrationType, Migrator};
 
 use crate::db::{Db, Tx};
 use crate::dialect;
 use crate::error::StoreError;
 
-static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+/// Embeds the files of both databases, which have the same names. A test compares the names with the folders.
+macro_rules! migration_files {
+    ($($name:literal),+ $(,)?) => {
+        const SQLITE_FILES: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../migrations/sqlite/", $name, ".sql")))),+];
+        const POSTGRES_FILES: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../../migrations/postgres/", $name, ".sql")))),+];
+    };
+}
+
+migration_files!(
+    "0001_tables",
+    "0002_branches_keep_their_prompt",
+    "0003_costs",
+    "0004_parameters_not_sent",
+    "0005_generations_know_their_api",
+    "0006_turns_by_place_in_their_branch",
+    "0007_visits_and_copies",
+    "0008_deletions",
+    "0009_requests",
+    "0012_grafts",
+    "0013_tools",
+    "0014_documents",
+    "0015_tool_counts",
+    "0016_search",
+    "0017_chat_sources",
+    "0018_chats_pinned_and_archived",
+    "0019_requests_apart",
+    "0020_requests_after_earlier_ones",
+    "0021_epochs_of_chats",
+    "0023_serving_claim",
+    "0024_tool_grants_by_host",
+    "0025_trusted_tools",
+    "0028_stored_bytes",
+    "0029_quarantine",
+    "0030_quarantine_owners",
+);
+
+static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator_of(SQLITE_FILES));
 /// The migrator's own lock would belong to the connection and block migrations after a failure until that is closed.
 /// Ours belongs to the transaction.
 static POSTGRES: LazyLock<Migrator> = LazyLock::new(|| {
-    let mut migrator = sqlx::migrate!("../../migrations/postgres");
+    let mut migrator = migrator_of(POSTGRES_FILES);
     migrator.set_locking(false);
     migrator
 });
+
+/// Returns the migrator of files as (`NNNN_name`, SQL), with the same versions, descriptions and checksums as
+/// `sqlx::migrate!` gives them: every database compares its applied migrations with these.
+fn migrator_of(files: &[(&'static str, &'static str)]) -> Migrator {
+    let migration = |(name, sql): &(&'static str, &'static str)| {
+        let (version, description) = name.split_once('_')?;
+        let description = description.replace('_', " ").into();
+        let sql = SqlStr::from_static(sql);
+        Some(AppliedMigration::new(version.parse().ok()?, description, MigrationType::Simple, sql, false))
+    };
+    Migrator::with_migrations(files.iter().filter_map(migration).collect())
+}
 
 const APPLIED: &str = "SELECT MAX(version) FROM _sqlx_migrations";
 

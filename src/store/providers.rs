@@ -64,7 +64,6 @@ pub struct ProviderSettings {
     pub header_names: Vec<String>,
 }
 
-#[derive(sqlx::FromRow)]
 struct ProviderRow {
     id: Uuid,
     owner_id: Uuid,
@@ -78,6 +77,19 @@ struct ProviderRow {
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
+from_row!(ProviderRow {
+    id,
+    owner_id,
+    slug,
+    name,
+    kind,
+    base_url,
+    sealed_key,
+    settings,
+    is_enabled,
+    created_at,
+    updated_at,
+});
 
 impl TryFrom<ProviderRow> for StoredProvider {
     type Error = StoreError;

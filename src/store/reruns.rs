@@ -56,7 +56,6 @@ pub struct RerunAdvance {
     pub branch_id: BranchId,
 }
 
-#[derive(sqlx::FromRow)]
 struct RerunRow {
     id: Uuid,
     chat_id: Uuid,
@@ -73,6 +72,22 @@ struct RerunRow {
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
+from_row!(RerunRow {
+    id,
+    chat_id,
+    branch_id,
+    from_turn_id,
+    leaf_turn_id,
+    messages,
+    asked,
+    exchange_id,
+    status,
+    reason,
+    detail,
+    params,
+    created_at,
+    updated_at,
+});
 
 impl RerunRow {
     fn into_rerun(self) -> Result<Rerun, StoreError> {
@@ -96,12 +111,11 @@ impl RerunRow {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct OwnedRerunRow {
-    #[sqlx(flatten)]
     graft: RerunRow,
     owner_id: Uuid,
 }
+from_row!(OwnedRerunRow { graft: flatten, owner_id });
 
 /// Stores a new rerun, whose branch is stored already.
 pub async fn insert(tx: &mut Tx, owner: UserId, graft: &Rerun) -> Result<(), StoreError> {

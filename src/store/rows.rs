@@ -75,7 +75,7 @@ pub(super) fn content_text_column(text: &str) -> String {
 }
 
 /// The token counts of a turn or a generation as stored.
-#[derive(Debug, Clone, Copy, sqlx::FromRow)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct UsageRow {
     input_tokens: Option<i64>,
     output_tokens: Option<i64>,
@@ -83,6 +83,7 @@ pub(super) struct UsageRow {
     cache_write_tokens: Option<i64>,
     reasoning_tokens: Option<i64>,
 }
+from_row!(UsageRow { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens });
 
 impl From<UsageRow> for Usage {
     fn from(row: UsageRow) -> Self {

@@ -135,30 +135,36 @@ impl SpendingSum {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct SumRow {
-    #[sqlx(default)]
     day: Lossy<Option<String>>,
-    #[sqlx(default)]
     provider: Lossy<Option<String>>,
-    #[sqlx(default)]
     model: Lossy<Option<String>>,
-    #[sqlx(default)]
     chat_id: Lossy<Option<Uuid>>,
-    #[sqlx(default)]
     title: Lossy<Option<String>>,
-    #[sqlx(default)]
     branch_id: Lossy<Option<Uuid>>,
-    #[sqlx(default)]
     branch_name: Lossy<Option<String>>,
     generations: i64,
-    #[sqlx(flatten)]
     usage: UsageRow,
     unknown_token_generations: i64,
     cost_micros: Option<i64>,
     unknown_cost_generations: i64,
     estimated_generations: i64,
 }
+from_row!(SumRow {
+    day: default,
+    provider: default,
+    model: default,
+    chat_id: default,
+    title: default,
+    branch_id: default,
+    branch_name: default,
+    generations,
+    usage: flatten,
+    unknown_token_generations,
+    cost_micros,
+    unknown_cost_generations,
+    estimated_generations,
+});
 
 impl From<SumRow> for SpendingSum {
     /// An unreadable label is omitted; its spending still counts.
@@ -208,12 +214,12 @@ pub async fn sums(
     Ok(keep_readable(rows, "generations").into_iter().map(SpendingSum::from).collect())
 }
 
-#[derive(sqlx::FromRow)]
 struct ChargeRow {
     cost_micros: Option<i64>,
     cost_basis: Option<String>,
     price_version: Option<String>,
 }
+from_row!(ChargeRow { cost_micros, cost_basis, price_version });
 
 impl ChargeRow {
     fn into_charge(self, turn: TurnId) -> Result<Option<Charge>, StoreError> {

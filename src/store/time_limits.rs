@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgQueryResult, PgRow, PgStatement, PgTypeInfo, Postgres};
-use sqlx::{Describe, Either, Error, Execute, Executor, PgPool, SqlStr};
+use sqlx::{Either, Error, Execute, Executor, PgPool, SqlStr};
 
 /// All limits of one open database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,14 +157,6 @@ macro_rules! bounded_executor {
         {
             let limit = $self.limit;
             with_deadline(limit, $executor.prepare_with(sql, parameters)).boxed()
-        }
-
-        fn describe<'e>($self, sql: SqlStr) -> BoxFuture<'e, Result<Describe<Postgres>, Error>>
-        where
-            'c: 'e,
-        {
-            let limit = $self.limit;
-            with_deadline(limit, $executor.describe(sql)).boxed()
         }
     };
 }

@@ -50,7 +50,6 @@ pub struct ToolServerSettings {
     pub local_network: bool,
 }
 
-#[derive(sqlx::FromRow)]
 struct ServerRow {
     id: Uuid,
     owner_id: Uuid,
@@ -63,6 +62,7 @@ struct ServerRow {
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
+from_row!(ServerRow { id, owner_id, slug, name, url, sealed_headers, settings, is_enabled, created_at, updated_at });
 
 impl TryFrom<ServerRow> for StoredToolServer {
     type Error = StoreError;

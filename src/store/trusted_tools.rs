@@ -30,12 +30,12 @@ impl TrustedTool {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct TrustedToolRow {
     server: Lossy<String>,
     tool: Lossy<String>,
     schema_hash: Lossy<String>,
 }
+from_row!(TrustedToolRow { server, tool, schema_hash });
 
 /// Pins the description of a tool, unless it was seen before.
 pub async fn pin(tx: &mut Tx, owner: UserId, seen: &TrustedTool) -> Result<(), StoreError> {

@@ -51,7 +51,6 @@ pub struct BlockUpsert<'a> {
     pub block: &'a Block,
 }
 
-#[derive(sqlx::FromRow)]
 pub(crate) struct BlockRow {
     id: Uuid,
     pub(super) turn_id: Uuid,
@@ -65,6 +64,19 @@ pub(crate) struct BlockRow {
     metadata: Lossy<String>,
     created_at: Lossy<DateTime<Utc>>,
 }
+from_row!(BlockRow {
+    id,
+    turn_id,
+    seq,
+    chat_seq,
+    author,
+    state,
+    content,
+    parent_block_id,
+    generation_id,
+    metadata,
+    created_at,
+});
 
 impl BlockRow {
     /// Returns the block as far as it can be read, with a placeholder for unreadable content. Unreadable values are

@@ -67,7 +67,6 @@ pub struct Upload {
     pub byte_count: u64,
 }
 
-#[derive(sqlx::FromRow)]
 struct UploadRow {
     name: String,
     kind: String,
@@ -76,6 +75,7 @@ struct UploadRow {
     mime: String,
     byte_count: i64,
 }
+from_row!(UploadRow { name, kind, width, height, mime, byte_count });
 
 /// Stores an upload. Uploading the same file under the same name again refreshes the earlier upload.
 pub async fn put(tx: &mut Tx, upload: &NewUpload<'_>, now: DateTime<Utc>) -> Result<(), StoreError> {

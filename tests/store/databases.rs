@@ -2,6 +2,7 @@
 //! throwaway cluster.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
 
 use chrono::{DateTime, TimeZone, Utc};
 use sqlx::migrate::Migrator;
@@ -56,9 +57,9 @@ fn cluster() -> Option<String> {
 /// first test that needs it creates it, under a name derived from the migrations.
 async fn template(cluster: &str) -> String {
     const IS_THERE: &str = "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)";
-    static MIGRATIONS: Migrator = sqlx::migrate!("migrations/postgres");
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations/postgres");
     let mut hasher = DefaultHasher::new();
-    MIGRATIONS.iter().for_each(|migration| migration.checksum.hash(&mut hasher));
+    Migrator::new(files).await.unwrap().iter().for_each(|migration| migration.checksum.hash(&mut hasher));
     let name = format!("template_{:016x}", hasher.finish());
     let mut admin = PgConnection::connect(cluster).await.unwrap();
     let is_there: bool = sqlx::query_scalar(IS_THERE).bind(&name).fetch_one(&mut admin).await.unwrap();

@@ -64,6 +64,23 @@ fn both_databases_have_migrations_of_same_names() {
     assert_eq!(names("sqlite"), names("postgres"));
 }
 
+/// Databases in use compare the migrations that they applied with those of the binary, by version and checksum.
+#[tokio::test]
+async fn applied_migrations_are_those_of_files() {
+    const APPLIED: &str = "SELECT version, description, checksum FROM _sqlx_migrations ORDER BY version";
+    for fresh in test_databases().await {
+        let (dir, applied): (_, Vec<(i64, String, Vec<u8>)>) = match &fresh.db {
+            Db::Sqlite { writer, .. } => ("sqlite", sqlx::query_as(APPLIED).fetch_all(writer).await.unwrap()),
+            Db::Postgres { writer, .. } => ("postgres", sqlx::query_as(APPLIED).fetch_all(writer).await.unwrap()),
+        };
+        let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations").join(dir);
+        let files = Migrator::new(files).await.unwrap();
+        let files: Vec<_> =
+            files.iter().map(|file| (file.version, file.description.to_string(), file.checksum.to_vec())).collect();
+        assert_eq!(applied, files, "{dir}");
+    }
+}
+
 /// Creates a PostgreSQL database without a schema; returns `None` when no cluster is named.
 pub async fn empty_postgres() -> Option<TestDatabase> {
     postgres("").await

@@ -16,7 +16,7 @@ use turnleaf_store::{Db, StoreError, branches, chats, exchanges, turns, users};
 use uuid::Uuid;
 
 /// The columns of a turn that describe the tree.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct TurnRow {
     id: Uuid,
     prev_turn_id: Option<Uuid>,
@@ -25,7 +25,7 @@ struct TurnRow {
 }
 
 /// The columns of a branch that describe the tree.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct BranchRow {
     id: Uuid,
     fork_turn_id: Option<Uuid>,
@@ -72,14 +72,19 @@ impl<'a> TrashTree<'a> {
     }
 
     async fn snapshot(&self) -> TreeSnapshot {
-        let turns: Vec<TurnRow> =
+        type TurnColumns = (Uuid, Option<Uuid>, Uuid, Option<Uuid>);
+        let turns: Vec<TurnColumns> =
             query_rows!(self.db, "SELECT id, prev_turn_id, branch_id, deletion_id FROM turns ORDER BY ord");
-        let branches: Vec<BranchRow> =
+        let turn = |(id, prev_turn_id, branch_id, deletion_id)| TurnRow { id, prev_turn_id, branch_id, deletion_id };
+        type BranchColumns = (Uuid, Option<Uuid>, Option<Uuid>, Option<Uuid>);
+        let branches: Vec<BranchColumns> =
             query_rows!(self.db, "SELECT id, fork_turn_id, head_turn_id, deletion_id FROM branches ORDER BY id");
+        let branch =
+            |(id, fork_turn_id, head_turn_id, deletion_id)| BranchRow { id, fork_turn_id, head_turn_id, deletion_id };
         let chat = chats::find(self.db, self.owner, self.chat).await.unwrap();
         TreeSnapshot {
-            turns: turns.into_iter().map(|turn| (turn.id, turn)).collect(),
-            branches: branches.into_iter().map(|branch| (branch.id, branch)).collect(),
+            turns: turns.into_iter().map(turn).map(|turn| (turn.id, turn)).collect(),
+            branches: branches.into_iter().map(branch).map(|branch| (branch.id, branch)).collect(),
             default_branch: chat.as_ref().and_then(|chat| chat.default_branch_id),
             last_viewed: chat.and_then(|chat| chat.last_viewed_turn_id),
         }

@@ -120,12 +120,11 @@ pub async fn turns_without_row(
     Ok(turns)
 }
 
-#[derive(sqlx::FromRow)]
 struct StrayRow {
     named_turn: Lossy<Uuid>,
-    #[sqlx(flatten)]
     block: BlockRow,
 }
+from_row!(StrayRow { named_turn, block: flatten });
 
 /// Returns the blocks of a chat with an unreadable turn id, by the position of their turn in the chat. The caller has
 /// found the chat by its owner.

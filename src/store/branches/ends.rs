@@ -24,7 +24,6 @@ sql! {
     SET_ENDS = "UPDATE branches SET fork_turn_id = $2, head_turn_id = $3 WHERE id = $1";
 }
 
-#[derive(sqlx::FromRow)]
 struct EndRow {
     id: Uuid,
     from_branch_id: Lossy<Option<Uuid>>,
@@ -33,6 +32,7 @@ struct EndRow {
     head_depth: i64,
     visited_at: Lossy<Option<DateTime<Utc>>>,
 }
+from_row!(EndRow { id, from_branch_id, from_depth, head_id, head_depth, visited_at });
 
 /// Returns the branches of a chat that have turns.
 pub async fn lineages(db: &Db, owner: UserId, chat: ChatId) -> Result<Lineages, StoreError> {

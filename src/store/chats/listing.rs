@@ -70,7 +70,6 @@ pub struct BrowseFilter {
     pub after: Option<ChatId>,
 }
 
-#[derive(sqlx::FromRow)]
 struct ListedRow {
     id: Uuid,
     title: Lossy<String>,
@@ -80,6 +79,7 @@ struct ListedRow {
     running: bool,
     has_draft: bool,
 }
+from_row!(ListedRow { id, title, updated_at, pinned_at, archived_at, running, has_draft });
 
 impl From<ListedRow> for ListedChat {
     fn from(row: ListedRow) -> Self {

@@ -40,13 +40,11 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<()
 }
 
 /// A stored request with its manifest.
-#[derive(sqlx::FromRow)]
 struct Request {
-    #[sqlx(flatten)]
     body: RequestBodyRow,
-    #[sqlx(flatten)]
     manifest: RequestManifestRow,
 }
+from_row!(Request { body: flatten, manifest: flatten });
 
 async fn check_requests(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<(), StoreError> {
     let ids = with_pool!(db, |pool| sqlx::query_as(REQUESTS).fetch_all(pool).await?);

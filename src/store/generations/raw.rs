@@ -113,7 +113,6 @@ impl RawBody {
     }
 }
 
-#[derive(sqlx::FromRow)]
 struct StepRow {
     turn_id: Uuid,
     id: Uuid,
@@ -124,6 +123,7 @@ struct StepRow {
     api: Option<String>,
     has_pieces: bool,
 }
+from_row!(StepRow { turn_id, id, raw_response, raw_bytes, raw_complete, status, api, has_pieces });
 
 /// Appends pieces of any number of responses. Idempotent: stored bytes are left unchanged, even if they were split
 /// differently, because the acknowledgement of an earlier commit may have been lost.

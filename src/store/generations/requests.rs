@@ -121,13 +121,13 @@ impl StoredRequest {
 }
 
 /// The [`request_columns`] of a row.
-#[derive(sqlx::FromRow)]
 pub(crate) struct RequestBodyRow {
     body: Option<Vec<u8>>,
     body_head: Option<i64>,
     body_tail: Option<i64>,
     base_body: Option<Vec<u8>>,
 }
+from_row!(RequestBodyRow { body, body_head, body_tail, base_body });
 
 impl RequestBodyRow {
     /// Returns the body as it was sent.
@@ -142,13 +142,13 @@ impl RequestBodyRow {
 }
 
 /// The [`manifest_columns`] of a row, of a call that may have no request.
-#[derive(sqlx::FromRow)]
 pub(crate) struct RequestManifestRow {
     manifest: Option<Vec<u8>>,
     manifest_head: Option<i64>,
     manifest_tail: Option<i64>,
     base_manifest: Option<Vec<u8>>,
 }
+from_row!(RequestManifestRow { manifest, manifest_head, manifest_tail, base_manifest });
 
 impl RequestManifestRow {
     /// Returns the manifest; null if there is none.

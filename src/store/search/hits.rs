@@ -67,7 +67,6 @@ pub struct TurnHit {
     pub excerpt: HighlightedText,
 }
 
-#[derive(sqlx::FromRow)]
 struct TurnRow {
     word: i64,
     id: Uuid,
@@ -82,6 +81,7 @@ struct TurnRow {
     model: String,
     text: String,
 }
+from_row!(TurnRow { word, id, chat_id, title, archived_at, role, created_at, branch_id, name, provider, model, text });
 
 /// Loads the hits of these rows, in order.
 pub(super) async fn load_items(

@@ -82,7 +82,6 @@ struct Window {
 }
 
 /// An index row with the required keys, with its text.
-#[derive(sqlx::FromRow)]
 struct Candidate {
     word: i64,
     parts: i64,
@@ -95,6 +94,7 @@ struct Candidate {
     title: String,
     text: String,
 }
+from_row!(Candidate { word, parts, id, role, created_at, chat_id, branch_id, model, title, text });
 
 /// Finds items of the owner of these kinds, at most `limit` hits after `from`.
 ///

@@ -37,14 +37,12 @@ pub struct Ancestor {
     pub completed_at: Option<DateTime<Utc>>,
 }
 
-#[derive(sqlx::FromRow)]
 struct AncestorRow {
     id: Uuid,
     chat_id: Uuid,
     branch_id: Uuid,
     role: String,
     status: String,
-    #[sqlx(flatten)]
     usage: UsageRow,
     cost_micros: Option<i64>,
     is_cost_estimated: Option<bool>,
@@ -52,6 +50,19 @@ struct AncestorRow {
     completed_at: Option<DateTime<Utc>>,
     first_token_at: Option<DateTime<Utc>>,
 }
+from_row!(AncestorRow {
+    id,
+    chat_id,
+    branch_id,
+    role,
+    status,
+    usage: flatten,
+    cost_micros,
+    is_cost_estimated,
+    created_at,
+    completed_at,
+    first_token_at,
+});
 
 impl AncestorRow {
     fn into_ancestor(self) -> Result<Ancestor, StoreError> {

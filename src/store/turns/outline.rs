@@ -33,7 +33,6 @@ sql! {
         AND NOT EXISTS (SELECT 1 FROM turns n WHERE n.prev_turn_id = h.id AND n.deleted_at IS NULL)";
 }
 
-#[derive(sqlx::FromRow)]
 struct SketchRow {
     id: Uuid,
     prev_turn_id: Option<Uuid>,
@@ -44,6 +43,7 @@ struct SketchRow {
     words: String,
     created_at: DateTime<Utc>,
 }
+from_row!(SketchRow { id, prev_turn_id, ord, role, status, branch_id, words, created_at });
 
 impl SketchRow {
     fn into_sketch(self) -> Result<TurnSketch, StoreError> {

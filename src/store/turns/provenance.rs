@@ -20,12 +20,11 @@ sql! {
     TURNS = concat!(up_from_leaf!(), "SELECT id FROM path");
 }
 
-#[derive(sqlx::FromRow)]
 struct ProvenanceRow {
     role: String,
-    #[sqlx(flatten)]
     block: BlockRow,
 }
+from_row!(ProvenanceRow { role, block: flatten });
 
 /// A block with its turn.
 #[derive(Debug, Clone, PartialEq)]

@@ -47,7 +47,6 @@ sql! {
     ANY = concat!("SELECT ", turn_columns!(), " FROM turns t WHERE t.id = $1");
 }
 
-#[derive(sqlx::FromRow)]
 struct TurnRow {
     id: Uuid,
     chat_id: Uuid,
@@ -60,7 +59,6 @@ struct TurnRow {
     status: Lossy<String>,
     provider_used: Lossy<Option<String>>,
     model_used: Lossy<Option<String>>,
-    #[sqlx(flatten)]
     usage: UsageRow,
     cost_micros: Option<i64>,
     is_cost_estimated: Option<bool>,
@@ -71,6 +69,28 @@ struct TurnRow {
     started_at: Lossy<Option<DateTime<Utc>>>,
     completed_at: Lossy<Option<DateTime<Utc>>>,
 }
+from_row!(TurnRow {
+    id,
+    chat_id,
+    ord,
+    depth,
+    branch_id,
+    exchange_id,
+    prev_turn_id,
+    role,
+    status,
+    provider_used,
+    model_used,
+    usage: flatten,
+    cost_micros,
+    is_cost_estimated,
+    context_tokens,
+    error,
+    last_event_seq,
+    created_at,
+    started_at,
+    completed_at,
+});
 
 impl TurnRow {
     /// Returns the turn before it, if that can be read.

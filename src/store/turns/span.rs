@@ -42,14 +42,13 @@ pub struct TurnPosition {
 }
 
 /// Consecutive turns of one branch on a path, as a range of depths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathSpan {
     branch_id: Uuid,
-    #[sqlx(rename = "first_depth")]
     pub first: i64,
-    #[sqlx(rename = "last_depth")]
     pub last: i64,
 }
+from_row!(PathSpan { branch_id, first: "first_depth", last: "last_depth" });
 
 impl PathSpan {
     /// Returns whether a turn is in it.

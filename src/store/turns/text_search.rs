@@ -41,13 +41,13 @@ pub struct TurnMatches {
     pub is_whole: bool,
 }
 
-#[derive(sqlx::FromRow)]
 struct FoundRow {
     id: Uuid,
     depth: i64,
     role: String,
     content_text: String,
 }
+from_row!(FoundRow { id, depth, role, content_text });
 
 /// Returns the newest `limit` turns between the root and `leaf`, inclusive, whose text matches. Empty if the owner
 /// has no such turn. Stops after [`limits::FIND_TIME`] with the matches so far.

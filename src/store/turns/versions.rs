@@ -42,7 +42,6 @@ pub struct TurnVersion {
     pub is_edited: bool,
 }
 
-#[derive(sqlx::FromRow)]
 struct VersionRow {
     id: Uuid,
     branch_id: Uuid,
@@ -53,6 +52,7 @@ struct VersionRow {
     words: Lossy<String>,
     is_edited: bool,
 }
+from_row!(VersionRow { id, branch_id, depth, status, model_used, created_at, words, is_edited });
 
 /// Returns these turns of this owner, by creation. At most a few hundred ids.
 pub async fn versions(db: &Db, owner: UserId, turns: &[TurnId]) -> Result<Vec<TurnVersion>, StoreError> {

@@ -19,7 +19,7 @@ sql! {
 }
 
 /// A value in quarantine.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuarantineEntry {
     pub id: Uuid,
     pub table_name: String,
@@ -30,6 +30,7 @@ pub struct QuarantineEntry {
     pub reason: String,
     pub created_at: DateTime<Utc>,
 }
+from_row!(QuarantineEntry { id, table_name, column_name, row_key, bytes, reason, created_at });
 
 /// The owners of a value, as far as they exist: it is permanently deleted with each of them.
 #[derive(Debug, Clone, Copy, Default)]
