@@ -68,18 +68,18 @@ mod real {
 
     /// Clicks the first element that matches `what` inside the nearest element around the focus that matches `around`.
     /// Returns false if there is none; a disabled one counts.
-    pub fn press_within(around: &str, what: &str) -> bool {
+    pub fn press_within(around: &str, selector: &str) -> bool {
         let find = || {
             let around = document()?.active_element()?.closest(around).ok()??;
-            around.query_selector(what).ok()??.dyn_into::<web_sys::HtmlElement>().ok()
+            around.query_selector(selector).ok()??.dyn_into::<web_sys::HtmlElement>().ok()
         };
         find().map(|element| element.click()).is_some()
     }
 
     /// Clicks all elements that match `what` inside the nearest element around the focus that matches `around`.
     /// Returns false if there is none.
-    pub fn press_all_within(around: &str, what: &str) -> bool {
-        let find = || document()?.active_element()?.closest(around).ok()??.query_selector_all(what).ok();
+    pub fn press_all_within(around: &str, selector: &str) -> bool {
+        let find = || document()?.active_element()?.closest(around).ok()??.query_selector_all(selector).ok();
         let Some(all) = find().filter(|all| all.length() > 0) else { return false };
         for element in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<web_sys::HtmlElement>().ok()) {
             element.click();

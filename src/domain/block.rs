@@ -404,8 +404,8 @@ mod tests {
             block_metadata: metadata,
             ..crate::fixtures::block(2, 0, content)
         };
-        let asked = block(call(ToolStatus::AwaitingApproval, None), Value::Null);
-        assert_eq!((asked.running_since(), asked.ended_at()), (None, None));
+        let awaiting = block(call(ToolStatus::AwaitingApproval, None), Value::Null);
+        assert_eq!((awaiting.running_since(), awaiting.ended_at()), (None, None));
         let running = block(call(ToolStatus::Running, None), began.clone());
         assert_eq!((running.running_since(), running.ended_at()), (Some(at(300)), None));
         let of_before = block(call(ToolStatus::Running, None), Value::Null);

@@ -59,16 +59,16 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     notes.set_conversation(&source_id);
     let mut nodes: Vec<SourceNode> = Vec::new();
     let mut names = UniqueIds::default();
-    for (at, told) in list(value, "messages").iter().enumerate() {
-        let id = id(told, "id").unwrap_or_else(|| format!("{source_id}/{at}"));
-        if !told.is_object() {
+    for (at, entry) in list(value, "messages").iter().enumerate() {
+        let id = id(entry, "id").unwrap_or_else(|| format!("{source_id}/{at}"));
+        if !entry.is_object() {
             notes.add_not_a_message(&id);
             continue;
         }
         // Messages are linear: each follows the one before it.
         let (id, _) = names.assign_to_message(id, notes);
         let parent = nodes.last().map(|node| node.id.clone());
-        let message = Some(message(told, &id, notes));
+        let message = Some(message(entry, &id, notes));
         nodes.push(SourceNode { id, parent, children: Vec::new(), message });
     }
     let last = nodes.last().map(|node| node.id.clone());

@@ -222,8 +222,8 @@ impl NodeReader<'_> {
         if !is_told && !fields::is_set(read.metadata, "is_user_system_message") {
             return false;
         }
-        let told = read.metadata.get("user_context_message_data").unwrap_or(&Value::Null);
-        let texts = [(told, "about_user_message"), (told, "about_model_message")];
+        let context_data = read.metadata.get("user_context_message_data").unwrap_or(&Value::Null);
+        let texts = [(context_data, "about_user_message"), (context_data, "about_model_message")];
         let mut text = texts.iter().filter_map(|(of, name)| fields::text(of, name)).collect::<Vec<_>>().join("\n\n");
         if text.is_empty() {
             let names = ["user_profile", "user_instructions", "text"];
@@ -282,12 +282,12 @@ impl NodeReader<'_> {
 fn ending(read: &MessageContent<'_>) -> MessageEnding {
     let finish = read.metadata.get("finish_details").and_then(|finish| fields::text(finish, "type"));
     let status = fields::text(read.message, "status");
-    let said = || {
+    let failed = || {
         let text = fields::first_text(read.content, &["text", "name"]).unwrap_or("the reply failed");
         MessageEnding::Failed(text.to_owned())
     };
     match (read.speaker, status, finish) {
-        (MessageSpeaker::Assistant, _, _) if read.kind() == "system_error" => said(),
+        (MessageSpeaker::Assistant, _, _) if read.kind() == "system_error" => failed(),
         (MessageSpeaker::Assistant, Some("error"), _) => MessageEnding::Failed("the reply failed".to_owned()),
         (MessageSpeaker::Assistant, _, Some("interrupted")) => MessageEnding::Cancelled,
         (MessageSpeaker::Assistant, Some("finished_partial_completion" | "in_progress"), _) => MessageEnding::Cancelled,

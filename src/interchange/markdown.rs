@@ -147,12 +147,12 @@ fn replies(out: &mut impl Write, run: &[ExportedTurn<'_>], options: &MarkdownOpt
 /// Writes the role, the model and the time.
 fn heading(out: &mut impl Write, shown: &ExportedTurn<'_>) -> io::Result<()> {
     let turn = shown.turn;
-    let who = match turn.role {
+    let speaker = match turn.role {
         Role::User => messages::YOU,
         Role::Assistant => messages::ASSISTANT,
         Role::System => messages::SYSTEM,
     };
-    write!(out, "## {who}")?;
+    write!(out, "## {speaker}")?;
     if let Some(model) = turn.model_used.as_deref().map(escaping::escape_inline).filter(|model| !model.is_empty()) {
         write!(out, " · {model}")?;
     }

@@ -43,18 +43,18 @@ pub(crate) fn read_parts(
         });
         match read {
             Ok(_) => is_any_read = true,
-            Err(why @ ImportError::TooLarge(_)) if input.is_exhausted() => return Err(why),
-            Err(why @ (ImportError::Damaged(_) | ImportError::WrongFormat(_) | ImportError::TooLarge(_))) => {
+            Err(error @ ImportError::TooLarge(_)) if input.is_exhausted() => return Err(error),
+            Err(error @ (ImportError::Damaged(_) | ImportError::WrongFormat(_) | ImportError::TooLarge(_))) => {
                 let place = IssueLocation { file: part.name.clone(), ..IssueLocation::default() };
                 report_issue(
                     taker,
                     ImportIssue {
                         kind: IssueKind::LeftOut,
                         location: place,
-                        text: format!("reading the file stopped: {why}"),
+                        text: format!("reading the file stopped: {error}"),
                     },
                 )?;
-                stopped = why;
+                stopped = error;
             }
             Err(other) => return Err(other),
         }

@@ -134,14 +134,14 @@ impl FollowState {
 
     /// Returns the scroll position of this frame; `None` if the page is at the bottom or does not follow.
     pub fn next_position(&self, now: ScrollMetrics, instantly: bool) -> Option<f64> {
-        let way = now.bottom_position() - now.top;
-        if !self.is_following || way < ROUNDING {
+        let distance = now.bottom_position() - now.top;
+        if !self.is_following || distance < ROUNDING {
             return None;
         }
-        if instantly || way > LEAP {
+        if instantly || distance > LEAP {
             return Some(now.bottom_position());
         }
-        Some(now.bottom_position() - (way * LEFT_PER_FRAME).floor())
+        Some(now.bottom_position() - (distance * LEFT_PER_FRAME).floor())
     }
 
     fn remember_position(&mut self, now: ScrollMetrics) {

@@ -17,7 +17,7 @@ pub fn check_chat(chat: &ArchivedChat) -> Result<(), String> {
     let mut check = ChatCheck::default();
     let at = |list: &str, number: usize| {
         let list = list.to_owned();
-        move |what: String| format!("{list}[{number}]: {what}")
+        move |problem: String| format!("{list}[{number}]: {problem}")
     };
     for (number, turn) in chat.turns.iter().enumerate() {
         check.check_turn(turn).map_err(at("turns", number))?;
@@ -189,7 +189,7 @@ impl ChatCheck {
     /// Completes the validation; returns the storage order of the branches. Dangling references in the chat row are
     /// redirected to existing rows, so that they do not cost the chat.
     pub fn finish(&self, chat: &mut Chat) -> Result<Vec<BranchLink>, String> {
-        let at = |list: &'static str, number: usize| move |what: &'static str| format!("{list}[{number}]: {what}");
+        let at = |list: &'static str, number: usize| move |problem: &'static str| format!("{list}[{number}]: {problem}");
         let mut heads: HashMap<BranchId, TurnId> = HashMap::new();
         let mut replies = HashSet::new();
         for (number, turn) in self.turns.iter().enumerate() {

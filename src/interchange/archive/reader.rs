@@ -42,7 +42,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
         first = reading.walk(input, next, taker)?;
     }
     match reading.untold.take().filter(|_| !reading.is_told) {
-        Some(why) => reading.tell(taker, IssueKind::Lost, String::new(), why),
+        Some(reason) => reading.tell(taker, IssueKind::Lost, String::new(), reason),
         None => Ok(()),
     }
 }
@@ -68,12 +68,12 @@ impl ArchiveReading {
     fn tell(
         &mut self,
         taker: &mut dyn ImportSink,
-        what: IssueKind,
+        kind: IssueKind,
         conversation: String,
         text: String,
     ) -> Result<(), ImportError> {
         let place = IssueLocation { file: self.file.clone(), conversation, message: String::new() };
-        report_issue(taker, ImportIssue { kind: what, location: place, text })
+        report_issue(taker, ImportIssue { kind, location: place, text })
     }
 
     /// Scans the archive once and imports its lists from `next` on, as far as they are in order. Returns the first
@@ -97,15 +97,15 @@ impl ArchiveReading {
                 let text = report::REPLACED.to_owned();
                 self.tell(taker, IssueKind::PutRight, String::new(), text)?;
             }
-            let (why, is_json) = match halted {
+            let (reason, is_json) = match halted {
                 Ok(()) => break,
-                Err(ReadHalt::Import(why)) => return Err(why),
+                Err(ReadHalt::Import(reason)) => return Err(reason),
                 Err(ReadHalt::Scan(ScanError::Spool(error))) => return Err(ImportError::Spool(error)),
                 Err(ReadHalt::Scan(ScanError::NotJson)) => (report::NOT_JSON_BEHIND.to_owned(), false),
                 Err(ReadHalt::Scan(ScanError::Truncated)) => (report::ENDS_WITHIN.to_owned(), true),
                 Err(ReadHalt::Scan(ScanError::Io(error))) => match import_error(error) {
-                    ImportError::Damaged(why) if self.is_begun => {
-                        self.tell_damage(&walk, next, report::damaged_from_here(&why), taker)?;
+                    ImportError::Damaged(reason) if self.is_begun => {
+                        self.tell_damage(&walk, next, report::damaged_from_here(&reason), taker)?;
                         break;
                     }
                     other => return Err(other),
@@ -122,7 +122,7 @@ impl ArchiveReading {
             if !self.is_begun && mark.is_none() && !is_json {
                 return Err(ImportError::WrongFormat("JSON"));
             }
-            self.tell_damage(&walk, next, why, taker)?;
+            self.tell_damage(&walk, next, reason, taker)?;
             start = match mark {
                 None => break,
                 Some((at, ResumePoint::List(_))) => (at, WalkStart::List),
@@ -153,17 +153,17 @@ impl ArchiveReading {
         &mut self,
         walk: &ArchiveWalk,
         next: usize,
-        why: String,
+        reason: String,
         taker: &mut dyn ImportSink,
     ) -> Result<(), ImportError> {
         if walk.number.is_none() && (walk.is_skipping || next > 0) {
-            self.untold.get_or_insert(why);
+            self.untold.get_or_insert(reason);
             return Ok(());
         }
         self.is_told = true;
         // Only a damaged chat counts as a conversation that is left out.
-        let what = if walk.number.is_some() && walk.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
-        self.tell(taker, what, walk.label(""), why)
+        let kind = if walk.number.is_some() && walk.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
+        self.tell(taker, kind, walk.label(""), reason)
     }
 }
 
@@ -294,9 +294,9 @@ impl ArchiveWalk {
                     ControlFlow::Continue(()) => {}
                     ControlFlow::Break(()) => return Err(ImportError::Cancelled.into()),
                 },
-                Err(SkippedElement { title, why }) => {
-                    let what = if self.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
-                    reading.tell(taker, what, self.label(&title), why)?;
+                Err(SkippedElement { title, why: reason }) => {
+                    let kind = if self.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
+                    reading.tell(taker, kind, self.label(&title), reason)?;
                 }
             }
         }
@@ -319,11 +319,11 @@ fn read_blob<R: BufRead>(
         Some(spool) => spool,
         None => spool.insert(open_spool(taker)?),
     };
-    let left_out = |why| SkippedElement { title: String::new(), why };
+    let left_out = |reason| SkippedElement { title: String::new(), why: reason };
     spool.clear();
     let spot = match spool.take(scan)? {
         Ok(spot) => spot,
-        Err(why) => return Ok(Err(left_out(why))),
+        Err(reason) => return Ok(Err(left_out(reason))),
     };
     match spool.read(spot) {
         Err(error) if error.is_io() => Err(ScanError::Spool(error.into()).into()),

@@ -213,11 +213,11 @@ mod tests {
     fn utf16_offsets_become_scalar_offsets() {
         let units = Utf16Offsets::new("a💡b");
         let table = [((0, 1), Some((0, 1))), ((1, 3), Some((1, 2))), ((3, 4), Some((2, 3))), ((0, 4), Some((0, 3)))];
-        for (told, expected) in table {
-            assert_eq!(units.scalar_range(told), expected, "{told:?}");
+        for (range, expected) in table {
+            assert_eq!(units.scalar_range(range), expected, "{range:?}");
         }
-        for told in [(0, 5), (1, 1), (3, 1), (9, 12)] {
-            assert_eq!(units.scalar_range(told), None, "{told:?}");
+        for range in [(0, 5), (1, 1), (3, 1), (9, 12)] {
+            assert_eq!(units.scalar_range(range), None, "{range:?}");
         }
     }
 }

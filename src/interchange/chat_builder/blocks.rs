@@ -78,8 +78,8 @@ impl TurnBlockBuilder<'_, '_> {
                 }
                 (PieceBody::Sources(list), Role::Assistant) => self.add_sources(&mut blocks, piece, list),
                 (body, role) => {
-                    let (what, role) = (body_label(body), role.as_str());
-                    (self.tell)(IssueKind::Lost, format!("{what} in a message of the {role} cannot be imported"));
+                    let (label, role) = (body_label(body), role.as_str());
+                    (self.tell)(IssueKind::Lost, format!("{label} in a message of the {role} cannot be imported"));
                 }
             }
         }

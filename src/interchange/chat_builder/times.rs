@@ -16,9 +16,9 @@ pub(super) struct MessageTimes {
 
 impl MessageTimes {
     pub fn new(conversation: &Conversation, now: DateTime<Utc>) -> Self {
-        let said = conversation.messages.iter().map(|message| message.created_at);
+        let dates = conversation.messages.iter().map(|message| message.created_at);
         let begun =
-            said.chain([conversation.created_at]).filter_map(|at| time_not_in_future(at, now)).min().unwrap_or(now);
+            dates.chain([conversation.created_at]).filter_map(|at| time_not_in_future(at, now)).min().unwrap_or(now);
         Self { started_at: begun, now, moved: None }
     }
 

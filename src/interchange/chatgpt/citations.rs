@@ -119,9 +119,9 @@ impl<'t> CharOffsets<'t> {
     fn find(&self, of: &Value, start: &str, end: &str) -> Option<(usize, usize)> {
         let matched = of.get("matched_text").and_then(Value::as_str).unwrap_or_default();
         let place = |name: &str| self.starts.get(usize::try_from(fields::count(of, name)?).ok()?).copied();
-        let said = place(start).zip(place(end)).filter(|(start, end)| start < end);
+        let stated = place(start).zip(place(end)).filter(|(start, end)| start < end);
         let is_mark = |words: &str| words.contains(MARK) || (words.starts_with('【') && words.ends_with('】'));
-        match said {
+        match stated {
             Some((start, end)) if is_mark(matched) && &self.text[start..end] == matched => Some((start, end)),
             _ if is_mark(matched) && !self.room.allows_bytes(self.text.len()) => None,
             _ if is_mark(matched) => self.text.find(matched).map(|at| (at, at + matched.len())),

@@ -225,9 +225,9 @@ impl MessageContent<'_> {
         bodies
     }
 
-    fn tell_absent(&self, bytes: &crate::conversation::FileBytes, what: &str, notes: &mut ConversationNotes) {
+    fn tell_absent(&self, bytes: &crate::conversation::FileBytes, label: &str, notes: &mut ConversationNotes) {
         if matches!(bytes, crate::conversation::FileBytes::Absent(_)) {
-            notes.add(IssueKind::Lost, self.id, format!("{what} is not in the export"));
+            notes.add(IssueKind::Lost, self.id, format!("{label} is not in the export"));
         }
     }
 
@@ -274,8 +274,8 @@ impl MessageContent<'_> {
             }
         }
         let run = self.metadata.get("aggregate_result");
-        for drawn in run.map(|run| fields::list(run, "messages")).unwrap_or_default() {
-            if let Some(pointer) = fields::text(drawn, "image_url") {
+        for message in run.map(|run| fields::list(run, "messages")).unwrap_or_default() {
+            if let Some(pointer) = fields::text(message, "image_url") {
                 let file = self.assets.file(pointer, None, None);
                 self.tell_absent(&file.bytes, "a picture", notes);
                 others.push(PieceBody::Picture { file, alt: String::new() });

@@ -278,19 +278,19 @@ mod tests {
 
     #[test]
     fn missing_tables_and_columns_are_named() {
-        let said = |schema, tables: &[(&str, &str)]| find_tables(schema, &there(tables)).unwrap_err().to_string();
-        assert_eq!(said(LegacySchema::Messages, &[]), "table Conversations is missing; the tables are: none");
+        let error_text = |schema, tables: &[(&str, &str)]| find_tables(schema, &there(tables)).unwrap_err().to_string();
+        assert_eq!(error_text(LegacySchema::Messages, &[]), "table Conversations is missing; the tables are: none");
         assert_eq!(
-            said(LegacySchema::Actions, &[("chats", "id"), ("messages", "id")]),
+            error_text(LegacySchema::Actions, &[("chats", "id"), ("messages", "id")]),
             "table chat_sessions is missing; the tables are: chats, messages"
         );
         let sessions = ("chat_sessions", "id name created_at");
         assert_eq!(
-            said(LegacySchema::Actions, &[sessions, ("messages", "id role content created_at")]),
+            error_text(LegacySchema::Actions, &[sessions, ("messages", "id role content created_at")]),
             "the table messages has no column chat_session_id; its columns are: id, role, content, created_at"
         );
         assert_eq!(
-            said(
+            error_text(
                 LegacySchema::Messages,
                 &[
                     ("Conversations", "Id CreatedAt"),

@@ -98,7 +98,7 @@ fn reasoning_and_tools_follow_options() {
     ];
     for (reasoning, tools, has_thought, is_quoted, folds, calls) in table {
         let text = write_path("t", &[shown(&reply)], &options(reasoning, tools));
-        let counted = |what: &str| text.matches(what).count();
+        let counted = |pattern: &str| text.matches(pattern).count();
         assert_eq!(counted(thought) == 1, has_thought, "{text}");
         assert_eq!(counted(&format!("> {thought}")) == 1, is_quoted, "{text}");
         assert_eq!((counted("<details>"), counted("</details>")), (folds, folds), "{text}");

@@ -257,9 +257,9 @@ fn sources(message: &Value) -> Vec<ImportedSource> {
         for given in fields::list(message, name) {
             let source = given.get("source").unwrap_or(given);
             let documents = fields::list(given, "document");
-            let told = fields::list(given, "metadata");
-            for at in 0..documents.len().max(told.len()).max(1) {
-                let of = told.get(at).unwrap_or(&Value::Null);
+            let metadata = fields::list(given, "metadata");
+            for at in 0..documents.len().max(metadata.len()).max(1) {
+                let of = metadata.get(at).unwrap_or(&Value::Null);
                 let is_address = |url: &&str| url.starts_with("http://") || url.starts_with("https://");
                 let named = [
                     fields::text(of, "url"),
