@@ -92,12 +92,12 @@ impl<R: ResponseReader> JsonBody<R> {
         }
     }
 
-    fn value(&mut self, said: BodyValue<'_>, out: &mut Vec<DecodedItem>) {
-        if self.reader.is_error(said) {
-            self.reader.read_usage(said.value);
-            return self.fail(self.judge.failure_from_document(said.value), out);
+    fn value(&mut self, parsed: BodyValue<'_>, out: &mut Vec<DecodedItem>) {
+        if self.reader.is_error(parsed) {
+            self.reader.read_usage(parsed.value);
+            return self.fail(self.judge.failure_from_document(parsed.value), out);
         }
-        match self.reader.read_value(said, &self.judge, out) {
+        match self.reader.read_value(parsed, &self.judge, out) {
             Ok(()) => self.note_terminal(),
             Err(failure) => self.fail(failure, out),
         }

@@ -52,9 +52,9 @@ impl StoredResponse {
     /// Returns what `read` decodes from the bytes. The result is cached for the first `reader`; another one, as after
     /// a server was reconfigured, decodes again.
     pub fn read_cached<T: Any + Send + Sync>(&self, reader: &'static str, read: impl Fn(&[u8]) -> T) -> Arc<T> {
-        let (by, said) = self.0.said.get_or_init(|| (reader, Arc::new(read(&self.bytes()))));
-        let said = Some(said.clone()).filter(|_| *by == reader).and_then(|said| said.downcast().ok());
-        said.unwrap_or_else(|| Arc::new(read(&self.bytes())))
+        let (by, reading) = self.0.said.get_or_init(|| (reader, Arc::new(read(&self.bytes()))));
+        let reading = Some(reading.clone()).filter(|_| *by == reader).and_then(|reading| reading.downcast().ok());
+        reading.unwrap_or_else(|| Arc::new(read(&self.bytes())))
     }
 }
 

@@ -37,8 +37,8 @@ impl TextAccumulator {
             self.now = Some(growth);
         }
         let given = if is_mended || self.half.is_some() {
-            let (joined, half) = surrogates::join_surrogates(self.half.take(), text);
-            self.half = half;
+            let (joined, surrogate) = surrogates::join_surrogates(self.half.take(), text);
+            self.half = surrogate;
             joined
         } else {
             text.to_owned()

@@ -70,7 +70,7 @@ pub struct CommandReceiver<'a> {
 
 impl RunMailbox {
     /// Sends a command to the run and waits for its outcome.
-    pub async fn send(&self, said: RunCommand) -> CommandOutcome {
+    pub async fn send(&self, command: RunCommand) -> CommandOutcome {
         let mut hears = self.0.subscribe();
         let Ok(hears) =
             hears.wait_for(|hears| !matches!(hears, MailboxState::Expected)).await.map(|hears| hears.clone())
@@ -78,12 +78,12 @@ impl RunMailbox {
             return CommandOutcome::NotAsked;
         };
         let MailboxState::Open(words) = hears else { return CommandOutcome::NotAsked };
-        let (answer, heard) = oneshot::channel();
-        if words.send(CommandEnvelope { command: said, answer }).is_err() {
+        let (answer, outcome) = oneshot::channel();
+        if words.send(CommandEnvelope { command, answer }).is_err() {
             return CommandOutcome::NotAsked;
         }
         // A run that stops receiving drops unread commands.
-        heard.await.unwrap_or(CommandOutcome::NotAsked)
+        outcome.await.unwrap_or(CommandOutcome::NotAsked)
     }
 
     /// Lets commands wait until the run receives, or the mailbox is closed.
@@ -130,12 +130,12 @@ mod tests {
         let ear = RunMailbox::default();
         assert!(matches!(ear.send(RunCommand::Continue).await, CommandOutcome::NotAsked));
         let mut hearing = ear.listen();
-        let heard = async {
+        let receive = async {
             let word = hearing.next().await;
             assert!(matches!(word.command, RunCommand::Continue));
             word.answer.send(CommandOutcome::Done).unwrap();
         };
-        let (answer, ()) = tokio::join!(ear.send(RunCommand::Continue), heard);
+        let (answer, ()) = tokio::join!(ear.send(RunCommand::Continue), receive);
         assert!(matches!(answer, CommandOutcome::Done));
         let leaving = async { drop(hearing) };
         let (answer, ()) = tokio::join!(ear.send(RunCommand::Continue), leaving);

@@ -140,8 +140,8 @@ impl PageService {
             model.is_default = model.lock == default;
         }
         page.tools_on = self.new_chat_tool_count(viewer).await?;
-        let asked = self.0.next_chat(viewer).await.map_err(api_error)?.params.thinking;
-        page.draft.thinking = page.draft.thinking.or(asked.map(Thinking::level));
+        let thinking = self.0.next_chat(viewer).await.map_err(api_error)?.params.thinking;
+        page.draft.thinking = page.draft.thinking.or(thinking.map(Thinking::level));
         page.notices.extend(self.found_server_notices(viewer).await?);
         Ok(page)
     }
@@ -197,8 +197,8 @@ impl PageService {
     }
 
     pub async fn turn(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {
-        let drawn = self.0.turn_details(viewer, id).await.map_err(api_error)?;
-        self.render_turns(viewer, vec![drawn]).await?.pop().ok_or(ApiError::NotFound)
+        let details = self.0.turn_details(viewer, id).await.map_err(api_error)?;
+        self.render_turns(viewer, vec![details]).await?.pop().ok_or(ApiError::NotFound)
     }
 
     /// Adds the details around the path, and stores the path as the reader's position, unless it is cut off.

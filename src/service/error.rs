@@ -56,8 +56,8 @@ impl From<StorageRefusal> for ServiceError {
 
 impl ServiceError {
     /// Returns the refusal of a file, an image or a reference.
-    pub(super) fn unfit(why: UnfitReason, code: &'static str, field: &'static str, message: impl Into<String>) -> Self {
-        Self::Unfit { why, code, field, message: message.into(), extra: None }
+    pub(super) fn unfit(reason: UnfitReason, code: &'static str, field: &'static str, message: impl Into<String>) -> Self {
+        Self::Unfit { why: reason, code, field, message: message.into(), extra: None }
     }
 
     pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {

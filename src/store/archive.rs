@@ -127,8 +127,8 @@ impl Row {
         let request = ok_or_note(self.body.reassemble(self.id), damages)?.unwrap_or_default();
         let request_manifest = ok_or_note(self.manifest.reassemble(self.id), damages)?.unwrap_or_default();
         let mut row = RowReader { table: "generations", id: self.id, damages };
-        let step = u32::try_from(self.step).unwrap_or_else(|why| {
-            row.note("step", why);
+        let step = u32::try_from(self.step).unwrap_or_else(|cause| {
+            row.note("step", cause);
             u32::MAX
         });
         let raw_kind = row.value("raw_kind", self.raw_kind).and_then(|kind| row.word::<RawKind>("raw_kind", kind));
@@ -210,10 +210,10 @@ pub async fn existing_chat(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<E
         in_tx!(&mut *tx, |conn| sqlx::query_as(PLACES).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
     let heads: Vec<(Uuid, String, String, String, Option<Uuid>)> =
         in_tx!(tx, |conn| sqlx::query_as(HEADS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
-    let mut here = ExistingChat::default();
+    let mut existing = ExistingChat::default();
     for row in places {
         if row.deleted_at.is_some() {
-            here.deleted.insert(row.id.into());
+            existing.deleted.insert(row.id.into());
             continue;
         }
         let place = ExistingTurn {
@@ -223,12 +223,12 @@ pub async fn existing_chat(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<E
             depth: row.depth,
             created_at: row.created_at,
         };
-        here.turns.insert(row.id.into(), place);
+        existing.turns.insert(row.id.into(), place);
     }
     for (id, name, provider, model, head) in heads {
-        here.branches.insert(id.into(), (name, ModelLock { provider, model }, head.map(TurnId::from)));
+        existing.branches.insert(id.into(), (name, ModelLock { provider, model }, head.map(TurnId::from)));
     }
-    Ok(here)
+    Ok(existing)
 }
 
 /// Returns the contents of those of these turns of a chat that exist and are not deleted: their blocks in order, as
@@ -250,11 +250,11 @@ pub async fn turn_contents(
         query.push(") ORDER BY t.ord, b.seq");
         query.build_query_as().persistent(false).fetch_all(conn).await?
     });
-    let mut said: HashMap<TurnId, Vec<String>> = HashMap::new();
+    let mut contents: HashMap<TurnId, Vec<String>> = HashMap::new();
     for (turn, content) in rows {
-        said.entry(turn.into()).or_default().extend(content);
+        contents.entry(turn.into()).or_default().extend(content);
     }
-    Ok(said)
+    Ok(contents)
 }
 
 /// Returns the calls of a turn with their requests, and records what cannot be read. Responses are read one by one

@@ -187,7 +187,7 @@ impl BuiltInTools {
                 let query = string_argument(&arguments, "query").unwrap_or_default();
                 match library.search(&caller, query, limit.unwrap_or(most).clamp(1, most)).await {
                     Ok(found) => build_result(CallOutcome::Done, Vec::<ResultPart>::new(), Some(found)),
-                    Err(why) => text_result(CallOutcome::Failed, &why),
+                    Err(reason) => text_result(CallOutcome::Failed, &reason),
                 }
             }),
             _ => return None,

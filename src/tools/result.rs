@@ -91,13 +91,13 @@ pub fn build_redacted_result(
         }
     }
     let text = texts.join("\n\n");
-    let said = match structured {
+    let result_body = match structured {
         None => ResultBody::Text(text),
         Some(value) if is_too_deep(&value) => ResultBody::from_text_and(text, cleaned.clean_text(value.to_string())),
         Some(value) => {
             let value = cleaned.clean_value(value);
             let says_the_same =
-                text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|said: Value| said == value);
+                text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|result_body: Value| result_body == value);
             match says_the_same {
                 true => ResultBody::Structured(value),
                 false if wraps(&value, &text) => ResultBody::Text(text),
@@ -105,7 +105,7 @@ pub fn build_redacted_result(
             }
         }
     };
-    let result = held.cut_to_row(said);
+    let result = held.cut_to_row(parsed);
     CallResult { outcome: fate, result, metadata: metadata(fate, &held, &cleaned), blobs: held.blobs }
 }
 
@@ -132,7 +132,7 @@ fn wraps(value: &Value, text: &str) -> bool {
     match only {
         Some(Value::String(inner)) => inner.trim() == text.trim(),
         Some(inner @ (Value::Number(_) | Value::Bool(_))) => {
-            serde_json::from_str(text).is_ok_and(|said: Value| said == *inner)
+            serde_json::from_str(text).is_ok_and(|parsed: Value| parsed == *inner)
         }
         _ => false,
     }
@@ -210,8 +210,8 @@ impl ResultBlobs {
     }
 
     /// Returns the content for the row: the whole, or its beginning with the whole stored as a blob.
-    fn cut_to_row(&mut self, said: ResultBody) -> Value {
-        let (text, mime, value) = match said {
+    fn cut_to_row(&mut self, body: ResultBody) -> Value {
+        let (text, mime, value) = match body {
             ResultBody::Text(text) => (text, "text/plain; charset=utf-8", None),
             ResultBody::Structured(value) => (value.to_string(), "application/json", Some(value)),
         };

@@ -241,8 +241,8 @@ impl ContentBlockBuilder {
         if !is_mended && self.half.is_none() {
             return more.to_owned();
         }
-        let (joined, half) = surrogates::join_surrogates(self.half.take(), more);
-        self.half = half;
+        let (joined, surrogate) = surrogates::join_surrogates(self.half.take(), more);
+        self.half = surrogate;
         joined
     }
 
@@ -326,8 +326,8 @@ fn sources(citations: &[Value], text: &str) -> Vec<DecodedItem> {
 fn resolve_surrogates(piece: &mut Value) {
     match piece {
         Value::String(text) => {
-            let (mut whole, half) = surrogates::join_surrogates(None, text);
-            whole.extend(half.map(|_| char::REPLACEMENT_CHARACTER));
+            let (mut whole, surrogate) = surrogates::join_surrogates(None, text);
+            whole.extend(surrogate.map(|_| char::REPLACEMENT_CHARACTER));
             *text = whole;
         }
         Value::Array(pieces) => pieces.iter_mut().for_each(resolve_surrogates),

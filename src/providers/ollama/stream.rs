@@ -77,10 +77,10 @@ impl OllamaReader {
         let mut items = Vec::new();
         let given = self.growing.push(growth, text, is_mended, &mut items);
         self.emit(items, out);
-        if let Some(said) = &mut self.said {
+        if let Some(reply) = &mut self.said {
             match growth {
-                TextKind::Text => said.text.push_str(&given),
-                TextKind::Thinking => said.thinking.push_str(&given),
+                TextKind::Text => reply.text.push_str(&given),
+                TextKind::Thinking => reply.thinking.push_str(&given),
             }
         }
     }
@@ -123,8 +123,8 @@ impl OllamaReader {
         out.push(DecodedItem::ToolCall { index, id: id.clone(), name: name.to_owned() });
         out.push(DecodedItem::ToolArguments { index, text });
         self.ids.push(id);
-        if let Some(said) = &mut self.said {
-            said.calls.push(call.clone());
+        if let Some(reply) = &mut self.said {
+            reply.calls.push(call.clone());
         }
     }
 
@@ -164,17 +164,17 @@ impl OllamaReader {
 impl ResponseReader for OllamaReader {
     const IS_JSON_LINES: bool = true;
 
-    fn is_error(&self, said: BodyValue<'_>) -> bool {
-        said.value.get("error").is_some_and(|error| !error.is_null())
+    fn is_error(&self, parsed: BodyValue<'_>) -> bool {
+        parsed.value.get("error").is_some_and(|error| !error.is_null())
     }
 
     fn read_value(
         &mut self,
-        said: BodyValue<'_>,
+        parsed: BodyValue<'_>,
         _judge: &FailureBuilder,
         out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure> {
-        let line = said.value;
+        let line = parsed.value;
         if self.is_done {
             return Ok(());
         }
@@ -190,10 +190,10 @@ impl ResponseReader for OllamaReader {
         }
         match line.get("message") {
             Some(message) => {
-                self.message(message, "content", said.is_mended, out);
+                self.message(message, "content", parsed.is_mended, out);
                 self.push_unknown_keys(message, out);
             }
-            None => self.message(line, "response", said.is_mended, out),
+            None => self.message(line, "response", parsed.is_mended, out),
         }
         if line.get("done") == Some(&Value::Bool(true)) {
             self.is_done = true;

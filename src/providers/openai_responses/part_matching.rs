@@ -122,17 +122,17 @@ impl Matching<'_> {
                 open[run].iter().for_each(|n| self.matches[*n] = Some(PartMatch::Told(at)));
             }
         }
-        self.compare_joined(|told, whole| told == whole);
+        self.compare_joined(|emitted, whole| emitted == whole);
     }
 
     /// Finds that all remaining parts together are the beginning of all remaining texts, which are divided otherwise.
     fn find_common_start(&mut self) {
-        self.compare_joined(|told, whole| whole.starts_with(told));
+        self.compare_joined(|emitted, whole| whole.starts_with(emitted));
     }
 
     /// Finds that all remaining texts together are the beginning of all remaining parts.
     fn find_common_cut(&mut self) {
-        self.compare_joined(|told, whole| told.starts_with(whole));
+        self.compare_joined(|emitted, whole| emitted.starts_with(whole));
     }
 
     fn compare_joined(&mut self, fits: impl Fn(&str, &str) -> bool) {
@@ -141,16 +141,16 @@ impl Matching<'_> {
         if free.len() == 1 && open.len() == 1 {
             return;
         }
-        let told = |separator: &str| {
+        let emitted = |separator: &str| {
             free.iter().map(|at| self.parts[*at].1.emitted.as_str()).collect::<Vec<_>>().join(separator)
         };
         let whole =
             |separator: &str| open.iter().map(|n| self.finals[*n].1.as_str()).collect::<Vec<_>>().join(separator);
-        let found = SEPARATORS.iter().find_map(|of_told| {
-            let told = told(of_told);
+        let found = SEPARATORS.iter().find_map(|of_emitted| {
+            let emitted = emitted(of_emitted);
             SEPARATORS.iter().find_map(|of_whole| {
                 let whole = whole(of_whole);
-                fits(&told, &whole).then(|| whole.get(told.len()..).unwrap_or_default().to_owned())
+                fits(&emitted, &whole).then(|| whole.get(emitted.len()..).unwrap_or_default().to_owned())
             })
         });
         let Some(missing) = found else { return };
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn finished_texts_find_their_parts_despite_other_indexes() {
         use PartMatch::{Continues, New, Part, Told};
-        for (what, parts, finals, expected) in [
+        for (case, parts, finals, expected) in [
             ("the same index", vec![(0, "a"), (1, "b")], vec!["a", "b"], vec![Part(0), Part(1)]),
             ("from index one", vec![(1, "a"), (2, "b")], vec!["a", "b"], vec![Part(0), Part(1)]),
             (
@@ -225,7 +225,7 @@ mod tests {
         ] {
             let finals: Vec<FinalText> =
                 (0..).map(PartPosition::Content).zip(finals.into_iter().map(str::to_owned)).collect();
-            assert_eq!(match_final_texts(&content(&parts), &finals), expected, "{what}");
+            assert_eq!(match_final_texts(&content(&parts), &finals), expected, "{case}");
         }
     }
 

@@ -89,8 +89,8 @@ impl TextPart {
     /// Appends a delta and returns the text to emit.
     pub fn push_delta(&mut self, delta: &str, is_mended: bool) -> String {
         let more = if is_mended || self.half.is_some() {
-            let (joined, half) = surrogates::join_surrogates(self.half.take(), delta);
-            self.half = half;
+            let (joined, surrogate) = surrogates::join_surrogates(self.half.take(), delta);
+            self.half = surrogate;
             joined
         } else {
             delta.to_owned()
@@ -137,8 +137,8 @@ pub fn resolve_surrogates(text: &str, is_mended: bool) -> String {
     if !is_mended {
         return text.to_owned();
     }
-    let (mut joined, half) = surrogates::join_surrogates(None, text);
-    joined.extend(half.map(|_| char::REPLACEMENT_CHARACTER));
+    let (mut joined, surrogate) = surrogates::join_surrogates(None, text);
+    joined.extend(surrogate.map(|_| char::REPLACEMENT_CHARACTER));
     joined
 }
 
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn deltas_and_whole_texts_emit_every_character_once() {
-        for (what, deltas, wholes, told) in [
+        for (case, deltas, wholes, expected) in [
             ("deltas, then the same", vec!["ab", "c"], vec!["abc", "abc"], "abc"),
             ("a whole alone", vec![], vec!["abc", "abc"], "abc"),
             ("a missing end", vec!["a"], vec!["abc"], "abc"),
@@ -170,19 +170,19 @@ mod tests {
             ("wholes that grow", vec![], vec!["a", "ab", "a"], "ab"),
         ] {
             let mut part = TextPart::default();
-            let mut said = String::new();
-            deltas.iter().for_each(|delta| said.push_str(&part.push_delta(delta, false)));
+            let mut emitted = String::new();
+            deltas.iter().for_each(|delta| emitted.push_str(&part.push_delta(delta, false)));
             for whole in wholes {
                 match part.complete_with(whole, false) {
-                    TextCompletion::Rest(rest) => said.push_str(&rest),
+                    TextCompletion::Rest(rest) => emitted.push_str(&rest),
                     TextCompletion::Correction(whole) => {
                         part.correct(whole.clone());
-                        said = whole;
+                        emitted = whole;
                     }
                 }
             }
-            assert_eq!(said, told, "{what}");
-            assert_eq!(part.emitted, told, "{what}");
+            assert_eq!(emitted, expected, "{case}");
+            assert_eq!(part.emitted, expected, "{case}");
         }
     }
 

@@ -25,7 +25,7 @@ pub fn omit_unsupported_images(
     told_until: Option<TurnId>,
 ) -> Vec<OmittedImage> {
     let bounds = model.image_bounds;
-    let told = told_until.and_then(|until| history.iter().rposition(|turn| turn.turn_id == until));
+    let described = told_until.and_then(|until| history.iter().rposition(|turn| turn.turn_id == until));
     // The accepted images in the order of the request, each with its encoded size.
     let mut kept: Vec<(usize, BlockId, usize, usize)> = Vec::new();
     let mut left_out = Vec::new();
@@ -36,7 +36,7 @@ pub fn omit_unsupported_images(
             {
                 let bytes = base64::encoded_len(image.bytes.len());
                 let is_taken = model.images != Some(false)
-                    && told.is_none_or(|told| at > told)
+                    && described.is_none_or(|described| at > described)
                     && bounds.kinds.contains(&image.mime.as_str())
                     && bytes <= bounds.bytes
                     && longer_side(image) <= bounds.side;

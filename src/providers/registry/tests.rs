@@ -177,13 +177,13 @@ fn suspended_endpoint_is_not_rediscovered() {
         base_url: "https://far.example/v1".into(),
         ..ProviderEndpoint::default()
     };
-    let here = ProviderEndpoint {
+    let endpoint = ProviderEndpoint {
         id: "mine".into(),
         base_url: "http://localhost:8080/v1".into(),
         ..ProviderEndpoint::default()
     };
     registry.suspend(&elsewhere);
-    registry.suspend(&here);
+    registry.suspend(&endpoint);
     assert_eq!(looked_for(), ["lmstudio"]);
     registry.remove("mine");
     assert_eq!(looked_for(), ["llamacpp", "lmstudio"]);

@@ -38,10 +38,10 @@ impl TurnRun<'_> {
         let mut steps: Vec<CachedResponse> = steps.into_iter().map(CachedResponse::from).collect();
         // A request that was refused and repaired is not a step.
         steps.retain(|step| has_blocks_from(&turn, step.generation_id));
-        let told = steps.iter().any(|step| step.is_empty);
+        let has_empty_step = steps.iter().any(|step| step.is_empty);
         (_, self.steps_raw) = replayable_responses(&turn, &steps, self.provider.api());
         self.repair = applied_repair(&turn, &made);
-        if told && self.repair.as_ref().is_none_or(|repaired| repaired.repair != RequestRepair::StepsTold) {
+        if has_empty_step && self.repair.as_ref().is_none_or(|repaired| repaired.repair != RequestRepair::StepsTold) {
             // Without their bytes, steps can only be sent as text.
             self.repair = Some(AppliedRepair::already_announced(
                 RequestRepair::StepsTold,
@@ -58,10 +58,10 @@ impl TurnRun<'_> {
     /// Extends the steps that are sent as text by the results of the newest calls, as long as no step follows them.
     pub(super) fn extend_repair_over_results(&mut self) {
         let (steps, blocks) = (self.steps_raw.len(), self.recorder.turn().blocks.len());
-        if let Some(told) =
-            self.repair.as_mut().filter(|told| told.repair == RequestRepair::StepsTold && told.steps == steps)
+        if let Some(repair) =
+            self.repair.as_mut().filter(|repair| repair.repair == RequestRepair::StepsTold && repair.steps == steps)
         {
-            told.blocks = blocks;
+            repair.blocks = blocks;
         }
     }
 }

@@ -158,9 +158,9 @@ fn loading() -> AnyView {
 fn first_run() -> AnyView {
     let found = found_server_lines(&[found_locally(true), found_locally(false)]);
     let connecting = ProviderConnect::new();
-    connecting.way.set(Some(way("anthropic", "Anthropic")));
+    connecting.way.set(Some(connection_option("anthropic", "Anthropic")));
     connecting.done.set(Some(app_words::provider_connect::works("Anthropic", true, 14)));
-    let ways = vec![way("anthropic", "Anthropic"), way("openai", "OpenAI"), way("other", "")];
+    let ways = vec![connection_option("anthropic", "Anthropic"), connection_option("openai", "OpenAI"), connection_option("other", "")];
     view! {
         {found}
         <FirstRunPanel models=vec![super::composers::demo_model()] ways form_request_id=String::new() connecting/>

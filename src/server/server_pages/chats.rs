@@ -91,7 +91,7 @@ fn path_with_query(path: &str, fields: impl Iterator<Item = String>) -> String {
 
 impl ChatsPage {
     pub fn draw(self) -> ServerPage {
-        let said = self.done.map(|done| match done {
+        let notice = self.done.map(|done| match done {
             (_, 0) => ActionNotice::Warning(says::nothing_chosen().to_owned()),
             (deed, count) => ActionNotice::Done(deed.result_sentence(count)),
         });
@@ -102,7 +102,7 @@ impl ChatsPage {
             {if self.chats.is_empty() { view! { <p class="hint">{says::nothing()}</p> }.into_any() } else { self.form() }}
             {self.pages()}
         };
-        ServerPage { section: PageSection::Chats, title: app_words::chats::all_chats().to_owned(), notice: said, body }
+        ServerPage { section: PageSection::Chats, title: app_words::chats::all_chats().to_owned(), notice, body }
     }
 
     /// Renders a link to the page where the action can be undone.
@@ -179,16 +179,16 @@ impl ChatsPage {
             true => &[ChatsAction::Unarchive, ChatsAction::Delete],
             false => &[ChatsAction::Pin, ChatsAction::Unpin, ChatsAction::Archive, ChatsAction::Delete],
         };
-        let here = chats_page_address(&self.filter);
+        let address = chats_page_address(&self.filter);
         let (href, word) = if self.all_chosen {
-            (here.clone(), says::choose_none())
+            (address.clone(), says::choose_none())
         } else {
-            let more = if here.contains('?') { "&" } else { "?" };
-            (format!("{here}{more}all=true"), says::choose_all())
+            let more = if address.contains('?') { "&" } else { "?" };
+            (format!("{address}{more}all=true"), says::choose_all())
         };
         view! {
             <form class="form" method="post" action="/forms/chats">
-                <input type="hidden" name="back" value=here/>
+                <input type="hidden" name="back" value=address/>
                 <p><a href=href>{word}</a></p>
                 <ul class="chats-all">{self.chats.iter().map(row).collect_view()}</ul>
                 <div class="deeds">{deeds.iter().map(|deed| deed.button()).collect_view()}</div>

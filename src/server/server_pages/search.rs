@@ -251,7 +251,7 @@ fn hit(hit: &MatchedItem) -> AnyView {
 }
 
 fn turn(hit: &TurnHit) -> AnyView {
-    let who = match hit.role {
+    let author = match hit.role {
         Role::User => app_words::transcript::you(),
         Role::Assistant => app_words::transcript::assistant(),
         Role::System => app_words::transcript::system(),
@@ -265,7 +265,7 @@ fn turn(hit: &TurnHit) -> AnyView {
         <li>
             <a href=address>
                 <strong><bdi>{title.to_owned()}</bdi></strong>
-                " "<span class="hint" dir="auto">{who}" · "{place}{day}</span>{archived_mark(hit.archived)}
+                " "<span class="hint" dir="auto">{author}" · "{place}{day}</span>{archived_mark(hit.archived)}
                 <span class="hit-text" dir="auto">{marked_text(&hit.excerpt)}</span>
             </a>
         </li>

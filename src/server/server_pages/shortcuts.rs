@@ -19,8 +19,8 @@ pub struct ShortcutsPage {
 
 impl ShortcutsPage {
     pub fn draw(self) -> ServerPage {
-        let said = match &self.refused {
-            Some((_, _, why)) => Some(ActionNotice::Refused(words::keys_refused(*why))),
+        let notice = match &self.refused {
+            Some((_, _, rejection)) => Some(ActionNotice::Refused(words::keys_refused(*rejection))),
             None => self.is_saved.then(|| ActionNotice::Done(words::saved().to_owned())),
         };
         let rows = KeyCommand::ALL.map(|command| self.row(command)).into_iter().collect_view();
@@ -51,7 +51,7 @@ impl ShortcutsPage {
         ServerPage {
             section: PageSection::Shortcuts,
             title: PageSection::Shortcuts.name().to_owned(),
-            notice: said,
+            notice,
             body,
         }
     }
@@ -67,8 +67,8 @@ impl ShortcutsPage {
         let refused = self.refused.as_ref().filter(|(of, _, _)| *of == command);
         let typed = refused.map(|(_, typed, _)| typed.clone());
         let problem_id = format!("{name}-problem");
-        let problem = refused.map(|(_, _, why)| {
-            view! { <p id=problem_id.clone() class="problem">{words::keys_refused(*why)}</p> }
+        let problem = refused.map(|(_, _, rejection)| {
+            view! { <p id=problem_id.clone() class="problem">{words::keys_refused(*rejection)}</p> }
         });
         let described_by = problem.is_some().then_some(problem_id);
         let invalid = problem.is_some().then_some("true");

@@ -38,7 +38,7 @@ pub enum PurgeConfirmation {
 
 impl TrashPage {
     /// Renders the page.
-    pub fn draw(self, said: Option<ActionNotice>) -> ServerPage {
+    pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let rows: Vec<AnyView> = self.deletions.iter().map(|deletion| self.row(deletion)).collect();
         let body = if rows.is_empty() && self.documents.is_empty() {
             view! { <p class="hint">{words::nothing()}</p> }
@@ -55,7 +55,7 @@ impl TrashPage {
         ServerPage {
             section: PageSection::Trash,
             title: words::trash().into(),
-            notice: said,
+            notice,
             body: view! { {sure}{body} },
         }
     }
@@ -168,7 +168,7 @@ fn empty() -> AnyView {
 }
 
 fn confirmation_form(sure: &PurgeConfirmation) -> AnyView {
-    let (title, what, action, id, yes) = match sure {
+    let (title, description, action, id, yes) = match sure {
         PurgeConfirmation::Deletion(deletion) => (
             words::purge_title(&words::deletion_title(deletion.kind, &deletion.title)),
             words::purge_description(&words::counts(deletion.turns, deletion.branches)),
@@ -193,7 +193,7 @@ fn confirmation_form(sure: &PurgeConfirmation) -> AnyView {
     };
     let question = ConfirmationForm {
         title,
-        description: what,
+        description,
         action,
         fields: id.into_iter().chain([("sure", "1".to_owned())]).collect(),
         confirm_label: yes.to_owned(),

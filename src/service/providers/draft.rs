@@ -140,7 +140,7 @@ pub fn apply_change(
         row.settings.dialect = dialect;
     }
     if let Some(url) = change.base_url {
-        let url = base_url::check(url.trim()).map_err(|what| InvalidField::new("base_url", what))?;
+        let url = base_url::check(url.trim()).map_err(|reason| InvalidField::new("base_url", reason))?;
         let url = parse_api(&row.kind)?.with_version_path(url);
         if base_url::canonicalize(&url) != base_url::canonicalize(&row.base_url) {
             // Secrets are bound to their address; a new address clears them.

@@ -69,12 +69,12 @@ impl Service {
         Ok(self.supervisor().live_turn(id).map_or(turn, |live| live.turn()))
     }
 
-    async fn send_command(&self, owner: UserId, turn: Turn, said: RunCommand) -> Result<Turn, ServiceError> {
+    async fn send_command(&self, owner: UserId, turn: Turn, command: RunCommand) -> Result<Turn, ServiceError> {
         let id = turn.id;
         // Right after the server starts, no run may drive the turn yet.
         self.supervisor().resume_waiting_turn(turn).await?;
         let live = self.supervisor().live_turn(id).ok_or_else(not_asked)?;
-        match live.mailbox().send(said).await {
+        match live.mailbox().send(command).await {
             CommandOutcome::Done => Ok(client_redaction::redact_turn(self.current_turn(owner, id).await?)),
             CommandOutcome::NotAsked => Err(not_asked()),
             CommandOutcome::Changed => Err(changed()),

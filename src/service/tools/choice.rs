@@ -180,7 +180,7 @@ impl Service {
 pub(crate) fn check_stored_choice(choice: &ToolChoice) -> Result<(), InvalidField> {
     choice.check()?;
     for spec in &choice.client {
-        let wrong = |what: String| InvalidField::new("tools.client", format!("`{}`: {what}", spec.name));
+        let wrong = |reason: String| InvalidField::new("tools.client", format!("`{}`: {reason}", spec.name));
         let schema = spec.parameters.to_string();
         if spec.description.len() > limits::TOOL_DESCRIPTION_BYTES {
             return Err(wrong(format!("description is longer than {} bytes", limits::TOOL_DESCRIPTION_BYTES)));

@@ -17,7 +17,7 @@ sql! {
 
 pub(super) async fn check_turn(db: &Db, turn: &Turn, findings: &mut Vec<FsckFinding>) -> Result<(), StoreError> {
     for block in &turn.blocks {
-        let what = match &block.content {
+        let problem = match &block.content {
             Content::Image { blob, .. } if !bodies::has_blob(db, blob).await? => "the image it shows is not stored",
             Content::Image { blob, .. } if turn.role == Role::User => {
                 let named: i64 = with_pool!(db, |pool| {
@@ -42,7 +42,7 @@ pub(super) async fn check_turn(db: &Db, turn: &Turn, findings: &mut Vec<FsckFind
             }
             _ => continue,
         };
-        findings.push(finding("R10", "turn_blocks", block.id, what));
+        findings.push(finding("R10", "turn_blocks", block.id, problem));
     }
     Ok(())
 }

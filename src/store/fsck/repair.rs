@@ -119,12 +119,12 @@ impl RowRepair<'_> {
             for ((column, reason), value) in columns.iter().zip(&stored.values) {
                 let bytes = value.clone().unwrap_or_default();
                 let outcome = match self.replacement(tx, column, reason, &bytes, &stored, &rebuilt).await? {
-                    Ok((change, what)) => {
+                    Ok((change, description)) => {
                         let entry = self.quarantine_value(tx, column.name, &bytes, reason, &stored).await?;
                         changes.push((*column, change));
-                        Ok(RepairedValue { quarantine_id: entry, change: what })
+                        Ok(RepairedValue { quarantine_id: entry, change: description })
                     }
-                    Err(why) => Err(why.to_owned()),
+                    Err(message) => Err(message.to_owned()),
                 };
                 repairs.push(self.row.repair_of(column, outcome));
             }
@@ -211,7 +211,7 @@ impl RowRepair<'_> {
         if let Some(bounded) = bounded_json(column, bytes).filter(|_| !is_line) {
             return Ok(Ok((ColumnChange::Text(bounded), "reduced nesting; the rest is kept as text".to_owned())));
         }
-        let (change, what) = match column.replacement {
+        let (change, description) = match column.replacement {
             Replacement::Keep | Replacement::Row => {
                 return Ok(Err(
                     "other rows depend on it; restore a backup, or delete the chat or document it belongs \
@@ -246,7 +246,7 @@ impl RowRepair<'_> {
                 (ColumnChange::Delete, "removed".to_owned())
             }
         };
-        Ok(Ok((change, what)))
+        Ok(Ok((change, description)))
     }
 
     async fn update(&self, tx: &mut Tx, changes: &[(&'static CheckedColumn, ColumnChange)]) -> Result<(), StoreError> {

@@ -80,9 +80,9 @@ mod tests {
     #[test]
     fn credential_within_escapes_or_at_cut_leaves_no_part() {
         let secrets = SecretSet::new(["9f8e7d6c5b4a3f2e".into()]);
-        for said in ["xx 9f8e7d6c5b4a3f2e", "xx 9f8e7d6c\u{1b}[1m5b4a3f2e"] {
+        for text in ["xx 9f8e7d6c5b4a3f2e", "xx 9f8e7d6c\u{1b}[1m5b4a3f2e"] {
             for at_most in [8, 12, 100] {
-                let found = [clean_text(said, &secrets, at_most), clean_line(said, &secrets, at_most)];
+                let found = [clean_text(text, &secrets, at_most), clean_line(text, &secrets, at_most)];
                 assert!(found.iter().all(|found| found.starts_with("xx ") && !found.contains("9f8")), "{found:?}");
             }
         }
@@ -93,16 +93,16 @@ mod tests {
         let key = format!("{}bcdef", "a".repeat(4000));
         let secrets = SecretSet::new([key.as_str().into()]);
         let started = std::time::Instant::now();
-        let said = r"\u0061".repeat(1 << 20);
-        assert!(clean_line(&said, &secrets, 300).len() <= 300 && clean_text(&said, &secrets, 300).len() <= 300);
+        let text = r"\u0061".repeat(1 << 20);
+        assert!(clean_line(&text, &secrets, 300).len() <= 300 && clean_text(&text, &secrets, 300).len() <= 300);
         assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
         let secrets = SecretSet::new(["9f8e7d6c5b4a3f2e".into()]);
         // The cut may fall anywhere, also within terminal escapes.
         for before in scan_limit(100) - 30..=scan_limit(100) {
             for key in ["9f8e7d6c5b4a3f2e", "9f8e7d6c\u{1b}[1m5b4a3f2e"] {
                 let escapes = "\u{1b}[1m".repeat(before / 4) + &"x".repeat(before % 4);
-                let said = format!("{escapes}{key}{}", " behind".repeat(20));
-                let found = clean_text(&said, &secrets, 100);
+                let text = format!("{escapes}{key}{}", " behind".repeat(20));
+                let found = clean_text(&text, &secrets, 100);
                 assert!(found.len() <= 100 && found.ends_with('…') && !found.contains("9f"), "{before}: {found}");
             }
         }

@@ -84,13 +84,13 @@ fn plain_request_has_exact_bytes() {
 
 #[test]
 fn newer_model_is_asked_to_show_its_thinking() {
-    let asked = request("claude-opus-4-7", vec![user("Hi")]);
+    let chat_request = request("claude-opus-4-7", vec![user("Hi")]);
     let expected = concat!(
         r#"{"model":"claude-opus-4-7","max_tokens":128000,"#,
         r#""messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}],"stream":true,"#,
         r#""thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"medium"}}"#
     );
-    assert_eq!(body(&asked, true), expected);
+    assert_eq!(body(&chat_request, true), expected);
 }
 
 #[test]
@@ -158,8 +158,8 @@ fn turn_without_stored_response_is_sent_as_text() {
         (turn(Role::Assistant, thought(), &[r#"{"type":"error","error":{"message":"no"}}"#.into()]), None),
     ] {
         let sent = messages_of(vec![user("A"), reply, user("B")]);
-        let alternating = |said: &str| {
-            json!([message("user", &[text("A")]), message("assistant", &[text(said)]), message("user", &[text("B")])])
+        let alternating = |reply_text: &str| {
+            json!([message("user", &[text("A")]), message("assistant", &[text(reply_text)]), message("user", &[text("B")])])
         };
         let joined = json!([message("user", &[text("A"), text("B")])]);
         assert_eq!(sent, expected.map_or(joined, alternating));
@@ -185,7 +185,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
         json!({"type": "thinking", "thinking": "why", "signature": "s"}),
         json!({"type": "thinking_delta", "thinking": ""}),
     );
-    let half = (text(""), json!({"type": "text_delta", "text": "It is"}));
+    let partial = (text(""), json!({"type": "text_delta", "text": "It is"}));
     let calling = (
         json!({"type": "tool_use", "id": "b", "name": "f", "input": {}}),
         json!({"type": "input_json_delta", "partial_json": "{\"a\":1}"}),
@@ -198,10 +198,10 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     ];
     let step = saying(json!([signed(), call("a")]), "tool_use");
     let loop_before = [message("user", &[text("Go")]), message("assistant", &[signed(), call("a")])];
-    for (what, last, behind) in [
+    for (case, last, behind) in [
         (
             "in a text",
-            breaking_off(&[thinking.clone(), half.clone()]),
+            breaking_off(&[thinking.clone(), partial.clone()]),
             vec![
                 message("user", &[result("a", "first")]),
                 message("assistant", &[signed(), text("It is")]),
@@ -222,7 +222,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     ] {
         let reply = turn(Role::Assistant, blocks.clone(), &[step.clone(), last]);
         let expected = Value::Array([&loop_before[..], &behind].concat());
-        assert_eq!(messages_of(vec![user("Go"), reply, user("More")]), expected, "{what}");
+        assert_eq!(messages_of(vec![user("Go"), reply, user("More")]), expected, "{case}");
     }
     // The user stopped the reply while the tool ran: the call is complete, and its result says that it was cancelled.
     let reply = turn(
@@ -237,15 +237,15 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
 
 #[test]
 fn thinking_is_omitted_if_refused_or_by_policy_and_never_blanked() {
-    let said = [saying(json!([signed(), text("One")]), "end_turn")];
+    let raw = [saying(json!([signed(), text("One")]), "end_turn")];
     let calling = [saying(json!([signed(), call("a")]), "tool_use")];
     let own_steps = turn(Role::Assistant, vec![tool_use_block(10), result_block(11, 10, json!("r"), false)], &calling);
-    let history = vec![user("A"), turn(Role::Assistant, vec![], &said), user("B"), own_steps];
+    let history = vec![user("A"), turn(Role::Assistant, vec![], &raw), user("B"), own_steps];
     let thinking_in = |model: &str, policy: ContextPolicy, is_refused: bool| {
-        let mut asked = request(model, history.clone());
-        asked.policy = policy;
-        asked.history[1].leaves_out_reasoning = is_refused;
-        let body: Value = serde_json::from_slice(&body(&asked, true)).unwrap();
+        let mut chat_request = request(model, history.clone());
+        chat_request.policy = policy;
+        chat_request.history[1].leaves_out_reasoning = is_refused;
+        let body: Value = serde_json::from_slice(&body(&chat_request, true)).unwrap();
         let has = |at: usize| body["messages"][at]["content"].as_array().unwrap().contains(&signed());
         assert!(!body.to_string().contains("\"thinking\":\"\""), "{body}");
         ((has(1), has(3)), body["thinking"]["display"].as_str().map(str::to_owned))
@@ -268,8 +268,8 @@ fn thinking_is_omitted_if_refused_or_by_policy_and_never_blanked() {
 #[test]
 fn messages_start_and_end_with_user_except_after_pause() {
     let go_on = message("user", &[text(CONTINUE_TEXT)]);
-    let said = message("assistant", &[text("Hi")]);
-    assert_eq!(messages_of(vec![words(Role::Assistant, "Hi")]), json!([go_on, said, go_on]));
+    let reply = message("assistant", &[text("Hi")]);
+    assert_eq!(messages_of(vec![words(Role::Assistant, "Hi")]), json!([go_on, reply, go_on]));
     let pause = json!([text("Hi"), {"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}}]);
     let paused = turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn")]);
     assert_eq!(messages_of(vec![user("A"), paused])[1]["content"], pause);
@@ -313,9 +313,9 @@ fn pause_without_continuation_is_an_interruption() {
 
 #[test]
 fn provider_tools_are_requested_in_anthropic_format() {
-    let mut asked = request("claude-sonnet-4-6", vec![user("Hi")]);
-    asked.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
-    let sent: Value = serde_json::from_slice(&body(&asked, true)).unwrap();
+    let mut chat_request = request("claude-sonnet-4-6", vec![user("Hi")]);
+    chat_request.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    let sent: Value = serde_json::from_slice(&body(&chat_request, true)).unwrap();
     assert_eq!(
         sent["tools"],
         json!([{"type": "web_search_20250305", "name": "web_search"}, {"type": "code_execution_20260120", "name": "code_execution"}])

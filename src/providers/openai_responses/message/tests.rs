@@ -7,8 +7,8 @@ use crate::openai_responses::request::parse_stored_reply;
 /// results.
 fn sent_items(output: Value, answered: &[usize]) -> (Vec<Value>, Vec<usize>) {
     let response = json!({"object": "response", "status": "completed", "output": output});
-    let said = parse_stored_reply(response.to_string().as_bytes());
-    let (items, calls) = said.input_items(true, |number| answered.contains(&number));
+    let reply = parse_stored_reply(response.to_string().as_bytes());
+    let (items, calls) = reply.input_items(true, |number| answered.contains(&number));
     (items, calls.into_iter().map(|call| call.number).collect())
 }
 
@@ -45,7 +45,7 @@ fn items_are_sent_back_unchanged_except_refused_ones() {
     let both = with_field(open.clone(), "encrypted_content", json!("sealed"));
     let bare = without_fields(thought(), &["encrypted_content"]);
     let unanswered: &[usize] = &[];
-    for (what, output, answered, expected) in [
+    for (case, output, answered, expected) in [
         (
             "everything",
             vec![thought(), saying("a"), calling("{}")],
@@ -86,7 +86,7 @@ fn items_are_sent_back_unchanged_except_refused_ones() {
             vec![thought(), without_fields(calling("{}"), &["id", "status"])],
         ),
     ] {
-        assert_eq!(sent_items(json!(output), answered).0, expected, "{what}");
+        assert_eq!(sent_items(json!(output), answered).0, expected, "{case}");
     }
 }
 
@@ -94,12 +94,12 @@ fn items_are_sent_back_unchanged_except_refused_ones() {
 fn only_sent_calls_are_answered_with_matching_output_type() {
     let custom =
         json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_2", "name": "g", "input": "not json"});
-    let said = json!([calling("{"), custom, calling("{}")]);
-    assert_eq!(sent_items(said.clone(), &[]).1, [1, 2]);
-    assert_eq!(sent_items(said.clone(), &[0]).1, [0, 1, 2]);
-    let response = json!({"object": "response", "status": "completed", "output": said});
-    let said = parse_stored_reply(response.to_string().as_bytes());
-    let types: Vec<&str> = said.input_items(true, |_| true).1.iter().map(|call| call.output_type).collect();
+    let output = json!([calling("{"), custom, calling("{}")]);
+    assert_eq!(sent_items(output.clone(), &[]).1, [1, 2]);
+    assert_eq!(sent_items(output.clone(), &[0]).1, [0, 1, 2]);
+    let response = json!({"object": "response", "status": "completed", "output": output});
+    let reply = parse_stored_reply(response.to_string().as_bytes());
+    let types: Vec<&str> = reply.input_items(true, |_| true).1.iter().map(|call| call.output_type).collect();
     assert_eq!(types, ["function_call_output", "custom_tool_call_output", "function_call_output"]);
 }
 
@@ -139,7 +139,7 @@ fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
     let plain = json!({"role": "assistant", "content": "Hel"});
     let search = json!({"type": "web_search_call", "id": "ws_1", "status": "in_progress"});
     let no_calls: &[usize] = &[];
-    for (what, events, expected, answered) in [
+    for (case, events, expected, answered) in [
         ("a cut text", vec![thinking(), done(0, thought()), begun(), delta(1, "Hel")], vec![plain.clone()], no_calls),
         ("a text without a letter", vec![thinking(), done(0, thought()), begun()], vec![], &[]),
         ("reasoning that never ended", vec![thinking()], vec![], &[]),
@@ -160,12 +160,12 @@ fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
         ("a search that never ended", vec![begun(), delta(1, "Hel"), added(2, search)], vec![plain], &[]),
     ] {
         let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-        let said = parse_stored_reply(body.as_bytes());
-        assert!(!said.is_complete, "{what}");
+        let reply = parse_stored_reply(body.as_bytes());
+        assert!(!reply.is_complete, "{case}");
         // The end of a turn stores a result for every call, including cut ones.
-        let (items, calls) = said.input_items(true, |_| true);
-        assert_eq!(items, expected, "{what}");
-        assert_eq!(calls.into_iter().map(|call| call.number).collect::<Vec<_>>(), answered, "{what}");
+        let (items, calls) = reply.input_items(true, |_| true);
+        assert_eq!(items, expected, "{case}");
+        assert_eq!(calls.into_iter().map(|call| call.number).collect::<Vec<_>>(), answered, "{case}");
     }
 }
 

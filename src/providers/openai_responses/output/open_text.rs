@@ -116,21 +116,21 @@ impl ResponseOutput {
     /// corrected, and arguments that are JSON are not replaced by others that are not.
     fn correct_text(&mut self, at: usize, part: usize, whole: String, out: &mut Vec<DecodedItem>) {
         let entry = &mut self.entries[at];
-        let told = &mut entry.parts[part].1;
+        let target = &mut entry.parts[part].1;
         if entry.kind == OutputItemKind::Call {
-            if parse_arguments(&whole).is_none() && parse_arguments(&told.emitted).is_some() {
+            if parse_arguments(&whole).is_none() && parse_arguments(&target.emitted).is_some() {
                 return;
             }
-            told.correct(whole.clone());
+            target.correct(whole.clone());
             out.extend(entry.call.map(|index| DecodedItem::ToolArgumentsReplaced { index, text: whole }));
             return;
         }
         let Some(segment) = self.open.segment(at, part) else { return };
         let skipped = self.open.segments[segment].skipped;
-        if told.emitted.get(..skipped).is_none_or(|earlier| !whole.starts_with(earlier)) {
+        if target.emitted.get(..skipped).is_none_or(|earlier| !whole.starts_with(earlier)) {
             return;
         }
-        told.correct(whole);
+        target.correct(whole);
         self.open.is_corrected = true;
     }
 

@@ -67,31 +67,31 @@ fn result_block(id: u128, call: u128, result: Value) -> Block {
 
 #[test]
 fn request_has_exact_bytes() {
-    let mut asked = request("gpt-4o", vec![text_turn(Role::User, "Hi \"you\"")]);
-    asked.system = Some("Be kind.".into());
-    asked.params =
+    let mut chat_request = request("gpt-4o", vec![text_turn(Role::User, "Hi \"you\"")]);
+    chat_request.system = Some("Be kind.".into());
+    chat_request.params =
         ModelParams { temperature: Some(0.5), top_p: Some(0.25), max_tokens: Some(16), ..ModelParams::default() };
     let expected = concat!(
         r#"{"model":"gpt-4o","instructions":"Be kind.","input":[{"role":"user","content":"Hi \"you\""}],"#,
         r#""stream":true,"store":false,"max_output_tokens":16,"temperature":0.5,"top_p":0.25}"#
     );
-    assert_eq!(body(&asked, true, false), expected);
-    asked = request("gpt-5-mini", asked.history);
-    asked.system = Some(" ".into());
-    asked.params.max_tokens = Some(900);
-    asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    assert_eq!(body(&chat_request, true, false), expected);
+    chat_request = request("gpt-5-mini", chat_request.history);
+    chat_request.system = Some(" ".into());
+    chat_request.params.max_tokens = Some(900);
+    chat_request.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
     let expected = concat!(
         r#"{"model":"gpt-5-mini","input":[{"role":"user","content":"Hi \"you\""}],"stream":true,"store":false,"#,
         r#""include":["reasoning.encrypted_content"],"max_output_tokens":900,"#,
         r#""tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":false}],"#,
         r#""reasoning":{"effort":"medium","summary":"auto"}}"#
     );
-    assert_eq!(body(&asked, true, false), expected);
-    assert_eq!(body_of(&asked), body_of(&asked));
-    let without: Value = serde_json::from_slice(&body(&asked, false, false)).unwrap();
+    assert_eq!(body(&chat_request, true, false), expected);
+    assert_eq!(body_of(&chat_request), body_of(&chat_request));
+    let without: Value = serde_json::from_slice(&body(&chat_request, false, false)).unwrap();
     assert_eq!(without["reasoning"], json!({"effort": "medium"}));
-    asked.thinking = Thinking::Off;
-    assert_eq!(body_of(&asked)["reasoning"], json!({"effort": "minimal"}));
+    chat_request.thinking = Thinking::Off;
+    assert_eq!(body_of(&chat_request)["reasoning"], json!({"effort": "minimal"}));
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn turn_without_stored_response_is_plain_text() {
 fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     let events = |events: &[Value]| -> String { events.iter().map(|event| format!("data: {event}\n\n")).collect() };
     let reasoned = json!({"type": "response.output_item.done", "output_index": 0, "item": thought()});
-    let half = json!({"type": "response.output_text.delta", "output_index": 1, "delta": "Hel"});
+    let partial = json!({"type": "response.output_text.delta", "output_index": 1, "delta": "Hel"});
     let calls = json!({"type": "response.output_item.added", "output_index": 1, "item": calling("call_2", "")});
     let blocks = vec![
         tool_use_block(10),
@@ -173,10 +173,10 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     let before =
         [json!({"role": "user", "content": "Go"}), thought(), calling("call_1", "{}"), output("call_1", "first")];
     let more = json!({"role": "user", "content": "More"});
-    for (what, last, behind) in [
+    for (case, last, behind) in [
         (
             "in a text",
-            events(&[reasoned.clone(), half]),
+            events(&[reasoned.clone(), partial]),
             vec![json!({"role": "assistant", "content": "Hel"}), more.clone()],
         ),
         ("in a call", events(&[reasoned.clone(), calls]), vec![more.clone()]),
@@ -185,7 +185,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     ] {
         let reply = turn(Role::Assistant, blocks.clone(), &[step.clone(), last]);
         let sent = input_of(vec![text_turn(Role::User, "Go"), reply, text_turn(Role::User, "More")]);
-        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
+        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{case}");
     }
 }
 
@@ -245,7 +245,7 @@ fn only_new_items_are_sent_after_kept_response() {
         turn(Role::Assistant, vec![tool_use_block(1), tool_use_block(2), result_block(3, 2, json!("two"))], &raw)
     };
     let said_user = |text: &str| text_turn(Role::User, text);
-    for (what, turns, kept, expected) in [
+    for (case, turns, kept, expected) in [
         ("a new message", vec![said_user("U1"), reply("A1"), said_user("U2")], 2, vec![user("U2")]),
         (
             "behind a reply that called tools",
@@ -266,28 +266,28 @@ fn only_new_items_are_sent_after_kept_response() {
             vec![output("a", UNANSWERED), output("b", "two")],
         ),
     ] {
-        let mut asked = request("gpt-5", path(turns));
-        asked.system = Some("Be kind.".into());
-        asked.tools = vec![ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
-        let whole: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
-        assert_eq!((whole.get("previous_response_id"), &whole["store"]), (None, &json!(true)), "{what}");
-        let turn_id = asked.history[kept - 1].turn_id;
-        asked.previous_response = Some(KeptResponse { turn_id, response_id: "resp_1".into() });
-        let mut behind: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
-        assert_eq!(behind["input"], Value::from(expected), "{what}");
-        assert_eq!(behind["previous_response_id"], "resp_1", "{what}");
+        let mut chat_request = request("gpt-5", path(turns));
+        chat_request.system = Some("Be kind.".into());
+        chat_request.tools = vec![ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
+        let whole: Value = serde_json::from_slice(&body(&chat_request, true, true)).unwrap();
+        assert_eq!((whole.get("previous_response_id"), &whole["store"]), (None, &json!(true)), "{case}");
+        let turn_id = chat_request.history[kept - 1].turn_id;
+        chat_request.previous_response = Some(KeptResponse { turn_id, response_id: "resp_1".into() });
+        let mut behind: Value = serde_json::from_slice(&body(&chat_request, true, true)).unwrap();
+        assert_eq!(behind["input"], Value::from(expected), "{case}");
+        assert_eq!(behind["previous_response_id"], "resp_1", "{case}");
         // The rest is equal: the provider does not carry over instructions and tools.
         behind.as_object_mut().unwrap().remove("previous_response_id");
         behind["input"] = whole["input"].clone();
-        assert_eq!(behind, whole, "{what}");
+        assert_eq!(behind, whole, "{case}");
 
-        let off = body_of(&asked);
-        assert_eq!((off.get("previous_response_id"), &off["store"]), (None, &json!(false)), "{what}: switched off");
-        assert_eq!(off["input"], whole["input"], "{what}: switched off");
-        asked.previous_response =
+        let off = body_of(&chat_request);
+        assert_eq!((off.get("previous_response_id"), &off["store"]), (None, &json!(false)), "{case}: switched off");
+        assert_eq!(off["input"], whole["input"], "{case}: switched off");
+        chat_request.previous_response =
             Some(KeptResponse { turn_id: TurnId::from_uuid(Uuid::nil()), response_id: "resp_1".into() });
-        let elsewhere: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
-        assert_eq!(elsewhere, whole, "{what}: of a turn that is not on the path");
+        let elsewhere: Value = serde_json::from_slice(&body(&chat_request, true, true)).unwrap();
+        assert_eq!(elsewhere, whole, "{case}: of a turn that is not on the path");
     }
 }
 
@@ -302,9 +302,9 @@ fn id_resembling_numbered_one_does_not_break_numbering() {
 
 #[test]
 fn provider_tools_are_requested_in_responses_format() {
-    let mut asked = request("gpt-5", vec![turn(Role::User, vec![block(1, Content::text("Hi"), None)], &[])]);
-    asked.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
-    let sent: Value = serde_json::from_slice(&body(&asked, false, false)).unwrap();
+    let mut chat_request = request("gpt-5", vec![turn(Role::User, vec![block(1, Content::text("Hi"), None)], &[])]);
+    chat_request.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    let sent: Value = serde_json::from_slice(&body(&chat_request, false, false)).unwrap();
     assert_eq!(
         sent["tools"],
         json!([{"type": "web_search"}, {"type": "code_interpreter", "container": {"type": "auto"}}])

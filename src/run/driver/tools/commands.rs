@@ -28,15 +28,15 @@ impl TurnRun<'_> {
             RunCommand::StopCall { block } => self.stop_call(step, block).await,
             RunCommand::Continue => self.unpause(step).await,
         };
-        let (heard, done) = match done {
-            Ok(heard) => (heard, Ok(())),
+        let (outcome, done) = match done {
+            Ok(outcome) => (outcome, Ok(())),
             Err(HaltReason::Failed(failure)) => {
                 (CommandOutcome::Failed(failure.clone()), Err(HaltReason::Failed(failure)))
             }
             Err(halt) => (CommandOutcome::NotAsked, Err(halt)),
         };
         // The sender of the command may have disconnected.
-        let _ = word.answer.send(heard);
+        let _ = word.answer.send(outcome);
         done
     }
 
@@ -107,7 +107,7 @@ impl TurnRun<'_> {
     ) -> Result<(), StoreError> {
         let chat = Some(self.job.chat.id).filter(|_| decision == ApprovalDecision::AllowInChat);
         let (owner, now) = (self.job.owner, self.supervisor.clock().now());
-        let said = StoredPolicy {
+        let policy = StoredPolicy {
             chat,
             server: ask.server.clone(),
             tool: ask.tool.clone(),
@@ -116,7 +116,7 @@ impl TurnRun<'_> {
             schema_hash: Some(ask.schema_hash.clone()),
         };
         let mut tx = self.supervisor.db().begin().await?;
-        tool_policies::put(&mut tx, owner, &said, now).await?;
+        tool_policies::put(&mut tx, owner, &policy, now).await?;
         tx.commit().await
     }
 

@@ -79,7 +79,7 @@ pub async fn detach(
 pub async fn attach(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     request: Request,
 ) -> Result<Response, Problem> {
     let mut sent = ComposerUpload::default();
@@ -91,7 +91,7 @@ pub async fn attach(
         Ok((chat, refused)) if refused.is_empty() => Ok(see_other(&chat_page_path(chat))),
         Ok((chat, refused)) => {
             let page = attachment_errors_page(refused, chat_page_path(chat));
-            Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
+            Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
         }
         Err(problem) => Ok(problem_page_with_text(problem, &sent.typed.text)),
     }

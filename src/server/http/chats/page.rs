@@ -36,7 +36,7 @@ pub struct ChatsPageQuery {
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     StrictQuery(query): StrictQuery<ChatsPageQuery>,
 ) -> Result<Response, Problem> {
     let part: String = query.q.trim().chars().take(limits::TITLE_CHARS).collect();
@@ -47,7 +47,7 @@ pub async fn show(
     chats.truncate(limits::PAGE_MAX as usize);
     let done = query.done.as_deref().and_then(ChatsAction::parse).map(|deed| (deed, query.count));
     let page = ChatsPage { filter: which, chats, has_older, all_chosen: query.all, done };
-    Ok(asked.respond(&app, StatusCode::OK, page.draw()))
+    Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
 /// `POST /forms/chats`.

@@ -78,12 +78,12 @@ async fn buffer_form_body(headers: &HeaderMap, body: Body) -> (Body, Bytes) {
     if !is_form || length.is_none_or(|length| length > limits::BODY_BYTES) {
         return (body, Bytes::new());
     }
-    let why = match to_bytes(body, limits::BODY_BYTES).await {
+    let error = match to_bytes(body, limits::BODY_BYTES).await {
         Ok(bytes) => return (Body::from(bytes.clone()), bytes),
         Err(broken) => broken,
     };
     // The handler must see the error as well; otherwise it would take nothing for an empty form.
-    (Body::from_stream(stream::iter([Err::<Bytes, _>(why)])), Bytes::new())
+    (Body::from_stream(stream::iter([Err::<Bytes, _>(error)])), Bytes::new())
 }
 
 /// A request body that the error page can still read if the request is refused before its handler reads a form with
@@ -132,7 +132,7 @@ impl UnreadBody {
 
 fn error_page_response(
     app: &App,
-    (method, uri, asked): (Method, Uri, HeaderMap),
+    (method, uri, headers): (Method, Uri, HeaderMap),
     typed: &[String],
     response: Response,
 ) -> Response {
@@ -153,22 +153,22 @@ fn error_page_response(
         request_id: id,
         typed,
     };
-    let drawn = PageContext::from_headers(&asked, None).respond_without_script(app, status, page.draw());
-    let (mut drawn, body) = drawn.into_parts();
+    let rendered = PageContext::from_headers(&headers, None).respond_without_script(app, status, page.draw());
+    let (mut rendered, body) = rendered.into_parts();
     let policy = headers::document_policy(None, app.transport());
     if let Ok(policy) = HeaderValue::from_str(&policy) {
-        drawn.headers.insert(http::header::CONTENT_SECURITY_POLICY, policy);
+        rendered.headers.insert(http::header::CONTENT_SECURITY_POLICY, policy);
     }
-    let language = HeaderValue::from_static(language::requested_locale(&asked).as_str());
-    drawn.headers.insert(http::header::CONTENT_LANGUAGE, language);
+    let language = HeaderValue::from_static(language::requested_locale(&headers).as_str());
+    rendered.headers.insert(http::header::CONTENT_LANGUAGE, language);
     // Headers of the outer layers and `Retry-After` are kept.
     for (name, value) in &parts.headers {
         let is_kept = name == RETRY_AFTER || !matches!(name.as_str(), "content-length" | "content-type");
-        if is_kept && !drawn.headers.contains_key(name) {
-            drawn.headers.insert(name.clone(), value.clone());
+        if is_kept && !rendered.headers.contains_key(name) {
+            rendered.headers.insert(name.clone(), value.clone());
         }
     }
-    Response::from_parts(drawn, body)
+    Response::from_parts(rendered, body)
 }
 
 /// Returns the typed text of a form, as far as it was received.

@@ -169,10 +169,10 @@ pub async fn page(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
     let imported_from = app.service().imported_from(viewer.0, id).await?;
     let is_damaged = app.service().is_chat_damaged(viewer.0, id).await?;
-    Ok(asked.respond(&app, StatusCode::OK, ExportPage { chat, imported_from, is_damaged }.draw()))
+    Ok(context.respond(&app, StatusCode::OK, ExportPage { chat, imported_from, is_damaged }.draw()))
 }

@@ -97,8 +97,8 @@ pub fn command_keys_label(does: &str) -> String {
 }
 
 /// Returns the reason why a command cannot have these keys.
-pub fn keys_refused(why: ChordRejection) -> String {
-    let word = match why {
+pub fn keys_refused(reason: ChordRejection) -> String {
+    let word = match reason {
         ChordRejection::Unreadable => localized_word(
             "Turnleaf does not recognize these keys. Write them like Ctrl+Shift+K, Alt+Up or F8.",
             "无法识别这些按键。请写成 Ctrl+Shift+K、Alt+Up 或 F8 的形式。",

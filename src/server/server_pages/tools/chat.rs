@@ -40,7 +40,7 @@ impl ChatToolsPage {
         let bare = is_bare.then(|| view! { <p class="hint">{words::none_at_all()}</p> });
         let takes_none = self.takes_none.then(|| view! { <p class="said warn"><span>{words::takes_none()}</span></p> });
         let ticks = tool_choice_fields(&self.built_in, &self.servers, &self.provider_tools, &self.tools.choice, "chat");
-        let (back, here) = chat_paths(self.chat);
+        let (back, chat_path) = chat_paths(self.chat);
         let next = self.chat.is_none().then(|| view! { <p class="lead">{all_words::next_chat_hint()}</p> });
         let body = view! {
             <p><a href=back>{all_words::back_to_chat()}</a></p>
@@ -49,7 +49,7 @@ impl ChatToolsPage {
             <p class="hint">{words::settings()}" "<a href="/settings/tools">{words::to_settings()}</a></p>
             {takes_none}
             {bare}
-            <form class="form" method="post" action=format!("{here}/tools")>
+            <form class="form" method="post" action=format!("{chat_path}/tools")>
                 {ticks}
                 {self.chat.map(|_| self.branch_choice())}
                 <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>

@@ -69,8 +69,8 @@ impl Service {
         }
         let planted = match self.prepare_blob(&name, mime, bytes).await? {
             Ok(planted) => planted,
-            Err(why) => {
-                report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place(), text: why.to_string() });
+            Err(reason) => {
+                report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place(), text: reason.to_string() });
                 return Ok(());
             }
         };
@@ -122,7 +122,7 @@ impl Service {
             Ok(kind) if kind.is_image() => match self.reader().read_picture(kind, bytes.clone()).await {
                 // A file of another type may begin like an image.
                 Err(_) if kind.mime() != mime => None,
-                Err(why) => return Ok(Err(why)),
+                Err(reason) => return Ok(Err(reason)),
                 Ok(picture) => Some(picture),
             },
             _ => None,
@@ -213,8 +213,8 @@ impl Service {
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
         let id = DocumentId::from(imported_id(import.owner, document.id.uuid()));
-        for here in [document.id, id] {
-            if report.tally.has_document(here) || documents::find(self.db(), import.owner, here).await?.is_some() {
+        for local_id in [document.id, id] {
+            if report.tally.has_document(local_id) || documents::find(self.db(), import.owner, local_id).await?.is_some() {
                 return Ok(());
             }
         }

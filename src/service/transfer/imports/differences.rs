@@ -39,8 +39,8 @@ impl PendingDifferences {
     pub fn differences_of(&mut self, conversation: &str) -> Vec<ImportDifference> {
         let is_its =
             |name: &str| conversation.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'));
-        let told = std::mem::take(&mut self.of_chat).into_iter();
-        let its = told.filter(|(name, _)| is_its(name)).map(|(_, difference)| difference);
+        let reported = std::mem::take(&mut self.of_chat).into_iter();
+        let its = reported.filter(|(name, _)| is_its(name)).map(|(_, difference)| difference);
         let mut all: Vec<ImportDifference> = self.of_file.iter().cloned().chain(its).collect();
         if self.untold > 0 {
             let text = counted(self.untold as u64, "more difference", "more differences");
@@ -92,9 +92,9 @@ mod tests {
     use super::*;
     use turnleaf_interchange::IssueLocation;
 
-    fn finding(conversation: &str, what: ImportDifferenceKind, text: &str) -> ImportIssue {
+    fn finding(conversation: &str, kind: ImportDifferenceKind, text: &str) -> ImportIssue {
         let place = IssueLocation { conversation: conversation.into(), ..IssueLocation::default() };
-        ImportIssue { kind: what, location: place, text: text.into() }
+        ImportIssue { kind, location: place, text: text.into() }
     }
 
     #[test]
