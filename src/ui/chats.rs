@@ -99,9 +99,9 @@ impl Chats {
     fn send_utc_offset(self) {
         let zone = clock::utc_offset_minutes().to_string();
         // The offset with which the server rendered this page. The browser may have lost the cookie.
-        let told = cookies::get(ZONE_COOKIE).unwrap_or_else(|| "0".to_owned());
+        let sent = cookies::get(ZONE_COOKIE).unwrap_or_else(|| "0".to_owned());
         cookies::set(ZONE_COOKIE, &zone, KEPT_SECONDS);
-        if told != zone {
+        if sent != zone {
             self.refresh();
         }
     }
@@ -196,8 +196,8 @@ impl Chats {
 
     /// Records which replies run; returns the chats in which a reply ended.
     fn update_running(self, now: &[(ChatId, bool)]) -> Vec<ChatId> {
-        let here = history::path();
-        let looked_at = here.strip_prefix("/c/").and_then(|id| id.split('/').next()?.parse().ok());
+        let current = history::path();
+        let looked_at = current.strip_prefix("/c/").and_then(|id| id.split('/').next()?.parse().ok());
         let looked_at = looked_at.filter(|_| !document::is_hidden());
         self.track_replies(|watched| watched.update_running(now.iter().map(|(chat, _)| *chat), looked_at))
     }

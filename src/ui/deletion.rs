@@ -96,11 +96,11 @@ impl DeletePart {
                     DeletionProgress::Done(id, has_left) => restore(id, has_left),
                 }
             };
-            let said = count.map_or_else(|| messages::trash::is_deleted().to_owned(), messages::trash::deleted);
+            let sentence = count.map_or_else(|| messages::trash::is_deleted().to_owned(), messages::trash::deleted);
             // A screen without optimistic delete shows nothing yet, so nothing is announced yet either.
             let offer = move || {
                 announcer.say(messages::deleted_can_undo());
-                toasts.offer(said, messages::undo(), undo)
+                toasts.offer(sentence, messages::undo(), undo)
             };
             let (early, late) = if screen.hide.run(deed) { (Some(offer()), None) } else { (None, Some(offer)) };
             spawn_local(async move {

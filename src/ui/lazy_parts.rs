@@ -143,25 +143,25 @@ impl LazyPart {
     fn load(&self, code: RwSignal<CodeState>) {
         let mut fetching = (self.fetch)();
         let announcer = self.announcer;
-        let came = move |came| {
-            let is_there = code.try_set(if came { CodeState::Here } else { CodeState::Missing }).is_none();
-            if let Some(announcer) = announcer.filter(|_| is_there && !came) {
+        let finish = move |is_loaded| {
+            let is_there = code.try_set(if is_loaded { CodeState::Here } else { CodeState::Missing }).is_none();
+            if let Some(announcer) = announcer.filter(|_| is_there && !is_loaded) {
                 announcer.alert(messages::part_load_failed());
             }
         };
         match fetching.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(here) => came(here),
+            Poll::Ready(is_loaded) => finish(is_loaded),
             Poll::Pending => {
                 code.set(CodeState::OnItsWay);
                 if let Some(announcer) = announcer {
-                    let say = move || {
+                    let announce = move || {
                         if code.try_get_untracked() == Some(CodeState::OnItsWay) {
                             announcer.say(messages::loading_part());
                         }
                     };
-                    set_timeout(say, SOON);
+                    set_timeout(announce, SOON);
                 }
-                spawn_local(async move { came(fetching.await) });
+                spawn_local(async move { finish(fetching.await) });
             }
         }
     }

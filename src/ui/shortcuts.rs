@@ -38,8 +38,8 @@ pub fn Shortcuts() -> impl IntoView {
     effect(move || {
         let navigate = navigate.clone();
         // Returns false where the command does not apply: then the key keeps its other meaning.
-        let act = move |asked: KeyCommand| {
-            match asked {
+        let act = move |key_command: KeyCommand| {
+            match key_command {
                 KeyCommand::Search => {
                     listed.set(false);
                     searching.update(|open| *open = !*open);

@@ -107,7 +107,7 @@ fn palettes() -> AnyView {
                     list
                     rows
                     at=Memo::new(|_| 0)
-                    said=Signal::stored(status)
+                    status=Signal::stored(status)
                     on_input=Callback::new(|_| ())
                     on_ask=Callback::new(|_| ())
                     pressed=RowCallbacks { obey: Callback::new(|_| ()), close: Callback::new(|()| ()) }
@@ -157,8 +157,8 @@ fn sign_menus() -> AnyView {
 
 fn dragged() -> AnyView {
     view! {
-        <DropShade what=attachments::drop_here()/>
-        <DropShade what=attachments::drop_on_edit()/>
+        <DropShade label=attachments::drop_here()/>
+        <DropShade label=attachments::drop_on_edit()/>
     }
 }
 

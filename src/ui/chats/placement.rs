@@ -52,8 +52,8 @@ fn apply_placement(chats: Chats, id: ChatId, title: String, to: ChatPlacement) {
         };
         if let Err(error) = place_chat(id, pinned, archived).await {
             chats.unhide(id);
-            let why = problem(&error);
-            return chats.report_failure(&title.clone(), &why, move || chats.set_placement(id, title.clone(), to));
+            let reason = problem(&error);
+            return chats.report_failure(&title.clone(), &reason, move || chats.set_placement(id, title.clone(), to));
         }
         if to != ChatPlacement::Archived(true) {
             chats.unhide(id);

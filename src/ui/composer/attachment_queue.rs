@@ -83,12 +83,12 @@ impl AttachmentQueue {
     pub fn replace_all(&mut self, attached: Vec<Attachment>, named: &[(usize, ReferenceStatus)]) {
         let (ready, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.items).into_iter().partition(is_ready);
         for (at, attachment) in attached.into_iter().enumerate() {
-            let standing = named.iter().find(|(place, _)| *place == at).map(|(_, standing)| *standing);
+            let status = named.iter().find(|(place, _)| *place == at).map(|(_, status)| *status);
             let known = ready.iter().find(|item| attachment_of(item) == Some(&attachment));
             // An attachment that was there keeps its place on screen.
             let name = attachment.card.title.clone();
             let known = known.filter(|known| self.find(known.id).is_none()).cloned();
-            let state = AttachmentState::Ready { attachment: Box::new(attachment), standing };
+            let state = AttachmentState::Ready { attachment: Box::new(attachment), standing: status };
             match known {
                 Some(known) => self.items.push(QueuedAttachment { state, ..known }),
                 None => drop(self.push(name, 0, state)),
@@ -100,7 +100,7 @@ impl AttachmentQueue {
     /// Queues a file for upload; refuses it at once where the server would not accept it.
     pub fn add(&mut self, name: String, bytes: u64) -> u32 {
         let sum: u64 = self.items.iter().map(|item| item.bytes).sum();
-        let why = if bytes > limits::UPLOAD_BYTES as u64 {
+        let reason = if bytes > limits::UPLOAD_BYTES as u64 {
             Some(words::file_too_large(bytes))
         } else if sum + bytes > limits::TURN_UPLOAD_BYTES as u64 {
             Some(words::files_too_large())
@@ -109,9 +109,9 @@ impl AttachmentQueue {
         } else {
             None
         };
-        match why {
+        match reason {
             // The bytes of a refused file do not count towards the limit.
-            Some(why) => self.push(name, 0, AttachmentState::Failed { why, can_retry: false, encodings: Vec::new() }),
+            Some(reason) => self.push(name, 0, AttachmentState::Failed { why: reason, can_retry: false, encodings: Vec::new() }),
             None => self.push(name, bytes, AttachmentState::Waiting),
         }
     }
@@ -126,9 +126,9 @@ impl AttachmentQueue {
         true
     }
 
-    fn has(&self, attachment: &Attachment, beside: Option<u32>) -> bool {
+    fn has(&self, attachment: &Attachment, except: Option<u32>) -> bool {
         let key = attachment.dedup_key();
-        let mut others = self.items.iter().filter(|item| Some(item.id) != beside).filter_map(attachment_of);
+        let mut others = self.items.iter().filter(|item| Some(item.id) != except).filter_map(attachment_of);
         others.any(|other| other.dedup_key() == key)
     }
 
@@ -167,14 +167,14 @@ impl AttachmentQueue {
         self.reset_if_done();
     }
 
-    pub fn fail(&mut self, id: u32, why: String, can_retry: bool) {
-        self.change(id, AttachmentState::Failed { why, can_retry, encodings: Vec::new() });
+    pub fn fail(&mut self, id: u32, reason: String, can_retry: bool) {
+        self.change(id, AttachmentState::Failed { why: reason, can_retry, encodings: Vec::new() });
         self.reset_if_done();
     }
 
     /// Marks a file whose text can be read once a person has chosen one of these encodings.
-    pub fn ask_encoding(&mut self, id: u32, why: String, encodings: Vec<String>) {
-        self.change(id, AttachmentState::Failed { why, can_retry: true, encodings });
+    pub fn ask_encoding(&mut self, id: u32, reason: String, encodings: Vec<String>) {
+        self.change(id, AttachmentState::Failed { why: reason, can_retry: true, encodings });
         self.reset_if_done();
     }
 

@@ -115,10 +115,10 @@ impl MessageAttachments {
 
     /// Attaches an existing document.
     pub fn attach(self, attachment: Attachment) {
-        let said = words::attached(&attachment.card.title);
+        let announcement = words::attached(&attachment.card.title);
         if self.queue.try_update(|queue| queue.attach(attachment)) == Some(true) {
             self.store();
-            self.announcer.say(said);
+            self.announcer.say(announcement);
         }
     }
 
@@ -230,33 +230,33 @@ impl MessageAttachments {
     }
 
     fn on_attached(self, id: u32, attachment: Attachment) {
-        let said = words::attached(&attachment.card.title);
+        let announcement = words::attached(&attachment.card.title);
         self.forget(id);
         if self.queue.try_update(|queue| queue.complete(id, attachment)).is_some() {
             self.store();
-            self.announcer.say(said);
+            self.announcer.say(announcement);
             self.start_uploads();
         }
     }
 
-    fn fail(self, id: u32, why: String, can_retry: bool) {
+    fn fail(self, id: u32, reason: String, can_retry: bool) {
         self.transfers.try_update_value(|transfers| transfers.remove(&id));
-        if self.queue.try_update(|queue| queue.fail(id, why, can_retry)).is_some() {
+        if self.queue.try_update(|queue| queue.fail(id, reason, can_retry)).is_some() {
             self.say_failure(id);
             self.start_uploads();
         }
     }
 
     fn say_failure(self, id: u32) {
-        let said = self.queue.with_untracked(|queue| match queue.find(id)? {
+        let announcement = self.queue.with_untracked(|queue| match queue.find(id)? {
             item if matches!(item.state, AttachmentState::Failed { .. }) => {
-                let AttachmentState::Failed { why, .. } = &item.state else { return None };
-                Some(label_with_value(&item.name, why))
+                let AttachmentState::Failed { why: reason, .. } = &item.state else { return None };
+                Some(label_with_value(&item.name, reason))
             }
             _ => None,
         });
-        if let Some(said) = said {
-            self.announcer.alert(&said);
+        if let Some(announcement) = announcement {
+            self.announcer.alert(&announcement);
         }
     }
 

@@ -62,7 +62,7 @@ impl ComposerState {
         on_change(
             move || self.running.get(),
             move |_, now| {
-                if now.is_none() && self.problem.with_untracked(|said| said.as_deref() == Some(&stop_first())) {
+                if now.is_none() && self.problem.with_untracked(|shown_problem| shown_problem.as_deref() == Some(&stop_first())) {
                     self.problem.set(None);
                 }
             },
@@ -94,7 +94,7 @@ impl ComposerState {
                     look();
                     since.set_value(None);
                     self.problem
-                        .update(|said| drop(said.take_if(|said| *said == problem(&ApiError::server_unreachable()))));
+                        .update(|shown_problem| drop(shown_problem.take_if(|shown_problem| *shown_problem == problem(&ApiError::server_unreachable()))));
                 }
             },
         );

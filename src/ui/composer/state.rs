@@ -268,10 +268,10 @@ impl ComposerState {
         }
     }
 
-    fn start_waiting(self, what: &'static str) {
+    fn start_waiting(self, announcement: &'static str) {
         self.query_navigation(NavigationQuery::StartWaiting);
         self.sends_when_ready.set(true);
-        self.announcer.say(what);
+        self.announcer.say(announcement);
     }
 
     /// Returns whether the requested path is not on screen yet.
@@ -313,7 +313,7 @@ impl ComposerState {
     /// Returns why the message cannot be sent now, as a sentence.
     pub fn refusal(self) -> Option<String> {
         let too_long = || self.draft.text().chars().count() > limits::MESSAGE_CHARS;
-        let why = match self.phase.get_untracked() {
+        let reason = match self.phase.get_untracked() {
             ComposerPhase::Sending | ComposerPhase::Withdrawing => messages::still_sending(),
             // A reply that runs on the current path does not block a message for the path that is being loaded.
             _ if !self.is_navigating() && self.running.get_untracked().is_some() => return Some(stop_first()),
@@ -323,7 +323,7 @@ impl ComposerState {
             _ if too_long() => messages::too_long(),
             _ => return None,
         };
-        Some(why.to_owned())
+        Some(reason.to_owned())
     }
 
     pub(super) fn refuse(self, reason: &str) {

@@ -76,10 +76,10 @@ pub fn Combobox(
             return;
         }
         let is_other = pressed.shift || pressed.alt;
-        let asked = combobox_action(&key, pressed.command, is_other, at.get_untracked(), count.get_untracked());
-        if let Some(asked) = asked {
+        let action = combobox_action(&key, pressed.command, is_other, at.get_untracked(), count.get_untracked());
+        if let Some(action) = action {
             event.prevent_default();
-            on_ask.run(asked);
+            on_ask.run(action);
         }
     };
     take_focus(list, at, is_heard);
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn arrows_wrap_around_and_other_keys_are_fields() {
-        for (key, command, at, asked) in [
+        for (key, command, at, expected) in [
             ("ArrowDown", false, 0, Some(ComboboxAction::MoveTo(1))),
             ("ArrowDown", false, 2, Some(ComboboxAction::MoveTo(0))),
             ("ArrowUp", false, 0, Some(ComboboxAction::MoveTo(2))),
@@ -147,7 +147,7 @@ mod tests {
             ("ArrowLeft", false, 0, None),
             ("a", false, 0, None),
         ] {
-            assert_eq!(combobox_action(key, command, false, at, 3), asked, "{key} {command} {at}");
+            assert_eq!(combobox_action(key, command, false, at, 3), expected, "{key} {command} {at}");
             assert_eq!(combobox_action(key, command, true, at, 3), None, "{key} with Shift");
             assert_eq!(combobox_action(key, command, false, 0, 0), None, "{key} without rows");
         }

@@ -32,7 +32,7 @@ fn close(failing: FailureSignal) {
 #[component]
 pub fn FailurePanel(failing: FailureSignal) -> impl IntoView {
     let panel = live_view(move || {
-        let RetryableFailure { why, retry } = failing.get()?;
+        let RetryableFailure { why: reason, retry } = failing.get()?;
         let on_retry = move |_| {
             close(failing);
             retry();
@@ -40,7 +40,7 @@ pub fn FailurePanel(failing: FailureSignal) -> impl IntoView {
         Some(view! {
             <div class="refused failed-deed">
                 <Icon name="alert"/>
-                <p dir="auto">{why}</p>
+                <p dir="auto">{reason}</p>
                 <button type="button" class="button" on:click=on_retry>{messages::retry()}</button>
                 <button
                     type="button"

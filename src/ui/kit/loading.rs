@@ -27,7 +27,7 @@ enum LoadingStage {
 #[component]
 pub fn Loading(
     /// Announced after a moment, such as "Loading chat…".
-    what: &'static str,
+    label: &'static str,
     retry: Callback<()>,
     /// Cancels the navigation, where there is a page to return to.
     #[prop(optional_no_strip)]
@@ -49,7 +49,7 @@ pub fn Loading(
         }
     };
     effect(move || {
-        after(SOON, LoadingStage::AWhile, what);
+        after(SOON, LoadingStage::AWhile, label);
         after(LONG, LoadingStage::Long, messages::still_loading());
     });
     on_cleanup(move || {
@@ -79,16 +79,16 @@ pub fn Loading(
                     </div>
                 }
             });
-            loading_outline(if is_long { messages::still_loading() } else { what }, ways)
+            loading_outline(if is_long { messages::still_loading() } else { label }, ways)
         })
     })
 }
 
 /// The visible part: the label, the buttons, and the skeleton.
-pub fn loading_outline(what: &'static str, ways: Option<AnyView>) -> AnyView {
+pub fn loading_outline(label: &'static str, ways: Option<AnyView>) -> AnyView {
     view! {
         <div class="loading">
-            <p class="hint">{what}</p>
+            <p class="hint">{label}</p>
             {ways}
             <div class="skeleton" aria-hidden="true">
                 <span class="bone asked"></span>

@@ -116,9 +116,9 @@ pub fn copied_from(title: &str) -> String {
 
 /// The number of turns that follow a version.
 pub fn continues_with(turns: u64) -> Option<String> {
-    let said =
+    let sentence =
         || plural_message!(turns; "followed by 1 message", "followed by {turns} messages"; "其后有 {turns} 条消息");
-    (turns > 0).then(said)
+    (turns > 0).then(sentence)
 }
 
 /// The ending of a reply, for its heading; none for a complete one.
@@ -203,13 +203,13 @@ pub fn asked_to_wait(wait: u64) -> String {
 }
 
 /// The label of the link to a reply that runs on another path of the chat.
-pub fn go_to_reply(what: &str) -> String {
-    message!("Show the reply to {what}", "显示对“{what}”的回复")
+pub fn go_to_reply(name: &str) -> String {
+    message!("Show the reply to {name}", "显示对“{name}”的回复")
 }
 
 /// The label of the button that stops such a reply.
-pub fn stop_other(what: &str) -> String {
-    message!("Stop the reply to {what}", "停止对“{what}”的回复")
+pub fn stop_other(name: &str) -> String {
+    message!("Stop the reply to {name}", "停止对“{name}”的回复")
 }
 
 /// The label of the link to another version.

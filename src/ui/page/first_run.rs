@@ -88,7 +88,7 @@ pub fn FirstRunPanel(
     connecting: ProviderConnect,
 ) -> impl IntoView {
     let demo = models.into_iter().find(|model| model.is_demo);
-    let ways = ways.into_iter().map(|way| way_link(way, connecting)).collect_view();
+    let ways = ways.into_iter().map(|option| way_link(option, connecting)).collect_view();
     let leave = Callback::new(move |()| connecting.way.set(None));
     let form =
         lazy_part_when(move || connecting.way.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(connecting));
@@ -112,11 +112,11 @@ pub fn FirstRunPanel(
 }
 
 /// A link to the form; with script it opens the form here, where only a key is missing.
-fn way_link(way: ConnectionOption, connecting: ProviderConnect) -> AnyView {
-    let address = provider_form_url(&way);
-    let opens = way.id != OTHER;
-    let name = if way.name.is_empty() { messages::other_server().to_owned() } else { way.name.clone() };
-    let id = way.id.clone();
+fn way_link(option: ConnectionOption, connecting: ProviderConnect) -> AnyView {
+    let address = provider_form_url(&option);
+    let opens = option.id != OTHER;
+    let name = if option.name.is_empty() { messages::other_server().to_owned() } else { option.name.clone() };
+    let id = option.id.clone();
     let is_open = move || {
         let is_open = connecting.way.with(|open| open.as_ref().is_some_and(|open| open.id == id));
         opens.then(|| is_open.to_string())
@@ -124,8 +124,8 @@ fn way_link(way: ConnectionOption, connecting: ProviderConnect) -> AnyView {
     let on_click = move |event: MouseEvent| {
         if opens && is_same_tab_click(&event) {
             event.prevent_default();
-            let is_open = connecting.way.with_untracked(|open| open.as_ref() == Some(&way));
-            connecting.way.set((!is_open).then(|| way.clone()));
+            let is_open = connecting.way.with_untracked(|open| open.as_ref() == Some(&option));
+            connecting.way.set((!is_open).then(|| option.clone()));
         }
     };
     view! {

@@ -41,7 +41,7 @@ pub fn HomePage() -> impl IntoView {
                     Ok(page) => view! { <HomeScreen page/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| page_resource.refetch());
-                        view! { <LoadFailedView what=problem(&error) on_retry/> }.into_any()
+                        view! { <LoadFailedView message=problem(&error) on_retry/> }.into_any()
                     }
                 }
             })}

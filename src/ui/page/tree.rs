@@ -51,15 +51,15 @@ pub(in crate::ui) fn draw_page() -> AnyView {
     view! {
         <Transition fallback=move || {
             let retry = Callback::new(move |()| resource.refetch());
-            view! { <Loading what=texts::loading() retry/> }
+            view! { <Loading label=texts::loading() retry/> }
         }>
             {move || Suspend::new(async move {
                 match resource.await {
                     Ok((ask, page)) => view! { <TreeScreen ask page/> }.into_any(),
-                    Err(ApiError::NotFound) => view! { <MissingView what=messages::not_found_chat()/> }.into_any(),
+                    Err(ApiError::NotFound) => view! { <MissingView message=messages::not_found_chat()/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| resource.refetch());
-                        view! { <LoadFailedView what=problem(&error) on_retry/> }.into_any()
+                        view! { <LoadFailedView message=problem(&error) on_retry/> }.into_any()
                     }
                 }
             })}

@@ -158,8 +158,8 @@ impl ChatState {
     fn apply(self, id: TurnId, frames: Vec<StreamFrame>) {
         let Some(turn) = self.find_if_alive(id) else { return };
         let FramesOutcome { is_gap, server_time } = turn.apply(frames);
-        if let (Some(server), Some(here)) = (server_time, clock::current_time()) {
-            self.skew.set_value(server - here);
+        if let (Some(server), Some(local)) = (server_time, clock::current_time()) {
+            self.skew.set_value(server - local);
         }
         if is_gap {
             self.reopen_later(id, RETRY_FIRST);

@@ -104,14 +104,14 @@ fn files(html: &mut Html, metadata: &Value) {
 fn cleaned(html: &mut Html, metadata: &Value, whole: &str) {
     let count = |key: &str| metadata.get("cleaned")?.get(key)?.as_u64();
     let hidden = u64::from(count_hidden_characters(whole));
-    let said = words::cleaned([
+    let note = words::cleaned([
         count("ansi").unwrap_or(0),
         count("nul").unwrap_or(0),
         count("invalid").unwrap_or(0),
         count("hidden").unwrap_or(0).max(hidden),
     ]);
-    if !said.is_empty() {
-        html.text_element(Element::P, &[(Attribute::Class, "hidden-count")], &said);
+    if !note.is_empty() {
+        html.text_element(Element::P, &[(Attribute::Class, "hidden-count")], &note);
     }
 }
 

@@ -42,16 +42,16 @@ fn run_of_hidden_characters_is_one_badge_that_names_them() {
 #[test]
 fn hidden_characters_of_message_are_counted_and_named_on_demand() {
     let tags: String = ('\u{e0061}'..='\u{e007a}').collect();
-    let drawn = |text: &str, is_open| hidden_badge(text, is_open).map(|badge| badge.markup().as_str().to_owned());
+    let rendered = |text: &str, is_open| hidden_badge(text, is_open).map(|badge| badge.markup().as_str().to_owned());
     let text = format!("hi <b>{tags}");
-    let ended = drawn(&text, false).unwrap();
+    let ended = rendered(&text, false).unwrap();
     assert!(ended.contains("<summary class=\"hidden-count\">26 hidden characters</summary>"), "{ended}");
     assert!(ended.contains("hi &lt;b&gt;<span") && ended.contains("U+E0061 U+E0062 U+E0063 +23</span>"), "{ended}");
-    assert_eq!(drawn(&text, true).unwrap(), "<p class=\"hidden-count\">26 hidden characters</p>");
-    assert_eq!(drawn("👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} می\u{200c}خواهم क्\u{200d}ष", false), None);
-    let chinese = with_locale(Locale::Chinese, || drawn("a\u{200b}", false)).unwrap();
+    assert_eq!(rendered(&text, true).unwrap(), "<p class=\"hidden-count\">26 hidden characters</p>");
+    assert_eq!(rendered("👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} می\u{200c}خواهم क्\u{200d}ष", false), None);
+    let chinese = with_locale(Locale::Chinese, || rendered("a\u{200b}", false)).unwrap();
     assert!(chinese.contains("1 个隐藏字符"), "{chinese}");
-    assert!(!drawn(&format!("{}\u{200b}", "x".repeat(70_000)), false).unwrap().contains("<pre"));
+    assert!(!rendered(&format!("{}\u{200b}", "x".repeat(70_000)), false).unwrap().contains("<pre"));
 }
 
 #[test]

@@ -70,10 +70,10 @@ struct EditSession {
 impl EditSession {
     fn new(verbs: TurnCommands, id: TurnId, text: String, attached: Vec<EditedAttachment>) -> Self {
         let of_turn = EditedTurn { text, attachments: attached.iter().map(|(one, _)| one.clone()).collect() };
-        let standing = |one: &Attachment| attached.iter().find(|(known, _)| known == one)?.1;
+        let status_of = |one: &Attachment| attached.iter().find(|(known, _)| known == one)?.1;
         let first = verbs.saved_edit(id).unwrap_or(of_turn);
         let named: Vec<_> =
-            first.attachments.iter().enumerate().filter_map(|(at, one)| Some((at, standing(one)?))).collect();
+            first.attachments.iter().enumerate().filter_map(|(at, one)| Some((at, status_of(one)?))).collect();
         let words = StoredValue::new(first.clone());
         let keep = Callback::new(move |attachments| {
             words.update_value(|words| words.attachments = attachments);
@@ -140,16 +140,16 @@ impl EditSession {
             self.attaching.selected.set(None);
         }
         let memory = self.memory.get_value();
-        let asked = keys::message_box_key_action(
+        let action = keys::message_box_key_action(
             field_key_press(event, &event.key()),
             memory,
             media::is_touch(),
             current_value(PreferenceSetting::Send),
         );
-        if asked == ComposerKeyAction::Send {
+        if action == ComposerKeyAction::Send {
             self.send();
         }
-        asked == ComposerKeyAction::Send
+        action == ComposerKeyAction::Send
     }
 
     /// Attaches pasted files.
@@ -161,9 +161,9 @@ impl EditSession {
         }
     }
 
-    fn refuse(self, why: &str) {
-        self.problem.set(Some(why.to_owned()));
-        self.announcer.say(why);
+    fn refuse(self, reason: &str) {
+        self.problem.set(Some(reason.to_owned()));
+        self.announcer.say(reason);
         if let Some(area) = self.area.get_untracked() {
             let _ = area.focus();
         }

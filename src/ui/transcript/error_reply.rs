@@ -33,7 +33,7 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
         let labelled_by = title_id.clone();
         let facts = facts(&failure, id, model.get());
         let kind = failure.kind;
-        let others = recovery_actions(kind).iter().filter_map(|way| recovery_link(*way, state, &turn)).collect_view();
+        let others = recovery_actions(kind).iter().filter_map(|action| recovery_link(*action, state, &turn)).collect_view();
         // Actions that can succeed without a change come first.
         let answers = turn.with_untracked(|view| view.turn.prev_turn_id.is_some());
         let names_models = recovery_actions(kind).contains(&RecoveryAction::RetryWithModel);
@@ -73,7 +73,7 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
 /// The details in a disclosure, with a copy button.
 fn error_details(id: TurnId, facts: Vec<(&'static str, String)>) -> impl IntoView {
     let summary_id = format!("turn-{id}-error-details");
-    let copied = facts.iter().map(|(what, value)| format!("{what}: {value}")).collect::<Vec<_>>().join("\n");
+    let copied = facts.iter().map(|(label, value)| format!("{label}: {value}")).collect::<Vec<_>>().join("\n");
     let copied = Callback::new(move |()| copied.clone());
     view! {
         <div class="error-more">
@@ -83,9 +83,9 @@ fn error_details(id: TurnId, facts: Vec<(&'static str, String)>) -> impl IntoVie
                     <Icon name="chevron-right"/>
                 </summary>
                 <dl>
-                    {facts.into_iter().map(|(what, value)| view! {
+                    {facts.into_iter().map(|(label, value)| view! {
                         <div>
-                            <dt>{what}</dt>
+                            <dt>{label}</dt>
                             <dd dir="auto">{value}</dd>
                         </div>
                     }).collect_view()}

@@ -236,7 +236,7 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: BranchField) -> imp
             <input type="hidden" name="branch_id" value=id.to_string()/>
             <input type="hidden" name="next" value=format!("/c/{chat}/tree")/>
             {face}
-            {live_view(move || wrong.get().map(|why| view! { <p class="problem" dir="auto">{why}</p> }))}
+            {live_view(move || wrong.get().map(|reason| view! { <p class="problem" dir="auto">{reason}</p> }))}
         </form>
     }
 }

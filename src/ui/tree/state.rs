@@ -224,10 +224,10 @@ impl TreeState {
         }
         let Some(at) = self.focused_index() else { return };
         let key = event.key();
-        let asked = self
+        let action = self
             .page
             .with_untracked(|page| self.typed.with_value(|typed| tree_key_action(page.as_ref()?, at, &key, typed)));
-        let Some(asked) = asked else { return };
+        let Some(action) = action else { return };
         event.prevent_default();
         let is_letter = key.chars().count() == 1 && key != "*";
         if is_letter && (key != " " || self.typed.with_value(|typed| !typed.is_empty())) {
@@ -236,7 +236,7 @@ impl TreeState {
             // Moving to another row ends the typeahead text.
             self.typed.set_value(String::new());
         }
-        match asked {
+        match action {
             TreeKeyAction::MoveTo(at) => {
                 if let Some(id) = self.with_row(at, row_id) {
                     focus::focus_first(&format!("#{id}"));

@@ -87,8 +87,8 @@ impl SlashCommand {
 
     /// Runs the command after its word was removed from the text.
     fn run(self) {
-        let press = |what: &str| {
-            focus::press_last(what);
+        let press = |selector: &str| {
+            focus::press_last(selector);
         };
         match self {
             // The dialog for choosing one of many models.

@@ -98,7 +98,7 @@ impl MentionSearch {
     /// Returns the matches of the word; none while they are unknown.
     fn options(self) -> Option<MentionMatches> {
         let word = self.state.mention.word.get()?;
-        let is_asked = self.asked.with(|asked| asked.as_ref().is_some_and(|title| !title.is_empty()));
+        let is_asked = self.asked.with(|title_searched| title_searched.as_ref().is_some_and(|title| !title.is_empty()));
         let mut found = self.documents.with(|documents| Some(matching_documents(documents.as_ref()?, &word)))?;
         found.turns = self.turns.find_by_word(&word);
         // A server search that is pending may yield more.
@@ -202,13 +202,13 @@ impl MentionSearch {
             if self.state.mention.word.try_get_untracked() != Some(word) {
                 return;
             }
-            let said = match answer.map(|answer| lines_from_response(&answer, lines)) {
+            let note = match answer.map(|answer| lines_from_response(&answer, lines)) {
                 Ok(Ok(quoted)) => return self.attach(quoted),
                 Ok(Err(count)) => words::no_such_lines(count),
-                Err(why) => why.map_or_else(|| words::not_read().to_owned(), |why| localize_field_error(&why)),
+                Err(error) => error.map_or_else(|| words::not_read().to_owned(), |error| localize_field_error(&error)),
             };
-            self.state.announcer.say(said.clone());
-            let _ = self.note.try_set(Some(said));
+            self.state.announcer.say(note.clone());
+            let _ = self.note.try_set(Some(note));
         });
     }
 

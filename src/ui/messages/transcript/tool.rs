@@ -193,7 +193,7 @@ pub fn tool_gist(call: &Block, result: Option<&Block>, failed: bool) -> Option<S
         _ => None,
     };
     let gist = match answer {
-        Some(Value::String(why)) if failed => Some(why.clone()),
+        Some(Value::String(message)) if failed => Some(message.clone()),
         Some(Value::Object(map)) if failed => {
             ["error", "message"].iter().find_map(|key| map.get(*key)?.as_str()).map(str::to_owned)
         }
@@ -267,14 +267,14 @@ pub fn json_size(is_list: bool, count: usize) -> String {
 /// hidden ones that are in it; empty where there are none.
 pub fn cleaned([ansi, nul, invalid, hidden]: [u64; 4]) -> String {
     let [codes, nuls, bytes, letters] = [ansi, nul, invalid, hidden].map(number);
-    let said = [
+    let parts = [
         plural_message!(ansi; "{codes} terminal code removed", "{codes} terminal codes removed"; "已去除 {codes} 个终端控制码"),
         plural_message!(nul; "{nuls} NUL replaced", "{nuls} NULs replaced"; "已替换 {nuls} 个 NUL"),
         plural_message!(invalid; "{bytes} invalid byte replaced", "{bytes} invalid bytes replaced"; "已替换 {bytes} 个无效字节"),
         plural_message!(hidden; "{letters} hidden character", "{letters} hidden characters"; "{letters} 个隐藏字符"),
     ];
     let is_any = [ansi, nul, invalid, hidden].map(|count| count > 0);
-    said.into_iter().zip(is_any).filter_map(|(words, is_any)| is_any.then_some(words)).collect::<Vec<_>>().join(" · ")
+    parts.into_iter().zip(is_any).filter_map(|(words, is_any)| is_any.then_some(words)).collect::<Vec<_>>().join(" · ")
 }
 
 /// The heading of the sources.

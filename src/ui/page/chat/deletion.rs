@@ -15,7 +15,7 @@ use crate::ui::transcript::turn_heading::focus_on_turn;
 
 /// Provides the deletion of parts of this chat as context, and returns it. `changes` is incremented when the tree
 /// changes.
-pub fn provide_deletion((state, way): (ChatState, PathNavigation), chat: ChatId, changes: RwSignal<u64>) -> DeletePart {
+pub fn provide_deletion((state, navigation): (ChatState, PathNavigation), chat: ChatId, changes: RwSignal<u64>) -> DeletePart {
     let navigate = use_navigate();
     let go = Callback::new(move |leaf: Option<TurnId>| {
         let address = leaf.map_or_else(|| chat_path(chat), |leaf| format!("{}?at={leaf}", chat_path(chat)));
@@ -59,7 +59,7 @@ pub fn provide_deletion((state, way): (ChatState, PathNavigation), chat: ChatId,
         if has_left {
             let last = if let DeletedPart::Turn(turn) = deed { state.remove_from(turn) } else { None };
             // A reader who has requested another path since is left alone.
-            if !way.is_navigating() {
+            if !navigation.is_navigating() {
                 go.run(leaf);
             }
             if !was_hidden {
