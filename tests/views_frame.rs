@@ -264,13 +264,13 @@ async fn text_of_person_or_model_never_becomes_markup() {
         let mut page = chat_page(TurnStatus::Complete, words);
         page.models.push(Model { provider_name: words.into(), name: words.into(), ..model(words, words, false) });
         page.notices.push(ComposerNotice::FoundLocally { name: words.into(), address: words.into(), has_models: true });
-        let way = ConnectionOption {
+        let option = ConnectionOption {
             id: words.into(),
             name: words.into(),
             keys_at: Some(words.into()),
             ..ConnectionOption::default()
         };
-        page.notices.push(ComposerNotice::NothingConfigured { ways: vec![way] });
+        page.notices.push(ComposerNotice::NothingConfigured { ways: vec![option] });
         let new = ChatPage { chat: None, branch: None, turns: Vec::new(), ..page.clone() };
         let listed = vec![ChatListItem {
             id: id(1),

@@ -135,13 +135,13 @@ fn text(html: &str) -> String {
 }
 
 fn assert_says(html: &str, words: &str) {
-    let said = text(html);
-    assert!(said.contains(words), "{words:?} not in {said:?}");
+    let shown = text(html);
+    assert!(shown.contains(words), "{words:?} not in {shown:?}");
 }
 
 fn assert_silent(html: &str, words: &str) {
-    let said = text(html);
-    assert!(!said.contains(words), "{words:?} in {said:?}");
+    let shown = text(html);
+    assert!(!shown.contains(words), "{words:?} in {shown:?}");
 }
 
 #[test]
@@ -175,9 +175,9 @@ fn notice_precedes_reply_and_does_not_split_reasoning() {
         let html = render_turn(turn);
         assert_eq!(html.matches("class=\"notice-line\"").count(), 2);
         assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 1, "one panel of reasoning");
-        let said = text(&html);
-        let at = |words: &str| said.find(words).unwrap_or_else(|| panic!("no {words:?} in {said}"));
-        assert!(at(refused.sentence()) < at("one") && at(dropped.sentence()) < at("one"), "{said}");
+        let shown = text(&html);
+        let at = |words: &str| shown.find(words).unwrap_or_else(|| panic!("no {words:?} in {shown}"));
+        assert!(at(refused.sentence()) < at("one") && at(dropped.sentence()) < at("one"), "{shown}");
         assert_eq!(html.matches("data-block-type=\"x:notice\"").count(), 2);
     }
     assert!(!render_turn(reply(2, [Content::text("So.")])).contains("notice-line"));
@@ -308,7 +308,7 @@ fn reasoning_continued_in_next_reply_is_one_block_where_it_starts() {
     ]);
     assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 1);
     assert_says(&html, "Thought for 5 s · 1 tool call");
-    let at = |what: &str| html.find(what).unwrap_or_else(|| panic!("no {what}"));
+    let at = |part: &str| html.find(part).unwrap_or_else(|| panic!("no {part}"));
     let places = [
         at(&format!("data-turn-id=\"{first_id}\"")),
         at("Planning it."),
@@ -405,7 +405,7 @@ fn every_failure_has_code_message_and_retry() {
 
 #[test]
 fn failure_has_recovery_links_that_work_without_script() {
-    let drawn = |kind| {
+    let rendered = |kind| {
         let mut turn = failed_turn(kind, vec![]);
         (turn.provider_used, turn.prev_turn_id) = (Some("openai-2".into()), Some(turn_id(1)));
         render_turns(vec![turn_view(user_turn(1, "Hi")), turn_view(turn)])
@@ -414,13 +414,13 @@ fn failure_has_recovery_links_that_work_without_script() {
     for (kind, name) in
         [(FailureKind::ProviderAuth, "Replace API key"), (FailureKind::ProviderQuota, "Open provider settings")]
     {
-        let html = drawn(kind);
+        let html = rendered(kind);
         assert!(tag(&html, card).contains("rel=\"external\""), "{kind:?}");
         assert_says(&html, name);
         let again = format!("href=\"/turns/{}/again\"", turn_id(2));
         assert_eq!(html.matches(&again).count(), 1, "{kind:?}: in the panel, and not beside it once more");
     }
-    let unreachable = drawn(FailureKind::ProviderUnreachable);
+    let unreachable = rendered(FailureKind::ProviderUnreachable);
     assert_says(&unreachable, "Test connection");
     assert!(
         tag(&unreachable, "action=\"/forms/providers/test\"").contains("method=\"post\""),
@@ -428,7 +428,7 @@ fn failure_has_recovery_links_that_work_without_script() {
     );
     tag(&unreachable, "name=\"id\" value=\"openai-2\"");
     for kind in [FailureKind::ContextTooLong, FailureKind::ProviderRefusedRequest] {
-        let html = drawn(kind);
+        let html = rendered(kind);
         for (turn, page) in [(2, "sent"), (1, "edit")] {
             // A link to a section of the page has a fragment behind its path.
             let link = format!("href=\"/turns/{}/{page}", turn_id(turn));
@@ -436,7 +436,7 @@ fn failure_has_recovery_links_that_work_without_script() {
         }
     }
     // A failure that ends by waiting links to no settings.
-    assert!(!drawn(FailureKind::ProviderOverloaded).contains("/settings/providers"));
+    assert!(!rendered(FailureKind::ProviderOverloaded).contains("/settings/providers"));
     let before_it_was_known = render_turn(failed_turn(FailureKind::ProviderAuth, vec![]));
     assert!(before_it_was_known.contains("href=\"/settings/providers"), "the card may not be known");
 }
@@ -629,10 +629,10 @@ fn reply_usage_is_shown_below_it_and_unknown_usage_is_not() {
     let html = render_turn(unpriced);
     assert_says(&html, "7 in · — out");
     assert_eq!(html.matches('—').count(), 1, "a cost that nobody knows is no dash at the end: {html}");
-    let mut said = reply(2, [Content::text("Done.")]);
-    said.usage = Usage { output_tokens: Some(7), ..Usage::default() };
-    said.cost = Some(Cost { micros: 1_500_000, is_estimated: false });
-    assert_says(&render_turn(said), "— in · 7 out $1.50");
+    let mut answered = reply(2, [Content::text("Done.")]);
+    answered.usage = Usage { output_tokens: Some(7), ..Usage::default() };
+    answered.cost = Some(Cost { micros: 1_500_000, is_estimated: false });
+    assert_says(&render_turn(answered), "— in · 7 out $1.50");
     let unknown = render_turn(reply(2, [Content::text("Done.")]));
     for part in [" in ·", " out", "$", "—"] {
         assert_silent(&unknown, part);
@@ -674,15 +674,15 @@ fn hostile_text_stays_text_everywhere() {
         error.message = hostile.into();
         error.detail = Some(hostile.into());
     }
-    let mut asked = user_turn(1, hostile);
-    asked.blocks.push(fixtures::block(
+    let mut question = user_turn(1, hostile);
+    question.blocks.push(fixtures::block(
         1,
         1,
         Content::Image { blob: "b".into(), mime: "m".into(), alt: hostile.into() },
     ));
     let mut streaming = streaming_turn(vec![thought(hostile, Some(hostile), None)]);
     streaming.id = turn_id(4);
-    let html = render_turns(vec![turn_view(asked), turn_view(answer), turn_view(streaming)]);
+    let html = render_turns(vec![turn_view(question), turn_view(answer), turn_view(streaming)]);
     for raw in ["<script", "<img", "</textarea", "</title", "onerror=alert(1)>\"'"] {
         assert!(!html.contains(raw), "{raw} in {html}");
     }
@@ -722,12 +722,12 @@ fn path_window_links_to_rest_at_both_ends() {
 #[test]
 fn hidden_characters_of_messages_and_replies_are_counted() {
     let tags: String = ('\u{e0061}'..='\u{e006c}').collect();
-    let said = format!("look{tags}");
-    let html = render_turns(vec![turn_view(user_turn(1, &said)), turn_view(reply(2, [Content::text(&said)]))]);
+    let text_with_tags = format!("look{tags}");
+    let html = render_turns(vec![turn_view(user_turn(1, &text_with_tags)), turn_view(reply(2, [Content::text(&text_with_tags)]))]);
     assert_eq!(html.matches(">12 hidden characters</summary>").count(), 2, "{html}");
     // The message itself keeps its hidden characters.
-    assert!(html.contains(&format!(">{said}</div>")), "{html}");
-    let open = render_turns(vec![turn_view(streaming_turn(vec![Content::text(&said)]))]);
+    assert!(html.contains(&format!(">{text_with_tags}</div>")), "{html}");
+    let open = render_turns(vec![turn_view(streaming_turn(vec![Content::text(&text_with_tags)]))]);
     assert!(open.contains("<p class=\"hidden-count\">12 hidden characters</p>"), "{open}");
     let ordinary = "👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} می\u{200c}خواهم क्\u{200d}ष";
     let html = render_turns(vec![turn_view(user_turn(1, ordinary)), turn_view(reply(2, [Content::text(ordinary)]))]);
@@ -737,13 +737,13 @@ fn hidden_characters_of_messages_and_replies_are_counted() {
 #[test]
 fn reply_links_ask_unless_message_on_path_names_host() {
     let text = "See https://known.test/a and https://other.test/?q=1.";
-    let drawn =
-        |said: &str| render_turns(vec![turn_view(user_turn(1, said)), turn_view(reply(2, [Content::text(text)]))]);
+    let rendered =
+        |message: &str| render_turns(vec![turn_view(user_turn(1, message)), turn_view(reply(2, [Content::text(text)]))]);
     let asks = format!("href=\"/leave?turn={}&amp;to=https%3A%2F%2F", turn_id(2));
-    let html = drawn("what is on known.test?");
+    let html = rendered("what is on known.test?");
     assert!(html.contains("href=\"https://known.test/a\""), "{html}");
     assert!(html.contains(&format!("{asks}other.test%2F%3Fq%3D1\"")), "{html}");
-    let html = drawn("hello");
+    let html = rendered("hello");
     assert!(html.contains(&format!("{asks}known.test%2Fa\"")), "{html}");
     // The server's highlighted markup is checked too.
     let parts = vec!["<p><a href=\"https://other.test/\">x</a></p>".to_owned()];

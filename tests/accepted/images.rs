@@ -170,8 +170,8 @@ async fn unknown_vision_support_is_learnt_from_one_repaired_refusal() {
         assert_eq!(notice, (!sees).then_some("images_not_seen"), "{model}");
         assert_complete(&talk.send_and_wait("Sure?", [plain_reply("Quite sure.")]).await);
         assert_eq!(talk.validator.violations().len(), usize::from(!sees), "{model}: {:?}", talk.validator.violations());
-        let told = last_request(&talk)[0]["content"].to_string().contains("[image: A leaf]");
-        assert_eq!((told, images_in(&last_request(&talk)).len()), (!sees, if sees { 2 } else { 0 }), "{model}");
+        let is_described = last_request(&talk)[0]["content"].to_string().contains("[image: A leaf]");
+        assert_eq!((is_described, images_in(&last_request(&talk)).len()), (!sees, if sees { 2 } else { 0 }), "{model}");
         let made = generations::list(&talk.house.db, talk.house.owner, turn.id).await.unwrap();
         let expected = if sees { Value::Null } else { json!("images_not_seen") };
         assert_eq!(last_manifest(&made)["repair"], expected, "{model}");
@@ -243,13 +243,13 @@ fn every_rule_about_images_has_request_that_it_refuses() {
     let png = turnleaf_providers::base64::encode(PNG);
     let url = format!("data:image/png;base64,{png}");
     let judged = |path: &str, body: Value| {
-        let asked = ProviderRequest {
+        let request = ProviderRequest {
             provider: path.split('/').nth(1).unwrap().into(),
             path: path.into(),
             headers: Vec::new(),
             body,
         };
-        pictures::check_images(&asked).map_err(|refusal| refusal.message)
+        pictures::check_images(&request).map_err(|refusal| refusal.message)
     };
     let block = |mime: &str, data: &str| json!({"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}});
     let says = |role: &str, content: Value| json!({"messages": [{"role": role, "content": content}]});

@@ -178,19 +178,19 @@ async fn main() -> ExitCode {
             }
         }
     };
-    let asked: Vec<&'static Scenario> = SCENARIOS.iter().filter(is_asked).collect();
-    let patient = asked.iter().copied().filter(|scenario| scenario.is_patient);
-    let beside = patient.flat_map(|scenario| scenario.databases.iter().map(move |database| run(scenario, *database)));
-    let beside = futures::future::join_all(beside.collect::<Vec<_>>());
+    let scenarios: Vec<&'static Scenario> = SCENARIOS.iter().filter(is_asked).collect();
+    let patient = scenarios.iter().copied().filter(|scenario| scenario.is_patient);
+    let concurrent = patient.flat_map(|scenario| scenario.databases.iter().map(move |database| run(scenario, *database)));
+    let concurrent = futures::future::join_all(concurrent.collect::<Vec<_>>());
     let one_by_one = async {
         let mut rows = Vec::new();
-        for scenario in asked.iter().copied().filter(|scenario| !scenario.is_patient) {
+        for scenario in scenarios.iter().copied().filter(|scenario| !scenario.is_patient) {
             let on_each = scenario.databases.iter().map(|database| run(scenario, *database));
             rows.extend(futures::future::join_all(on_each).await);
         }
         rows
     };
-    let (mut rows, more) = tokio::join!(one_by_one, beside);
+    let (mut rows, more) = tokio::join!(one_by_one, concurrent);
     rows.extend(more);
     // The folder stays if a failed scenario has left something in it.
     let _ = std::fs::remove_dir(&place);

@@ -75,7 +75,7 @@ impl TestInstallation {
     pub async fn start(&self) -> RunningServer {
         match self.try_start().await {
             Ok(server) => server,
-            Err(why) => panic!("the server does not start: {why}; its log ends:\n{}", self.read_log()),
+            Err(reason) => panic!("the server does not start: {reason}; its log ends:\n{}", self.read_log()),
         }
     }
 
@@ -84,8 +84,8 @@ impl TestInstallation {
     pub async fn try_start(&self) -> Result<RunningServer, String> {
         let mut child = self.command().args(["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
         let mut line = String::new();
-        let mut said = BufReader::new(child.stdout.take().unwrap());
-        let listens = timeout(PATIENCE, said.read_line(&mut line)).await;
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let listens = timeout(PATIENCE, stdout.read_line(&mut line)).await;
         if !listens.is_ok_and(|read| read.is_ok_and(|length| length > 0)) {
             return Err(format!("{:?}", child.try_wait()));
         }

@@ -122,22 +122,22 @@ pub async fn varied_chat(house: &TestServer) -> ChatId {
     let first = house.send("Hello").await;
     house.wait_until_ended(first.assistant_turn.id).await;
     let chat = first.chat.id;
-    let say = async |after: TurnId, words: &str, place: PlacementRequest| {
+    let send_at = async |after: TurnId, words: &str, place: PlacementRequest| {
         let place = PlacementRequest { prev_turn_id: Some(after), ..place };
         let turn = TurnRequest { chat_id: Some(chat), place, ..message_to_send(words) };
         let started = house.service.start_turn(house.owner, turn).await.unwrap();
         house.wait_until_ended(started.assistant_turn.id).await;
         started.assistant_turn.id
     };
-    let second = say(first.assistant_turn.id, "Go on", PlacementRequest::default()).await;
-    say(first.assistant_turn.id, "Or else", PlacementRequest::default()).await;
+    let second = send_at(first.assistant_turn.id, "Go on", PlacementRequest::default()).await;
+    send_at(first.assistant_turn.id, "Or else", PlacementRequest::default()).await;
     let other = PlacementRequest {
         provider: Some("scripted".into()),
         model: Some("model-b".into()),
         may_branch: true,
         ..PlacementRequest::default()
     };
-    say(second, "With another model", other).await;
+    send_at(second, "With another model", other).await;
     chat
 }
 
@@ -220,9 +220,9 @@ async fn foreign_tree_is_imported_with_versions_and_last_position() {
         assert_eq!((report.format, report.imported, report.turns, report.branches), (Some("chatgpt"), 1, 3, 2));
         let chat = report.chats[0].id.unwrap();
         let path = house.service.path(house.owner, chat, None, 10).await.unwrap();
-        let said: Vec<String> = path.turns.iter().map(turnleaf::domain::Turn::content_text).collect();
+        let texts: Vec<String> = path.turns.iter().map(turnleaf::domain::Turn::content_text).collect();
         assert_eq!(
-            (path.chat.title.as_str(), said.as_slice()),
+            (path.chat.title.as_str(), texts.as_slice()),
             ("A tree", ["Hello".to_owned(), "Good day".to_owned()].as_slice())
         );
         let reply = path.turns.last().unwrap();

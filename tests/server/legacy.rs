@@ -70,9 +70,9 @@ async fn outline(house: &TestServer) -> Vec<String> {
             let exchange = exchanges.iter().find(|exchange| exchange["id"] == turn["exchange_id"]).unwrap();
             assert_eq!(exchange["kind"], "import");
             let thinks = if exchange["is_thinking_mode"] == true { " thinks" } else { "" };
-            let said: Vec<String> = turn["blocks"].as_array().unwrap().iter().map(|block| line(block, turn)).collect();
+            let blocks: Vec<String> = turn["blocks"].as_array().unwrap().iter().map(|block| line(block, turn)).collect();
             let (role, status) = (turn["role"].as_str().unwrap(), turn["status"].as_str().unwrap());
-            lines.push(format!("{role}{thinks} {status}: {}", said.join(" | ")));
+            lines.push(format!("{role}{thinks} {status}: {}", blocks.join(" | ")));
         }
     }
     lines
@@ -182,14 +182,14 @@ async fn four_tables_with_turns_are_imported_with_stored_mode() {
                         ("ThinkBlocks", 3, 0)
                     ]
                 );
-                let told = issue_lines(&report).join("\n");
+                let issues = issue_lines(&report).join("\n");
                 for words in [
                     "lost Conversations: content of UserName cannot be imported",
                     "its conversation is missing",
                     "the conversation has no messages",
                     "the tool call `clock` has no result: imported as stopped",
                 ] {
-                    assert!(told.contains(words), "{words}: {told}");
+                    assert!(issues.contains(words), "{words}: {issues}");
                 }
             } else {
                 // A conversation is recognized, whichever database it is read from.

@@ -93,8 +93,8 @@ fn block_strategy() -> impl Strategy<Value = BlockSpec> {
         2 => (word_strategy(), optional(word_strategy()), optional(word_strategy()), optional(0..1u64 << 40))
             .prop_map(|(text, signature, title, ms)| BlockSpec::Thinking(text, signature, title, ms)),
         1 => word_strategy().prop_map(BlockSpec::Signature),
-        2 => (value_strategy(), optional(word_strategy()), value_strategy(), 0..5usize, value_strategy()).prop_map(|(arguments, raw, result, how, metadata)| {
-            BlockSpec::Tool { arguments, raw, result, how, metadata }
+        2 => (value_strategy(), optional(word_strategy()), value_strategy(), 0..5usize, value_strategy()).prop_map(|(arguments, raw, result, call_end, metadata)| {
+            BlockSpec::Tool { arguments, raw, result, how: call_end, metadata }
         }),
         1 => (prop::collection::vec(any::<u8>(), 0..40), word_strategy()).prop_map(|(bytes, alt)| BlockSpec::Picture(bytes, alt)),
         1 => (any::<Index>(), optional((0..5u64, 5..9u64))).prop_map(|(which, part)| BlockSpec::Document(which, part)),
@@ -168,9 +168,9 @@ fn turn_strategy() -> impl Strategy<Value = TurnSpec> {
         (1..u32::MAX).prop_map(Thinking::Budget),
     ];
     let shape = (any::<Index>(), 0..12u8, 0..3usize, 0..3usize);
-    let said = (word_strategy(), word_strategy(), any::<bool>(), (any::<bool>(), optional(thinking)), 0..3usize);
-    (shape, prop::collection::vec(block_strategy(), 0..5), prop::collection::vec(call_strategy(), 0..3), said).prop_map(
-        |((parent, place, model, ending), pieces, calls, (failure, said, is_handed_over, thinking, policy))| TurnSpec {
+    let details = (word_strategy(), word_strategy(), any::<bool>(), (any::<bool>(), optional(thinking)), 0..3usize);
+    (shape, prop::collection::vec(block_strategy(), 0..5), prop::collection::vec(call_strategy(), 0..3), details).prop_map(
+        |((parent, place, model, ending), pieces, calls, (failure, details, is_handed_over, thinking, policy))| TurnSpec {
             parent,
             place,
             model,
@@ -180,7 +180,7 @@ fn turn_strategy() -> impl Strategy<Value = TurnSpec> {
             failure,
             is_handed_over,
             thinking,
-            said,
+            said: details,
             policy,
         },
     )
@@ -392,12 +392,12 @@ impl TreePlanter<'_> {
             policy: policies[node.policy],
             ..branch(self.chat.id)
         };
-        let said = match node.model {
+        let prefix = match node.model {
             0 => frozen_settings(),
             1 => PromptPrefix { system_prompt: node.said.clone(), tools: Some(Vec::new()) },
             _ => PromptPrefix::default(),
         };
-        branches::insert(&mut self.tx, &new, &said).await.unwrap();
+        branches::insert(&mut self.tx, &new, &prefix).await.unwrap();
         self.branches.push(new);
         self.branches.len() - 1
     }
@@ -605,15 +605,15 @@ impl TreePlanter<'_> {
                     let attaches_to = blocks.last().map(|block| block.id);
                     add(&mut blocks, author, Content::ThinkingSignature { signature: words.clone(), attaches_to });
                 }
-                BlockSpec::Tool { arguments, raw, result: brought, how, metadata } if is_reply => {
+                BlockSpec::Tool { arguments, raw, result: brought, how: call_end, metadata } if is_reply => {
                     use ToolStatus::{Cancelled, Denied, Done, Failed, Interrupted};
                     let tool = Content::ToolUse {
                         tool_use_id: format!("call {}", blocks.len()),
                         tool_name: "look_up".into(),
                         arguments: arguments.clone(),
                         arguments_raw: raw.clone(),
-                        status: [Done, Failed, Cancelled, Denied, Interrupted][*how],
-                        duration_ms: (*how > 1).then_some(4),
+                        status: [Done, Failed, Cancelled, Denied, Interrupted][*call_end],
+                        duration_ms: (*call_end > 1).then_some(4),
                     };
                     // A result names the blobs that its tool produced.
                     let metadata = match raw {
@@ -748,8 +748,8 @@ fn every_tree_round_trips_between_all_databases() {
     let config = Config { cases: TREES, max_shrink_iters: 400, failure_persistence: None, ..Config::default() };
     let ran = TestRunner::new(config)
         .run(&tree_strategy(), |tree| runtime.block_on(assert_round_trip(&sources, &targets, &tree)));
-    if let Err(why) = ran {
-        panic!("{why}");
+    if let Err(error) = ran {
+        panic!("{error}");
     }
     runtime.block_on(async {
         // All chats are copied at once, and every invariant holds on both sides.

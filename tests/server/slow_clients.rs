@@ -54,10 +54,10 @@ async fn open_request(address: SocketAddr, head: &str) -> TcpStream {
 }
 
 /// Reads until the text contains `what`, or until the connection ends.
-async fn read_until(stream: &mut TcpStream, what: &str) -> String {
+async fn read_until(stream: &mut TcpStream, text: &str) -> String {
     let mut all = Vec::new();
     let mut piece = [0; 16 << 10];
-    while !String::from_utf8_lossy(&all).contains(what) {
+    while !String::from_utf8_lossy(&all).contains(text) {
         match stream.read(&mut piece).await {
             Ok(length @ 1..) => all.extend_from_slice(&piece[..length]),
             _ => break,

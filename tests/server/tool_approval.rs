@@ -114,8 +114,8 @@ async fn refusal_is_sent_to_model_with_reason_while_other_calls_run() {
     gate.notify_one();
     let turn = house.wait_until_complete(id).await;
     assert_eq!(statuses(&turn), [ToolStatus::Denied, ToolStatus::Done]);
-    let told = tool_results_sent(&log, 1);
-    assert_eq!(told[2], "The user declined this call. Their reason: use the\u{2400}other file", "{told:?}");
+    let results = tool_results_sent(&log, 1);
+    assert_eq!(results[2], "The user declined this call. Their reason: use the\u{2400}other file", "{results:?}");
     assert_eq!(lab.run_count("write"), 0);
     house.check_invariants().await;
 }
@@ -261,11 +261,11 @@ async fn approval_works_over_api_and_forms() {
     assert_eq!(unknown.0, StatusCode::BAD_REQUEST);
     let nowhere = format!("/api/turns/{id}/calls/{id}");
     assert_eq!(api.call("POST", &format!("{nowhere}/stop"), None).await.0, StatusCode::NOT_FOUND);
-    let said = json!({ "decision": "allow", "hash": ask.hash });
-    let (status, answer) = api.call("POST", &path, Some(said.clone())).await;
+    let decision = json!({ "decision": "allow", "hash": ask.hash });
+    let (status, answer) = api.call("POST", &path, Some(decision.clone())).await;
     assert_eq!((status, &answer["turn_id"]), (StatusCode::OK, &json!(id)));
     api.house.wait_until_complete(id).await;
-    assert_eq!(api.call("POST", &path, Some(said)).await.1["code"], "not_asked");
+    assert_eq!(api.call("POST", &path, Some(decision)).await.1["code"], "not_asked");
     let (status, problem) = api.call("POST", &format!("/api/turns/{id}/continue"), None).await;
     assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("not_asked")));
 

@@ -19,8 +19,8 @@ use crate::tree_fixtures::{TreeFixture, plant_tree, pseudo_random_parent};
 
 /// Builds a request body with every message of a path, and its manifest.
 fn request_and_list(path: &[Turn]) -> (Bytes, Bytes) {
-    let said = |turn: &Turn| json!({ "role": turn.role, "content": format!("{} {}", turn.id, "word ".repeat(400)) });
-    let body = json!({ "messages": path.iter().map(said).collect::<Vec<_>>(), "model": "m", "stream": true });
+    let message = |turn: &Turn| json!({ "role": turn.role, "content": format!("{} {}", turn.id, "word ".repeat(400)) });
+    let body = json!({ "messages": path.iter().map(message).collect::<Vec<_>>(), "model": "m", "stream": true });
     let entry = |turn: &Turn| json!({ "turn_id": turn.id, "mode": "canonical" });
     let manifest = json!({ "not_sent": [], "turns": path.iter().map(entry).collect::<Vec<_>>() });
     (body.to_string().into(), manifest.to_string().into())

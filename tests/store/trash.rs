@@ -562,16 +562,16 @@ async fn nothing_new_is_attached_to_deleted_turn() {
         let mut tx = tree.db.begin().await.unwrap();
         let ord = chats::allocate_ord(&mut tx, tree.owner, tree.chat, next_time()).await.unwrap().unwrap();
         let late = turn(&on, parent.exchange_id, Some(&parent), ord, Role::User);
-        let said = turns::insert(&mut tx, &late).await.unwrap_err();
-        assert!(matches!(said, StoreError::Deleted(_)), "{said:?}");
+        let error = turns::insert(&mut tx, &late).await.unwrap_err();
+        assert!(matches!(error, StoreError::Deleted(_)), "{error:?}");
         let late = Branch { fork_turn_id: Some(first), ..branch(tree.chat) };
-        let said = branches::insert(&mut tx, &late, &frozen_settings()).await.unwrap_err();
-        assert!(matches!(said, StoreError::Deleted(_)), "{said:?}");
+        let error = branches::insert(&mut tx, &late, &frozen_settings()).await.unwrap_err();
+        assert!(matches!(error, StoreError::Deleted(_)), "{error:?}");
         tx.rollback().await.unwrap();
         tree.delete(DeletionRoot::Chat).await;
         let mut tx = tree.db.begin().await.unwrap();
-        let said = branches::insert(&mut tx, &branch(tree.chat), &frozen_settings()).await.unwrap_err();
-        assert!(matches!(said, StoreError::Deleted(_)), "{said:?}");
+        let error = branches::insert(&mut tx, &branch(tree.chat), &frozen_settings()).await.unwrap_err();
+        assert!(matches!(error, StoreError::Deleted(_)), "{error:?}");
         tx.rollback().await.unwrap();
         fresh.close().await;
     }

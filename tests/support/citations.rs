@@ -134,14 +134,14 @@ proptest! {
     ) {
         for api in APIS {
             let blocks = blocks(api, &body(api, &text, &places));
-            let (said, sources, cites) = draw_with_citations(&blocks);
-            prop_assert_eq!(&said, &text, "{:?}", api);
+            let (rendered, sources, cites) = draw_with_citations(&blocks);
+            prop_assert_eq!(&rendered, &text, "{:?}", api);
             prop_assert!(sources.list.len() <= 1);
             for cite in &cites {
-                prop_assert!(said.is_char_boundary(cite.at), "{:?}", cite);
+                prop_assert!(rendered.is_char_boundary(cite.at), "{:?}", cite);
             }
-            let with = rendered_html(&render_with(&said, &cites, &PlainEnricher));
-            prop_assert_eq!(without_marks(&with), rendered_html(&render(&said)), "{:?}", api);
+            let with = rendered_html(&render_with(&rendered, &cites, &PlainEnricher));
+            prop_assert_eq!(without_marks(&with), rendered_html(&render(&rendered)), "{:?}", api);
         }
     }
 }

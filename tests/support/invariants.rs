@@ -119,15 +119,15 @@ pub fn assert_decoder_invariants(api: ProviderApi, dialect: &str, body: &[u8]) {
     let pieces = DamageRng::from_bytes(body).random_pieces(body);
     let sizes: Vec<usize> = pieces.iter().map(|piece| piece.len()).collect();
     assert_eq!(read(pieces), (items, outcome), "in pieces of {sizes:?}");
-    let how = |chunk| ReplayOptions {
+    let options = |chunk| ReplayOptions {
         api: api.as_str().to_owned(),
         dialect: Some(dialect.to_owned()),
         http_status: None,
         chunk,
         with_next_message: true,
     };
-    let printed = replay(&how(None), body).unwrap();
-    assert_eq!(replay(&how(Some(1)), body).unwrap(), printed, "byte by byte");
+    let printed = replay(&options(None), body).unwrap();
+    assert_eq!(replay(&options(Some(1)), body).unwrap(), printed, "byte by byte");
 }
 
 fn size(item: &DecodedItem) -> usize {

@@ -16,7 +16,7 @@ const DATA: &str = "data:image/png;base64,aGk=";
 
 /// Builds turns with every kind of block.
 fn turns() -> Vec<TurnView> {
-    let mut asked = user_turn(1, "Look at <b>this</b>\n  and that");
+    let mut question = user_turn(1, "Look at <b>this</b>\n  and that");
     let chip = Content::PartialReference {
         ref_id: "00000000-0000-0000-0000-0000000000d1".into(),
         ref_type: DOCUMENT_REF_TYPE.into(),
@@ -28,9 +28,9 @@ fn turns() -> Vec<TurnView> {
         AttachmentCard { title: "spec.md".into(), lines: Some((10, 42)), tokens: 1_234, ..AttachmentCard::default() };
     let picture = Attachment::image(SHA.into(), "image/png".into(), "A leaf".into(), Some((960, 384)), None);
     for (content, card) in [(chip, card), (picture.content, picture.card)] {
-        let mut block = fixtures::block(1, asked.blocks.len() as u32, content);
+        let mut block = fixtures::block(1, question.blocks.len() as u32, content);
         block.block_metadata = json!({ CARD_KEY: card });
-        asked.blocks.push(block);
+        question.blocks.push(block);
     }
     let mut long = fixtures::rich_reply(2);
     let mut result = tool_result("call_3", "draw", json!("Two files."));
@@ -66,7 +66,7 @@ fn turns() -> Vec<TurnView> {
     for (n, block) in (0..).zip(&mut broken.blocks) {
         block.id = block_id(400 + n);
     }
-    let mut views = vec![turn_view(asked), turn_view(long), turn_view(user_turn(3, "And?")), turn_view(broken)];
+    let mut views = vec![turn_view(question), turn_view(long), turn_view(user_turn(3, "And?")), turn_view(broken)];
     views[1].siblings = vec![turn_id(9), views[1].turn.id];
     // The server sends this markup already rendered, with the buttons of the application's page.
     let text = views[1].turn.blocks.iter().find(|block| matches!(block.content, Content::Text { is_error: false, .. }));

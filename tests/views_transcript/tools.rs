@@ -98,7 +98,7 @@ fn every_card_state_has_icon_and_text() {
         ("handed over", reply(2, [call(ToolStatus::HandedOver)])),
         ("by the provider", with_metadata(reply(2, [call(ToolStatus::Done)]), json!({"run_by": "provider"}))),
     ];
-    let said: Vec<String> = states
+    let shown: Vec<String> = states
         .into_iter()
         .map(|(state, turn)| {
             let html = render_turn(turn);
@@ -106,7 +106,7 @@ fn every_card_state_has_icon_and_text() {
             format!("{state}: {} {}", status.split('"').next().unwrap(), header(&html))
         })
         .collect();
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(shown.join("\n"));
 }
 
 #[test]
@@ -151,11 +151,11 @@ fn approval_prompt_shows_server_tool_and_every_argument_and_is_form() {
     assert_says(&html, "Allow once Allow in this chat Always allow Reason (sent to the model) Deny");
     assert_says(&html, "1 hidden character");
     assert_says(&html, "U+202E gnp.exe");
-    let said = text(&html);
+    let shown = text(&html);
     let order: Vec<_> = ["&quot;a&quot;: ", "&quot;b&quot;: ", "&quot;y&quot;: ", "&quot;z&quot;: "]
-        .map(|key| said.rfind(key).unwrap_or_else(|| panic!("no {key} in {said}")))
+        .map(|key| shown.rfind(key).unwrap_or_else(|| panic!("no {key} in {shown}")))
         .into();
-    assert!(order.is_sorted(), "in the order that the answer is bound to: {said}");
+    assert!(order.is_sorted(), "in the order that the answer is bound to: {shown}");
     assert!(!html.contains("autofocus"));
     // Enter in a textarea submits nothing.
     assert!(html.contains("<textarea id=\"ask-") && !html.contains("<input type=\"text\""));

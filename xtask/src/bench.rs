@@ -59,7 +59,7 @@ pub fn run(figures: &[String], megabytes: usize, fail_over: Option<f64>) -> Resu
         load.arg(format!("--{name}")).arg(programs.join(name));
     }
     let are_asked = |letters: &[char]| figures.is_empty() || figures.iter().any(|figure| figure.starts_with(letters));
-    if are_asked(&['K', 'L']) || IN_BROWSER.iter().any(|figure| figures.iter().any(|asked| asked == figure)) {
+    if are_asked(&['K', 'L']) || IN_BROWSER.iter().any(|figure| figures.iter().any(|requested| requested == figure)) {
         packages::install_node_packages("what is measured in a browser", &workspace::end2end())?;
     }
     if are_asked(&['A']) {
@@ -88,8 +88,8 @@ fn linked_programs(figures: &[String]) -> Vec<&'static str> {
 
 /// Returns the directory of recorded responses, which the tests use too.
 fn fixtures() -> PathBuf {
-    let beside = workspace::root().join("../shared/fixtures");
-    std::env::var_os("TURNLEAF_FIXTURES").map_or(beside, PathBuf::from)
+    let shared = workspace::root().join("../shared/fixtures");
+    std::env::var_os("TURNLEAF_FIXTURES").map_or(shared, PathBuf::from)
 }
 
 #[cfg(test)]

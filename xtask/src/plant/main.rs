@@ -143,13 +143,13 @@ async fn plant_chat(db: &Db, owner: UserId, lock: &ModelLock, length: usize, say
             branch = start_branch(tx, &chat, lock, path.last()).await?;
         }
         let mut user = turn(tx, &chat, &branch, path.last(), Role::User, n).await?;
-        let asked = exchange(&branch, user.id, ExchangeKind::Send);
-        user.exchange_id = asked.id;
+        let user_exchange = exchange(&branch, user.id, ExchangeKind::Send);
+        user.exchange_id = user_exchange.id;
         says.add_block(&mut user, n);
-        exchanges::insert(tx, owner, &asked, None).await?;
+        exchanges::insert(tx, owner, &user_exchange, None).await?;
         turns::insert(tx, &user).await?;
         let mut reply = turn(tx, &chat, &branch, Some(&user), Role::Assistant, n).await?;
-        reply.exchange_id = asked.id;
+        reply.exchange_id = user_exchange.id;
         says.add_block(&mut reply, n);
         turns::insert(tx, &reply).await?;
         // Chats of a given text length serve as the reference for imports and exports, so they store no responses.

@@ -28,10 +28,10 @@ impl ParallelPart {
     }
 
     fn run(name: &'static str, command: &mut Command) -> Result<Self> {
-        let said = tempfile::tempfile()?;
-        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said.try_clone()?);
+        let output = tempfile::tempfile()?;
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?);
         let child = command.spawn().with_context(|| format!("cannot begin {name}"))?;
-        Ok(Self { name, child, said })
+        Ok(Self { name, child, said: output })
     }
 
     /// Waits for the end of the part and shows its output.

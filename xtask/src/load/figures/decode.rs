@@ -87,9 +87,9 @@ pub async fn measure_ending(bench: &mut BenchContext) -> Result<()> {
         ended.push(reply.ended_after as f64 / 1e6);
     }
     let most = ended.iter().copied().fold(f64::NAN, f64::max);
-    let figure = |what, value, bound| BenchFigure {
+    let figure = |name, value, bound| BenchFigure {
         id: "D3",
-        what,
+        what: name,
         unit: "ms",
         value,
         goal: FigureGoal::AtMost(bound),

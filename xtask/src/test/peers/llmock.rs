@@ -139,13 +139,13 @@ fn check_expectation(talk: &PeerClient, api: &str, promise: &FaultExpectation) -
     let reply = talk.send_message(&chat, "Count.")?;
     ensure!(reply.ending() == promise.ending, "it ended as {}: {:#}", reply.ending(), reply.turn);
     ensure!(reply.attempts == promise.attempts, "the attempts were {:?}", reply.attempts);
-    let said = reply.text_of_blocks("text");
+    let texts = reply.text_of_blocks("text");
     if promise.ending == "complete" {
-        ensure!(said == REPLY && reply.blocks() == ["text"], "{:#}", reply.turn);
+        ensure!(texts == REPLY && reply.blocks() == ["text"], "{:#}", reply.turn);
         return Ok(());
     }
     ensure!(reply.blocks().last() == Some(&"error"), "{:#}", reply.turn);
-    ensure!(REPLY.starts_with(&said) && said.is_empty() != promise.keeps_words, "it kept {said:?}");
+    ensure!(REPLY.starts_with(&texts) && texts.is_empty() != promise.keeps_words, "it kept {texts:?}");
     if promise.keeps_words {
         let again = talk.retry_reply(&reply)?;
         ensure!(again.ending() == "complete" && again.text_of_blocks("text") == REPLY, "again: {:#}", again.turn);
