@@ -61,7 +61,7 @@ pub struct TimelineItem {
     pub turn_id: TurnId,
     pub created_at: DateTime<Utc>,
     #[serde(flatten)]
-    pub what: TimelineItemKind,
+    pub kind: TimelineItemKind,
 }
 
 /// The kind of a timeline item.
@@ -165,7 +165,7 @@ fn reply_group(run: &mut [Turn], is_thinking_mode: &dyn Fn(TurnId) -> bool) -> O
             id: segment.key(),
             turn_id: turn.id,
             created_at: block.created_at,
-            what: item_kind(segment, turn, &blocks, &thoughts),
+            kind: item_kind(segment, turn, &blocks, &thoughts),
         }
     };
     for shown in &shown {

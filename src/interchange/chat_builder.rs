@@ -178,7 +178,7 @@ impl ChatBuilder<'_, '_> {
             created_at,
             context: self.context,
             path: self.turns_above(at),
-            tell: &mut |kind, text| report_issue(ImportIssue { kind, location: place(), text }),
+            report_issue: &mut |kind, text| report_issue(ImportIssue { kind, location: place(), text }),
         };
         let (mut blocks, shows_something) = sheet.build_blocks();
         let (mut status, mut error) = ending(message);

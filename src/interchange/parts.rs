@@ -66,7 +66,7 @@ pub(crate) fn read_parts(
 #[derive(Default)]
 pub(crate) struct SeenConversations {
     /// Content hashes by id.
-    said: HashMap<String, HashSet<u64>>,
+    hashes: HashMap<String, HashSet<u64>>,
     names: UniqueIds,
 }
 
@@ -80,7 +80,7 @@ impl SeenConversations {
     ) -> Option<Conversation> {
         let mut hasher = DefaultHasher::new();
         value.hash(&mut hasher);
-        if !self.said.entry(conversation.source_id.clone()).or_default().insert(hasher.finish()) {
+        if !self.hashes.entry(conversation.source_id.clone()).or_default().insert(hasher.finish()) {
             notes.add(IssueKind::LeftOut, "", "the same conversation appears earlier in the file");
             return None;
         }

@@ -33,7 +33,7 @@ struct ConformingClient {
     body: Value,
     user: fn(&str) -> Value,
     /// Converts the content of a reply into messages.
-    said: fn(&[Value]) -> Vec<Value>,
+    to_messages: fn(&[Value]) -> Vec<Value>,
     /// Returns the messages with the results of a reply's calls.
     results: fn(&[Value]) -> Vec<Value>,
 }
@@ -41,14 +41,14 @@ struct ConformingClient {
 /// A conversation up to a valid request.
 #[derive(Clone)]
 struct ValidConversation {
-    asked: ProviderRequest,
+    request: ProviderRequest,
     memory: ProviderMemory,
 }
 
 impl ValidConversation {
     /// Returns the refusal of the request after a change, or `(accepted)`.
     fn refusal_of(&self, change: impl FnOnce(&mut ProviderRequest)) -> String {
-        let mut request = self.asked.clone();
+        let mut request = self.request.clone();
         change(&mut request);
         match protocol_of(&request).unwrap().judge(&request, &self.memory) {
             Err(refusal) => refusal.message,
@@ -57,7 +57,7 @@ impl ValidConversation {
     }
 
     fn remarks_on(&self, change: impl FnOnce(&mut ProviderRequest)) -> Vec<String> {
-        let mut request = self.asked.clone();
+        let mut request = self.request.clone();
         change(&mut request);
         let bytes = request.body.to_string();
         self.memory.remarks(protocol_of(&request).unwrap(), &request, bytes.as_bytes())
@@ -98,7 +98,7 @@ impl ConformingClient {
             headers,
             body,
         };
-        let mut good = ValidConversation { asked: request, memory: ProviderMemory::default() };
+        let mut good = ValidConversation { request, memory: ProviderMemory::default() };
         self.append_reply(&mut good, &ScriptedReply::new([thinking_part("Hm."), text_part("Hello there.")]));
         self.append_messages(&mut good, [(self.user)("The weather?")]);
         let two = [call_part("weather", json!({"place": "Bonn"})), call_part("time", json!({}))];
@@ -115,19 +115,19 @@ impl ConformingClient {
     }
 
     fn append_reply(&self, good: &mut ValidConversation, scripted: &ScriptedReply) {
-        let rules = protocol_of(&good.asked).unwrap();
-        let bytes = good.asked.body.to_string();
-        assert_eq!(good.memory.remarks(rules, &good.asked, bytes.as_bytes()), Vec::<String>::new());
-        assert_eq!(rules.judge(&good.asked, &good.memory), Ok(()));
-        let speech = rules.encode_reply(&good.asked, scripted, good.memory.sent.len() + 1);
-        let (messages, model) = ((self.said)(&speech.content), rules.model(&good.asked).to_owned());
-        let request = good.asked.clone();
+        let rules = protocol_of(&good.request).unwrap();
+        let bytes = good.request.body.to_string();
+        assert_eq!(good.memory.remarks(rules, &good.request, bytes.as_bytes()), Vec::<String>::new());
+        assert_eq!(rules.judge(&good.request, &good.memory), Ok(()));
+        let speech = rules.encode_reply(&good.request, scripted, good.memory.sent.len() + 1);
+        let (messages, model) = ((self.to_messages)(&speech.content), rules.model(&good.request).to_owned());
+        let request = good.request.clone();
         good.memory.record_reply(rules, &request, &model, scripted, speech);
         self.append_messages(good, messages);
     }
 
     fn append_messages(&self, good: &mut ValidConversation, messages: impl IntoIterator<Item = Value>) {
-        good.asked.body[self.messages].as_array_mut().unwrap().extend(messages);
+        good.request.body[self.messages].as_array_mut().unwrap().extend(messages);
     }
 }
 
@@ -235,6 +235,6 @@ async fn refusals_are_encoded_in_each_provider_format() {
         assert!(refused.failure.detail.unwrap_or_default().contains(words), "{provider}");
         let noted = validator.violations().pop().unwrap();
         assert_eq!((noted.provider.as_str(), noted.model.as_str()), (provider, model));
-        assert!(noted.what.contains(words) && noted.body == body, "{noted:?}");
+        assert!(noted.message.contains(words) && noted.body == body, "{noted:?}");
     }
 }

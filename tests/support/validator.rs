@@ -176,7 +176,7 @@ pub fn keeps_responses(provider: &str) -> bool {
 pub struct RequestViolation {
     pub provider: String,
     pub model: String,
-    pub what: String,
+    pub message: String,
     pub body: String,
 }
 
@@ -333,7 +333,7 @@ impl Inner {
         self.violations.push(RequestViolation {
             provider: request.provider.clone(),
             model: model.to_owned(),
-            what: violation,
+            message: violation,
             body,
         });
     }

@@ -121,7 +121,7 @@ proptest! {
         prop_assert_eq!(rendered.len(), timeline.len());
         for (segment, item) in rendered.into_iter().zip(timeline) {
             prop_assert_eq!(segment.key(), item.id);
-            if let (Segment::Think { blocks, .. }, TimelineItemKind::Think { text, merged_ids, .. }) = (segment, item.what) {
+            if let (Segment::Think { blocks, .. }, TimelineItemKind::Think { text, merged_ids, .. }) = (segment, item.kind) {
                 prop_assert_eq!(thinking_text(&reply.blocks, blocks), text);
                 prop_assert_eq!(merged_ids.len(), blocks.len());
             }

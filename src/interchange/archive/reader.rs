@@ -42,7 +42,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
         first = reading.walk(input, next, taker)?;
     }
     match reading.untold.take().filter(|_| !reading.is_told) {
-        Some(reason) => reading.tell(taker, IssueKind::Lost, String::new(), reason),
+        Some(reason) => reading.report(taker, IssueKind::Lost, String::new(), reason),
         None => Ok(()),
     }
 }
@@ -65,7 +65,7 @@ struct ArchiveReading {
 
 impl ArchiveReading {
     /// Reports an issue of the named element, or of the whole file if the name is empty.
-    fn tell(
+    fn report(
         &mut self,
         taker: &mut dyn ImportSink,
         kind: IssueKind,
@@ -95,7 +95,7 @@ impl ArchiveReading {
             if scan.into_source().has_replacements() && !self.has_replacements {
                 self.has_replacements = true;
                 let text = report::REPLACED.to_owned();
-                self.tell(taker, IssueKind::PutRight, String::new(), text)?;
+                self.report(taker, IssueKind::PutRight, String::new(), text)?;
             }
             let (reason, is_json) = match halted {
                 Ok(()) => break,
@@ -144,7 +144,7 @@ impl ArchiveReading {
         }
         let text =
             format!("it is damaged in {} places: everything after the last of them was skipped", bounds::DAMAGES);
-        self.tell(taker, IssueKind::LeftOut, String::new(), text)
+        self.report(taker, IssueKind::LeftOut, String::new(), text)
     }
 
     /// Handles damage. Damage within a list is reported by the pass that imports the list, damage elsewhere by the
@@ -163,7 +163,7 @@ impl ArchiveReading {
         self.is_told = true;
         // Only a damaged chat counts as a conversation that is left out.
         let kind = if walk.number.is_some() && walk.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
-        self.tell(taker, kind, walk.label(""), reason)
+        self.report(taker, kind, walk.label(""), reason)
     }
 }
 
@@ -233,7 +233,7 @@ impl ArchiveWalk {
                         self.read_elements(scan, reading, taker)?;
                     } else {
                         scan.skip_value()?;
-                        reading.tell(taker, IssueKind::Lost, LISTS[list].to_owned(), "it is not a list".to_owned())?;
+                        reading.report(taker, IssueKind::Lost, LISTS[list].to_owned(), "it is not a list".to_owned())?;
                     }
                 }
                 Some(list) => {
@@ -245,7 +245,7 @@ impl ArchiveWalk {
                 }
                 None if name == "damaged" => {
                     for one in read_damaged(scan)? {
-                        reading.tell(taker, one.kind, one.place, one.text)?;
+                        reading.report(taker, one.kind, one.place, one.text)?;
                     }
                 }
                 None => scan.skip_value()?,
@@ -287,16 +287,16 @@ impl ArchiveWalk {
                     chat.calls_without_request,
                     ByteSize(bounds::REASSEMBLED_BYTES)
                 );
-                reading.tell(taker, IssueKind::Lost, place, text)?;
+                reading.report(taker, IssueKind::Lost, place, text)?;
             }
             match item {
                 Ok(item) => match taker.take_archived(item) {
                     ControlFlow::Continue(()) => {}
                     ControlFlow::Break(()) => return Err(ImportError::Cancelled.into()),
                 },
-                Err(SkippedElement { title, why: reason }) => {
+                Err(SkippedElement { title, reason }) => {
                     let kind = if self.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
-                    reading.tell(taker, kind, self.label(&title), reason)?;
+                    reading.report(taker, kind, self.label(&title), reason)?;
                 }
             }
         }
@@ -319,7 +319,7 @@ fn read_blob<R: BufRead>(
         Some(spool) => spool,
         None => spool.insert(open_spool(taker)?),
     };
-    let left_out = |reason| SkippedElement { title: String::new(), why: reason };
+    let left_out = |reason| SkippedElement { title: String::new(), reason };
     spool.clear();
     let spot = match spool.take(scan)? {
         Ok(spot) => spot,

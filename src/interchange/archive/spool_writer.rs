@@ -42,7 +42,7 @@ impl From<ImportError> for ReadHalt {
 /// An element that is left out: its title, if that was read, and the reason.
 pub(super) struct SkippedElement {
     pub title: String,
-    pub why: String,
+    pub reason: String,
 }
 
 /// A chat that is being spooled. The first error is kept, and the rest of the chat is skipped.
@@ -100,7 +100,7 @@ impl ChatSpooler {
             self.wrong = Some("it is not a chat".to_owned());
         }
         let title = self.title.clone();
-        Ok(self.finish(whole).map_err(|reason| SkippedElement { title, why: reason }))
+        Ok(self.finish(whole).map_err(|reason| SkippedElement { title, reason }))
     }
 
     fn read_member<R: BufRead>(&mut self, scan: &mut ArchiveScanner<R>, name: &str) -> Result<(), ReadHalt> {
@@ -344,7 +344,7 @@ pub(super) fn read_document<R: BufRead>(
         Some(reason) => Err(reason),
         None => serde_json::from_value(Value::Object(members)).map_err(|error| error.to_string()),
     };
-    Ok(around.map_err(|reason| SkippedElement { title, why: reason }).map(|around: DocumentHeader| {
+    Ok(around.map_err(|reason| SkippedElement { title, reason }).map(|around: DocumentHeader| {
         let DocumentHeader { id, title, kind, created_at, updated_at } = around;
         SpooledDocument { id, title, kind, created_at, updated_at, bytes, versions, spool }
     }))

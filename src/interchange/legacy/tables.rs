@@ -176,10 +176,10 @@ impl LegacyTable {
 /// The reason why a database does not match the schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaMismatch {
-    #[error("table {name} is missing; the tables are: {}", list(there))]
-    Table { name: &'static str, there: Vec<String> },
-    #[error("the table {table} has no column {}; its columns are: {}", names.join(" or "), list(there))]
-    Column { table: String, names: Vec<&'static str>, there: Vec<String> },
+    #[error("table {name} is missing; the tables are: {}", list(available))]
+    Table { name: &'static str, available: Vec<String> },
+    #[error("the table {table} has no column {}; its columns are: {}", names.join(" or "), list(available))]
+    Column { table: String, names: Vec<&'static str>, available: Vec<String> },
 }
 
 fn list(names: &[String]) -> String {
@@ -193,7 +193,7 @@ fn list(names: &[String]) -> String {
 /// A required table or column is missing.
 pub fn find_tables(
     schema: LegacySchema,
-    there: &[(String, Vec<String>)],
+    available: &[(String, Vec<String>)],
 ) -> Result<(Vec<LegacyTable>, Vec<&'static str>), SchemaMismatch> {
     let known = match schema {
         LegacySchema::Messages => MESSAGES,
@@ -201,12 +201,12 @@ pub fn find_tables(
     };
     let (mut tables, mut missing) = (Vec::new(), Vec::new());
     for table in known {
-        let found = table.names.iter().find_map(|name| there.iter().find(|(other, _)| is_same(other, name)));
+        let found = table.names.iter().find_map(|name| available.iter().find(|(other, _)| is_same(other, name)));
         match found {
             Some((name, columns)) => tables.push(table.read(name, columns)?),
             None if table.is_needed => {
-                let there = there.iter().map(|(name, _)| name.clone()).collect();
-                return Err(SchemaMismatch::Table { name: table.names[0], there });
+                let available = available.iter().map(|(name, _)| name.clone()).collect();
+                return Err(SchemaMismatch::Table { name: table.names[0], available });
             }
             // Turns were added to the schema last, so their absence is normal.
             None if table.kind == LegacyRowKind::Turn => {}
@@ -217,12 +217,12 @@ pub fn find_tables(
 }
 
 impl KnownTable {
-    fn read(&self, table: &str, there: &[String]) -> Result<LegacyTable, SchemaMismatch> {
+    fn read(&self, table: &str, available: &[String]) -> Result<LegacyTable, SchemaMismatch> {
         let missing =
-            |names: Vec<&'static str>| SchemaMismatch::Column { table: table.to_owned(), names, there: there.to_vec() };
+            |names: Vec<&'static str>| SchemaMismatch::Column { table: table.to_owned(), names, available: available.to_vec() };
         let mut columns: Vec<(LegacyField, String)> = Vec::new();
         for (field, need, names) in self.fields {
-            let found = names.iter().find_map(|name| there.iter().find(|column| is_same(column, name)));
+            let found = names.iter().find_map(|name| available.iter().find(|column| is_same(column, name)));
             match found {
                 Some(column) => columns.push((*field, column.clone())),
                 None if *need == Always => return Err(missing(vec![names[0]])),
@@ -235,7 +235,7 @@ impl KnownTable {
             return Err(missing(one_of().map(|(.., names)| names[0]).collect()));
         }
         let is_read = |name: &String| columns.iter().any(|(_, read)| read == name);
-        let unread = there.iter().filter(|name| !is_read(name)).cloned().collect();
+        let unread = available.iter().filter(|name| !is_read(name)).cloned().collect();
         Ok(LegacyTable { kind: self.kind, name: table.to_owned(), columns, unread })
     }
 }

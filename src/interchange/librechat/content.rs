@@ -63,7 +63,7 @@ struct CitedTextWriter<'a> {
 }
 
 impl CitedTextWriter<'_> {
-    fn say(&mut self, message: &mut ImportedMessage, text: &str) {
+    fn add_text(&mut self, message: &mut ImportedMessage, text: &str) {
         if message.role == Role::User {
             return message.add_text(text);
         }
@@ -84,11 +84,11 @@ fn add_fenced_text(message: &mut ImportedMessage, whole: &str, words: &mut Cited
     while let Some((before, (thought, after))) =
         rest.split_once(OPEN).and_then(|(before, after)| Some((before, after.split_once(CLOSE)?)))
     {
-        words.say(message, before);
+        words.add_text(message, before);
         message.add_reasoning(thought.trim());
         rest = after.trim_start_matches(['\r', '\n']);
     }
-    words.say(message, rest);
+    words.add_text(message, rest);
 }
 
 /// Returns a string member, or the `value` of an object member.
@@ -108,10 +108,10 @@ fn add_part(
 ) {
     let of = message.source_id.clone();
     match text(part, "type").unwrap_or_default() {
-        "text" => words.say(message, text_or_value(part, "text")),
+        "text" => words.add_text(message, text_or_value(part, "text")),
         "text_delta" => {
             let delta = text_or_value(part, "text_delta");
-            words.say(message, if delta.is_empty() { text_or_value(part, "text") } else { delta });
+            words.add_text(message, if delta.is_empty() { text_or_value(part, "text") } else { delta });
         }
         "think" => message.add_reasoning(text_or_value(part, "think")),
         "error" => {
@@ -150,7 +150,7 @@ fn add_part(
                     format!("a part of an unknown type was skipped ({})", shortened_word(other)),
                 );
             } else {
-                words.say(message, reported);
+                words.add_text(message, reported);
             }
         }
     }

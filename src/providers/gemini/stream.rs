@@ -31,7 +31,7 @@ const THOUGHT_END: usize = 16;
 #[derive(Debug, Default)]
 pub struct GeminiReader {
     /// The content for the next request, if it is kept.
-    said: Option<GeminiReply>,
+    reply: Option<GeminiReply>,
     model: String,
     response_id: String,
     growing: TextAccumulator,
@@ -57,7 +57,7 @@ impl GeminiDecoder {
 
     /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply() -> Self {
-        let reader = GeminiReader { said: Some(GeminiReply::default()), ..GeminiReader::default() };
+        let reader = GeminiReader { reply: Some(GeminiReply::default()), ..GeminiReader::default() };
         Self::new(reader, FailureBuilder::new("", SecretSet::default()))
     }
 }
@@ -65,7 +65,7 @@ impl GeminiDecoder {
 impl GeminiReader {
     /// Returns the content for the next request; empty unless it was kept.
     pub fn into_reply(self) -> GeminiReply {
-        let mut reply = self.said.unwrap_or_default();
+        let mut reply = self.reply.unwrap_or_default();
         if self.stop_reason.as_deref().and_then(failed_stop).is_some() {
             reply.remove_calls();
         } else if self.calls.is_open() {
@@ -120,7 +120,7 @@ impl GeminiReader {
                 self.own.read_part(shown, held, out);
                 self.is_tool_running = matches!(name, "executableCode" | "toolCall");
             }
-            if let Some(reply) = &mut self.said {
+            if let Some(reply) = &mut self.reply {
                 reply.push_part(part, given, is_mended);
             }
         }
@@ -153,7 +153,7 @@ impl GeminiReader {
         }
         if !self.calls.is_continuation(call) {
             self.close_call(out);
-            if let Some(reply) = &mut self.said {
+            if let Some(reply) = &mut self.reply {
                 reply.push_part(part, None, is_mended);
             }
         }
@@ -168,7 +168,7 @@ impl GeminiReader {
     }
 
     fn keep_arguments(&mut self, whole: Option<Value>) {
-        if let (Some(reply), Some(arguments)) = (&mut self.said, whole) {
+        if let (Some(reply), Some(arguments)) = (&mut self.reply, whole) {
             reply.set_arguments(arguments);
         }
     }

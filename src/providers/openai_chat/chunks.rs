@@ -27,7 +27,7 @@ enum Channel {
 #[derive(Debug, Default)]
 pub struct ChunkReader {
     /// The content for the next request, if it is kept.
-    pub said: Option<ChatReply>,
+    pub reply: Option<ChatReply>,
     response_id: String,
     model: String,
     calls: ChatToolCalls,
@@ -35,7 +35,7 @@ pub struct ChunkReader {
     waiting_members: CallMembers,
     channel: Channel,
     /// A lone high surrogate at the end of the text so far; the next delta may complete it.
-    half: Option<u32>,
+    surrogate: Option<u32>,
     /// A signature that may arrive in pieces.
     signature: String,
     extras: ChunkExtras,
@@ -124,7 +124,7 @@ impl ChunkReader {
         }
         if let Some(refusal) = text_of(delta, "refusal") {
             let text = self.accumulate(Channel::Text, refusal, is_mended, out);
-            if let Some(reply) = &mut self.said {
+            if let Some(reply) = &mut self.reply {
                 reply.refusal.push_str(&text);
             }
             push_text(DecodedItem::Text, text, out);
@@ -141,7 +141,7 @@ impl ChunkReader {
                 }
             }
         }
-        if let Some(reply) = &mut self.said {
+        if let Some(reply) = &mut self.reply {
             vendor_members::read_message(&mut reply.members, delta);
         }
         for image in delta.get("images").and_then(Value::as_array).into_iter().flatten() {
@@ -158,7 +158,7 @@ impl ChunkReader {
         let found = fields.into_iter().find_map(|field| Some((field, text_of(delta, field)?)));
         let mut text = found.map(|(_, text)| text.to_owned()).unwrap_or_default();
         for detail in details {
-            if let Some(reply) = &mut self.said {
+            if let Some(reply) = &mut self.reply {
                 reply.push_detail(detail);
             }
             if found.is_none() {
@@ -187,7 +187,7 @@ impl ChunkReader {
     fn push_thinking(&mut self, text: &str, field: &'static str, is_mended: bool, out: &mut Vec<DecodedItem>) {
         self.inline.note_reasoning();
         let text = self.accumulate(Channel::Thinking, text, is_mended, out);
-        if let Some(reply) = &mut self.said {
+        if let Some(reply) = &mut self.reply {
             reply.reasoning.push_str(&text);
             if reply.reasoning_field.is_empty() {
                 reply.reasoning_field = field;
@@ -201,7 +201,7 @@ impl ChunkReader {
             return;
         }
         let text = self.accumulate(Channel::Text, text, is_mended, out);
-        if let Some(reply) = &mut self.said {
+        if let Some(reply) = &mut self.reply {
             reply.text.push_str(&text);
         }
         self.inline.push(&text, out);
@@ -219,7 +219,7 @@ impl ChunkReader {
         }
         if let Some(MoreArguments { number: index, text, is_mended }) = more {
             let text = self.accumulate(Channel::Arguments(index), &text, is_mended, out);
-            if let Some(call) = self.said.as_mut().and_then(|reply| reply.calls.get_mut(usize::try_from(index).ok()?)) {
+            if let Some(call) = self.reply.as_mut().and_then(|reply| reply.calls.get_mut(usize::try_from(index).ok()?)) {
                 call.arguments.push_str(&text);
             }
             if !text.is_empty() {
@@ -232,7 +232,7 @@ impl ChunkReader {
     /// Keeps the vendor members of a fragment for its call: the one that it announced or continued, else that of its
     /// id or index. Those of a call that is not announced yet wait.
     fn keep_call_members(&mut self, fragment: &Value, emitted: &[DecodedItem]) {
-        let Some(reply) = &mut self.said else { return };
+        let Some(reply) = &mut self.reply else { return };
         let emitted = emitted.iter().rev().find_map(|item| match item {
             DecodedItem::ToolCall { index, .. } | DecodedItem::ToolArguments { index, .. } => Some(*index),
             _ => None,
@@ -253,7 +253,7 @@ impl ChunkReader {
 
     /// Calls are announced in order, so the n-th announced call is the n-th call of the reply.
     fn record_calls(&mut self, announced: &[DecodedItem]) {
-        let Some(reply) = &mut self.said else { return };
+        let Some(reply) = &mut self.reply else { return };
         for item in announced {
             if let DecodedItem::ToolCall { id, name, .. } = item {
                 let members = std::mem::take(&mut self.waiting_members);
@@ -273,11 +273,11 @@ impl ChunkReader {
             }
             self.channel = channel;
         }
-        if !is_mended && self.half.is_none() {
+        if !is_mended && self.surrogate.is_none() {
             return text.to_owned();
         }
-        let (joined, surrogate) = surrogates::join_surrogates(self.half.take(), text);
-        self.half = surrogate;
+        let (joined, surrogate) = surrogates::join_surrogates(self.surrogate.take(), text);
+        self.surrogate = surrogate;
         joined
     }
 
@@ -300,11 +300,11 @@ impl ChunkReader {
     }
 
     fn flush_lone_surrogate(&mut self, out: &mut Vec<DecodedItem>) {
-        if self.half.take().is_none() {
+        if self.surrogate.take().is_none() {
             return;
         }
         let lost = char::REPLACEMENT_CHARACTER.to_string();
-        let reply = self.said.as_mut();
+        let reply = self.reply.as_mut();
         match self.channel {
             Channel::None => {}
             Channel::Text => {

@@ -35,7 +35,7 @@ impl ChatDecoder {
     /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply(dialect: &'static Dialect) -> Self {
         let mut chunks = ChunkReader::default();
-        chunks.said = Some(ChatReply::default());
+        chunks.reply = Some(ChatReply::default());
         Self::new(ChatReader { dialect, chunks, is_done: false }, FailureBuilder::new("", SecretSet::default()))
     }
 }
@@ -43,7 +43,7 @@ impl ChatDecoder {
 impl ChatReader {
     /// Returns the content for the next request; empty unless it was kept.
     pub fn into_reply(self) -> ChatReply {
-        self.chunks.said.unwrap_or_default()
+        self.chunks.reply.unwrap_or_default()
     }
 }
 

@@ -45,7 +45,7 @@ pub enum PartEnding {
 pub struct TextPart {
     pub emitted: String,
     /// A lone high surrogate after `emitted`, which the next delta may complete.
-    half: Option<u32>,
+    surrogate: Option<u32>,
     /// The citations of this text were emitted.
     pub is_cited: bool,
     /// The text ended: another text with its index is another part.
@@ -88,9 +88,9 @@ impl TextPart {
 
     /// Appends a delta and returns the text to emit.
     pub fn push_delta(&mut self, delta: &str, is_mended: bool) -> String {
-        let more = if is_mended || self.half.is_some() {
-            let (joined, surrogate) = surrogates::join_surrogates(self.half.take(), delta);
-            self.half = surrogate;
+        let more = if is_mended || self.surrogate.is_some() {
+            let (joined, surrogate) = surrogates::join_surrogates(self.surrogate.take(), delta);
+            self.surrogate = surrogate;
             joined
         } else {
             delta.to_owned()
@@ -108,7 +108,7 @@ impl TextPart {
             && !whole.is_empty()
         {
             let rest = rest.to_owned();
-            self.half = None;
+            self.surrogate = None;
             self.emitted = whole;
             return TextCompletion::Rest(rest);
         }
@@ -120,13 +120,13 @@ impl TextPart {
 
     /// Replaces the emitted text.
     pub fn correct(&mut self, whole: String) {
-        self.half = None;
+        self.surrogate = None;
         self.emitted = whole;
     }
 
     /// Replaces a lone surrogate at the end with U+FFFD, because nothing follows that could complete it.
     pub fn flush_lone_surrogate(&mut self) -> String {
-        let lost = self.half.take().map_or(String::new(), |_| char::REPLACEMENT_CHARACTER.to_string());
+        let lost = self.surrogate.take().map_or(String::new(), |_| char::REPLACEMENT_CHARACTER.to_string());
         self.emitted.push_str(&lost);
         lost
     }

@@ -34,11 +34,11 @@ enum Verdict {
 struct Observation {
     subject: &'static str,
     verdict: Verdict,
-    what: String,
+    detail: String,
 }
 
 fn observation(subject: &'static str, verdict: Verdict, detail: impl Display) -> Observation {
-    Observation { subject, verdict, what: detail.to_string() }
+    Observation { subject, verdict, detail: detail.to_string() }
 }
 
 /// Prints one line for each check; fails when one of them will not work.
@@ -57,7 +57,7 @@ pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
                 Verdict::Note => "note ",
                 Verdict::Wrong => "WRONG",
             };
-            output::print_line(format_args!("{mark} {}: {}", one.subject, one.what))?;
+            output::print_line(format_args!("{mark} {}: {}", one.subject, one.detail))?;
         }
     }
     match all.iter().filter(|one| one.verdict == Verdict::Wrong).count() {

@@ -46,7 +46,7 @@ pub fn draw() -> AnyView {
 fn column() -> AnyView {
     let reason = app_words::server_messages::localize_server_message("The server cannot be reached at the moment.");
     let failure = RetryableFailure {
-        why: app_words::chats::not_done("How leaves grow", &reason),
+        reason: app_words::chats::not_done("How leaves grow", &reason),
         retry: std::sync::Arc::new(|| ()),
     };
     view! {

@@ -158,7 +158,7 @@ fn loading() -> AnyView {
 fn first_run() -> AnyView {
     let found = found_server_lines(&[found_locally(true), found_locally(false)]);
     let connecting = ProviderConnect::new();
-    connecting.way.set(Some(connection_option("anthropic", "Anthropic")));
+    connecting.option.set(Some(connection_option("anthropic", "Anthropic")));
     connecting.done.set(Some(app_words::provider_connect::works("Anthropic", true, 14)));
     let ways = vec![connection_option("anthropic", "Anthropic"), connection_option("openai", "OpenAI"), connection_option("other", "")];
     view! {
@@ -169,7 +169,7 @@ fn first_run() -> AnyView {
     }
 }
 
-fn way(id: &str, name: &str) -> ConnectionOption {
+fn connection_option(id: &str, name: &str) -> ConnectionOption {
     let keys_at = Some("https://keys.example".to_owned());
     ConnectionOption { id: id.into(), name: name.into(), keys_at, ..ConnectionOption::default() }
 }

@@ -26,7 +26,7 @@ const ENCODINGS: [&str; 9] =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileUploadResult {
     Created { id: DocumentId, title: String },
-    Refused { name: String, why: String },
+    Refused { name: String, reason: String },
 }
 
 /// The list of documents.
@@ -121,7 +121,7 @@ fn upload_results(files: &[FileUploadResult]) -> AnyView {
                 <li class="said ok"><Icon name="check"/><span>{words::uploaded()} {colon()} <a href=address><bdi>{title.clone()}</bdi></a></span></li>
             }
         }
-        FileUploadResult::Refused { name, why: reason } => {
+        FileUploadResult::Refused { name, reason } => {
             view! { <li class="said danger"><Icon name="alert"/><span dir="auto">{words::file_failed(name, reason)}</span></li> }
         }
     };

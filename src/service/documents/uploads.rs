@@ -208,7 +208,7 @@ pub(crate) fn file_refusal(error: ConversionError) -> ServiceError {
         ConversionError::ImageTooLarge(_) => (UnfitReason::Content, "image_too_large"),
         ConversionError::Encoding(choices) => {
             return ServiceError::Unfit {
-                why: UnfitReason::Content,
+                reason: UnfitReason::Content,
                 code: "encoding",
                 field: "encoding",
                 message,

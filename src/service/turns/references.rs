@@ -167,7 +167,7 @@ impl Service {
                 version.char_count
             );
             ServiceError::Unfit {
-                why: UnfitReason::Content,
+                reason: UnfitReason::Content,
                 code: "out_of_range",
                 field: "content",
                 message,

@@ -47,7 +47,7 @@ pub struct RerunState {
 /// The messages of a path, and the turn beside which the new branch begins.
 struct Plan {
     messages: Vec<TurnId>,
-    beside: TurnId,
+    sibling: TurnId,
 }
 
 impl Service {
@@ -161,7 +161,7 @@ impl Service {
             return self.earlier_rerun(owner, &made).await;
         }
         let chat = self.lock_chat(&mut tx, owner, chat).await?;
-        let sibling = turns::find(self.db(), owner, plan.beside).await?.ok_or(ServiceError::NotFound)?;
+        let sibling = turns::find(self.db(), owner, plan.sibling).await?.ok_or(ServiceError::NotFound)?;
         let source = branches::find(self.db(), owner, sibling.branch_id).await?.ok_or(ServiceError::NotFound)?;
         self.check_sibling_room(&mut tx, chat.id, new.from_turn_id).await?;
         let wanted = PlacementRequest { provider: Some(new.provider), model: new.model, ..PlacementRequest::default() };
@@ -229,7 +229,7 @@ impl Service {
             return Err(ServiceError::conflict("graft_too_long", message));
         }
         let sibling = path.get(first).map_or(leaf, |turn| turn.id);
-        Ok(Plan { messages, beside: sibling })
+        Ok(Plan { messages, sibling })
     }
 
     async fn rerun_state(&self, owner: UserId, graft: Rerun) -> Result<RerunState, ServiceError> {

@@ -30,7 +30,7 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>) -> 
     let stop = CancellationToken::new();
     let (done, outcome) = oneshot::channel();
     let calls = server.calls.clone();
-    let call = McpCall { server, told: progress_sender, stop: stop.clone() };
+    let call = McpCall { server, progress_sender, stop: stop.clone() };
     calls.spawn(call.run(tool, arguments, done));
     let is_wanted = stop.drop_guard();
     let outcome = Box::pin(async move {
@@ -42,7 +42,7 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>) -> 
 
 struct McpCall {
     server: McpServer,
-    told: watch::Sender<Option<ToolProgress>>,
+    progress_sender: watch::Sender<Option<ToolProgress>>,
     stop: CancellationToken,
 }
 
@@ -158,7 +158,7 @@ impl McpCall {
     }
 
     fn report_progress(&self, progress: Option<ToolProgress>, tail: &ProgressTail) {
-        self.told.send_replace(progress.map(|progress| ToolProgress { tail: tail.lines(), ..progress }));
+        self.progress_sender.send_replace(progress.map(|progress| ToolProgress { tail: tail.lines(), ..progress }));
     }
 
     async fn failure_result(&self, connection: &McpConnection, error: &ServiceError) -> CallResult {

@@ -75,12 +75,12 @@ impl Chats {
     pub(super) fn report_failure(self, title: &str, reason: &str, again: impl Fn() + Send + Sync + 'static) {
         let reason = messages::chats::not_done(title, reason);
         self.announcer.alert(&reason);
-        let failure = RetryableFailure { why: reason, retry: Arc::new(again) };
+        let failure = RetryableFailure { reason, retry: Arc::new(again) };
         self.last_failure.set(Some(failure.clone()));
         request_animation_frame(move || {
             if !document::is_visible(".drawer .failed-deed") {
                 let again = failure.retry.clone();
-                self.toasts.offer(failure.why, messages::retry(), move || {
+                self.toasts.offer(failure.reason, messages::retry(), move || {
                     self.last_failure.set(None);
                     again();
                 });

@@ -111,7 +111,7 @@ fn focus_after_removal(form: &'static str) {
 fn item_body(attaching: MessageAttachments, item: Memo<QueuedAttachment>, kind: &AttachmentState) -> AnyView {
     let (name, bytes) = item.with_untracked(|item| (item.name.clone(), item.bytes));
     let status = match kind {
-        AttachmentState::Ready { attachment, standing: reference_status } => {
+        AttachmentState::Ready { attachment, status: reference_status } => {
             let Attachment { content, card } = attachment.as_ref();
             let is_gone = *reference_status == Some(ReferenceStatus::Deleted);
             return match picture::picture_part(content, card).filter(|_| !is_gone) {
@@ -137,7 +137,7 @@ fn item_body(attaching: MessageAttachments, item: Memo<QueuedAttachment>, kind: 
             }
         }
         AttachmentState::Lost => view! { <span class="hint">{texts::lost()}</span> },
-        AttachmentState::Failed { why: reason, encodings, .. } => {
+        AttachmentState::Failed { reason, encodings, .. } => {
             let id = item.with_untracked(|item| item.id);
             let encodings = encodings.iter().map(|encoding| encoding_button(attaching, id, &name, encoding));
             view! { <span class="problem">{reason.clone()}</span>{encodings.collect_view()} }.into_any()

@@ -29,13 +29,13 @@ pub enum AttachmentState {
     Sending(u64),
     Ready {
         attachment: Box<Attachment>,
-        standing: Option<ReferenceStatus>,
+        status: Option<ReferenceStatus>,
     },
     /// The connection was lost; the upload is retried automatically.
     Lost,
     /// The reason as a sentence.
     Failed {
-        why: String,
+        reason: String,
         can_retry: bool,
         /// The encodings that the text may have, where the server asks for one.
         encodings: Vec<String>,
@@ -88,7 +88,7 @@ impl AttachmentQueue {
             // An attachment that was there keeps its place on screen.
             let name = attachment.card.title.clone();
             let known = known.filter(|known| self.find(known.id).is_none()).cloned();
-            let state = AttachmentState::Ready { attachment: Box::new(attachment), standing: status };
+            let state = AttachmentState::Ready { attachment: Box::new(attachment), status };
             match known {
                 Some(known) => self.items.push(QueuedAttachment { state, ..known }),
                 None => drop(self.push(name, 0, state)),
@@ -111,7 +111,7 @@ impl AttachmentQueue {
         };
         match reason {
             // The bytes of a refused file do not count towards the limit.
-            Some(reason) => self.push(name, 0, AttachmentState::Failed { why: reason, can_retry: false, encodings: Vec::new() }),
+            Some(reason) => self.push(name, 0, AttachmentState::Failed { reason, can_retry: false, encodings: Vec::new() }),
             None => self.push(name, bytes, AttachmentState::Waiting),
         }
     }
@@ -122,7 +122,7 @@ impl AttachmentQueue {
             return false;
         }
         let name = attachment.card.title.clone();
-        self.push(name, 0, AttachmentState::Ready { attachment: Box::new(attachment), standing: None });
+        self.push(name, 0, AttachmentState::Ready { attachment: Box::new(attachment), status: None });
         true
     }
 
@@ -162,19 +162,19 @@ impl AttachmentQueue {
             if let Some(item) = self.items.iter_mut().find(|item| item.id == id) {
                 item.name.clone_from(&attachment.card.title);
             }
-            self.change(id, AttachmentState::Ready { attachment: Box::new(attachment), standing: None });
+            self.change(id, AttachmentState::Ready { attachment: Box::new(attachment), status: None });
         }
         self.reset_if_done();
     }
 
     pub fn fail(&mut self, id: u32, reason: String, can_retry: bool) {
-        self.change(id, AttachmentState::Failed { why: reason, can_retry, encodings: Vec::new() });
+        self.change(id, AttachmentState::Failed { reason, can_retry, encodings: Vec::new() });
         self.reset_if_done();
     }
 
     /// Marks a file whose text can be read once a person has chosen one of these encodings.
     pub fn ask_encoding(&mut self, id: u32, reason: String, encodings: Vec<String>) {
-        self.change(id, AttachmentState::Failed { why: reason, can_retry: true, encodings });
+        self.change(id, AttachmentState::Failed { reason, can_retry: true, encodings });
         self.reset_if_done();
     }
 

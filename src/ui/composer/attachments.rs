@@ -250,7 +250,7 @@ impl MessageAttachments {
     fn say_failure(self, id: u32) {
         let announcement = self.queue.with_untracked(|queue| match queue.find(id)? {
             item if matches!(item.state, AttachmentState::Failed { .. }) => {
-                let AttachmentState::Failed { why: reason, .. } = &item.state else { return None };
+                let AttachmentState::Failed { reason, .. } = &item.state else { return None };
                 Some(label_with_value(&item.name, reason))
             }
             _ => None,

@@ -89,9 +89,9 @@ pub fn FirstRunPanel(
 ) -> impl IntoView {
     let demo = models.into_iter().find(|model| model.is_demo);
     let ways = ways.into_iter().map(|option| way_link(option, connecting)).collect_view();
-    let leave = Callback::new(move |()| connecting.way.set(None));
+    let leave = Callback::new(move |()| connecting.option.set(None));
     let form =
-        lazy_part_when(move || connecting.way.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(connecting));
+        lazy_part_when(move || connecting.option.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(connecting));
     view! {
         <section class="first-run" aria-labelledby="first-run-title">
             <h2 id="first-run-title">{messages::connect_first()}</h2>
@@ -118,14 +118,14 @@ fn way_link(option: ConnectionOption, connecting: ProviderConnect) -> AnyView {
     let name = if option.name.is_empty() { messages::other_server().to_owned() } else { option.name.clone() };
     let id = option.id.clone();
     let is_open = move || {
-        let is_open = connecting.way.with(|open| open.as_ref().is_some_and(|open| open.id == id));
+        let is_open = connecting.option.with(|open| open.as_ref().is_some_and(|open| open.id == id));
         opens.then(|| is_open.to_string())
     };
     let on_click = move |event: MouseEvent| {
         if opens && is_same_tab_click(&event) {
             event.prevent_default();
-            let is_open = connecting.way.with_untracked(|open| open.as_ref() == Some(&option));
-            connecting.way.set((!is_open).then(|| option.clone()));
+            let is_open = connecting.option.with_untracked(|open| open.as_ref() == Some(&option));
+            connecting.option.set((!is_open).then(|| option.clone()));
         }
     };
     view! {

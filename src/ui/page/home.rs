@@ -62,7 +62,7 @@ pub fn HomeScreen(page: ChatPage) -> impl IntoView {
     let (found, request_id) = (found_server_lines(&page.notices), page.form_request_id.clone());
     let (ways, connecting) = (connect_ways(&page.notices).unwrap_or_default(), ProviderConnect::new());
     // An open form stays with its error: the provider is already stored, so the server no longer counts as new.
-    let is_first_run = Memo::new(move |_| is_first_run.get() || connecting.way.with(Option::is_some));
+    let is_first_run = Memo::new(move |_| is_first_run.get() || connecting.option.with(Option::is_some));
     let panel = live_view(move || {
         is_first_run.get().then(|| {
             let models = models.get_untracked();

@@ -23,7 +23,7 @@ use crate::ui::messages::server_messages::{localize_field_error, localize_server
 #[derive(Clone, Copy)]
 pub struct ProviderConnect {
     /// The option whose form is open.
-    pub way: RwSignal<Option<ConnectionOption>>,
+    pub option: RwSignal<Option<ConnectionOption>>,
     /// The confirmation once a provider works: the panel is gone by then.
     pub done: RwSignal<Option<String>>,
     /// Connections that were stored with a key that did not work, by their options: the next try replaces the key.
@@ -38,7 +38,7 @@ impl Default for ProviderConnect {
 
 impl ProviderConnect {
     pub fn new() -> Self {
-        Self { way: RwSignal::new(None), done: RwSignal::new(None), stored: StoredValue::default() }
+        Self { option: RwSignal::new(None), done: RwSignal::new(None), stored: StoredValue::default() }
     }
 }
 
@@ -46,7 +46,7 @@ impl ProviderConnect {
 #[derive(Clone, Copy)]
 struct ConnectForm {
     connecting: ProviderConnect,
-    way: StoredValue<ConnectionOption>,
+    option: StoredValue<ConnectionOption>,
     field: NodeRef<html::Input>,
     typed: RwSignal<String>,
     is_testing: RwSignal<bool>,
@@ -59,11 +59,11 @@ struct ConnectForm {
 pub fn draw_form(connecting: ProviderConnect) -> AnyView {
     let (announcer, chats) = (expect_context::<Announcer>(), use_context::<Chats>());
     live_view(move || {
-        let option = connecting.way.get()?;
+        let option = connecting.option.get()?;
         let typed = if option.local_network { option.base_url.clone() } else { String::new() };
         let form = ConnectForm {
             connecting,
-            way: StoredValue::new(option),
+            option: StoredValue::new(option),
             field: NodeRef::new(),
             typed: RwSignal::new(typed),
             is_testing: RwSignal::new(false),
@@ -71,13 +71,13 @@ pub fn draw_form(connecting: ProviderConnect) -> AnyView {
             announcer,
             chats,
         };
-        Some(form.drawn())
+        Some(form.view())
     })
 }
 
 impl ConnectForm {
-    fn drawn(self) -> AnyView {
-        let option = self.way.get_value();
+    fn view(self) -> AnyView {
+        let option = self.option.get_value();
         let input_method = InputMethod::default();
         effect(move || {
             if let Some(field) = self.field.get() {
@@ -119,7 +119,7 @@ impl ConnectForm {
                 </p>
                 <p id="connect-problem" class="problem" dir="auto">{move || self.problem.get()}</p>
                 <div class="dialog-actions">
-                    <button type="button" class="button" on:click=move |_| self.connecting.way.set(None)>{messages::cancel()}</button>
+                    <button type="button" class="button" on:click=move |_| self.connecting.option.set(None)>{messages::cancel()}</button>
                     <button type="submit" class="button primary" aria-disabled=move || self.is_testing.get().then_some("true")>
                         {move || if self.is_testing.get() { texts::testing() } else { texts::test_and_save() }}
                     </button>
@@ -181,7 +181,7 @@ impl ConnectForm {
             return;
         }
         if self.typed.with_untracked(|typed| typed.trim().is_empty()) {
-            let is_address = self.way.with_value(|option| option.local_network);
+            let is_address = self.option.with_value(|option| option.local_network);
             return self.fail(if is_address { texts::address_first() } else { texts::key_first() }.to_owned());
         }
         self.is_testing.set(true);
@@ -199,7 +199,7 @@ impl ConnectForm {
                     }
                     self.announcer.say(&works);
                     if !is_gone {
-                        self.connecting.way.set(None);
+                        self.connecting.option.set(None);
                     }
                     if let Some(chats) = self.chats {
                         chats.refresh();
@@ -231,7 +231,7 @@ impl ConnectForm {
         let refused = |reason: api_request::ApiFailureMessage| {
             reason.map_or_else(|| texts::not_reached().to_owned(), |reason| localize_field_error(&reason))
         };
-        let option = self.way.get_value();
+        let option = self.option.get_value();
         let id = self.store(&option).await.map_err(refused)?;
         let path = format!("/api/providers/{id}/test");
         let status = api_request::post(&path, &json!({})).await.map_err(refused)?;

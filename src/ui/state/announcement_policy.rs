@@ -47,7 +47,7 @@ pub struct AnnouncementPolicy {
     is_answering: bool,
     has_tools: bool,
     /// The questions that were announced.
-    asked: Vec<BlockId>,
+    announced: Vec<BlockId>,
     waiting: Option<String>,
     is_over: bool,
 }
@@ -63,7 +63,7 @@ impl AnnouncementPolicy {
             has_begun: false,
             is_answering: false,
             has_tools: false,
-            asked: Vec::new(),
+            announced: Vec::new(),
             waiting: None,
             is_over: false,
         }
@@ -135,8 +135,8 @@ impl AnnouncementPolicy {
         let mut question = None;
         for block in &turn.blocks {
             let announcement = question_of(block);
-            if announcement.is_some() && !self.asked.contains(&block.id) {
-                self.asked.push(block.id);
+            if announcement.is_some() && !self.announced.contains(&block.id) {
+                self.announced.push(block.id);
                 question = announcement;
             }
         }

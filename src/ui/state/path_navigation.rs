@@ -18,7 +18,7 @@ pub struct PathNavigation {
 #[derive(Clone, Copy, Default)]
 struct NavigationRecord {
     /// The number of the newest request; numbers are unique.
-    asked: u64,
+    requested: u64,
     /// The number of the path on screen.
     shown: u64,
     is_open: bool,
@@ -30,7 +30,7 @@ struct NavigationRecord {
 impl NavigationRecord {
     /// Returns the number of the wanted path.
     fn wanted(self) -> u64 {
-        if self.is_open { self.asked } else { self.shown }
+        if self.is_open { self.requested } else { self.shown }
     }
 }
 
@@ -64,15 +64,15 @@ impl PathNavigation {
     /// Starts a navigation. Returns the number that its response must name; responses to older requests are obsolete.
     pub fn start(self) -> u64 {
         let known = self.record();
-        let requested = known.asked + 1;
-        self.known.set_value(NavigationRecord { asked: requested, is_open: true, ..known });
+        let requested = known.requested + 1;
+        self.known.set_value(NavigationRecord { requested, is_open: true, ..known });
         requested
     }
 
     /// Returns whether this navigation is still the wanted one, and the page still exists.
     pub fn is_current(self, number: u64) -> bool {
         let known = self.record();
-        known.is_open && known.asked == number
+        known.is_open && known.requested == number
     }
 
     /// Ends this navigation: its path is on screen.
@@ -98,7 +98,7 @@ impl PathNavigation {
 
     /// Cancels the pending navigation.
     pub fn cancel(self) {
-        self.fail(self.record().asked);
+        self.fail(self.record().requested);
     }
 
     /// Returns whether the requested path is not on screen yet.
@@ -151,7 +151,7 @@ impl PathNavigation {
     }
 
     fn conclude(self, requested: u64, shown: u64) {
-        self.known.set_value(NavigationRecord { asked: requested, shown, is_open: false, ..self.record() });
+        self.known.set_value(NavigationRecord { requested, shown, is_open: false, ..self.record() });
         self.ended.update(|ends| *ends = !*ends);
     }
 }

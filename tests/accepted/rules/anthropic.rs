@@ -15,7 +15,7 @@ fn anthropic(model: &str, more: Value) -> ConformingClient {
         messages: "messages",
         body,
         user: |text| json!({"role": "user", "content": [{"type": "text", "text": text}]}),
-        said: |content| vec![json!({"role": "assistant", "content": content})],
+        to_messages: |content| vec![json!({"role": "assistant", "content": content})],
         results: |content| {
             let calls = content.iter().filter(|block| block["type"] == "tool_use");
             let results: Vec<Value> =
@@ -206,7 +206,7 @@ fn anthropic_refuses_invalid_built_in_tool_use() {
         [("x-api-key", KEY), ("anthropic-version", "2023-06-01")].map(|(name, value)| (name.into(), value.into()));
     let (provider, path) = (client.provider.to_owned(), format!("/{}/{}", client.provider, client.path));
     let request = ProviderRequest { provider, path, headers: headers.to_vec(), body: client.body.clone() };
-    let mut later = ValidConversation { asked: request, memory: ProviderMemory::default() };
+    let mut later = ValidConversation { request, memory: ProviderMemory::default() };
     client.append_reply(
         &mut later,
         &ScriptedReply::new([

@@ -17,7 +17,7 @@ pub fn chat(provider: &'static str, model: &str, more: Value) -> ConformingClien
         messages: "messages",
         body,
         user: |text| json!({"role": "user", "content": text}),
-        said: <[Value]>::to_vec,
+        to_messages: <[Value]>::to_vec,
         results: |content| {
             let calls = content[0]["tool_calls"].as_array().unwrap();
             calls.iter().map(|call| json!({"role": "tool", "tool_call_id": call["id"], "content": "21"})).collect()

@@ -12,7 +12,7 @@ fn gemini(model: &str, config: Value) -> ConformingClient {
         body: json!({"systemInstruction": {"parts": [{"text": "Be brief."}]}, "generationConfig": {"thinkingConfig": config},
             "tools": [{"functionDeclarations": [{"name": "weather"}, {"name": "time"}]}]}),
         user: |text| json!({"role": "user", "parts": [{"text": text}]}),
-        said: |content| {
+        to_messages: |content| {
             // This client drops empty parts, unless they have a signature.
             let mut content = content.to_vec();
             list(&mut content[0]["parts"]).retain(|part| part["text"] != "" || part.get("thoughtSignature").is_some());

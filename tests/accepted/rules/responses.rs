@@ -14,7 +14,7 @@ fn responses(model: &str) -> ConformingClient {
             "reasoning": {"effort": "high", "summary": "auto"}, "instructions": "Be brief.",
             "tools": [{"type": "function", "name": "weather", "parameters": {}}, {"type": "function", "name": "time", "parameters": {}}]}),
         user: |text| json!({"role": "user", "content": text}),
-        said: <[Value]>::to_vec,
+        to_messages: <[Value]>::to_vec,
         results: |content| {
             let calls = content.iter().filter(|item| item["type"] == "function_call");
             calls
@@ -33,12 +33,12 @@ fn kept_response_precedes_input() {
         // The request names the newest stored response and sends only the items after it.
         let newest = good.memory.sent.len();
         let kept = good.memory.sent[newest - 1].before.len() + good.memory.sent[newest - 1].content.len();
-        let mut part = good.asked.clone();
+        let mut part = good.request.clone();
         part.body["previous_response_id"] = json!(format!("resp_{newest:04}"));
         list(&mut part.body["input"]).drain(..kept);
         let rules = protocol_of(&part).unwrap();
         let whole = rules.expand_request(&part, &good.memory);
-        assert_eq!(whole.body, good.asked.body);
+        assert_eq!(whole.body, good.request.body);
         assert_eq!(rules.judge(&whole, &good.memory), Ok(()));
 
         let refused = |change: &dyn Fn(&mut ProviderRequest)| {
@@ -46,7 +46,7 @@ fn kept_response_precedes_input() {
             change(&mut part);
             rules.judge(&rules.expand_request(&part, &good.memory), &good.memory).unwrap_err().message
         };
-        let all = good.asked.body["input"].clone();
+        let all = good.request.body["input"].clone();
         let twice = refused(&|request| request.body["input"] = all.clone());
         assert!(twice.contains("Duplicate"), "{twice}");
         for unknown in ["resp_0099", "resp_0000", "resp_", "else"] {

@@ -8,7 +8,7 @@ use super::chat_models::find;
 use super::script::{EncodedReply, ReplyEnd, ScriptPart, ScriptedReply, text_pieces};
 
 struct Stream<'a> {
-    who: ChatProtocol,
+    protocol: ChatProtocol,
     model: &'a str,
     number: usize,
     speech: EncodedReply,
@@ -18,10 +18,10 @@ impl Stream<'_> {
     fn chunk(&mut self, delta: &Value, finish: Option<&str>) {
         let mut chunk = json!({"id": format!("chatcmpl-{:04}", self.number), "object": "chat.completion.chunk", "created": 1_790_000_000,
             "model": self.model, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
-        if self.who == ChatProtocol::OpenAi {
+        if self.protocol == ChatProtocol::OpenAi {
             chunk["obfuscation"] = json!("aZ09");
         }
-        if self.who == ChatProtocol::OpenRouter {
+        if self.protocol == ChatProtocol::OpenRouter {
             chunk["provider"] = json!("Anthropic");
         }
         self.speech.push_event(format!("data: {chunk}\n\n"));
@@ -54,7 +54,7 @@ fn is_thinking(protocol: ChatProtocol, request: &ProviderRequest) -> bool {
 }
 
 pub fn encode_reply(protocol: ChatProtocol, request: &ProviderRequest, scripted: &ScriptedReply, number: usize) -> EncodedReply {
-    let mut stream = Stream { who: protocol, model: request.text("model"), number, speech: EncodedReply::default() };
+    let mut stream = Stream { protocol, model: request.text("model"), number, speech: EncodedReply::default() };
     let thinks = is_thinking(protocol, request);
     let (mut text, mut reasoning, mut details, mut calls) = (String::new(), String::new(), Vec::new(), Vec::new());
     if protocol == ChatProtocol::OpenRouter {

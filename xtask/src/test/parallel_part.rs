@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 pub struct ParallelPart {
     pub name: &'static str,
     child: Child,
-    said: File,
+    output: File,
 }
 
 impl ParallelPart {
@@ -31,7 +31,7 @@ impl ParallelPart {
         let output = tempfile::tempfile()?;
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?);
         let child = command.spawn().with_context(|| format!("cannot begin {name}"))?;
-        Ok(Self { name, child, said: output })
+        Ok(Self { name, child, output })
     }
 
     /// Waits for the end of the part and shows its output.
@@ -49,8 +49,8 @@ impl ParallelPart {
 
     fn output(&mut self) -> Result<String> {
         let mut words = Vec::new();
-        self.said.rewind()?;
-        self.said.read_to_end(&mut words)?;
+        self.output.rewind()?;
+        self.output.read_to_end(&mut words)?;
         Ok(String::from_utf8_lossy(&words).into_owned())
     }
 }

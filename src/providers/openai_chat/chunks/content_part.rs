@@ -15,7 +15,7 @@ impl ChunkReader {
         };
         self.flush(out);
         out.push(DecodedItem::Image(image));
-        if let Some(reply) = &mut self.said {
+        if let Some(reply) = &mut self.reply {
             reply.images.push(part.clone());
         }
     }

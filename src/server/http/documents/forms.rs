@@ -72,7 +72,7 @@ async fn store_uploads(
             Some("files") if files.len() >= limits::FORM_FILES => {
                 let (name, reason) =
                     (field.file_name().unwrap_or_default().to_owned(), words::too_many_files().to_owned());
-                files.push(FileUploadResult::Refused { name, why: reason });
+                files.push(FileUploadResult::Refused { name, reason });
                 break;
             }
             Some("files") => files.extend(store_file(app, viewer, field, encoding.as_deref(), of).await?),
@@ -80,7 +80,7 @@ async fn store_uploads(
         }
     }
     if files.is_empty() {
-        files.push(FileUploadResult::Refused { name: words::file().to_owned(), why: words::no_file().to_owned() });
+        files.push(FileUploadResult::Refused { name: words::file().to_owned(), reason: words::no_file().to_owned() });
     }
     Ok((of, files))
 }
@@ -101,7 +101,7 @@ async fn store_file(
     Ok(Some(match made {
         Ok(made) => made,
         Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
-        Err(error) => FileUploadResult::Refused { name, why: refusal_sentence(&error) },
+        Err(error) => FileUploadResult::Refused { name, reason: refusal_sentence(&error) },
     }))
 }
 
@@ -115,7 +115,7 @@ async fn store_document(
 ) -> Result<FileUploadResult, ServiceError> {
     let uploaded = app.service().upload_file(viewer, name, bytes).await?;
     if uploaded.kind == UploadKind::Image {
-        return Ok(FileUploadResult::Refused { name: uploaded.name, why: words::is_image().to_owned() });
+        return Ok(FileUploadResult::Refused { name: uploaded.name, reason: words::is_image().to_owned() });
     }
     let source = DocumentTextSource::Blob { sha256: uploaded.sha256, encoding: encoding.map(str::to_owned) };
     let document = match of {

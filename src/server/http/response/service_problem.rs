@@ -25,7 +25,7 @@ impl From<ServiceError> for Problem {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("{field}: {limit}"))
                     .with_member("field", field)
             }
-            ServiceError::Unfit { why: reason, code, field, message, extra } => {
+            ServiceError::Unfit { reason, code, field, message, extra } => {
                 let status = match reason {
                     UnfitReason::Gone => StatusCode::NOT_FOUND,
                     UnfitReason::Kind => StatusCode::UNSUPPORTED_MEDIA_TYPE,

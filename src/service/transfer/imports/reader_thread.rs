@@ -105,7 +105,7 @@ fn read(
         return Err(ImportError::Database);
     }
     let open = || {
-        let file = StoppableFile { file: File::open(&import.file)?, stop: stop.clone(), at: 0, told: so_far.clone() };
+        let file = StoppableFile { file: File::open(&import.file)?, stop: stop.clone(), at: 0, progress: so_far.clone() };
         Input::open(&import.name, Box::new(file))
     };
     let mut input = open()?;
@@ -130,13 +130,13 @@ struct StoppableFile {
     file: File,
     stop: CancellationToken,
     at: u64,
-    told: Arc<ReadProgress>,
+    progress: Arc<ReadProgress>,
 }
 
 impl StoppableFile {
     fn set_position(&mut self, at: u64) {
         self.at = at;
-        self.told.at.store(at, Ordering::Relaxed);
+        self.progress.at.store(at, Ordering::Relaxed);
     }
 }
 
@@ -284,7 +284,7 @@ mod tests {
     }
 
     fn zeros(stop: &CancellationToken) -> StoppableFile {
-        StoppableFile { file: File::open("/dev/zero").unwrap(), stop: stop.clone(), at: 0, told: Arc::default() }
+        StoppableFile { file: File::open("/dev/zero").unwrap(), stop: stop.clone(), at: 0, progress: Arc::default() }
     }
 
     #[tokio::test]

@@ -44,7 +44,7 @@ pub async fn measure_kill_loss(bench: &mut BenchContext) -> Result<()> {
     let damage = f64::from(u8::from(!installation.is_sound()?));
     let figure = |name, unit, value, bound| BenchFigure {
         id: "G10",
-        what: name,
+        name,
         unit,
         value,
         goal: FigureGoal::AtMost(bound),

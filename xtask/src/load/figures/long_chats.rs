@@ -26,7 +26,7 @@ pub async fn measure_goal_chat(bench: &mut BenchContext, programs: &BenchProgram
         ("5,000 turns, to open on the wire", "KB", opened, 200.0),
         ("Enter to first word after 5,000, beside 20", "times", ratio("first_word_ms")?, 1.2),
     ] {
-        bench.figures.push(BenchFigure { id: "G11", what: name, unit, value, goal: FigureGoal::AtMost(bound), ratio: None });
+        bench.figures.push(BenchFigure { id: "G11", name, unit, value, goal: FigureGoal::AtMost(bound), ratio: None });
     }
     let short_kb = number(&measured, "open_bytes", "short")? / 1e3;
     bench.notes.push(format!("G11: to open 20 turns, {short_kb:.1} KB"));
@@ -47,7 +47,7 @@ pub async fn measure_long_chats(bench: &mut BenchContext, programs: &BenchProgra
         let (short, long) = (number(&measured, member, "short")?, number(&measured, member, "long")?);
         bench.figures.push(BenchFigure {
             id,
-            what: name,
+            name,
             unit: "times",
             value: long / short,
             goal: FigureGoal::AtMost(bound),

@@ -35,7 +35,7 @@ pub async fn measure_page(
         let measured = on_server(bench, programs, "first-visit", None, "load").await?;
         let figure = |id, figure_name, unit, value: f64, bound| BenchFigure {
             id,
-            what: figure_name,
+            name: figure_name,
             unit,
             value,
             goal: FigureGoal::AtMost(bound),
@@ -54,7 +54,7 @@ pub async fn measure_page(
         let measured = on_server(bench, programs, "burst", Some((BURST, SHORT)), "answer").await?;
         let figure = |figure_name, unit, value: f64, bound| BenchFigure {
             id: "G12",
-            what: figure_name,
+            name: figure_name,
             unit,
             value,
             goal: FigureGoal::AtMost(bound),
@@ -77,7 +77,7 @@ pub async fn measure_page(
         let figure_name = "slowest key in a chat of 5,000 turns";
         bench.figures.push(BenchFigure {
             id: "K1",
-            what: figure_name,
+            name: figure_name,
             unit: "ms",
             value: number(&measured, "slowest")?,
             goal: FigureGoal::AtMost(50.0),
@@ -89,7 +89,7 @@ pub async fn measure_page(
         let figure_name = "keys to next paint (INP) while 100 KB come, CPU 4 times slower";
         bench.figures.push(BenchFigure {
             id: "K2",
-            what: figure_name,
+            name: figure_name,
             unit: "ms",
             value: number(&measured, "next_paint")?,
             goal: FigureGoal::AtMost(200.0),
@@ -108,7 +108,7 @@ pub async fn measure_page(
             let value = number(&measured, name)?;
             bench.figures.push(BenchFigure {
                 id: "A1",
-                what: figure_name,
+                name: figure_name,
                 unit: "",
                 value,
                 goal: FigureGoal::AtLeast(bound),

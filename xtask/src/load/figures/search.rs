@@ -60,7 +60,7 @@ fn on_database(bench: &mut BenchContext, program: &Path, which: usize, url: &str
         let value = number("p95_ms");
         bench.figures.push(BenchFigure {
             id: "S1",
-            what: names[which],
+            name: names[which],
             unit: "ms",
             value,
             goal: FigureGoal::AtMost(MOST),

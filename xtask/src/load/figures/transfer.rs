@@ -80,7 +80,7 @@ async fn on_database(
 
     let mut import = installation.command("import");
     let imported = run(&installation, import.arg("--json").arg(archive)).await?;
-    check_import_report(&imported.said, size)?;
+    check_import_report(&imported.output, size)?;
 
     let written = installation.dir.join("archive.json");
     let mut export = installation.command("export");
@@ -91,7 +91,7 @@ async fn on_database(
     let empty = bench.installation(&format!("again-{name}"))?.with_database(empty);
     let mut again = empty.command("import");
     let returned = run(&empty, again.arg("--json").arg(&written)).await?;
-    check_import_report(&returned.said, size)?;
+    check_import_report(&returned.output, size)?;
     fs::remove_file(written)?;
 
     for (id, label, ran, of_storing) in [
@@ -103,7 +103,7 @@ async fn on_database(
         let figure = |label: String, unit, value, goal, ratio| BenchFigure {
             id,
             // The program ends after it prints the table, so the leak is harmless.
-            what: format!("{label}, {name}").leak(),
+            name: format!("{label}, {name}").leak(),
             unit,
             value,
             goal,
@@ -143,7 +143,7 @@ struct FinishedCommand {
     /// Its peak memory in bytes.
     peak: u64,
     /// The file with its output.
-    said: PathBuf,
+    output: PathBuf,
 }
 
 async fn run(installation: &BenchInstallation, command: &mut Command) -> Result<FinishedCommand> {
@@ -156,7 +156,7 @@ async fn run(installation: &BenchInstallation, command: &mut Command) -> Result<
         peak = memory_of(child.id(), true).map_or(peak, |now| now.max(peak));
         if let Some(status) = child.try_wait()? {
             ensure!(status.success(), "{}", fs::read_to_string(&output_path)?);
-            return Ok(FinishedCommand { seconds: start.elapsed().as_secs_f64(), peak, said: output_path });
+            return Ok(FinishedCommand { seconds: start.elapsed().as_secs_f64(), peak, output: output_path });
         }
         tokio::time::sleep(LOOK).await;
     }

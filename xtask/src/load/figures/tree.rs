@@ -109,7 +109,7 @@ async fn on_database(bench: &mut BenchContext, plant: &Path, name: &str, url: Op
     bench.figures.extend(found.into_iter().map(|(id, label, unit, value, bound, ratio)| BenchFigure {
         id,
         // The program ends after it prints the table, so the leak is harmless.
-        what: format!("{label}, {name}").leak(),
+        name: format!("{label}, {name}").leak(),
         unit,
         value,
         goal: FigureGoal::AtMost(bound),
