@@ -133,10 +133,10 @@ fn recording_is_complete_only_with_terminal_event() {
                     .filter_map(|feature| feature.as_str()?.strip_prefix("fin:"))
                     .next();
                 assert_eq!(reason, expected, "{name}");
-                let says = |item: &DecodedItem| {
+                let content_of = |item: &DecodedItem| {
                     matches!(item, DecodedItem::Text(_) | DecodedItem::Thinking(_) | DecodedItem::ToolCall { .. })
                 };
-                assert!(items.iter().any(says), "{name} says nothing");
+                assert!(items.iter().any(content_of), "{name} says nothing");
             }
         }
         assert_eq!(outcome.complete, failure.is_none(), "{name}");
@@ -155,8 +155,8 @@ fn recording_prefix_ends_as_interrupted_with_text_prefix() {
         for cut in (0..20).map(|_| dice.next_below(body.len())) {
             let (_, early) = decode(recording, [&body[..cut]]);
             let has = |word: &[u8]| body[..cut].windows(word.len()).any(|window| window == word);
-            let is_told = has(b"finish_reason\":\"") || has(b"finish_reason\": \"") || has(b"[DONE]");
-            assert!(!early.complete || is_told, "{} cut at {cut}", recording.name);
+            let is_terminated = has(b"finish_reason\":\"") || has(b"finish_reason\": \"") || has(b"[DONE]");
+            assert!(!early.complete || is_terminated, "{} cut at {cut}", recording.name);
         }
     }
 }

@@ -78,8 +78,8 @@ fn every_recording_prefix_ends() {
         for cut in (0..20).map(|_| dice.next_below(recording.body.len())) {
             let (_, early) = decoding::decode(decoder(recording), [&recording.body[..cut]]);
             let begins = String::from_utf8_lossy(&recording.body[..cut]).replace(' ', "");
-            let is_told = begins.contains("\"finishReason\":\"") || begins.contains("\"blockReason\":\"");
-            assert!(!early.complete || is_told, "{} cut at {cut}", recording.name);
+            let is_terminated = begins.contains("\"finishReason\":\"") || begins.contains("\"blockReason\":\"");
+            assert!(!early.complete || is_terminated, "{} cut at {cut}", recording.name);
         }
     }
 }

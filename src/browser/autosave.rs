@@ -44,7 +44,7 @@ mod real {
         static WAITING: RefCell<VecDeque<PendingSubmission>> = const { RefCell::new(VecDeque::new()) };
         static IS_BUSY: Cell<bool> = const { Cell::new(false) };
         /// Counts the status messages, so that a timer removes only its own one.
-        static SAID_TIMES: Cell<u32> = const { Cell::new(0) };
+        static STATUS_COUNT: Cell<u32> = const { Cell::new(0) };
         /// Counts the input events, so that only the last one of a series saves.
         static TYPED_TIMES: Cell<u32> = const { Cell::new(0) };
     }
@@ -158,7 +158,7 @@ mod real {
     }
 
     fn show_unreachable(status: &Element) {
-        SAID_TIMES.set(SAID_TIMES.get().wrapping_add(1));
+        STATUS_COUNT.set(STATUS_COUNT.get().wrapping_add(1));
         status.set_text_content(status.get_attribute("data-not-saved").as_deref());
         let _ = status.set_attribute("data-floats", "danger");
     }
@@ -173,12 +173,12 @@ mod real {
         let is_done = sentence.query_selector(".ok").is_ok_and(|ok| ok.is_some());
         let _ = status.set_attribute("data-floats", if is_done { "ok" } else { "" });
         morph_children(status, &sentence);
-        let times = SAID_TIMES.get().wrapping_add(1);
-        SAID_TIMES.set(times);
+        let times = STATUS_COUNT.get().wrapping_add(1);
+        STATUS_COUNT.set(times);
         if is_done {
             let status = status.clone();
             let quiet = move || {
-                if SAID_TIMES.get() == times {
+                if STATUS_COUNT.get() == times {
                     status.set_text_content(None);
                 }
             };

@@ -37,12 +37,12 @@ pub fn resolve_params(
     let mut max_tokens = settling.max_tokens(RequestedValue::pick(requested.max_tokens, defaults.max_tokens))?;
     let thinking = settling.thinking(RequestedValue::pick(requested.thinking, defaults.thinking), &mut max_tokens)?;
     let thinks = is_thinking_mode(thinking, model.reasoning);
-    let (said_temperature, said_top_p) = (
+    let (requested_temperature, requested_top_p) = (
         RequestedValue::pick(requested.temperature, defaults.temperature),
         RequestedValue::pick(requested.top_p, defaults.top_p),
     );
-    let mut temperature = settling.number("temperature", said_temperature, model.temperature, thinks)?;
-    let mut top_p = settling.number("top_p", said_top_p, model.top_p, thinks)?;
+    let mut temperature = settling.number("temperature", requested_temperature, model.temperature, thinks)?;
+    let mut top_p = settling.number("top_p", requested_top_p, model.top_p, thinks)?;
     if model.temperature_or_top_p && temperature.is_some() && top_p.is_some() {
         let is_top_p_wanted = requested.top_p.is_some() && requested.temperature.is_none();
         let (param, dropped) = if is_top_p_wanted { ("temperature", &mut temperature) } else { ("top_p", &mut top_p) };
@@ -126,7 +126,7 @@ impl ParamsResolver<'_> {
         requested: Option<RequestedValue<Thinking>>,
         max_tokens: &mut Option<RequestedValue<u32>>,
     ) -> Result<Thinking, InvalidField> {
-        let is_said = requested.is_some();
+        let is_requested = requested.is_some();
         let RequestedValue { value, is_own } =
             requested.unwrap_or(RequestedValue { value: Thinking::default(), is_own: false });
         let can_be_off = self.model.thinking_levels.contains(&Thinking::Off);
@@ -136,9 +136,9 @@ impl ParamsResolver<'_> {
             (ReasoningSupport::Always, Thinking::Off) => Some(DropReason::ModelAlwaysThinks),
             (ReasoningSupport::Optional, Thinking::Off) => (!can_be_off).then_some(DropReason::ThinkingCannotBeSet),
             (_, Thinking::Budget(tokens)) => return self.budget(tokens, is_own, max_tokens),
-            (_, level) => return Ok(self.level(level, is_said, max_tokens.as_ref())),
+            (_, level) => return Ok(self.level(level, is_requested, max_tokens.as_ref())),
         };
-        if let Some(reason) = reason.filter(|_| is_said) {
+        if let Some(reason) = reason.filter(|_| is_requested) {
             self.leave_out("thinking", reason);
         }
         Ok(Thinking::Off)
@@ -176,7 +176,7 @@ impl ParamsResolver<'_> {
     }
 
     /// Returns the nearest available level: the next higher one, else the highest.
-    fn level(&mut self, wanted: Thinking, is_said: bool, max_tokens: Option<&RequestedValue<u32>>) -> Thinking {
+    fn level(&mut self, wanted: Thinking, is_requested: bool, max_tokens: Option<&RequestedValue<u32>>) -> Thinking {
         let nearest = wanted.nearest(&self.model.thinking_levels);
         let least = self.model.thinking_budget.filter(|_| self.model.levels_are_budgets).map(|range| range.least);
         let has_room = least.is_none_or(|least| self.limit(max_tokens).is_none_or(|limit| limit > least));
@@ -189,7 +189,7 @@ impl ParamsResolver<'_> {
                 (nearest, Some(ReasonWithArgs(DropReason::OtherLevel, message_args(levels))))
             }
         };
-        if let Some(reason) = reason.filter(|_| is_said) {
+        if let Some(reason) = reason.filter(|_| is_requested) {
             self.leave_out("thinking", reason);
         }
         sent

@@ -73,8 +73,8 @@ fn attachment_notes(metadata: &Value, shown: &[&str]) -> Vec<String> {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let word = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let image = |one: ToolImage| {
-        let to_whom = if shown.contains(&one.blob.as_str()) { "attached" } else { "shown to the user, not to you" };
-        format!("[{} ({}): {to_whom}]", one.alt, one.mime)
+        let visibility = if shown.contains(&one.blob.as_str()) { "attached" } else { "shown to the user, not to you" };
+        format!("[{} ({}): {visibility}]", one.alt, one.mime)
     };
     let file = |one: &Value| {
         let bytes = one.get("bytes").and_then(Value::as_u64).unwrap_or_default();

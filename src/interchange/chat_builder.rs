@@ -325,7 +325,7 @@ fn ending(message: &ImportedMessage) -> (TurnStatus, Option<Failure>) {
             let failure = Failure {
                 kind: FailureKind::Unknown,
                 // The reply shows what it showed in the source.
-                message: first_line.unwrap_or(message_builder::SOURCE_SAYS_FAILED).to_owned(),
+                message: first_line.unwrap_or(message_builder::FAILED_IN_SOURCE).to_owned(),
                 args: MessageArgs::new(),
                 retryable: true,
                 retry_after_ms: None,

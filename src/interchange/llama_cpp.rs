@@ -64,7 +64,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
                         session.add(value);
                         Ok(())
                     }
-                    None => tell_left_out(taker, place, "a message comes before any conversation"),
+                    None => report_left_out(taker, place, "a message comes before any conversation"),
                 },
                 // Unknown record types of newer versions are ignored.
                 Some(_) if open.is_some() => Ok(()),
@@ -79,7 +79,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
             Ok(_) => is_any_read = true,
             Err(error @ (ImportError::Damaged(_) | ImportError::WrongFormat(_))) => {
                 let place = IssueLocation { file: part.name.clone(), ..IssueLocation::default() };
-                tell_left_out(taker, place, &format!("the file was skipped: {error}"))?;
+                report_left_out(taker, place, &format!("the file was skipped: {error}"))?;
                 stopped = error;
             }
             Err(other) => return Err(other),
@@ -88,7 +88,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     if is_any_read { Ok(()) } else { Err(stopped) }
 }
 
-fn tell_left_out(taker: &mut dyn ImportSink, place: IssueLocation, reason: &str) -> Result<(), ImportError> {
+fn report_left_out(taker: &mut dyn ImportSink, place: IssueLocation, reason: &str) -> Result<(), ImportError> {
     report_issue(taker, ImportIssue { kind: IssueKind::LeftOut, location: place, text: reason.to_owned() })
 }
 
@@ -136,7 +136,7 @@ impl Session {
     fn close(self, seen: &mut SeenConversations, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
         if self.left_out > 0 {
             let text = format!("the conversation is too large: {} messages were skipped", self.left_out);
-            tell_left_out(taker, self.place.clone(), &text)?;
+            report_left_out(taker, self.place.clone(), &text)?;
         }
         read_one(&self.whole, self.place, seen, taker)
     }

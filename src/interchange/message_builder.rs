@@ -11,7 +11,7 @@ use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The failure text for replies whose source gives no reason.
-pub(crate) const SOURCE_SAYS_FAILED: &str = "This reply had failed in the source.";
+pub(crate) const FAILED_IN_SOURCE: &str = "This reply had failed in the source.";
 
 /// Creates an empty message; the tree sets its parent.
 pub(crate) fn empty_message(id: &str, role: Role) -> ImportedMessage {

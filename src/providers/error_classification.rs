@@ -183,7 +183,7 @@ fn kind(status: Option<u16>, details: &ErrorDetails, is_document: bool) -> Failu
     let message = details.message.to_ascii_lowercase();
     let codes: Vec<String> = details.words.iter().map(|word| bare_word(word)).collect();
     let is = |words: &[&str]| words.iter().any(|word| codes.contains(&bare_word(word)));
-    let says = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
+    let mentions = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
     let is_client_error = status.is_none_or(|status| (400..429).contains(&status));
 
     if details.is_moderated || is(&["content_filter", "content_policy_violation", "image_content_policy_violation"]) {
@@ -197,7 +197,7 @@ fn kind(status: Option<u16>, details: &ErrorDetails, is_document: bool) -> Failu
         "too_many_prompt_tokens",
     ]) || status == Some(413)
         || (is_client_error
-            && says(&[
+            && mentions(&[
                 "maximum context length",
                 "context window",
                 "prompt is too long",
@@ -212,7 +212,7 @@ fn kind(status: Option<u16>, details: &ErrorDetails, is_document: bool) -> Failu
     if is(&["insufficient_quota", "billing_error", "enforced_spend_limit_reached", "insufficient_balance"])
         || status == Some(402)
         || details.is_used_up
-        || says(&["credit balance is too low", "insufficient balance", "insufficient credits"])
+        || mentions(&["credit balance is too low", "insufficient balance", "insufficient credits"])
     {
         return FailureKind::ProviderQuota;
     }
@@ -222,8 +222,8 @@ fn kind(status: Option<u16>, details: &ErrorDetails, is_document: bool) -> Failu
     // Refused access to a model is reported with the status of a refused key, but the key works for other models.
     let is_model_refused = is(&["model_not_found", "invalid_model", "deployment_not_found", "unknown_model"])
         || (status.is_none_or(|status| (400..429).contains(&status) && status != 401)
-            && says(&["model", "deployment"])
-            && says(&[
+            && mentions(&["model", "deployment"])
+            && mentions(&[
                 "does not exist",
                 "not found, try pulling",
                 "is not a valid model",
@@ -236,11 +236,11 @@ fn kind(status: Option<u16>, details: &ErrorDetails, is_document: bool) -> Failu
     }
     if is(&["invalid_api_key", "authentication_error", "permission_error", "api_key_invalid", "unauthorized"])
         || matches!(status, Some(401 | 403))
-        || (is_client_error && says(&["incorrect api key", "invalid api key", "api key not valid", "no api key"]))
+        || (is_client_error && mentions(&["incorrect api key", "invalid api key", "api key not valid", "no api key"]))
     {
         return FailureKind::ProviderAuth;
     }
-    if is(&["not_found_error"]) || (is_document && status == Some(404) && says(&["model"])) {
+    if is(&["not_found_error"]) || (is_document && status == Some(404) && mentions(&["model"])) {
         return FailureKind::ModelNotFound;
     }
     if is(&[
@@ -251,7 +251,7 @@ fn kind(status: Option<u16>, details: &ErrorDetails, is_document: bool) -> Failu
         "resource_exhausted",
         "too_many_requests",
     ]) || status == Some(429)
-        || (status.is_none() && says(&["too many requests", "rate limit exceeded", "rate limit reached"]))
+        || (status.is_none() && mentions(&["too many requests", "rate limit exceeded", "rate limit reached"]))
     {
         return FailureKind::ProviderRateLimited;
     }

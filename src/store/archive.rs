@@ -31,7 +31,7 @@ type DeletionTimes = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 sql! {
     CHATS = "SELECT c.id FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL ORDER BY c.created_at, c.id";
     ALL_DOCUMENTS = "SELECT d.id FROM documents d WHERE d.owner_id = $1 AND d.deleted_at IS NULL";
-    STANDING = "SELECT c.deleted_at, d.purging_since FROM chats c LEFT JOIN deletions d ON d.id = c.deletion_id \
+    DELETION_TIMES = "SELECT c.deleted_at, d.purging_since FROM chats c LEFT JOIN deletions d ON d.id = c.deletion_id \
         WHERE c.owner_id = $1 AND c.id = $2";
     /// Turns in Trash are included, because they exist here.
     TURNS = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
@@ -43,7 +43,7 @@ sql! {
     PLACES = "SELECT t.id, t.prev_turn_id, t.branch_id, t.exchange_id, t.depth, t.created_at, t.deleted_at \
         FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
     /// The outer join keeps turns without blocks. A condition with a list of turn ids follows.
-    SAID = "SELECT t.id, b.content FROM turns t JOIN chats c ON c.id = t.chat_id \
+    CONTENTS = "SELECT t.id, b.content FROM turns t JOIN chats c ON c.id = t.chat_id \
         LEFT JOIN turn_blocks b ON b.turn_id = t.id ";
     HEADS = "SELECT b.id, b.name, b.provider, b.model, b.head_turn_id FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND b.deleted_at IS NULL";
@@ -181,7 +181,7 @@ pub async fn documents(db: &Db, owner: UserId, damages: &mut Vec<Damage>) -> Res
 /// Returns the presence of a chat with this id. `None` if it never existed here or was permanently deleted.
 pub async fn chat_presence(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatPresence>, StoreError> {
     let row: Option<DeletionTimes> = in_tx!(tx, |conn| {
-        sqlx::query_as(STANDING).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
+        sqlx::query_as(DELETION_TIMES).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
     });
     Ok(row.map(|row| match row {
         (None, _) => ChatPresence::Live,
@@ -240,7 +240,7 @@ pub async fn turn_contents(
     turns: &[TurnId],
 ) -> Result<HashMap<TurnId, Vec<String>>, StoreError> {
     let rows: Vec<(Uuid, Option<String>)> = in_tx!(tx, |conn| {
-        let mut query = QueryBuilder::new(SAID);
+        let mut query = QueryBuilder::new(CONTENTS);
         query.push("WHERE c.owner_id = ").push_bind(owner.uuid()).push(" AND c.id = ").push_bind(chat.uuid());
         query.push(" AND t.deleted_at IS NULL AND t.id IN (");
         let mut list = query.separated(", ");

@@ -301,10 +301,10 @@ pub async fn allocate_ord_for_import(
     tx: &mut Tx,
     owner: UserId,
     chat: ChatId,
-    said_at: DateTime<Utc>,
+    written_at: DateTime<Utc>,
 ) -> Result<Option<i64>, StoreError> {
     Ok(in_tx!(tx, |conn| {
-        let query = sqlx::query_scalar(TAKE_ORD_OF_ELSEWHERE).bind(owner.uuid()).bind(chat.uuid()).bind(said_at);
+        let query = sqlx::query_scalar(TAKE_ORD_OF_ELSEWHERE).bind(owner.uuid()).bind(chat.uuid()).bind(written_at);
         query.fetch_optional(conn).await?
     }))
 }

@@ -96,9 +96,9 @@ pub fn build_redacted_result(
         Some(value) if is_too_deep(&value) => ResultBody::from_text_and(text, cleaned.clean_text(value.to_string())),
         Some(value) => {
             let value = cleaned.clean_value(value);
-            let says_the_same =
+            let is_equal =
                 text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|result_body: Value| result_body == value);
-            match says_the_same {
+            match is_equal {
                 true => ResultBody::Structured(value),
                 false if wraps(&value, &text) => ResultBody::Text(text),
                 false => ResultBody::from_text_and(text, value.to_string()),

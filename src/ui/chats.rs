@@ -233,7 +233,7 @@ impl Chats {
     pub async fn rename(self, id: ChatId, title: String) -> Result<(), ApiError> {
         rename_chat(id, title.clone()).await?;
         self.renamed.set(Some((id, title)));
-        self.announcer.say(messages::renamed());
+        self.announcer.announce(messages::renamed());
         self.refresh();
         Ok(())
     }

@@ -53,7 +53,7 @@ pub fn Composer(
     form_request_id: String,
     path: FollowedPath,
     /// Set by other parts of the page to stop the path's reply, as the button does.
-    stop_asked: RwSignal<bool>,
+    stop_requested: RwSignal<bool>,
     listeners: ComposerListeners,
     /// The number of tools that the model is offered, where that is known.
     #[prop(optional_no_strip)]
@@ -65,7 +65,7 @@ pub fn Composer(
     let state = ComposerState::new(chat_id, draft, models, form_request_id.clone(), path, listeners);
     provide_context(state);
     listen_on_page(state);
-    state.follow_page(path.navigation_ended, stop_asked, draft_elsewhere);
+    state.follow_page(path.navigation_ended, stop_requested, draft_elsewhere);
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();

@@ -69,13 +69,13 @@ impl DeletePart {
         let refusals = use_context::<TurnRefusals>();
         let fail = move |error: ApiError| {
             announcer.alert(&problem(&error));
-            toasts.say(problem(&error));
+            toasts.show(problem(&error));
         };
         let restore = move |id: DeletionId, has_left: bool| {
             spawn_local(async move {
                 match restore_deletion(id).await {
                     Ok(restored) => {
-                        announcer.say(messages::trash::restored());
+                        announcer.announce(messages::trash::restored());
                         // The toast outlives the page: from another page it only restores.
                         let _ = screen.back.try_run(restored.leaf.filter(|_| has_left));
                     }
@@ -99,7 +99,7 @@ impl DeletePart {
             let sentence = count.map_or_else(|| messages::trash::is_deleted().to_owned(), messages::trash::deleted);
             // A screen without optimistic delete shows nothing yet, so nothing is announced yet either.
             let offer = move || {
-                announcer.say(messages::deleted_can_undo());
+                announcer.announce(messages::deleted_can_undo());
                 toasts.offer(sentence, messages::undo(), undo)
             };
             let (early, late) = if screen.hide.run(deed) { (Some(offer()), None) } else { (None, Some(offer)) };
@@ -115,7 +115,7 @@ impl DeletePart {
                         let has_left = screen.gone.try_run((deed, deleted.leaf)).unwrap_or(false);
                         progress.set_value(DeletionProgress::Done(deleted.deletion_id, has_left));
                         if let Some(note) = early.or_else(|| late.map(|offer| offer())) {
-                            note.say(messages::trash::deleted(deleted.turns));
+                            note.set_text(messages::trash::deleted(deleted.turns));
                         }
                     }
                     // The part still exists, as Undo wanted.

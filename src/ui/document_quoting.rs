@@ -23,7 +23,7 @@ use crate::ui::messages::document_quoting as words;
 const TEXT: &str = "[data-document]";
 const BAR: &str = "#quote-bar";
 const CHAT: &str = "#quote-bar-chat";
-const SAID: &str = "quote-bar-said";
+const STATUS: &str = "quote-bar-said";
 const PROBLEM: &str = "quote-bar-problem";
 /// The debounce: a selection is offered for quoting after it was stable for this long.
 const SETTLED: Duration = Duration::from_millis(150);
@@ -205,7 +205,7 @@ fn update_bar(memory: &SharedState) {
     document::set_live_region_text(PROBLEM, "");
     let lines = selected_lines(memory);
     let label = lines.map(|(first, last)| words::selected(first, last, &document_viewer::selected_option_text(CHAT)));
-    document::set_live_region_text(SAID, &label.unwrap_or_default());
+    document::set_live_region_text(STATUS, &label.unwrap_or_default());
     document::set_live_region_text("quote-bar-lines", &lines.map(words::selected_range).unwrap_or_default());
     document_viewer::set_shown(BAR, lines.is_some());
     document_viewer::position_bar(BAR);
@@ -229,7 +229,7 @@ fn copy_link(memory: &SharedState) {
     let version = document_viewer::attribute(TEXT, "data-version").and_then(|version| version.parse().ok());
     clipboard::copy_page_address(&document_prompt::document_url(&id, version, Some(lines)), |copied| {
         let result_sentence = if copied { words::link_copied() } else { crate::ui::messages::transcript::copy_failed() };
-        document::set_live_region_text(SAID, result_sentence);
+        document::set_live_region_text(STATUS, result_sentence);
         document::set_live_region_text("quote-bar-lines", result_sentence);
     });
 }
@@ -239,7 +239,7 @@ fn quote(memory: &SharedState) {
     let block = {
         let mut memory = memory.borrow_mut();
         let Some(selected) = memory.selected.clone() else {
-            return document::set_live_region_text(SAID, words::select_first());
+            return document::set_live_region_text(STATUS, words::select_first());
         };
         if std::mem::replace(&mut memory.is_sending, true) {
             return;
@@ -247,14 +247,14 @@ fn quote(memory: &SharedState) {
         quote_block(selected)
     };
     document::set_live_region_text(PROBLEM, "");
-    document::set_live_region_text(SAID, words::quoting());
+    document::set_live_region_text(STATUS, words::quoting());
     let chat = document_viewer::value(CHAT).filter(|chat| !chat.is_empty());
     let memory = memory.clone();
     document_viewer::spawn(async move {
         let body = json!({ "chat_id": chat, "content": [block] });
         let answer = api_request::post("/api/drafts/attachments", &body).await;
         memory.borrow_mut().is_sending = false;
-        document::set_live_region_text(SAID, "");
+        document::set_live_region_text(STATUS, "");
         match answer {
             Ok(_) => {
                 let path = chat.map_or_else(|| "/".to_owned(), |chat| format!("/c/{chat}"));

@@ -140,9 +140,9 @@ pub fn shortcut_rows() -> AnyView {
 fn copy_last_code(announcer: Announcer) -> bool {
     match clipboard::last_code_block() {
         Some(code) => clipboard::copy(code, move |copied| {
-            announcer.say(if copied { messages::copied() } else { messages::transcript::copy_failed() });
+            announcer.announce(if copied { messages::copied() } else { messages::transcript::copy_failed() });
         }),
-        None => announcer.say(messages::keys::no_code()),
+        None => announcer.announce(messages::keys::no_code()),
     }
     true
 }

@@ -233,14 +233,14 @@ impl ChatState {
     }
 
     /// Makes a polite announcement.
-    pub fn say(self, text: impl Into<String>) {
+    pub fn announce(self, text: impl Into<String>) {
         if let Some(announcer) = self.announcer {
-            announcer.say(text);
+            announcer.announce(text);
         }
     }
 
     /// Schedules an announcement for when the turn is shown, which is after the server's response.
-    pub fn say_on_arrival(self, turn: TurnId, text: String) {
+    pub fn announce_on_arrival(self, turn: TurnId, text: String) {
         self.on_arrival.set_value(Some((turn, text)));
     }
 
@@ -248,7 +248,7 @@ impl ChatState {
     pub fn announce_arrival(self, at: Option<TurnId>) {
         let announcement = self.on_arrival.try_update_value(Option::take).flatten();
         if let Some((_, text)) = announcement.filter(|(turn, _)| Some(*turn) == at) {
-            self.say(text);
+            self.announce(text);
         }
     }
 

@@ -141,7 +141,7 @@ async fn main() -> ExitCode {
         println!("SKIPPED on PostgreSQL: there is no initdb on this machine");
     }
     let place = tempfile::Builder::new().prefix("turnleaf-chaos-").tempdir().unwrap().keep();
-    let is_asked = |scenario: &&Scenario| {
+    let is_selected = |scenario: &&Scenario| {
         arguments.scenarios.is_empty() || arguments.scenarios.iter().any(|name| name == scenario.name)
     };
     let run = |scenario: &'static Scenario, database: ScenarioDatabase| {
@@ -178,7 +178,7 @@ async fn main() -> ExitCode {
             }
         }
     };
-    let scenarios: Vec<&'static Scenario> = SCENARIOS.iter().filter(is_asked).collect();
+    let scenarios: Vec<&'static Scenario> = SCENARIOS.iter().filter(is_selected).collect();
     let patient = scenarios.iter().copied().filter(|scenario| scenario.is_patient);
     let concurrent = patient.flat_map(|scenario| scenario.databases.iter().map(move |database| run(scenario, *database)));
     let concurrent = futures::future::join_all(concurrent.collect::<Vec<_>>());

@@ -342,10 +342,10 @@ async fn encodings_are_read_or_reported() {
         assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
         for (name, bytes) in [("b.json", &utf16), ("c.json", &latin), ("d.json", &broken)] {
             let report = import_file(&house, name, bytes, false).await;
-            let is_told = report.stopped.is_some() || !report.findings.is_empty();
-            assert!(report.imported == 1 || is_told, "{name}: {report:#?}");
+            let is_reported = report.stopped.is_some() || !report.findings.is_empty();
+            assert!(report.imported == 1 || is_reported, "{name}: {report:#?}");
             // An encoding that the import does not understand is reported, not guessed.
-            assert!(is_told || name == "b.json", "{name}: {report:#?}");
+            assert!(is_reported || name == "b.json", "{name}: {report:#?}");
         }
         assert!(titles(&house).await.contains(&"Zürich 树".to_owned()));
         assert_database_sound(&house).await;

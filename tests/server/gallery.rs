@@ -145,7 +145,7 @@ async fn every_state_is_on_its_page() {
 /// Components that the gallery does not render, with the reason. Most of them are a page or an overlay that only
 /// exists in a browser, where screenshots and axe check it (`end2end/tests/pictures`,
 /// `end2end/tests/hydrate/accessible_states.spec.ts`).
-const NOT_DRAWN: [(&str, &str); 21] = [
+const NOT_RENDERED: [(&str, &str); 21] = [
     ("App", "the whole page"),
     ("ChatList", "waits for the server; its rows are drawn, and what stands around them"),
     ("ChatPageView", "the page of a chat"),
@@ -293,7 +293,7 @@ fn every_component_is_in_gallery_or_exempted() {
     }
     let missing: BTreeSet<&str> =
         sources.components.keys().filter(|one| !rendered.contains(*one)).map(|(_, name)| name.as_str()).collect();
-    let excused: BTreeSet<&str> = NOT_DRAWN.iter().map(|(name, _)| *name).collect();
+    let excused: BTreeSet<&str> = NOT_RENDERED.iter().map(|(name, _)| *name).collect();
     let unexcused: Vec<_> = missing.difference(&excused).collect();
     assert!(unexcused.is_empty(), "neither in src/server/gallery nor in the list with a reason: {unexcused:?}");
     let stale: Vec<_> = excused.difference(&missing).collect();

@@ -266,11 +266,11 @@ async fn assert_empty(house: &TestServer) {
 
 const SQLITE_REFUSES: &str = "CREATE TRIGGER refuses BEFORE INSERT ON turns WHEN NEW.ord = 450 \
     BEGIN INSERT INTO users SELECT * FROM users LIMIT 1; END";
-const SQLITE_TAKES: &str = "DROP TRIGGER refuses";
+const SQLITE_ACCEPTS: &str = "DROP TRIGGER refuses";
 const POSTGRES_REFUSES: &str = "CREATE FUNCTION refuses() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
     IF NEW.ord = 450 THEN INSERT INTO users SELECT * FROM users LIMIT 1; END IF; RETURN NEW; END $$; \
     CREATE TRIGGER refuses BEFORE INSERT ON turns FOR EACH ROW EXECUTE FUNCTION refuses()";
-const POSTGRES_TAKES: &str = "DROP TRIGGER refuses ON turns";
+const POSTGRES_ACCEPTS: &str = "DROP TRIGGER refuses ON turns";
 /// Simulates an importer that stalls for longer than its lease.
 const SQLITE_LAPSES: &str = "CREATE TRIGGER lapses BEFORE INSERT ON turns WHEN NEW.ord = 450 \
     BEGIN UPDATE deletions SET purging_since = created_at; END";
@@ -327,7 +327,7 @@ async fn chunked_import_is_visible_completely_or_not_at_all() {
         let report = import_file(&house, "refused.json", &archive, false).await;
         assert_eq!((report.imported, report.left_out, count(&house, "chats").await), (0, 1, 0), "{report:#?}");
         assert_eq!((count(&house, "turns").await, count(&house, "deletions").await), (0, 0));
-        house.sql(if is_sqlite { SQLITE_TAKES } else { POSTGRES_TAKES }).await;
+        house.sql(if is_sqlite { SQLITE_ACCEPTS } else { POSTGRES_ACCEPTS }).await;
         // The lease has lapsed, so the chat may be purged.
         house.sql(if is_sqlite { SQLITE_LAPSES } else { POSTGRES_LAPSES }).await;
         let report = import_file(&house, "stalled.json", &archive, false).await;

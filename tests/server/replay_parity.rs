@@ -30,14 +30,14 @@ struct ParityCase {
 
 /// The observations about a response that the server and `replay` must agree on.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct ReplayedReply {
     is_complete: bool,
     failure: Value,
     notice: Value,
     blocks: Vec<Value>,
 }
 
-fn told_by_replay(case: &ParityCase) -> Told {
+fn replayed_reply(case: &ParityCase) -> ReplayedReply {
     let options = ReplayOptions {
         api: case.api.as_str().into(),
         dialect: Some(case.dialect.clone()).filter(|name| !name.is_empty()),
@@ -46,7 +46,7 @@ fn told_by_replay(case: &ParityCase) -> Told {
         with_next_message: false,
     };
     let printed = replay(&options, &case.body).unwrap();
-    Told {
+    ReplayedReply {
         is_complete: printed["complete"] == true,
         failure: printed["failure"]["kind"].clone(),
         notice: printed.get("notice").cloned().unwrap_or_default(),
@@ -66,7 +66,7 @@ fn comparable(block: &Value) -> Value {
 
 /// Compares a turn with what `replay` told. A reply with calls goes on, so only its beginning is compared.
 fn assert_agrees(case: &ParityCase, turn: &Value) {
-    let mut replayed = told_by_replay(case);
+    let mut replayed = replayed_reply(case);
     let all = turn["blocks"].as_array().unwrap();
     let is_ours = |block: &&Value| block["author"] == "system" || block["type"] == "x:pause";
     let is_result = |block: &&Value| block["type"] == "tool_result" && block["parent_block_id"].is_string();
@@ -74,7 +74,7 @@ fn assert_agrees(case: &ParityCase, turn: &Value) {
     let endings = ["length_reached", "context_filled", "filtered", "declined", "stopped_otherwise", "no_answer"];
     let notice = all.iter().find(|block| endings.iter().any(|kind| block["kind"] == *kind));
     let blocks = all.iter().filter(|block| !(is_ours(block) || goes_on && is_result(block))).map(comparable);
-    let mut seen = Told {
+    let mut seen = ReplayedReply {
         is_complete: turn["status"] == "complete",
         failure: turn["error"]["kind"].clone(),
         notice: notice.map(|block| json!([block["kind"], block["text"], block["stop_reason"]])).unwrap_or_default(),

@@ -512,8 +512,8 @@ async fn deletion_is_announced_and_connection_continues() {
 
 #[tokio::test]
 async fn slow_client_is_not_disconnected() {
-    const SAID: usize = 10_000;
-    let blocks = (0..200).flat_map(|_| [thinking_step(&"x".repeat(SAID)), text_step(&"y".repeat(SAID))]);
+    const TEXT_CHARS: usize = 10_000;
+    let blocks = (0..200).flat_map(|_| [thinking_step(&"x".repeat(TEXT_CHARS)), text_step(&"y".repeat(TEXT_CHARS))]);
     // Small socket buffers make the backpressure visible; a connection inherits those of the listener.
     let listener = TcpSocket::new_v4().unwrap();
     listener.set_send_buffer_size(64 << 10).unwrap();
@@ -544,7 +544,7 @@ async fn slow_client_is_not_disconnected() {
     drop(free);
     assert!(holding.await.unwrap().is_err());
     tokio::time::resume();
-    while got < 400 * SAID {
+    while got < 400 * TEXT_CHARS {
         match wire.read(&mut bytes).await.unwrap() {
             0 => panic!("the server left after {got} bytes"),
             some => got += some,

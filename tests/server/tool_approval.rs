@@ -55,7 +55,7 @@ async fn nothing_runs_before_approval_and_then_exactly_approved_call() {
         let id = house.send_to(chat, "go").await.assistant_turn.id;
         let turn = house.wait_until(id, is_waiting_for_approval).await;
         let (call, ask) = pending_approvals(&turn).remove(0);
-        let asked_at = SystemClock.now();
+        let requested_at = SystemClock.now();
         assert_eq!(
             (ask.title.as_str(), ask.server.as_str(), turn.status),
             ("The write", "lab", TurnStatus::WaitingSubagents)
@@ -85,7 +85,7 @@ async fn nothing_runs_before_approval_and_then_exactly_approved_call() {
         assert_eq!(tool_use_blocks(&turn)[0].block_metadata["decision"]["decision"], "allow");
         let since =
             tool_use_blocks(&turn)[0].block_metadata["runs_since"].as_str().unwrap().parse::<DateTime<Utc>>().unwrap();
-        assert!(since > asked_at, "it runs since it was allowed, not since it was written");
+        assert!(since > requested_at, "it runs since it was allowed, not since it was written");
         assert_eq!(lab.run_count("write"), before + 1);
         let late = service.decide_tool_call(house.owner, id, call.id, &ask.hash, ApprovalDecision::Deny, None).await;
         assert_eq!(conflict(late), "not_asked");

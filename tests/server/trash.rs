@@ -304,8 +304,8 @@ async fn deleted_turn_is_hidden_everywhere_until_restored() {
     // A link to a deleted turn leads to what is left nearby, with a note; a link to an unknown turn finds nothing.
     let page = api.html(&format!("/c/{chat}?at={reply}")).await;
     assert!(page.contains("This message was deleted."), "{page}");
-    let is_drawn = |turn: &str| page.contains(&format!("data-turn-id=\"{turn}\""));
-    assert!(is_drawn(&of(&first, "assistant_turn")) && !is_drawn(&reply), "{page}");
+    let is_shown = |turn: &str| page.contains(&format!("data-turn-id=\"{turn}\""));
+    assert!(is_shown(&of(&first, "assistant_turn")) && !is_shown(&reply), "{page}");
     let nowhere = api.html(&format!("/c/{chat}?at={chat}")).await;
     assert!(!nowhere.contains("was deleted") && nowhere.contains("Not found"), "{nowhere}");
 

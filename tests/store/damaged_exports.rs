@@ -242,13 +242,13 @@ async fn check_import(elsewhere: &TestDatabase, bytes: &[u8]) -> Result<(), Stri
     if report.imported != 1 {
         return Err(format!("it was not imported: {:?}", report.findings));
     }
-    let is_told = |text: &str| text.starts_with("it was already damaged when exported");
-    if !report.findings.iter().any(|one| one.kind != ImportDifferenceKind::LeftOut && is_told(&one.text)) {
+    let is_reported = |text: &str| text.starts_with("it was already damaged when exported");
+    if !report.findings.iter().any(|one| one.kind != ImportDifferenceKind::LeftOut && is_reported(&one.text)) {
         return Err(format!("the import does not say it: {:?}", report.findings));
     }
     let id = report.chats[0].id.ok_or("no id")?;
     let kept = service.imported_from(owner, id).await.map_err(|error| error.to_string())?;
-    if !kept.is_some_and(|kept| kept.differences.iter().any(|one| is_told(&one.text))) {
+    if !kept.is_some_and(|kept| kept.differences.iter().any(|one| is_reported(&one.text))) {
         return Err("the chat does not keep it".into());
     }
     let (_, again) = archive_of(&service, owner, ExportScope::Everything).await;

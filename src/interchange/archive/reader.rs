@@ -41,7 +41,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     while let Some(next) = first {
         first = reading.walk(input, next, taker)?;
     }
-    match reading.untold.take().filter(|_| !reading.is_told) {
+    match reading.unreported_damage.take().filter(|_| !reading.is_damage_reported) {
         Some(reason) => reading.report(taker, IssueKind::Lost, String::new(), reason),
         None => Ok(()),
     }
@@ -55,8 +55,8 @@ struct ArchiveReading {
     is_begun: bool,
     has_replacements: bool,
     /// Damage was reported; or damage was found in a list that another pass will report.
-    is_told: bool,
-    untold: Option<String>,
+    is_damage_reported: bool,
+    unreported_damage: Option<String>,
     /// It was reported that the rest is not read.
     is_cut: bool,
     /// Total size of the requests stored as deltas and their bases, in bytes.
@@ -105,7 +105,7 @@ impl ArchiveReading {
                 Err(ReadHalt::Scan(ScanError::Truncated)) => (report::ENDS_WITHIN.to_owned(), true),
                 Err(ReadHalt::Scan(ScanError::Io(error))) => match import_error(error) {
                     ImportError::Damaged(reason) if self.is_begun => {
-                        self.tell_damage(&walk, next, report::damaged_from_here(&reason), taker)?;
+                        self.report_damage(&walk, next, report::damaged_from_here(&reason), taker)?;
                         break;
                     }
                     other => return Err(other),
@@ -122,7 +122,7 @@ impl ArchiveReading {
             if !self.is_begun && mark.is_none() && !is_json {
                 return Err(ImportError::WrongFormat("JSON"));
             }
-            self.tell_damage(&walk, next, reason, taker)?;
+            self.report_damage(&walk, next, reason, taker)?;
             start = match mark {
                 None => break,
                 Some((at, ResumePoint::List(_))) => (at, WalkStart::List),
@@ -130,7 +130,7 @@ impl ArchiveReading {
             };
             damages += 1;
             if damages == bounds::DAMAGES {
-                self.tell_cut(taker)?;
+                self.report_cut(taker)?;
                 break;
             }
         }
@@ -138,7 +138,7 @@ impl ArchiveReading {
     }
 
     /// Reports that nothing after this many damages is read.
-    fn tell_cut(&mut self, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+    fn report_cut(&mut self, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
         if std::mem::replace(&mut self.is_cut, true) {
             return Ok(());
         }
@@ -149,7 +149,7 @@ impl ArchiveReading {
 
     /// Handles damage. Damage within a list is reported by the pass that imports the list, damage elsewhere by the
     /// first pass.
-    fn tell_damage(
+    fn report_damage(
         &mut self,
         walk: &ArchiveWalk,
         next: usize,
@@ -157,10 +157,10 @@ impl ArchiveReading {
         taker: &mut dyn ImportSink,
     ) -> Result<(), ImportError> {
         if walk.number.is_none() && (walk.is_skipping || next > 0) {
-            self.untold.get_or_insert(reason);
+            self.unreported_damage.get_or_insert(reason);
             return Ok(());
         }
-        self.is_told = true;
+        self.is_damage_reported = true;
         // Only a damaged chat counts as a conversation that is left out.
         let kind = if walk.number.is_some() && walk.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
         self.report(taker, kind, walk.label(""), reason)

@@ -282,16 +282,16 @@ fn times(conversation: Option<i64>, messages: &[Option<i64>]) -> (Vec<i64>, i64,
 #[test]
 fn message_dates_take_precedence_over_conversation_dates() {
     let moved = "its date is before that of the previous message, or in the future: it was adjusted";
-    let untold: [&str; 0] = [];
+    let no_issues: [&str; 0] = [];
     // The conversation has no date, one after its messages, or one in the future.
     for conversation in [None, Some(5_000), Some(20_000)] {
         let (turns, begun, issues) = times(conversation, &[Some(100), Some(200), None, Some(300)]);
         assert_eq!((turns.as_slice(), begun), ([100, 200, 200, 300].as_slice(), 100));
-        assert_eq!(issues, untold);
+        assert_eq!(issues, no_issues);
     }
     let (turns, begun, issues) = times(Some(50), &[None, Some(200)]);
     assert_eq!((turns.as_slice(), begun), ([50, 200].as_slice(), 50));
-    assert_eq!(issues, untold);
+    assert_eq!(issues, no_issues);
     // Without any date the current time is used.
     assert_eq!(times(None, &[None, None]), (vec![10_000; 2], 10_000, vec![]));
     // An impossible date affects only its own message.

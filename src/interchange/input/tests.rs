@@ -197,11 +197,11 @@ fn zip_bombs_stop_at_bounds() {
     assert!(unpacked(bounds::RATIO_FROM / bounds::RATIO * 2).is_ok());
 
     // The directory declares one entry as a bomb; the other entry is harmless.
-    let mut told_bomb =
+    let mut declared_bomb =
         zip_archive(&[("conversations-001.json", b"[ ]"), ("conversations-002.json", one("a").as_bytes())]);
-    let directory = told_bomb.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
-    told_bomb[directory + 24..directory + 28].copy_from_slice(&0xf000_0000_u32.to_le_bytes());
-    let (read, issues, end) = ids(told_bomb);
+    let directory = declared_bomb.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
+    declared_bomb[directory + 24..directory + 28].copy_from_slice(&0xf000_0000_u32.to_le_bytes());
+    let (read, issues, end) = ids(declared_bomb);
     end.unwrap();
     assert_eq!((read, issues.len()), (vec!["a".to_owned()], 1), "{issues:?}");
     assert!(issues[0].contains("an unpacked size far too large"), "{issues:?}");

@@ -8,7 +8,7 @@ use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile
 use crate::domain::turn::Role;
 use crate::fields::{first_text, id, is_set, list, text};
 use crate::media::{decode_base64, mime_of};
-use crate::message_builder::{SOURCE_SAYS_FAILED, as_quote, attachment_body, call_body, resolve_address};
+use crate::message_builder::{FAILED_IN_SOURCE, as_quote, attachment_body, call_body, resolve_address};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
@@ -35,7 +35,7 @@ pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut Con
     let whole = text(value, "text").unwrap_or_default();
     if is_error {
         if !whole.is_empty() || !matches!(message.ending, MessageEnding::Failed(_)) {
-            message.add_failure(if whole.is_empty() { SOURCE_SAYS_FAILED } else { whole });
+            message.add_failure(if whole.is_empty() { FAILED_IN_SOURCE } else { whole });
         }
     } else if !message.pieces[before..].iter().any(|piece| matches!(piece.body, PieceBody::Text(_))) {
         // The parts contain no text, so the separate text is used.
@@ -117,7 +117,7 @@ fn add_part(
         "error" => {
             let reason =
                 [text_or_value(part, "text"), text_or_value(part, "error")].into_iter().find(|reason| !reason.is_empty());
-            message.add_failure(reason.unwrap_or(SOURCE_SAYS_FAILED));
+            message.add_failure(reason.unwrap_or(FAILED_IN_SOURCE));
         }
         "tool_call" => add_call(message, part.get("tool_call").unwrap_or(&Value::Null), notes),
         "image_file" => add_file(message, part.get("image_file").unwrap_or(&Value::Null), notes),
@@ -180,13 +180,13 @@ fn add_call(message: &mut ImportedMessage, call: &Value, notes: &mut Conversatio
     // Code is not JSON, so it becomes a single argument.
     let code = arguments.filter(|_| has_code).map(|input| serde_json::json!({ "input": input }));
     message.add_piece(call_body(call_id.clone(), name, code.as_ref().or(arguments)));
-    let is_said = |output: &&Value| match output {
+    let has_output = |output: &&Value| match output {
         Value::String(text) => !text.is_empty(),
         Value::Array(all) => !all.is_empty(),
         Value::Null => false,
         _ => true,
     };
-    if let Some(output) = output.filter(is_said) {
+    if let Some(output) = output.filter(has_output) {
         message.add_tool_result(&call_id, name, output.clone(), true);
     }
     if text(call, "auth").is_some() {

@@ -86,16 +86,16 @@ mod tests {
         let second = vec![turn(Role::User, &[]), turn(Role::Assistant, &[text_reply]), turn(Role::User, &[])];
         let in_loop = [second.clone(), vec![turn(Role::Assistant, &[called])]].concat();
         let bound = "claude-opus-5-5";
-        let (earlier, steps_told) = (Some(RequestRepair::EarlierReasoningLeftOut), Some(RequestRepair::StepsTold));
+        let (earlier, steps_as_text) = (Some(RequestRepair::EarlierReasoningLeftOut), Some(RequestRepair::StepsTold));
         let signature = |at: usize| format!("messages.{at}.content.0: Invalid `signature` in `thinking` block");
         let modified = "messages.3.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.";
         let wanted = "The `content[].thinking` in the thinking mode must be passed back to the API.";
         for (model, history, message, expected) in [
             ("claude-opus-4-5", &second, signature(1), earlier),
             ("claude-opus-4-5", &in_loop, signature(1), earlier),
-            ("claude-opus-4-5", &in_loop, signature(3), steps_told),
-            ("claude-opus-4-5", &in_loop, modified.into(), steps_told),
-            (bound, &in_loop, signature(1), steps_told),
+            ("claude-opus-4-5", &in_loop, signature(3), steps_as_text),
+            ("claude-opus-4-5", &in_loop, modified.into(), steps_as_text),
+            (bound, &in_loop, signature(1), steps_as_text),
             (bound, &second, signature(1), earlier),
             ("claude-opus-4-5", &second, "messages.1.content.0.thinking.signature: Field required".into(), earlier),
             ("claude-opus-4-5", &second, "each thinking block must contain thinking".into(), earlier),
@@ -103,7 +103,7 @@ mod tests {
                 "claude-opus-4-5",
                 &in_loop,
                 "messages.3.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`".into(),
-                steps_told,
+                steps_as_text,
             ),
             ("claude-opus-4-5", &in_loop, wanted.into(), Some(RequestRepair::ReasoningEchoed)),
             ("claude-opus-4-5", &first, wanted.into(), None),

@@ -29,9 +29,9 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
     };
     let stamp = (id(), DateTime::UNIX_EPOCH);
     let (mut blocks, mut raw): (Vec<Block>, Vec<Bytes>) = (Vec::new(), Vec::new());
-    let asked_block = test_block(Content::text("What is this?"), stamp.0, None);
+    let question_block = test_block(Content::text("What is this?"), stamp.0, None);
     for _ in 0..10 {
-        let mut history = vec![turn(Role::User, vec![asked_block.clone()], Vec::new())];
+        let mut history = vec![turn(Role::User, vec![question_block.clone()], Vec::new())];
         if !raw.is_empty() {
             history.push(turn(
                 Role::Assistant,

@@ -82,8 +82,8 @@ impl GeminiReply {
     /// Returns the parts to send; empty if the response has no content that may be sent.
     pub fn into_parts(mut self, with_signatures: bool) -> Vec<Value> {
         self.remove_unfinished_code();
-        let says = |part: &Value| !is_thought(part) && *part != json!({"text": ""});
-        if !self.parts.iter().any(says) {
+        let is_visible = |part: &Value| !is_thought(part) && *part != json!({"text": ""});
+        if !self.parts.iter().any(is_visible) {
             return Vec::new();
         }
         self.parts.into_iter().filter_map(|part| part_to_send(part, with_signatures)).collect()

@@ -44,14 +44,14 @@ mod tests {
         let first_loop = [first.clone(), vec![turn(Role::Assistant, &["{}"])]].concat();
         let second_loop = [second.clone(), vec![turn(Role::Assistant, &["{}"])]].concat();
         let missing = "Function call is missing a thought_signature in functionCall parts. position 2";
-        let (earlier, steps_told) = (Some(RequestRepair::EarlierReasoningLeftOut), Some(RequestRepair::StepsTold));
+        let (earlier, steps_as_text) = (Some(RequestRepair::EarlierReasoningLeftOut), Some(RequestRepair::StepsTold));
         for (message, history, expected) in [
-            (missing, &second_loop, steps_told),
-            (missing, &first_loop, steps_told),
+            (missing, &second_loop, steps_as_text),
+            (missing, &first_loop, steps_as_text),
             (missing, &second, None),
             ("Invalid thought signature.", &second, earlier),
             ("Corrupted thought signature.", &second_loop, earlier),
-            ("Corrupted thought signature.", &first_loop, steps_told),
+            ("Corrupted thought signature.", &first_loop, steps_as_text),
             ("Invalid thought signature.", &first, None),
             ("Thinking level HIGH is not supported for this model.", &second_loop, None),
         ] {

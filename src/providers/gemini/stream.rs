@@ -38,7 +38,7 @@ pub struct GeminiReader {
     calls: GeminiFunctionCalls,
     own: GeminiProviderCalls,
     sources: GeminiSources,
-    said_text: ReplyText,
+    reply_text: ReplyText,
     /// The last characters of the thoughts so far.
     thought_end: String,
     counts: GeminiUsageCounts,
@@ -79,7 +79,7 @@ impl GeminiReader {
         for part in parts.into_iter().flatten() {
             let begin = out.len();
             self.part(part, is_mended, out);
-            self.said_text.push_items(&out[begin..]);
+            self.reply_text.push_items(&out[begin..]);
         }
         self.sources.read_candidate(candidate);
         if let Some(reason) = text_of(candidate, "finishReason").filter(|reason| *reason != "FINISH_REASON_UNSPECIFIED")
@@ -244,7 +244,7 @@ impl ResponseReader for GeminiReader {
         if self.is_complete() {
             self.own.finish(out);
         }
-        self.sources.finish(&self.said_text, &mut self.own, out);
+        self.sources.finish(&self.reply_text, &mut self.own, out);
     }
 
     fn is_over(&self) -> bool {

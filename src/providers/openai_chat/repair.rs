@@ -9,20 +9,20 @@ use turnleaf_domain::repair::RequestRepair;
 /// Returns the repair to send instead.
 pub fn repair(dialect: &Dialect, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
     let message = refused.lowercase_text();
-    let says = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
+    let mentions = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
     let has_reasoning = request.has_reasoning();
-    if says(&["reasoning_content"]) && says(&["must be passed", "missing", "required"]) {
+    if mentions(&["reasoning_content"]) && mentions(&["must be passed", "missing", "required"]) {
         return (has_reasoning && !request.echoes_reasoning).then_some(RequestRepair::ReasoningEchoed);
     }
-    if says(&["thought_signature", "thought signature"]) && says(&["missing"]) {
+    if mentions(&["thought_signature", "thought signature"]) && mentions(&["missing"]) {
         // Only the calls of the reply that is being written need signatures.
         return request.split_at_steps().1.is_some().then_some(RequestRepair::StepsTold);
     }
     // Gateways forward the messages of the provider behind them.
-    let is_about_seal = says(&["signature"]) && says(&["thinking", "thought", "reasoning"]);
+    let is_about_seal = mentions(&["signature"]) && mentions(&["thinking", "thought", "reasoning"]);
     let sends_reasoning = dialect.reasoning_format != ReasoningFormat::Nothing || request.echoes_reasoning;
     let is_about_members = dialect.sends_vendor_members
-        && (says(&["thought_signature", "thought signature"]) || vendor_members::is_refused(&message));
+        && (mentions(&["thought_signature", "thought signature"]) || vendor_members::is_refused(&message));
     let is_about_reasoning = is_about_members || (is_about_seal && sends_reasoning);
     (is_about_reasoning && has_reasoning).then_some(RequestRepair::ReasoningLeftOut)
 }

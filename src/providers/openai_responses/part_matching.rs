@@ -17,7 +17,7 @@ pub enum PartMatch {
     /// It is the final form of this part.
     Part(usize),
     /// Several parts emitted it; this is the last of them.
-    Told(usize),
+    Emitted(usize),
     /// The parts up to this one emitted all of it except this end.
     Continues(usize, String),
     /// No part emitted it.
@@ -111,7 +111,7 @@ impl Matching<'_> {
             if let Some(run) = find_run(&self.finals[n].1, &pieces) {
                 let run = &free[run];
                 run.iter().for_each(|at| self.is_free[*at] = false);
-                self.matches[n] = run.last().map(|at| PartMatch::Told(*at));
+                self.matches[n] = run.last().map(|at| PartMatch::Emitted(*at));
             }
         }
         for at in self.free_parts() {
@@ -119,7 +119,7 @@ impl Matching<'_> {
             let pieces: Vec<&str> = open.iter().map(|n| self.finals[*n].1.as_str()).collect();
             if let Some(run) = find_run(&self.parts[at].1.emitted, &pieces) {
                 self.is_free[at] = false;
-                open[run].iter().for_each(|n| self.matches[*n] = Some(PartMatch::Told(at)));
+                open[run].iter().for_each(|n| self.matches[*n] = Some(PartMatch::Emitted(at)));
             }
         }
         self.compare_joined(|emitted, whole| emitted == whole);
@@ -156,7 +156,7 @@ impl Matching<'_> {
         let Some(missing) = found else { return };
         let (last, last_text) = (*last, *last_text);
         for n in &open {
-            self.matches[*n] = Some(PartMatch::Told(last));
+            self.matches[*n] = Some(PartMatch::Emitted(last));
         }
         if !missing.is_empty() {
             self.matches[last_text] = Some(PartMatch::Continues(last, missing));
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn finished_texts_find_their_parts_despite_other_indexes() {
-        use PartMatch::{Continues, New, Part, Told};
+        use PartMatch::{Continues, New, Part, Emitted};
         for (case, parts, finals, expected) in [
             ("the same index", vec![(0, "a"), (1, "b")], vec!["a", "b"], vec![Part(0), Part(1)]),
             ("from index one", vec![(1, "a"), (2, "b")], vec!["a", "b"], vec![Part(0), Part(1)]),
@@ -205,17 +205,17 @@ mod tests {
             ),
             ("gaps", vec![(1, "a"), (5, "b"), (9, "c")], vec!["a", "b", "c"], vec![Part(0), Part(1), Part(2)]),
             ("equal texts", vec![(1, "a"), (2, "a")], vec!["a", "a"], vec![Part(0), Part(1)]),
-            ("one index for two", vec![(0, "ab")], vec!["a", "b"], vec![Told(0), Told(0)]),
+            ("one index for two", vec![(0, "ab")], vec!["a", "b"], vec![Emitted(0), Emitted(0)]),
             (
                 "one index for two, the end is missing",
                 vec![(0, "a1b")],
                 vec!["a1", "b2"],
-                vec![Told(0), Continues(0, "2".into())],
+                vec![Emitted(0), Continues(0, "2".into())],
             ),
-            ("two parts become one", vec![(0, "a"), (1, "b")], vec!["ab"], vec![Told(1)]),
-            ("two parts become one paragraph each", vec![(0, "a"), (1, "b")], vec!["a\n\nb"], vec![Told(1)]),
+            ("two parts become one", vec![(0, "a"), (1, "b")], vec!["ab"], vec![Emitted(1)]),
+            ("two parts become one paragraph each", vec![(0, "a"), (1, "b")], vec!["a\n\nb"], vec![Emitted(1)]),
             ("two parts become one with more", vec![(0, "a"), (1, "b")], vec!["ab c"], vec![Continues(1, " c".into())]),
-            ("three become two", vec![(0, "a"), (1, "b"), (2, "c")], vec!["ab", "c"], vec![Told(1), Part(2)]),
+            ("three become two", vec![(0, "a"), (1, "b"), (2, "c")], vec!["ab", "c"], vec![Emitted(1), Part(2)]),
             ("a missing end", vec![(2, "a")], vec!["abc"], vec![Part(0)]),
             ("a missing part", vec![(1, "a")], vec!["a", "b"], vec![Part(0), New]),
             ("a cut text", vec![(1, "abc")], vec!["ab"], vec![Part(0)]),

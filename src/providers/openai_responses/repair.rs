@@ -10,23 +10,23 @@ use turnleaf_domain::repair::RequestRepair;
 /// request without everything that the server would look up or decrypt, as after a model break.
 pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
     let message = refused.lowercase_text();
-    let says = |parts: &[&str]| parts.iter().all(|part| message.contains(part));
-    let is_about_previous = says(&["previous_response"])
-        || says(&["previous response"])
-        || says(&["response with id", "not found"])
+    let mentions = |parts: &[&str]| parts.iter().all(|part| message.contains(part));
+    let is_about_previous = mentions(&["previous_response"])
+        || mentions(&["previous response"])
+        || mentions(&["response with id", "not found"])
         // The kept response has other calls or items than this request assumes.
-        || says(&["no tool call found"])
-        || says(&["no tool output found"])
-        || says(&["duplicate item found"]);
+        || mentions(&["no tool call found"])
+        || mentions(&["no tool output found"])
+        || mentions(&["duplicate item found"]);
     if is_about_previous && request.previous_response.is_some() {
         return Some(RequestRepair::SentWhole);
     }
-    let is_about_reasoning = says(&["without its required"])
-        || says(&["invalid_encrypted_content"])
-        || says(&["encrypted content", "could not be"])
-        || says(&["encrypted_content", "could not be"])
-        || says(&["item with id", "not found"])
-        || says(&["items are not persisted"]);
+    let is_about_reasoning = mentions(&["without its required"])
+        || mentions(&["invalid_encrypted_content"])
+        || mentions(&["encrypted content", "could not be"])
+        || mentions(&["encrypted_content", "could not be"])
+        || mentions(&["item with id", "not found"])
+        || mentions(&["items are not persisted"]);
     (is_about_reasoning && request.has_reasoning()).then_some(RequestRepair::ReasoningLeftOut)
 }
 

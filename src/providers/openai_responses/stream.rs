@@ -25,7 +25,7 @@ pub struct ResponsesReader {
     /// The cost that the response reports.
     cost: Option<u64>,
     /// Emits the id under which the provider keeps the response.
-    tells_id: bool,
+    reports_id: bool,
     stop_reason: Option<String>,
     has_reply: bool,
     /// The terminal was received.
@@ -43,7 +43,7 @@ impl ResponsesDecoder {
 
     /// Creates a decoder for an endpoint that keeps responses.
     pub fn reporting_response_id(provider: &str, secrets: SecretSet) -> Self {
-        let reader = ResponsesReader { tells_id: true, ..ResponsesReader::default() };
+        let reader = ResponsesReader { reports_id: true, ..ResponsesReader::default() };
         Self::new(reader, FailureBuilder::new(provider, secrets))
     }
 
@@ -121,7 +121,7 @@ impl ResponsesReader {
             _ => return Ok(()),
         }
         self.output.flush(out);
-        if self.tells_id && status == "completed" {
+        if self.reports_id && status == "completed" {
             out.extend(kept_id(response).map(|id| DecodedItem::ResponseId(id.to_owned())));
         }
         let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);

@@ -16,16 +16,16 @@ pub struct OmittedImage {
     pub alt: String,
 }
 
-/// Removes images that the model does not accept: all of them if it accepts none, those up to the turn `told_until`
+/// Removes images that the model does not accept: all of them if it accepts none, those up to the turn `described_until`
 /// (the provider refused them), those of another type or size, and the oldest if there are too many. Images of
 /// replies remain: they go back unchanged or not at all.
 pub fn omit_unsupported_images(
     history: &mut [HistoryTurn],
     model: &Capabilities,
-    told_until: Option<TurnId>,
+    described_until: Option<TurnId>,
 ) -> Vec<OmittedImage> {
     let bounds = model.image_bounds;
-    let described = told_until.and_then(|until| history.iter().rposition(|turn| turn.turn_id == until));
+    let described = described_until.and_then(|until| history.iter().rposition(|turn| turn.turn_id == until));
     // The accepted images in the order of the request, each with its encoded size.
     let mut kept: Vec<(usize, BlockId, usize, usize)> = Vec::new();
     let mut left_out = Vec::new();

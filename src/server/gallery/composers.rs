@@ -129,7 +129,7 @@ pub fn draw(sample: ComposerSample) -> AnyView {
             models=RwSignal::new(vec![demo_model(), other_model()])
             form_request_id=String::new()
             path
-            stop_asked=RwSignal::new(false)
+            stop_requested=RwSignal::new(false)
             listeners
             tools_on=Some(3)
         />

@@ -28,7 +28,7 @@ impl ShortcutsPage {
             view! { <tr><th scope="row">{does}</th><td class="keys">{kbd(keys.iter().copied())}</td></tr> }
         });
         let body = view! {
-            <p class="hint">{words::keys_how()}" "{words::on_a_mac()}</p>
+            <p class="hint">{words::keys_hint()}" "{words::on_a_mac()}</p>
             <table class="shortcut-table">
                 <thead><tr>
                     <th scope="col">{words::command_label()}</th>

@@ -180,7 +180,7 @@ impl UsagePage {
                 <a class="button" href=csv download="">{texts::csv()}</a>
             </div>
             <p class="hint">{texts::estimated()}</p>
-            <p class="hint">{texts::what_counts()}</p>
+            <p class="hint">{texts::usage_hint()}</p>
         }
         .into_any()
     }

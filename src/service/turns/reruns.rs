@@ -209,7 +209,7 @@ impl Service {
         leaf: TurnId,
     ) -> Result<Plan, ServiceError> {
         let path = self.lineage_in_chat(owner, chat, "leaf_turn_id", leaf).await?;
-        let (first, asked_first) = match from {
+        let (first, first_message) = match from {
             None => (0, None),
             Some(from) => match path.iter().position(|turn| turn.id == from) {
                 Some(at) => (at + 1, (path[at].role == Role::User).then_some(from)),
@@ -220,7 +220,7 @@ impl Service {
             },
         };
         let behind = path[first..].iter().filter(|turn| turn.role == Role::User).map(|turn| turn.id);
-        let messages: Vec<TurnId> = asked_first.into_iter().chain(behind).collect();
+        let messages: Vec<TurnId> = first_message.into_iter().chain(behind).collect();
         if messages.is_empty() {
             return Err(InvalidField::new("leaf_turn_id", "this path has no messages left to rerun").into());
         }

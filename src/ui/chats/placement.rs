@@ -8,7 +8,7 @@ use super::Chats;
 use crate::api::chats::place_chat;
 use crate::domain::ChatId;
 use crate::ui::lazy_parts::NotFetched;
-use crate::ui::messages::chats as says;
+use crate::ui::messages::chats as texts;
 use crate::ui::messages::{self, server_messages::problem};
 
 /// The new placement of a chat.
@@ -60,15 +60,15 @@ fn apply_placement(chats: Chats, id: ChatId, title: String, to: ChatPlacement) {
         }
         chats.forget_older(id);
         chats.refresh();
-        chats.announcer.say(match to {
-            ChatPlacement::Pinned(true) => says::pinned_now(),
-            ChatPlacement::Pinned(false) => says::unpinned_now(),
-            ChatPlacement::Archived(true) => says::archived_can_undo(),
-            ChatPlacement::Archived(false) => says::back_in_list(),
+        chats.announcer.announce(match to {
+            ChatPlacement::Pinned(true) => texts::pinned_now(),
+            ChatPlacement::Pinned(false) => texts::unpinned_now(),
+            ChatPlacement::Archived(true) => texts::archived_can_undo(),
+            ChatPlacement::Archived(false) => texts::back_in_list(),
         });
         if to == ChatPlacement::Archived(true) {
             let back = title.clone();
-            chats.toasts.offer(says::archived(&title), messages::undo(), move || {
+            chats.toasts.offer(texts::archived(&title), messages::undo(), move || {
                 apply_placement(chats, id, back.clone(), ChatPlacement::Archived(false));
             });
         }

@@ -38,7 +38,7 @@ impl Chats {
         self.hidden.update(|hidden| hidden.push(id));
         self.track_replies(|watched| watched.mark_seen(id));
         self.last_failure.set(None);
-        self.announcer.say(messages::deleted_can_undo());
+        self.announcer.announce(messages::deleted_can_undo());
         spawn_local(async move {
             match delete_chat(id).await {
                 Ok(()) => {
@@ -60,7 +60,7 @@ impl Chats {
                 Ok(()) => {
                     self.unhide(id);
                     self.refresh();
-                    self.announcer.say(messages::restored());
+                    self.announcer.announce(messages::restored());
                 }
                 Err(error) => {
                     let reason = problem(&error);

@@ -69,14 +69,14 @@ fn RemoveButton(attaching: MessageAttachments, item: Memo<QueuedAttachment>) -> 
         _ => String::new(),
     };
     // The label is "cancel" for a pending upload and "remove" for a finished one.
-    let is_on_its_way = move || {
+    let is_pending = move || {
         item.with(|item| {
             matches!(item.state, AttachmentState::Waiting | AttachmentState::Sending(_) | AttachmentState::Lost)
         })
     };
     let label = move || {
         let name = item.with(|item| item.name.clone());
-        if is_on_its_way() { texts::cancel(&name) } else { texts::remove(&name) }
+        if is_pending() { texts::cancel(&name) } else { texts::remove(&name) }
     };
     let remove = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
@@ -91,7 +91,7 @@ fn RemoveButton(attaching: MessageAttachments, item: Memo<QueuedAttachment>) -> 
             name="detach"
             value=key
             aria-label=label
-            title=move || if is_on_its_way() { messages::cancel() } else { texts::remove_attachment() }
+            title=move || if is_pending() { messages::cancel() } else { texts::remove_attachment() }
             on:click=remove
         >
             <Icon name="close"/>

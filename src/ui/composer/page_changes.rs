@@ -19,17 +19,17 @@ use crate::ui::messages::server_messages::problem;
 const TOO_LATE_MS: i64 = 60_000;
 
 impl ComposerState {
-    /// Follows the page. `way_ends` changes when the navigation to a path has ended; `stop_asked` is set by other
+    /// Follows the page. `navigation_ended` changes when the navigation to a path has ended; `stop_requested` is set by other
     /// parts of the page; `draft_elsewhere` is the draft that another tab stored.
     pub(super) fn follow_page(
         self,
-        way_ends: RwSignal<bool>,
-        stop_asked: RwSignal<bool>,
+        navigation_ended: RwSignal<bool>,
+        stop_requested: RwSignal<bool>,
         draft_elsewhere: RwSignal<DraftView>,
     ) {
         effect(move || {
-            if stop_asked.get() {
-                stop_asked.set(false);
+            if stop_requested.get() {
+                stop_requested.set(false);
                 self.stop();
             }
         });
@@ -55,7 +55,7 @@ impl ComposerState {
         );
         self.give_up_waiting();
         on_change(
-            move || (way_ends.get(), self.attaching.queue.with(AttachmentQueue::is_pending)),
+            move || (navigation_ended.get(), self.attaching.queue.with(AttachmentQueue::is_pending)),
             move |_, _| self.send_if_ready(),
         );
         // A problem with the running reply ends with that reply.

@@ -45,9 +45,9 @@ impl PasteNotices {
         let chars = text.chars().count();
         if looks_like_key(&text) {
             self.has_key.set(true);
-            self.announcer.say(words::looks_like_key());
+            self.announcer.announce(words::looks_like_key());
         } else if chars > limits::PASTE_CHARS {
-            self.announcer.say(words::paste_offer(chars));
+            self.announcer.announce(words::paste_offer(chars));
         }
         if chars > limits::PASTE_CHARS {
             self.offer.set(Some(text));

@@ -271,7 +271,7 @@ impl ComposerState {
     fn start_waiting(self, announcement: &'static str) {
         self.query_navigation(NavigationQuery::StartWaiting);
         self.sends_when_ready.set(true);
-        self.announcer.say(announcement);
+        self.announcer.announce(announcement);
     }
 
     /// Returns whether the requested path is not on screen yet.
@@ -291,7 +291,7 @@ impl ComposerState {
         if waited {
             self.sends_when_ready.set(false);
             let is_pending = self.attaching.queue.with_untracked(AttachmentQueue::is_pending);
-            self.announcer.say(if is_pending { of_files::files_not_sent() } else { messages::not_sent() });
+            self.announcer.announce(if is_pending { of_files::files_not_sent() } else { messages::not_sent() });
         }
         waited
     }
@@ -328,7 +328,7 @@ impl ComposerState {
 
     pub(super) fn refuse(self, reason: &str) {
         self.problem.set(Some(reason.to_owned()));
-        self.announcer.say(reason);
+        self.announcer.announce(reason);
         focus::focus_first("#message");
     }
 

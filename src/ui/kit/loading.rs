@@ -41,7 +41,7 @@ pub fn Loading(
             if taking.try_set(then).is_none()
                 && let Some(announcer) = announcer
             {
-                announcer.say(word);
+                announcer.announce(word);
             }
         };
         if let Ok(timer) = set_timeout_with_handle(reached, wait) {

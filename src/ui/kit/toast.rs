@@ -50,7 +50,7 @@ pub struct ToastHandle {
 
 impl ToastHandle {
     /// Replaces the text.
-    pub fn say(&self, text: String) {
+    pub fn set_text(&self, text: String) {
         self.text.set(text);
     }
 }
@@ -74,7 +74,7 @@ pub fn provide_toasts() -> Toasts {
 
 impl Toasts {
     /// Shows a toast.
-    pub fn say(self, text: impl Into<String>) {
+    pub fn show(self, text: impl Into<String>) {
         let _ = self.push(text.into(), None);
     }
 

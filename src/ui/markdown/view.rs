@@ -39,12 +39,12 @@ pub fn MarkdownText(
     let count = RwSignal::new(shown_parts.with_value(Vec::len));
     let again = ArcTrigger::new();
     let wait = StoredValue::new(None::<scroll::FollowPause>);
-    let is_asked = StoredValue::new(false);
+    let is_requested = StoredValue::new(false);
     effect(move || {
         again.track();
         parts.track();
         // The next frame continues and includes the changes made in between.
-        if is_asked.get_value() && !document::is_hidden() {
+        if is_requested.get_value() && !document::is_hidden() {
             return;
         }
         let is_whole = parts.with(|wanted| {
@@ -63,9 +63,9 @@ pub fn MarkdownText(
         } else {
             wait.update_value(|wait| *wait = wait.take().or_else(scroll::pause_following));
             let again = again.clone();
-            is_asked.set_value(true);
+            is_requested.set_value(true);
             request_animation_frame(move || {
-                let _ = is_asked.try_set_value(false);
+                let _ = is_requested.try_set_value(false);
                 again.notify();
             });
         }

@@ -77,7 +77,7 @@ define_messages! {
     replace_key: "Replace API key", "更换 API 密钥";
     test_provider: "Test connection", "测试连接";
     code: "Error code", "错误代码";
-    provider_said: "Provider response", "服务商返回的信息";
+    provider_response: "Provider response", "服务商返回的信息";
     requested_model: "Model", "模型";
     turn: "Message ID", "消息 ID";
     image: "Image", "图片";
@@ -197,7 +197,7 @@ pub fn attempt(number: u32, of: u32) -> String {
 }
 
 /// The waiting time that a provider requested before its reply was given up, in whole seconds.
-pub fn asked_to_wait(wait: u64) -> String {
+pub fn wait_requested(wait: u64) -> String {
     let wait = seconds(wait);
     message!("The provider asked you to wait {wait}.", "服务商要求等待 {wait}。")
 }

@@ -70,13 +70,13 @@ fn draw_page() -> AnyView {
     let params = use_params_map();
     let target = address_target();
     let chat_id = Memo::new(move |_| params.with(|params| params.get("chat")?.parse::<ChatId>().ok()));
-    let (on_its_way, shown) = (use_context::<Chats>().map(|chats| chats.loading), StoredValue::new(None::<ChatId>));
+    let (pending_chat, shown) = (use_context::<Chats>().map(|chats| chats.loading), StoredValue::new(None::<ChatId>));
     // Another version of a turn on the same page is not a new page: `follow_address` shows it.
     let page_resource = Resource::<_, JsonEncoding>::new_with_options(
         move || chat_id.get(),
         move |id| {
             let (target, side) = (target.get_untracked(), side_in_address());
-            let loading = on_its_way.filter(|_| document::is_in_browser());
+            let loading = pending_chat.filter(|_| document::is_in_browser());
             async move {
                 // Set here, because a page that the server has rendered is not requested, so nothing is pending then.
                 if let Some(loading) = loading {
@@ -99,7 +99,7 @@ fn draw_page() -> AnyView {
         false,
     );
     on_cleanup(move || {
-        let _ = on_its_way.map(|loading| loading.try_set(None));
+        let _ = pending_chat.map(|loading| loading.try_set(None));
     });
     let navigate = use_navigate();
     let cancel = Callback::new(move |()| {
@@ -107,7 +107,7 @@ fn draw_page() -> AnyView {
         navigate(&back, NavigateOptions { replace: true, ..Default::default() });
     });
     let outline = move || {
-        on_its_way.and_then(|loading| loading.get()).map(|_| {
+        pending_chat.and_then(|loading| loading.get()).map(|_| {
             let retry = Callback::new(move |()| page_resource.refetch());
             view! { <Loading label=messages::loading_chat() retry cancel=Some(cancel)/> }
         })
@@ -197,8 +197,8 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         verbs.retry(turn, None);
     });
     let sending = RwSignal::new(PendingMessage::None);
-    let stop_asked = RwSignal::new(false);
-    let on_stop = Callback::new(move |_: TurnId| stop_asked.set(true));
+    let stop_requested = RwSignal::new(false);
+    let on_stop = Callback::new(move |_: TurnId| stop_requested.set(true));
     let listeners = composer_listeners((state, navigation), notices, sending, on_started);
     announce_arrival(move || messages::document_title(&title.get(), false, false));
     let needs_you = Memo::new(move |_| state.needs_you());
@@ -240,7 +240,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             models
             form_request_id
             path
-            stop_asked
+            stop_requested
             listeners
             tools_on=page.tools_on
             above=Some(view! { <PathNoticeBars notices chat=chat_id leaf/> })

@@ -88,7 +88,7 @@ pub fn FirstRunPanel(
     connecting: ProviderConnect,
 ) -> impl IntoView {
     let demo = models.into_iter().find(|model| model.is_demo);
-    let ways = ways.into_iter().map(|option| way_link(option, connecting)).collect_view();
+    let ways = ways.into_iter().map(|option| option_link(option, connecting)).collect_view();
     let leave = Callback::new(move |()| connecting.option.set(None));
     let form =
         lazy_part_when(move || connecting.option.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(connecting));
@@ -97,14 +97,14 @@ pub fn FirstRunPanel(
             <h2 id="first-run-title">{messages::connect_first()}</h2>
             <ul class="ways">{ways}</ul>
             <div id="connect">{form}</div>
-            <p class="hint">{messages::connect_how()}</p>
+            <p class="hint">{messages::connect_hint()}</p>
             {demo.map(|demo| view! {
                 <form class="try-demo" method="post" action="/forms/send">
                     <input type="hidden" name="text" value=messages::demo_message()/>
                     <input type="hidden" name="model" value=model_value(&demo.lock)/>
                     <input type="hidden" name="client_request_id" value=form_request_id/>
                     <button type="submit" class="button primary">{messages::try_demo()}</button>
-                    <span>{messages::try_demo_what()}</span>
+                    <span>{messages::try_demo_hint()}</span>
                 </form>
             })}
         </section>
@@ -112,7 +112,7 @@ pub fn FirstRunPanel(
 }
 
 /// A link to the form; with script it opens the form here, where only a key is missing.
-fn way_link(option: ConnectionOption, connecting: ProviderConnect) -> AnyView {
+fn option_link(option: ConnectionOption, connecting: ProviderConnect) -> AnyView {
     let address = provider_form_url(&option);
     let opens = option.id != OTHER;
     let name = if option.name.is_empty() { messages::other_server().to_owned() } else { option.name.clone() };

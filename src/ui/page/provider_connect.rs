@@ -186,7 +186,7 @@ impl ConnectForm {
         }
         self.is_testing.set(true);
         self.problem.set(None);
-        self.announcer.say(texts::testing());
+        self.announcer.announce(texts::testing());
         spawn_local(async move {
             let came = self.test().await;
             // Another option may have been opened meanwhile, or the page may have noticed that there is a provider.
@@ -197,7 +197,7 @@ impl ConnectForm {
                     if self.connecting.done.try_set(Some(works.clone())).is_some() {
                         return;
                     }
-                    self.announcer.say(&works);
+                    self.announcer.announce(&works);
                     if !is_gone {
                         self.connecting.option.set(None);
                     }

@@ -187,16 +187,16 @@ impl PaletteState {
         }
         self.found.update(PaletteHits::mark_pending);
         // The palette may be closed by the time a response arrives.
-        let is_asked = move || self.question.try_get_value() == Some(question);
+        let is_current = move || self.question.try_get_value() == Some(question);
         let ask = move || {
-            if !is_asked() {
+            if !is_current() {
                 return;
             }
             for kind in PaletteHitKind::ALL {
                 let path = format!("/api/search?q={}&{}", url_encoding::encode(&typed), kind.search_type());
                 spawn_local(async move {
                     let answer = api_request::get(&path).await;
-                    if is_asked() {
+                    if is_current() {
                         self.found.update(|found| found.apply_response(kind, answer));
                     }
                 });
@@ -205,7 +205,7 @@ impl PaletteState {
         set_timeout(ask, TYPED);
         set_timeout(
             move || {
-                if is_asked() {
+                if is_current() {
                     self.is_slow.set(self.found.with_untracked(|found| !found.is_complete()));
                 }
             },

@@ -256,21 +256,21 @@ mod tests {
     fn every_end_of_navigation_is_signalled_and_nothing_else() {
         with_navigation(|navigation, _| {
             let last_signal = StoredValue::new(navigation.ended.get_untracked());
-            let was_told = || {
+            let was_signalled = || {
                 navigation.ended.get_untracked()
                     != last_signal.try_update_value(|last_signal| std::mem::replace(last_signal, navigation.ended.get_untracked())).unwrap()
             };
             navigation.cancel();
-            assert!(!was_told(), "nothing was on its way");
+            assert!(!was_signalled(), "nothing was on its way");
             let number = navigation.start();
-            assert!(!was_told());
+            assert!(!was_signalled());
             navigation.cancel();
-            assert!(was_told());
+            assert!(was_signalled());
             navigation.finish(number);
-            assert!(!was_told());
+            assert!(!was_signalled());
             let number = navigation.start();
             navigation.finish(number);
-            assert!(was_told());
+            assert!(was_signalled());
         });
     }
 

@@ -48,8 +48,8 @@ pub fn tail(lines: &[&str]) -> Option<MarkupPart> {
         return None;
     }
     let mut html = Html::default();
-    hidden_characters::write_line(&mut html, words::tool_says());
-    hidden_characters::write_text_box(&mut html, words::tool_says(), false, &lines.join("\n"));
+    hidden_characters::write_line(&mut html, words::tool_output());
+    hidden_characters::write_text_box(&mut html, words::tool_output(), false, &lines.join("\n"));
     Some(MarkupPart::new(html.finish()))
 }
 

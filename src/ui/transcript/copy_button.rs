@@ -38,7 +38,7 @@ pub fn CopyButton(
     let is_done = RwSignal::new(false);
     let announce = move |text: &'static str| {
         if let Some(announcer) = announcer {
-            announcer.say(text);
+            announcer.announce(text);
         }
     };
     let on_click = move |_| {

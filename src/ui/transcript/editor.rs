@@ -117,7 +117,7 @@ impl EditSession {
     fn stop_waiting(self) {
         if self.waits.get_untracked() {
             self.waits.set(false);
-            self.announcer.say(of_files::files_not_sent());
+            self.announcer.announce(of_files::files_not_sent());
         }
     }
 
@@ -163,7 +163,7 @@ impl EditSession {
 
     fn refuse(self, reason: &str) {
         self.problem.set(Some(reason.to_owned()));
-        self.announcer.say(reason);
+        self.announcer.announce(reason);
         if let Some(area) = self.area.get_untracked() {
             let _ = area.focus();
         }
@@ -182,7 +182,7 @@ impl EditSession {
         if queue.with_untracked(AttachmentQueue::is_pending) {
             self.problem.set(None);
             self.waits.set(true);
-            return self.announcer.say(of_files::sends_after_upload());
+            return self.announcer.announce(of_files::sends_after_upload());
         }
         if queue.with_untracked(AttachmentQueue::has_failed) {
             return self.refuse(of_files::file_failed());
@@ -207,8 +207,8 @@ fn draw(verbs: TurnCommands, id: TurnId, role: Role, text: String, attached: Vec
     let editing = EditSession::new(verbs, id, text, attached);
     let EditSession { area, attaching, problem, is_sending, waits, memory, .. } = editing;
     // A version of a reply has text only.
-    let takes_files = role == Role::User;
-    if takes_files {
+    let accepts_files = role == Role::User;
+    if accepts_files {
         editing.take_dropped_files();
     }
     let first = StoredValue::new(editing.words.with_value(|words| words.text.clone()));
@@ -254,8 +254,8 @@ fn draw(verbs: TurnCommands, id: TurnId, role: Role, text: String, attached: Vec
             let _ = area.focus();
         }
     });
-    let list = takes_files.then(|| view! { <AttachedList attaching/> });
-    let attach = takes_files
+    let list = accepts_files.then(|| view! { <AttachedList attaching/> });
+    let attach = accepts_files
         .then(|| view! { <span class="attach"><AttachInput attaching id=format!("turn-{id}-files")/></span> });
     view! {
         <form class="editor" aria-label=name on:submit=on_submit on:keydown=move |event| editing.on_escape(&event)>
@@ -272,7 +272,7 @@ fn draw(verbs: TurnCommands, id: TurnId, role: Role, text: String, attached: Vec
                 readonly=is_sending
                 on:keydown=on_key
                 on:input=on_input
-                on:paste=move |event| if takes_files { editing.on_paste(&event) }
+                on:paste=move |event| if accepts_files { editing.on_paste(&event) }
                 on:compositionend=move |event| {
                     memory.update_value(|memory| memory.composition_ended = Some(event.time_stamp()));
                 }

@@ -60,7 +60,7 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
                     <span dir="auto">{texts::failure(&failure)}</span>
                 </p>
                 {failure.retry_after_ms.filter(|ms| *ms > 0).map(|ms| view! {
-                    <p class="error-step">{words::asked_to_wait(ms.div_ceil(1000))}</p>
+                    <p class="error-step">{words::wait_requested(ms.div_ceil(1000))}</p>
                 })}
                 {words::next_step(kind).map(|step| view! { <p class="error-step">{step}</p> })}
                 {actions}
@@ -101,7 +101,7 @@ fn facts(failure: &Failure, turn: TurnId, model: Option<String>) -> Vec<(&'stati
     let mut facts = vec![(words::code(), failure.kind.as_str().to_owned())];
     facts.extend(model.map(|model| (words::requested_model(), model)));
     let detail = failure.detail.clone().filter(|detail| *detail != failure.message);
-    facts.extend(detail.map(|detail| (words::provider_said(), detail)));
+    facts.extend(detail.map(|detail| (words::provider_response(), detail)));
     facts.push((words::turn(), turn.to_string()));
     facts
 }

@@ -81,7 +81,7 @@ fn load_side(state: ChatState, side: PathDirection) {
         }
         let Ok(page) = page else {
             state.fail_loading(side);
-            return state.say(match side {
+            return state.announce(match side {
                 PathDirection::Older => words::older_failed(),
                 PathDirection::Newer => words::newer_failed(),
             });

@@ -108,7 +108,7 @@ pub fn recovery_link(action: RecoveryAction, state: ChatState, turn: &TurnState)
         RecoveryAction::ReplaceKey => (words::replace_key(), "key", card),
         RecoveryAction::TestProvider => (words::test_provider(), "key", card),
         RecoveryAction::EditMessage => (words::edit_message(), "edit", format!("/turns/{}/edit", message?)),
-        RecoveryAction::ShowRequestSizes => (texts::what_is_big(), "file", format!("/turns/{id}/sent#big")),
+        RecoveryAction::ShowRequestSizes => (texts::context_usage(), "file", format!("/turns/{id}/sent#big")),
         RecoveryAction::RetryWithModel
         | RecoveryAction::BranchEarlier
         | RecoveryAction::Continue
@@ -154,9 +154,9 @@ mod tests {
         for kind in FailureKind::ALL {
             assert!(kind.is_retryable() || !recovery_actions(kind).is_empty(), "{kind:?}");
             // A sentence that suggests something beyond a retry has the link for it.
-            let says = |part: &str| next_step(kind).is_some_and(|step| step.contains(part));
+            let mentions = |part: &str| next_step(kind).is_some_and(|step| step.contains(part));
             assert!(
-                !says("model")
+                !mentions("model")
                     || recovery_actions(kind).iter().any(|action| matches!(
                         action,
                         RecoveryAction::RetryWithModel | RecoveryAction::ShowRequest | RecoveryAction::ShowRequestSizes
@@ -164,13 +164,13 @@ mod tests {
                 "{kind:?}"
             );
             assert!(
-                !says("shown")
+                !mentions("shown")
                     || recovery_actions(kind)
                         .iter()
                         .any(|action| matches!(action, RecoveryAction::ShowRequest | RecoveryAction::ShowRequestSizes)),
                 "{kind:?}"
             );
-            assert!(!says("key") || recovery_actions(kind).contains(&RecoveryAction::ReplaceKey), "{kind:?}");
+            assert!(!mentions("key") || recovery_actions(kind).contains(&RecoveryAction::ReplaceKey), "{kind:?}");
         }
     }
 }

@@ -48,7 +48,7 @@ impl TurnRefusals {
         let is_gone = self.newest.try_set(Some(refusal)).is_some();
         if is_gone || !document::has_element(&article_id(turn)) {
             // The turn is no longer on the page, so a toast reports the refusal.
-            self.toasts.say(reason);
+            self.toasts.show(reason);
         }
     }
 

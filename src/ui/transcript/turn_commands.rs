@@ -167,9 +167,9 @@ impl TurnCommands {
     }
 
     /// Announces a success or a failure.
-    pub fn say(self, text: &'static str) {
-        self.announcer.say(text);
-        self.toasts.say(text);
+    pub fn notify(self, text: &'static str) {
+        self.announcer.announce(text);
+        self.toasts.show(text);
     }
 }
 

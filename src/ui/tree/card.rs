@@ -218,7 +218,7 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: BranchField) -> imp
                     let _ = state.on_branch.try_run(branch);
                     state.load();
                     if let Some(toasts) = toasts {
-                        toasts.say(texts::saved());
+                        toasts.show(texts::saved());
                     }
                 }
                 Err(error) => {

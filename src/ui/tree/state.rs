@@ -96,7 +96,7 @@ impl TreeState {
                     let had_focus = focus::is_within("#tree");
                     self.problem.set(None);
                     if let (Some(announcer), Some(_)) = (self.announcer, page.hits) {
-                        announcer.say(texts::summary(page.turns, page.leaves, page.hits));
+                        announcer.announce(texts::summary(page.turns, page.leaves, page.hits));
                     }
                     // None: the turn no longer exists.
                     if is_card_for_now {
@@ -253,7 +253,7 @@ impl TreeState {
             }
             TreeKeyAction::NotFound => {
                 if let Some(announcer) = self.announcer {
-                    announcer.say(texts::not_in_sight());
+                    announcer.announce(texts::not_in_sight());
                 }
             }
             TreeKeyAction::Stay => {}

@@ -277,7 +277,7 @@ fn roles(request: &ProviderRequest, model: &AnthropicModelRules, memory: &Provid
         }
     }
     if last["role"] == "assistant" && !MessagesProtocol.resumes_pause(request, memory) {
-        if !model.takes_prefill {
+        if !model.allows_prefill {
             refuse!(
                 "This model does not support assistant message prefill. The conversation must end with a user message."
             );

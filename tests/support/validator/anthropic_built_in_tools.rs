@@ -78,8 +78,8 @@ pub fn check_calls(
             check_encrypted_content(at, place, block, request, memory)?;
         }
         for citation in block["citations"].as_array().into_iter().flatten() {
-            let is_told = |sent_block: &Value| sent_block["citations"].as_array().is_some_and(|all| all.contains(citation));
-            if memory.find(&request.provider, request.text("model"), is_told).is_none() {
+            let has_citation = |sent_block: &Value| sent_block["citations"].as_array().is_some_and(|all| all.contains(citation));
+            if memory.find(&request.provider, request.text("model"), has_citation).is_none() {
                 refuse!("messages.{at}.content.{place}: Invalid `encrypted_index` in `citations`");
             }
         }

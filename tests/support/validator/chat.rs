@@ -201,7 +201,7 @@ fn openai(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
                 "Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'."
             );
         }
-        if !model.takes_system && matches!(role, "system" | "developer") {
+        if !model.allows_system && matches!(role, "system" | "developer") {
             refuse!("Unsupported value: 'messages[{at}].role' does not support '{role}' with this model.");
         }
         if let Some(key) = unknown_key(message, &OPENAI_MESSAGE_KEYS) {

@@ -98,10 +98,10 @@ impl ProviderMemory {
             self.sent.iter_mut().filter(is_step).for_each(|sent| sent.is_unfinished = true);
         }
         if before.last().is_some_and(|message| protocol.is_tool_result(message)) {
-            let is_asked = |sent: &&mut SentReply| {
+            let is_same_target = |sent: &&mut SentReply| {
                 sent.provider == request.provider && sent.model == model && before.starts_with(&sent.before)
             };
-            let newest = self.sent.iter_mut().filter(is_asked).max_by_key(|sent| sent.before.len());
+            let newest = self.sent.iter_mut().filter(is_same_target).max_by_key(|sent| sent.before.len());
             newest.into_iter().for_each(|sent| sent.is_unanswered = false);
         }
         self.sent.push(SentReply {

@@ -201,7 +201,7 @@ fn responses(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
 
 fn gemini(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let kinds = ["image/png", "image/jpeg", "image/webp"];
-    let takes_results = request.path.contains("/gemini-3");
+    let accepts_results = request.path.contains("/gemini-3");
     for content in request.list("contents") {
         for part in list(&content["parts"]) {
             if let Some(data) = part.get("inlineData") {
@@ -211,7 +211,7 @@ fn gemini(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
                 check_image(&data["mimeType"], &data["data"], &kinds)?;
             }
             for inner in list(&part["functionResponse"]["parts"]) {
-                if !takes_results
+                if !accepts_results
                     || !keys_are(inner, &["inlineData"])
                     || !keys_are(&inner["inlineData"], &["mimeType", "data"])
                 {

@@ -66,7 +66,7 @@ pub fn encode_reply(request: &ProviderRequest, scripted: &ScriptedReply, number:
                 if !request.list("tools").iter().any(|known| known["type"] == tool) {
                     continue;
                 }
-                let is_told = request.list("include").iter().any(|known| known == include);
+                let is_included = request.list("include").iter().any(|known| known == include);
                 let id = format!("{}_{number:04}{at:02}", if own == BuiltInTool::Search { "ws" } else { "ci" });
                 let mut item = json!({"id": id, "type": format!("{tool}_call"), "status": "in_progress"});
                 let place = json!({"item_id": id, "output_index": index});
@@ -81,7 +81,7 @@ pub fn encode_reply(request: &ProviderRequest, scripted: &ScriptedReply, number:
                 match own {
                     BuiltInTool::Search => {
                         item["action"] = json!({"type": "search", "query": "leaves"});
-                        if is_told {
+                        if is_included {
                             item["action"]["sources"] = json!([{"type": "url", "url": "https://leaves.example/"}]);
                         }
                     }
@@ -89,7 +89,7 @@ pub fn encode_reply(request: &ProviderRequest, scripted: &ScriptedReply, number:
                         const CODE: &str = "print(2 + 2)";
                         stream.append_deltas("response.code_interpreter_call_code.delta", &place, CODE);
                         item["code"] = json!(CODE);
-                        if is_told {
+                        if is_included {
                             item["outputs"] = json!([{"type": "logs", "logs": "4\n"}]);
                         }
                     }

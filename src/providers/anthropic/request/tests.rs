@@ -39,7 +39,7 @@ fn messages_of(history: Vec<HistoryTurn>) -> Value {
 }
 
 /// Returns a complete response with this content.
-fn saying(content: Value, stop: &str) -> String {
+fn assistant_message(content: Value, stop: &str) -> String {
     json!({"type": "message", "id": "m", "model": "c", "content": content, "stop_reason": stop}).to_string()
 }
 
@@ -105,9 +105,9 @@ fn tool_loop_is_sent_back_step_by_step_with_thinking() {
     ];
     let empty = json!({"type": "thinking", "thinking": "", "signature": "t"});
     let raw = [
-        saying(json!([signed(), call("a"), call("b")]), "tool_use"),
-        saying(json!([empty, call("a")]), "tool_use"),
-        saying(json!([text("Done.")]), "end_turn"),
+        assistant_message(json!([signed(), call("a"), call("b")]), "tool_use"),
+        assistant_message(json!([empty, call("a")]), "tool_use"),
+        assistant_message(json!([text("Done.")]), "end_turn"),
     ];
     let sent = messages_of(vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")]);
     let mut failed = result("a", "first");
@@ -126,7 +126,7 @@ fn tool_loop_is_sent_back_step_by_step_with_thinking() {
 
 #[test]
 fn unanswered_call_gets_result_before_next_user_text() {
-    let raw = [saying(json!([signed(), call("a")]), "tool_use")];
+    let raw = [assistant_message(json!([signed(), call("a")]), "tool_use")];
     let sent = messages_of(vec![user("Go"), turn(Role::Assistant, vec![tool_use_block(10)], &raw), user("More")]);
     let mut cancelled = result("a", UNANSWERED);
     cancelled["is_error"] = json!(true);
@@ -136,7 +136,7 @@ fn unanswered_call_gets_result_before_next_user_text() {
 #[test]
 fn truncated_call_is_sent_back_only_with_result() {
     let cut = json!([text("I call."), {"type": "tool_use", "id": "a", "name": "f", "input": "{\"a\""}]);
-    let raw = [saying(cut, "max_tokens")];
+    let raw = [assistant_message(cut, "max_tokens")];
     let without = messages_of(vec![user("Go"), turn(Role::Assistant, vec![tool_use_block(10)], &raw), user("More")]);
     assert_eq!(without[1], message("assistant", &[text("I call.")]));
     assert_eq!(without[2], message("user", &[text("More")]));
@@ -148,7 +148,7 @@ fn truncated_call_is_sent_back_only_with_result() {
 
 #[test]
 fn turn_without_stored_response_is_sent_as_text() {
-    let signed_only = saying(json!([signed()]), "max_tokens");
+    let signed_only = assistant_message(json!([signed()]), "max_tokens");
     let thought = || vec![block(1, Content::thinking("why"), None)];
     for (reply, expected) in [
         (words(Role::Assistant, "other model"), Some("other model")),
@@ -196,7 +196,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
         tool_use_block(12),
         result_block(13, 12, json!("cancelled by the user"), true),
     ];
-    let step = saying(json!([signed(), call("a")]), "tool_use");
+    let step = assistant_message(json!([signed(), call("a")]), "tool_use");
     let loop_before = [message("user", &[text("Go")]), message("assistant", &[signed(), call("a")])];
     for (case, last, behind) in [
         (
@@ -237,8 +237,8 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
 
 #[test]
 fn thinking_is_omitted_if_refused_or_by_policy_and_never_blanked() {
-    let raw = [saying(json!([signed(), text("One")]), "end_turn")];
-    let calling = [saying(json!([signed(), call("a")]), "tool_use")];
+    let raw = [assistant_message(json!([signed(), text("One")]), "end_turn")];
+    let calling = [assistant_message(json!([signed(), call("a")]), "tool_use")];
     let own_steps = turn(Role::Assistant, vec![tool_use_block(10), result_block(11, 10, json!("r"), false)], &calling);
     let history = vec![user("A"), turn(Role::Assistant, vec![], &raw), user("B"), own_steps];
     let thinking_in = |model: &str, policy: ContextPolicy, is_refused: bool| {
@@ -271,7 +271,7 @@ fn messages_start_and_end_with_user_except_after_pause() {
     let reply = message("assistant", &[text("Hi")]);
     assert_eq!(messages_of(vec![words(Role::Assistant, "Hi")]), json!([go_on, reply, go_on]));
     let pause = json!([text("Hi"), {"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}}]);
-    let paused = turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn")]);
+    let paused = turn(Role::Assistant, vec![], &[assistant_message(pause.clone(), "pause_turn")]);
     assert_eq!(messages_of(vec![user("A"), paused])[1]["content"], pause);
 }
 
@@ -286,7 +286,7 @@ fn system_turn_and_image_become_user_text() {
 
 #[test]
 fn longer_history_starts_with_same_messages() {
-    let raw = [saying(json!([signed(), text("One")]), "end_turn")];
+    let raw = [assistant_message(json!([signed(), text("One")]), "end_turn")];
     let path =
         vec![user("A"), turn(Role::Assistant, vec![], &raw), user("B"), words(Role::Assistant, "Two"), user("C")];
     let whole = messages_of(path.clone());
@@ -300,12 +300,12 @@ fn longer_history_starts_with_same_messages() {
 fn pause_without_continuation_is_an_interruption() {
     let search = json!({"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}});
     let pause = json!([text("Hi"), search, signed()]);
-    let stopped = turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn")]);
+    let stopped = turn(Role::Assistant, vec![], &[assistant_message(pause.clone(), "pause_turn")]);
     let sent = messages_of(vec![user("A"), stopped, user("B")]);
     assert_eq!(sent[1], message("assistant", &[text("Hi")]));
     let found = json!([{"type": "web_search_tool_result", "tool_use_id": "x", "content": []}, text("So")]);
     let whole =
-        turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn"), saying(found.clone(), "end_turn")]);
+        turn(Role::Assistant, vec![], &[assistant_message(pause.clone(), "pause_turn"), assistant_message(found.clone(), "end_turn")]);
     let sent = messages_of(vec![user("A"), whole, user("B")]);
     let both: Vec<Value> = [pause, found].iter().flat_map(|part| part.as_array().unwrap().clone()).collect();
     assert_eq!(sent[1], message("assistant", &both));

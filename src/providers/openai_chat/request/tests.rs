@@ -54,7 +54,7 @@ fn calling(id: &str, arguments: &str) -> String {
     .concat()
 }
 
-fn saying(text: &str, finish: Value) -> String {
+fn assistant_message(text: &str, finish: Value) -> String {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]});
     format!("data: {chunk}\n\n")
 }
@@ -101,7 +101,7 @@ fn tool_loop_with_repeated_ids_is_sent_back_step_by_step() {
         tool_use_block(12),
         result_block(13, 12, json!({"n": 2})),
     ];
-    let raw = [calling("same", "{\"a\":1}"), calling("same", ""), saying("Done.", json!("stop"))];
+    let raw = [calling("same", "{\"a\":1}"), calling("same", ""), assistant_message("Done.", json!("stop"))];
     let raw: Vec<&str> = raw.iter().map(String::as_str).collect();
     let history = vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")];
     let call = |arguments: &str| json!([{"id": "same", "type": "function", "function": {"name": "f", "arguments": arguments}}]);
@@ -125,7 +125,7 @@ fn tool_loop_with_repeated_ids_is_sent_back_step_by_step() {
 
 #[test]
 fn longer_history_starts_with_same_messages() {
-    let answer = || turn(Role::Assistant, Vec::new(), &[&saying("Yes.", json!("stop"))]);
+    let answer = || turn(Role::Assistant, Vec::new(), &[&assistant_message("Yes.", json!("stop"))]);
     let short = messages_of("ollama", vec![user("One")]);
     let long = messages_of("ollama", vec![user("One"), answer(), user("Two")]);
     assert_eq!(long.as_array().unwrap()[..1], short.as_array().unwrap()[..]);
@@ -196,7 +196,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     for (case, last, behind) in [
         (
             "in a text",
-            thinking() + &saying("It is", Value::Null),
+            thinking() + &assistant_message("It is", Value::Null),
             vec![echoed(json!({"role": "assistant", "content": "It is"}), "hm"), more.clone()],
         ),
         ("in reasoning", thinking(), vec![more.clone()]),
@@ -211,7 +211,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
         assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{case}");
     }
     // If a server only shows its reasoning, none goes back.
-    let reply = turn(Role::Assistant, Vec::new(), &[&(thinking() + &saying("It is", Value::Null))]);
+    let reply = turn(Role::Assistant, Vec::new(), &[&(thinking() + &assistant_message("It is", Value::Null))]);
     assert_eq!(messages_of("openai", vec![reply])[0], json!({"role": "assistant", "content": "It is"}));
 }
 
@@ -222,7 +222,7 @@ fn truncated_encrypted_reasoning_is_omitted() {
     let open = json!({"type": "reasoning.text", "index": 1, "text": "why"});
     let events = [detail(sealed.clone()), detail(open.clone())].map(|chunk| format!("data: {chunk}\n\n")).concat();
     for (finish, expected) in [(json!("stop"), json!([sealed, open])), (Value::Null, json!([sealed]))] {
-        let raw = events.clone() + &saying("So", finish);
+        let raw = events.clone() + &assistant_message("So", finish);
         let sent = messages_of("openrouter", vec![turn(Role::Assistant, Vec::new(), &[&raw])]);
         assert_eq!(sent[0]["reasoning_details"], expected);
     }
@@ -230,7 +230,7 @@ fn truncated_encrypted_reasoning_is_omitted() {
 
 #[test]
 fn reasoning_is_echoed_on_request_and_omitted_after_refusal() {
-    let raw = [calling("a", "{}"), saying("Done.", json!("stop"))];
+    let raw = [calling("a", "{}"), assistant_message("Done.", json!("stop"))];
     let raw: Vec<&str> = raw.iter().map(String::as_str).collect();
     let blocks = vec![tool_use_block(10), result_block(11, 10, json!("first"))];
     let mut chat_request = request("m", vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")]);
@@ -298,7 +298,7 @@ fn cached_reply_message_equals_fresh_one() {
             user("Is it?"),
             turn(Role::Assistant, Vec::new(), &[&thought]),
             user("And then?"),
-            turn(Role::Assistant, calls.into(), &[&calling("c", "{}"), &saying("Done", json!("stop"))]),
+            turn(Role::Assistant, calls.into(), &[&calling("c", "{}"), &assistant_message("Done", json!("stop"))]),
             user("Go on"),
         ]
     };

@@ -16,7 +16,7 @@ fn thought() -> Value {
     json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"})
 }
 
-fn saying(text: &str) -> Value {
+fn assistant_text(text: &str) -> Value {
     json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "phase": "final_answer",
         "content": [{"type": "output_text", "text": text, "annotations": []}]})
 }
@@ -39,7 +39,7 @@ fn with_field(mut item: Value, field: &str, value: Value) -> Value {
 #[test]
 fn items_are_sent_back_unchanged_except_refused_ones() {
     let other = json!({"type": "web_search_call", "id": "ws_1", "status": "completed"});
-    let cut = with_field(saying("ha"), "status", json!("incomplete"));
+    let cut = with_field(assistant_text("ha"), "status", json!("incomplete"));
     let plain = json!({"role": "assistant", "content": "ha"});
     let open = json!({"type": "reasoning", "id": "rs_1", "summary": [], "content": [{"type": "reasoning_text", "text": "why"}]});
     let both = with_field(open.clone(), "encrypted_content", json!("sealed"));
@@ -48,30 +48,30 @@ fn items_are_sent_back_unchanged_except_refused_ones() {
     for (case, output, answered, expected) in [
         (
             "everything",
-            vec![thought(), saying("a"), calling("{}")],
+            vec![thought(), assistant_text("a"), calling("{}")],
             unanswered,
-            vec![thought(), saying("a"), calling("{}")],
+            vec![thought(), assistant_text("a"), calling("{}")],
         ),
-        ("another kind", vec![thought(), other.clone(), saying("a")], &[], vec![thought(), other.clone(), saying("a")]),
+        ("another kind", vec![thought(), other.clone(), assistant_text("a")], &[], vec![thought(), other.clone(), assistant_text("a")]),
         (
             "another kind before reasoning that is lost",
-            vec![thought(), other.clone(), saying("a"), thought()],
+            vec![thought(), other.clone(), assistant_text("a"), thought()],
             &[],
-            vec![without_fields(saying("a"), &["id"])],
+            vec![without_fields(assistant_text("a"), &["id"])],
         ),
         ("reasoning at the end", vec![thought()], &[], vec![]),
         ("reasoning before a cut text", vec![thought(), cut], &[], vec![plain]),
-        ("reasoning without a seal", vec![bare, saying("a")], &[], vec![without_fields(saying("a"), &["id"])]),
-        ("reasoning in words", vec![open.clone(), saying("a")], &[], vec![open, saying("a")]),
-        ("sealed words", vec![both.clone(), saying("a")], &[], vec![without_fields(both, &["content"]), saying("a")]),
-        ("no summary", vec![without_fields(thought(), &["summary"]), saying("a")], &[], vec![thought(), saying("a")]),
+        ("reasoning without a seal", vec![bare, assistant_text("a")], &[], vec![without_fields(assistant_text("a"), &["id"])]),
+        ("reasoning in words", vec![open.clone(), assistant_text("a")], &[], vec![open, assistant_text("a")]),
+        ("sealed words", vec![both.clone(), assistant_text("a")], &[], vec![without_fields(both, &["content"]), assistant_text("a")]),
+        ("no summary", vec![without_fields(thought(), &["summary"]), assistant_text("a")], &[], vec![thought(), assistant_text("a")]),
         (
             "an empty id",
-            vec![with_field(saying("a"), "id", json!(""))],
+            vec![with_field(assistant_text("a"), "id", json!(""))],
             &[],
-            vec![without_fields(saying("a"), &["id"])],
+            vec![without_fields(assistant_text("a"), &["id"])],
         ),
-        ("an empty message", vec![with_field(saying(""), "content", json!([]))], &[], vec![]),
+        ("an empty message", vec![with_field(assistant_text(""), "content", json!([]))], &[], vec![]),
         ("a cut call", vec![thought(), calling("{\"x\"")], &[], vec![]),
         (
             "a cut call with a result",
@@ -153,8 +153,8 @@ fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
         ("a cut call", vec![done(0, thought()), calls()], vec![], &[]),
         (
             "a cut call behind a whole text",
-            vec![done(0, thought()), done(1, saying("a")), added(2, calling(""))],
-            vec![thought(), saying("a")],
+            vec![done(0, thought()), done(1, assistant_text("a")), added(2, calling(""))],
+            vec![thought(), assistant_text("a")],
             &[],
         ),
         ("a search that never ended", vec![begun(), delta(1, "Hel"), added(2, search)], vec![plain], &[]),
@@ -173,8 +173,8 @@ fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
 fn items_without_reasoning_contain_no_server_references() {
     let search = json!({"type": "web_search_call", "id": "ws_1", "status": "completed"});
     let response = json!({"object": "response", "status": "completed",
-        "output": [thought(), search, saying("a"), calling("{}")]});
+        "output": [thought(), search, assistant_text("a"), calling("{}")]});
     let (items, calls) = parse_stored_reply(response.to_string().as_bytes()).input_items(false, |_| false);
-    assert_eq!(items, [without_fields(saying("a"), &["id"]), without_fields(calling("{}"), &["id"])]);
+    assert_eq!(items, [without_fields(assistant_text("a"), &["id"]), without_fields(calling("{}"), &["id"])]);
     assert_eq!(calls.len(), 1);
 }

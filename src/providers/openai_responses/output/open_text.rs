@@ -86,7 +86,7 @@ impl ResponseOutput {
         out: &mut Vec<DecodedItem>,
     ) -> Option<usize> {
         match found {
-            PartMatch::Told(_) => None,
+            PartMatch::Emitted(_) => None,
             PartMatch::Continues(part, rest) => {
                 self.entries[at].parts[part].1.emitted.push_str(&rest);
                 self.emit_text(at, part, rest, out);

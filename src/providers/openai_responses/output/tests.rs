@@ -119,9 +119,9 @@ fn text_is_shown_once_whatever_the_indexes_are() {
                     }
                     events.extend(with_item.then(|| done(&whole)));
                     events.push(completed(if with_output { &output } else { &[] }));
-                    let is_told_as_one =
+                    let is_emitted_as_one =
                         !with_done && case.starts_with("one") && !matches!(kind, "message" | "refusal");
-                    let expected = match is_told_as_one {
+                    let expected = match is_emitted_as_one {
                         true => vec![format!("thinking: {}", texts[..count].concat())],
                         false => expected(kind, &texts[..count]),
                     };

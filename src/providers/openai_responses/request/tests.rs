@@ -53,7 +53,7 @@ fn calling(call_id: &str, arguments: &str) -> Value {
     json!({"type": "function_call", "id": "fc_1", "call_id": call_id, "name": "f", "arguments": arguments})
 }
 
-fn saying(text: &str) -> Value {
+fn assistant_text(text: &str) -> Value {
     json!({"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": text}]})
 }
 
@@ -107,7 +107,7 @@ fn tool_loop_is_sent_back_step_by_step_with_each_call_result() {
     let raw = [
         response(&[thought(), calling("call_0", "{\"a\":1}"), calling("call_1", "{}")]),
         response(&[thought(), calling("call_0", "{}")]),
-        response(&[thought(), saying("Done.")]),
+        response(&[thought(), assistant_text("Done.")]),
     ];
     let history = vec![text_turn(Role::User, "Go"), turn(Role::Assistant, blocks, &raw), text_turn(Role::User, "More")];
     assert_eq!(
@@ -124,7 +124,7 @@ fn tool_loop_is_sent_back_step_by_step_with_each_call_result() {
             calling("call_0-2", "{}"),
             output("call_0-2", "{\"n\":3}"),
             thought(),
-            saying("Done."),
+            assistant_text("Done."),
             {"role": "user", "content": "More"},
         ])
     );
@@ -152,8 +152,8 @@ fn turn_without_stored_response_is_plain_text() {
         input_of(vec![turn(Role::Assistant, blocks.clone(), &[])]),
         json!([{"role": "assistant", "content": "Hello"}])
     );
-    let whole = response(&[thought(), saying("Hello")]);
-    assert_eq!(input_of(vec![turn(Role::Assistant, blocks, &[whole])]), json!([thought(), saying("Hello")]));
+    let whole = response(&[thought(), assistant_text("Hello")]);
+    assert_eq!(input_of(vec![turn(Role::Assistant, blocks, &[whole])]), json!([thought(), assistant_text("Hello")]));
     assert_eq!(input_of(vec![turn(Role::Assistant, Vec::new(), &[])]), json!([]));
 }
 
@@ -207,11 +207,11 @@ fn adjacent_user_messages_merge_and_system_keeps_its_role() {
 
 #[test]
 fn longer_history_starts_with_same_items() {
-    let raw = [response(&[thought(), calling("a", "{}")]), response(&[saying("x")])];
+    let raw = [response(&[thought(), calling("a", "{}")]), response(&[assistant_text("x")])];
     let first = turn(Role::Assistant, vec![tool_use_block(10), result_block(11, 10, json!("r"))], &raw);
     let mut history = vec![text_turn(Role::User, "1"), first];
     let short = input_of(history.clone());
-    history.extend([text_turn(Role::User, "2"), turn(Role::Assistant, Vec::new(), &[response(&[saying("y")])])]);
+    history.extend([text_turn(Role::User, "2"), turn(Role::Assistant, Vec::new(), &[response(&[assistant_text("y")])])]);
     let long = input_of(history);
     let short = short.as_array().unwrap();
     assert_eq!(&long.as_array().unwrap()[..short.len()], short);
@@ -226,7 +226,7 @@ fn path(turns: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
 #[test]
 fn only_new_items_are_sent_after_kept_response() {
     let user = |text: &str| json!({"role": "user", "content": text});
-    let reply = |text: &str| turn(Role::Assistant, vec![], &[response(&[thought(), saying(text)])]);
+    let reply = |text: &str| turn(Role::Assistant, vec![], &[response(&[thought(), assistant_text(text)])]);
     let looped = || {
         let blocks = vec![
             tool_use_block(1),
@@ -244,24 +244,24 @@ fn only_new_items_are_sent_after_kept_response() {
         let raw = [response(&[calling("a", "{}"), calling("b", "{}")])];
         turn(Role::Assistant, vec![tool_use_block(1), tool_use_block(2), result_block(3, 2, json!("two"))], &raw)
     };
-    let said_user = |text: &str| text_turn(Role::User, text);
+    let user_message = |text: &str| text_turn(Role::User, text);
     for (case, turns, kept, expected) in [
-        ("a new message", vec![said_user("U1"), reply("A1"), said_user("U2")], 2, vec![user("U2")]),
+        ("a new message", vec![user_message("U1"), reply("A1"), user_message("U2")], 2, vec![user("U2")]),
         (
             "behind a reply that called tools",
-            vec![said_user("U1"), looped(), said_user("U2")],
+            vec![user_message("U1"), looped(), user_message("U2")],
             2,
             vec![output("a", "three"), output("b", "{\"n\":4}"), user("U2")],
         ),
         (
             "in a tool loop",
-            vec![said_user("U1"), reply("A1"), said_user("U2"), looped()],
+            vec![user_message("U1"), reply("A1"), user_message("U2"), looped()],
             4,
             vec![output("a", "three"), output("b", "{\"n\":4}")],
         ),
         (
             "a call without a result",
-            vec![said_user("U1"), half_answered()],
+            vec![user_message("U1"), half_answered()],
             2,
             vec![output("a", UNANSWERED), output("b", "two")],
         ),

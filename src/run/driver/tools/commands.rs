@@ -33,7 +33,7 @@ impl TurnRun<'_> {
             Err(HaltReason::Failed(failure)) => {
                 (CommandOutcome::Failed(failure.clone()), Err(HaltReason::Failed(failure)))
             }
-            Err(halt) => (CommandOutcome::NotAsked, Err(halt)),
+            Err(halt) => (CommandOutcome::NotOpen, Err(halt)),
         };
         // The sender of the command may have disconnected.
         let _ = word.answer.send(outcome);
@@ -49,9 +49,9 @@ impl TurnRun<'_> {
         reason: Option<String>,
     ) -> Result<CommandOutcome, HaltReason> {
         let Some(at) = step.call_index(block).filter(|_| step.pause.is_none()) else {
-            return Ok(CommandOutcome::NotAsked);
+            return Ok(CommandOutcome::NotOpen);
         };
-        let CallStage::Asking(ask) = &step.calls[at].stage else { return Ok(CommandOutcome::NotAsked) };
+        let CallStage::Asking(ask) = &step.calls[at].stage else { return Ok(CommandOutcome::NotOpen) };
         if ask.hash != hash {
             return Ok(CommandOutcome::Changed);
         }
@@ -121,10 +121,10 @@ impl TurnRun<'_> {
     }
 
     async fn stop_call(&mut self, step: &mut ToolStep, block: BlockId) -> Result<CommandOutcome, HaltReason> {
-        let Some(at) = step.call_index(block) else { return Ok(CommandOutcome::NotAsked) };
+        let Some(at) = step.call_index(block) else { return Ok(CommandOutcome::NotOpen) };
         let call = &step.calls[at];
         if matches!(call.stage, CallStage::Over) {
-            return Ok(CommandOutcome::NotAsked);
+            return Ok(CommandOutcome::NotOpen);
         }
         let took = matches!(call.stage, CallStage::Running).then(|| call.began.elapsed());
         self.end_call(step, at, CallEnding::stopped(took)).await?;
@@ -132,7 +132,7 @@ impl TurnRun<'_> {
     }
 
     async fn unpause(&mut self, step: &mut ToolStep) -> Result<CommandOutcome, HaltReason> {
-        let Some(block_id) = step.pause else { return Ok(CommandOutcome::NotAsked) };
+        let Some(block_id) = step.pause else { return Ok(CommandOutcome::NotOpen) };
         self.recorder.push(Event::BlockEnd { block_id, state: BlockState::Done, content: None });
         self.recorder.flush(JournalBatch::default()).await?;
         step.pause = None;

@@ -117,7 +117,7 @@ async fn tools_response(
         servers: service.tool_servers(viewer).await?,
         branch: None,
         provider_tools: service.provider_tools(&lock),
-        takes_none: service.model_details(&lock).1.tools == Some(false),
+        no_tool_support: service.model_details(&lock).1.tools == Some(false),
         allowed_policies: Vec::new(),
         notice,
     };

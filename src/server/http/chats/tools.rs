@@ -99,7 +99,7 @@ async fn tools_response(
 ) -> Result<Response, Problem> {
     let service = app.service();
     let (_, branch) = shown_branch(app, viewer, id).await?;
-    let takes_none =
+    let no_tool_support =
         branch.as_ref().is_some_and(|(branch, _)| service.model_details(&branch.lock).1.tools == Some(false));
     let tools = service.chat_tools(viewer, id).await?;
     let of_provider = branch.as_ref().map(|(branch, _)| service.provider_tools(&branch.lock)).unwrap_or_default();
@@ -114,7 +114,7 @@ async fn tools_response(
         built_in: service.built_in_tools(viewer).await?,
         servers: service.tool_servers(viewer).await?,
         branch: branch.map(|(branch, _)| branch),
-        takes_none,
+        no_tool_support,
         notice,
     };
     Ok(context.respond(app, status, page.draw()))

@@ -35,7 +35,7 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let asked_with = (parts.method.clone(), parts.uri.clone(), parts.headers.clone());
+    let request_parts = (parts.method.clone(), parts.uri.clone(), parts.headers.clone());
     let (body, typed) = buffer_form_body(&parts.headers, body).await;
     let unread = UnreadBody::new(&parts.headers, body);
     let response = next.run(Request::from_parts(parts, unread.body())).await;
@@ -47,12 +47,12 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
         // A form that another site sent is not shown.
         None if response.status() == StatusCode::FORBIDDEN => Vec::new(),
         None => match unread.read_beginning().await {
-            Some(beginning) => submitted_text(&asked_with.2, beginning).await,
-            None => submitted_text(&asked_with.2, typed).await,
+            Some(beginning) => submitted_text(&request_parts.2, beginning).await,
+            None => submitted_text(&request_parts.2, typed).await,
         },
     };
-    let locale = language::requested_locale(&asked_with.2);
-    with_locale(locale, || error_page_response(&app, asked_with, &typed, response))
+    let locale = language::requested_locale(&request_parts.2);
+    with_locale(locale, || error_page_response(&app, request_parts, &typed, response))
 }
 
 /// Returns whether the client accepts HTML explicitly, as browsers do for navigation and no own script does.

@@ -17,7 +17,7 @@ use turnleaf_service::branches::compare::text_diff::{DiffSpanKind, DiffUnit, Tex
 use turnleaf_service::branches::compare::{ComparedExchange, ComparedPair, ComparedReply};
 
 /// The number of unchanged lines beside a difference.
-const LINES_BESIDE: usize = 3;
+const CONTEXT_LINES: usize = 3;
 /// The minimum number of lines that are folded.
 const LINES_FOLDED: usize = 6;
 
@@ -184,8 +184,8 @@ pub(in crate::server::server_pages) fn diff_words(diff: &TextDiff, only: DiffSid
 /// Renders unchanged text: a long one is folded, except the lines next to differences.
 fn unchanged_text(text: &str, is_behind: bool, is_before: bool) -> AnyView {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let head = if is_behind { LINES_BESIDE } else { 0 };
-    let tail = if is_before { LINES_BESIDE } else { 0 };
+    let head = if is_behind { CONTEXT_LINES } else { 0 };
+    let tail = if is_before { CONTEXT_LINES } else { 0 };
     if lines.len() < head + tail + LINES_FOLDED {
         return text.to_owned().into_any();
     }

@@ -14,7 +14,7 @@ pub(super) struct PendingDifferences {
     /// Differences with the name of their conversation.
     of_chat: Vec<(String, ImportDifference)>,
     /// The number of differences beyond the bound.
-    untold: usize,
+    omitted: usize,
 }
 
 /// The bound on differences of a file; there are only a few kinds of them.
@@ -30,7 +30,7 @@ impl PendingDifferences {
         } else if self.of_chat.len() < limits::DIFFERENCES - OF_FILE - 1 {
             self.of_chat.push((finding.location.conversation.clone(), to_difference(finding)));
         } else {
-            self.untold += 1;
+            self.omitted += 1;
         }
     }
 
@@ -42,18 +42,18 @@ impl PendingDifferences {
         let reported = std::mem::take(&mut self.of_chat).into_iter();
         let its = reported.filter(|(name, _)| is_its(name)).map(|(_, difference)| difference);
         let mut all: Vec<ImportDifference> = self.of_file.iter().cloned().chain(its).collect();
-        if self.untold > 0 {
-            let text = counted(self.untold as u64, "more difference", "more differences");
+        if self.omitted > 0 {
+            let text = counted(self.omitted as u64, "more difference", "more differences");
             all.push(ImportDifference { kind: ImportDifferenceKind::PutRight, place: String::new(), text });
         }
-        self.untold = 0;
+        self.omitted = 0;
         all
     }
 
     /// Clears the differences before the next conversation.
     pub fn start_next(&mut self) {
         self.of_chat.clear();
-        self.untold = 0;
+        self.omitted = 0;
     }
 }
 

@@ -51,7 +51,7 @@ impl Service {
             });
             let change = match driven.await {
                 Ok(Ok(change)) => change,
-                Ok(Err(error)) => Some(refusal_standing(&error, service.supervisor().is_closing())),
+                Ok(Err(error)) => Some(change_after_refusal(&error, service.supervisor().is_closing())),
                 Err(_) => {
                     tracing::error!(graft = %id, "the task of a rerun panicked; the rerun is paused");
                     Some(RerunStatusChange::Paused(RerunPauseReason::Internal, None))
@@ -223,7 +223,7 @@ impl Service {
 }
 
 /// Maps the refusal of a step to the status of the rerun.
-fn refusal_standing(error: &ServiceError, is_closing: bool) -> RerunStatusChange {
+fn change_after_refusal(error: &ServiceError, is_closing: bool) -> RerunStatusChange {
     let reason = match error {
         _ if is_closing => RerunPauseReason::ServerRestarted,
         ServiceError::NotFound => RerunPauseReason::Gone,

@@ -134,7 +134,7 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
         match count {
             // The text is not a command, so the menu does not interfere.
             0 => mention.close(),
-            _ => state.announcer.say(words::offered(count)),
+            _ => state.announcer.announce(words::offered(count)),
         }
     });
     on_change(

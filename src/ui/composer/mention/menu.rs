@@ -75,7 +75,7 @@ pub fn draw(state: ComposerState) -> AnyView {
         }
         mention.count.set(count.map(|(_, all)| all));
         if let Some((documents, all)) = count {
-            state.announcer.say(words::offered_with_turns(documents, all - documents));
+            state.announcer.announce(words::offered_with_turns(documents, all - documents));
         }
     });
     on_change(
@@ -98,11 +98,11 @@ impl MentionSearch {
     /// Returns the matches of the word; none while they are unknown.
     fn options(self) -> Option<MentionMatches> {
         let word = self.state.mention.word.get()?;
-        let is_asked = self.pending_title.with(|title_searched| title_searched.as_ref().is_some_and(|title| !title.is_empty()));
+        let has_pending_title = self.pending_title.with(|title| title.as_ref().is_some_and(|title| !title.is_empty()));
         let mut found = self.documents.with(|documents| Some(matching_documents(documents.as_ref()?, &word)))?;
         found.turns = self.turns.find_by_word(&word);
         // A server search that is pending may yield more.
-        (!is_asked || (!found.documents.is_empty() && found.lines.is_none())).then_some(found)
+        (!has_pending_title || (!found.documents.is_empty() && found.lines.is_none())).then_some(found)
     }
 
     /// Loads the most recently changed documents, or those with this title. One request at a time: text typed
@@ -176,7 +176,7 @@ impl MentionSearch {
         let before = &before[..before.len() - word.len()];
         self.state.mention.close();
         textarea::replace_text(&area, before, &word, &quote_after(before, &turn.text));
-        self.state.announcer.say(turn_actions::quoted());
+        self.state.announcer.announce(turn_actions::quoted());
     }
 
     /// Attaches the document and removes the word from the text.
@@ -207,7 +207,7 @@ impl MentionSearch {
                 Ok(Err(count)) => words::no_such_lines(count),
                 Err(error) => error.map_or_else(|| words::not_read().to_owned(), |error| localize_field_error(&error)),
             };
-            self.state.announcer.say(note.clone());
+            self.state.announcer.announce(note.clone());
             let _ = self.note.try_set(Some(note));
         });
     }

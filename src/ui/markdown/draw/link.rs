@@ -41,8 +41,8 @@ impl ConfirmingLinks {
             self.known = known.clone();
             self.rendered.clear();
         }
-        let is_drawn = |((print, _), part): &(&(u64, MarkupPart), &MarkupPart)| *print == part.fingerprint();
-        let unchanged = self.rendered.iter().zip(parts).take_while(is_drawn).count();
+        let is_unchanged = |((print, _), part): &(&(u64, MarkupPart), &MarkupPart)| *print == part.fingerprint();
+        let unchanged = self.rendered.iter().zip(parts).take_while(is_unchanged).count();
         self.rendered.truncate(unchanged);
         let asking = |part: &MarkupPart| (part.fingerprint(), with_confirming_links(part.clone(), known, self.turn));
         self.rendered.extend(parts[unchanged..].iter().map(asking));

@@ -153,11 +153,11 @@ pub fn follow_address(
                     // The address returns to that of the path on screen, so that the same navigation can be retried.
                     state.announce_arrival(None);
                     navigation.fail(number);
-                    match version_beside(state, now.at) {
+                    match sibling_version(state, now.at) {
                         Some(turn) => refusals.report(turn.id(), error),
                         None => {
                             announcer.alert(&problem(&error));
-                            toasts.say(problem(&error));
+                            toasts.show(problem(&error));
                         }
                     }
                     replace.run(shown.get_value());
@@ -170,7 +170,7 @@ pub fn follow_address(
 }
 
 /// Returns the version on screen that this turn would have replaced.
-fn version_beside(state: ChatState, at: Option<TurnId>) -> Option<TurnState> {
+fn sibling_version(state: ChatState, at: Option<TurnId>) -> Option<TurnState> {
     let is_sibling = |turn: &TurnState| turn.with_untracked(|view| at.is_some_and(|at| view.siblings.contains(&at)));
     untrack(|| state.turns()).into_iter().find(is_sibling)
 }

@@ -107,7 +107,7 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
         move || sentence.get(),
         move |_, sentence| {
             if !sentence.is_empty() {
-                announcer.say(sentence);
+                announcer.announce(sentence);
             }
         },
     );

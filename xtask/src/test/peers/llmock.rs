@@ -24,7 +24,7 @@ const REPLY: &str = "one two three four five six seven eight nine ten eleven twe
 /// The pause between two pieces of a reply.
 const PACE_MS: &str = "150";
 /// The number of pieces after which every API has sent some text.
-const SAID: u32 = 7;
+const CHUNKS_BEFORE_FAULT: u32 = 7;
 
 /// The expected outcome of one fault.
 struct FaultExpectation {
@@ -78,7 +78,7 @@ fn faults() -> Vec<Value> {
         faults.extend([of(fail("recovers", 500, Some(1))), of(limited("recovers", Some(1)))]);
         faults.push(of(fail("overloaded", 503, Some(1))));
         for kind in ["disconnect", "truncate", "malformed", "stall"] {
-            faults.push(of(json!({ "type": "stream_fault", "kind": kind, "after_chunks": SAID, "stall_seconds": 300,
+            faults.push(of(json!({ "type": "stream_fault", "kind": kind, "after_chunks": CHUNKS_BEFORE_FAULT, "stall_seconds": 300,
                 "match": { "model": kind } })));
         }
     }

@@ -21,9 +21,9 @@ impl SocketEncoder {
     /// Creates the encoder of a turn of which the client has the blocks up to `had` (a `sequence_number`), and
     /// nothing else.
     pub fn new(turn: &Turn, had: i64) -> Self {
-        let untold =
+        let unsent =
             Turn { blocks: Vec::new(), error: None, last_event_seq: 0, status: TurnStatus::Pending, ..turn.clone() };
-        Self { turn: untold, had }
+        Self { turn: unsent, had }
     }
 
     /// Returns the number of the last event that the client was sent.
