@@ -610,15 +610,15 @@ async fn check_branching(db: &Db, story: &Story) {
         assert_eq!(sketch.words, first_words(&turn.content_text(), WORDS_CHARS));
     }
     assert_eq!(turns::outline::count_leaves(db, owner, story.chat.id).await.unwrap(), 3);
-    let saying = async |words: &[&str]| {
+    let matching = async |words: &[&str]| {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         turns::outline::turns_containing(db, owner, story.chat.id, &words).await.unwrap()
     };
     let text = story.question.content_text();
     let word = text.split_whitespace().next().unwrap();
-    assert!(saying(&[word, &word.to_uppercase()]).await.contains(&story.question.id));
+    assert!(matching(&[word, &word.to_uppercase()]).await.contains(&story.question.id));
     for nowhere in ["%%%", "_______________________________", "!", "\0 not said", word] {
-        let found = saying(&[nowhere, "said by nobody at all"]).await;
+        let found = matching(&[nowhere, "said by nobody at all"]).await;
         assert!(found.is_empty(), "{nowhere}: {found:?}");
     }
 

@@ -142,9 +142,9 @@ fn reply_endings_are_written() {
         ),
         (bare, "The tallest", true, "> **Error:** Your account at Demo"),
     ];
-    for (turn, other, has_other, says) in table {
+    for (turn, other, has_other, expected) in table {
         let text = write_path("t", &[shown(&turn)], &options(ExportDetail::Folded, ExportDetail::Folded));
-        assert!(text.contains(says) && text.contains(other) == has_other, "{text}");
+        assert!(text.contains(expected) && text.contains(other) == has_other, "{text}");
         assert!(text.matches("**Error:**").count() <= 1, "{text}");
     }
 }

@@ -11,7 +11,7 @@ use super::choices::{self, PaletteContext};
 use super::entry::{EntryAction, PaletteCommand, PaletteEntry};
 use super::hits::{PaletteHitKind, PaletteHits, recent_chat};
 pub use super::rows::RowCallbacks;
-use super::rows::{self as drawn, LIST};
+use super::rows::{self, LIST};
 use crate::browser::{api_request, dialog, document, focus};
 use crate::domain::url_encoding;
 use crate::ui::chats::Chats;
@@ -143,7 +143,7 @@ pub fn PaletteView(
                 <Icon name="close"/>
             </button>
         </div>
-        {live_view(move || rows.with(|rows| (!rows.is_empty()).then(|| drawn::draw_rows(list, rows, at, pressed))))}
+        {live_view(move || rows.with(|rows| (!rows.is_empty()).then(|| rows::draw_rows(list, rows, at, pressed))))}
         <p class="palette-said" role="status">{status}</p>
     }
 }

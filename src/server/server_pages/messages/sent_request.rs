@@ -9,7 +9,7 @@ use crate::ui::messages::amounts::{short_count, size, tokens};
 use turnleaf_service::turns::generations::GenerationStatus;
 
 pub use crate::ui::messages::transcript::what_was_sent as title;
-pub use crate::ui::messages::tree::{no_text as no_words, role as who};
+pub use crate::ui::messages::tree::{no_text as no_words, role as role_name};
 
 define_messages! {
     lead: "Every message sent to the model for this reply, in order, with its form and the version of each \

@@ -18,7 +18,7 @@ const FIRST_WORDS: usize = 80;
 
 /// Renders one message of the request; `turn` is its source, if it still exists.
 pub(super) fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
-    let author = turn.map(|turn| texts::who(turn.role));
+    let author = turn.map(|turn| texts::role_name(turn.role));
     let words = match turn {
         Some(turn) => view! { <a href=turn_address(turn) dir="auto">{turn_excerpt(turn)}</a> }.into_any(),
         None => view! { <span class="hint">{texts::not_on_path()}</span> }.into_any(),

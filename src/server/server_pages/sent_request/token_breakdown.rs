@@ -34,7 +34,7 @@ pub(super) fn draw(sent: &SentRequests, manifest: &RequestManifest) -> AnyView {
         let turn = turns.get(&entry.turn_id)?;
         Some(view! {
             <li>
-                <strong>{texts::who(turn.role)}</strong>" "
+                <strong>{texts::role_name(turn.role)}</strong>" "
                 <a href=turn_address(turn) dir="auto">{turn_excerpt(turn)}</a>" "
                 <span class="hint">{texts::estimated_tokens(entry.approx_tokens)}</span>
             </li>
