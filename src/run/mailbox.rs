@@ -71,13 +71,13 @@ pub struct CommandReceiver<'a> {
 impl RunMailbox {
     /// Sends a command to the run and waits for its outcome.
     pub async fn send(&self, command: RunCommand) -> CommandOutcome {
-        let mut hears = self.0.subscribe();
-        let Ok(hears) =
-            hears.wait_for(|hears| !matches!(hears, MailboxState::Expected)).await.map(|hears| hears.clone())
+        let mut mailbox = self.0.subscribe();
+        let Ok(mailbox) =
+            mailbox.wait_for(|mailbox| !matches!(mailbox, MailboxState::Expected)).await.map(|mailbox| mailbox.clone())
         else {
             return CommandOutcome::NotOpen;
         };
-        let MailboxState::Open(words) = hears else { return CommandOutcome::NotOpen };
+        let MailboxState::Open(words) = mailbox else { return CommandOutcome::NotOpen };
         let (answer, outcome) = oneshot::channel();
         if words.send(CommandEnvelope { command, answer }).is_err() {
             return CommandOutcome::NotOpen;

@@ -212,8 +212,8 @@ impl PageService {
         let origin = self.0.copy_origin(viewer, &path.chat).await?;
         page.copied_from = origin.map(|(chat, turn_id)| CopySource { chat_id: chat.id, turn_id, title: chat.title });
         let Some(leaf) = leaf.filter(|_| page.hides_below.is_none()) else { return Ok(()) };
-        let elsewhere = self.0.newer_turns(viewer, leaf).await?;
-        page.elsewhere = elsewhere.map(|found| NewerTurnsView { newest: found.newest, turns: found.turns });
+        let newer_turns = self.0.newer_turns(viewer, leaf).await?;
+        page.elsewhere = newer_turns.map(|found| NewerTurnsView { newest: found.newest, turns: found.turns });
         if path.chat.last_viewed_turn_id != Some(leaf.id) {
             self.0.remember_shown_path(viewer, path.chat.id, leaf.id).await;
         }

@@ -173,7 +173,7 @@ pub async fn filter_existing(
     chats: impl IntoIterator<Item = ChatId>,
 ) -> Result<HashSet<ChatId>, StoreError> {
     let chats: Vec<Uuid> = chats.into_iter().map(ChatId::uuid).collect();
-    let mut there = HashSet::new();
+    let mut existing = HashSet::new();
     for some in chats.chunks(limits::PAGE_MAX as usize) {
         let found: Vec<Uuid> = with_pool!(db, |pool| {
             let mut query = QueryBuilder::new(THERE);
@@ -185,9 +185,9 @@ pub async fn filter_existing(
             query.push(")");
             query.build_query_scalar().persistent(false).fetch_all(pool).await?
         });
-        there.extend(found.into_iter().map(ChatId::from));
+        existing.extend(found.into_iter().map(ChatId::from));
     }
-    Ok(there)
+    Ok(existing)
 }
 
 /// Sets the title of a chat; its position in the list stays. A title set by the user is never replaced by an

@@ -67,15 +67,15 @@ pub enum ResultPart {
 
 /// Builds a result from a tool's parts and its structured content, if any. A duplicate is dropped if one only repeats
 /// the other; structured content that differs from the text is appended to it.
-pub fn build_result(fate: CallOutcome, parts: Vec<ResultPart>, structured: Option<Value>) -> CallResult {
-    build_redacted_result(&SecretSet::default(), fate, parts, structured)
+pub fn build_result(outcome: CallOutcome, parts: Vec<ResultPart>, structured: Option<Value>) -> CallResult {
+    build_redacted_result(&SecretSet::default(), outcome, parts, structured)
 }
 
 /// Like [`build_result`], and redacts credentials that become whole only after the terminal escapes between their
 /// characters are stripped. Credentials that are whole within a part must be redacted before.
 pub fn build_redacted_result(
     secrets: &SecretSet,
-    fate: CallOutcome,
+    outcome: CallOutcome,
     parts: Vec<ResultPart>,
     structured: Option<Value>,
 ) -> CallResult {
@@ -106,12 +106,12 @@ pub fn build_redacted_result(
         }
     };
     let result = held.cut_to_row(parsed);
-    CallResult { outcome: fate, result, metadata: metadata(fate, &held, &cleaned), blobs: held.blobs }
+    CallResult { outcome, result, metadata: metadata(outcome, &held, &cleaned), blobs: held.blobs }
 }
 
 /// Builds a result from one text of Turnleaf's own, such as an error or a refusal.
-pub fn text_result(fate: CallOutcome, text: &str) -> CallResult {
-    build_result(fate, vec![ResultPart::Text(text.to_owned())], None)
+pub fn text_result(outcome: CallOutcome, text: &str) -> CallResult {
+    build_result(outcome, vec![ResultPart::Text(text.to_owned())], None)
 }
 
 /// Records in the metadata how many invalid byte sequences of the source were replaced with `U+FFFD`.
@@ -138,7 +138,7 @@ fn wraps(value: &Value, text: &str) -> bool {
     }
 }
 
-fn metadata(fate: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer) -> Map<String, Value> {
+fn metadata(outcome: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer) -> Map<String, Value> {
     let mut metadata = Map::new();
     let mut set = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
     if let Some(cut) = &held.cut {
@@ -156,7 +156,7 @@ fn metadata(fate: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer) ->
     if let Some(counts) = cleaned.counts() {
         set("cleaned", counts);
     }
-    match fate {
+    match outcome {
         CallOutcome::TimedOut => drop(set("timed_out", json!(true))),
         CallOutcome::Crashed => drop(set("crashed", json!(true))),
         CallOutcome::Done | CallOutcome::Failed | CallOutcome::Unavailable | CallOutcome::Cancelled => {}

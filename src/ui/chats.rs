@@ -61,11 +61,11 @@ pub struct Chats {
 pub fn provide_chats() -> Chats {
     let day = StoredValue::new(None);
     let list = move |()| async move {
-        let came = list_chats().await;
-        if came.is_ok() {
+        let listed = list_chats().await;
+        if listed.is_ok() {
             let _ = day.try_update_value(|day| *day = clock::local_day());
         }
-        came
+        listed
     };
     let chats = Chats {
         resource: Resource::new_with_options(|| (), list, false),
@@ -164,8 +164,8 @@ impl Chats {
     }
 
     /// Records whether there are more chats: a page that is full has more behind it.
-    fn note_page_length(self, came: usize) {
-        let more = came >= limits::LISTED_CHATS as usize;
+    fn note_page_length(self, count: usize) {
+        let more = count >= limits::LISTED_CHATS as usize;
         if self.has_older.get_untracked() != more {
             self.has_older.set(more);
         }

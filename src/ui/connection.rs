@@ -260,14 +260,14 @@ mod tests {
 
     #[test]
     fn any_response_except_from_gateway_is_sign_of_life() {
-        for (error, there) in [
+        for (error, expected) in [
             (None, Some(true)),
             (Some(ApiError::TooMany { retry_after_s: 1 }), Some(true)),
             (Some(ApiError::NotFound), Some(true)),
             (Some(ApiError::server_unreachable()), Some(false)),
             (Some(ApiError::Unavailable { message: "Some gateway".into() }), None),
         ] {
-            assert_eq!(server_reachability(error.as_ref()), there, "{error:?}");
+            assert_eq!(server_reachability(error.as_ref()), expected, "{error:?}");
         }
     }
 }

@@ -70,7 +70,7 @@ async fn window_has_quarter_before_its_anchor_and_rest_after_it() {
             let page = get(&api, format!("{turns}?{query}")).await;
             assert_eq!(ids(&page["turns"]), ids_of(&bush, range.clone()), "{query}");
             assert_eq!((&page["has_more_before"], &page["has_more_after"]), (&json!(before), &json!(after)), "{query}");
-            let cursor = |there: bool, at: usize| if there { json!(bush.turns[at].id) } else { Value::Null };
+            let cursor = |has_cursor: bool, at: usize| if has_cursor { json!(bush.turns[at].id) } else { Value::Null };
             assert_eq!(page["before_cursor"], cursor(before, range.start), "{query}");
             assert_eq!(page["after_cursor"], cursor(after, range.end - 1), "{query}");
             assert_eq!(page["chat_rev"], 300);

@@ -418,8 +418,8 @@ async fn import_losses_stay_with_chat_and_are_in_every_export() {
         // The origin is exported and imported unchanged.
         let target = TestServer::new(replies(1)).await;
         let report = import_file(&target, "a.json", &archive, false).await;
-        let there = report.chats[0].id.unwrap();
-        assert_eq!(target.service.imported_from(target.owner, there).await.unwrap(), Some(kept));
+        let imported_chat = report.chats[0].id.unwrap();
+        assert_eq!(target.service.imported_from(target.owner, imported_chat).await.unwrap(), Some(kept));
         target.check_invariants().await;
 
         // An image whose bytes are missing from the archive is a difference of its own.
@@ -429,10 +429,10 @@ async fn import_losses_stay_with_chat_and_are_in_every_export() {
             serde_json::from_slice(&export_archive(&house, ExportScope::Chat(pictured)).await).unwrap();
         exported["blobs"] = json!([]);
         let report = import_file(&target, "b.json", &serde_json::to_vec(&exported).unwrap(), false).await;
-        let there = report.chats[0].id.unwrap();
-        let kept = target.service.imported_from(target.owner, there).await.unwrap().unwrap();
+        let imported_chat = report.chats[0].id.unwrap();
+        let kept = target.service.imported_from(target.owner, imported_chat).await.unwrap().unwrap();
         assert_eq!((kept.format.as_str(), kept.differences.len()), ("turnleaf", 1), "{kept:?} {sha256}");
-        let path = target.service.path(target.owner, there, None, 9).await.unwrap();
+        let path = target.service.path(target.owner, imported_chat, None, 9).await.unwrap();
         assert!(path.turns[0].blocks.iter().all(|block| !matches!(block.content, Content::Image { .. })));
 
         let api = TestApi::with_server(house);

@@ -229,11 +229,11 @@ async fn short_document_urls_redirect_to_long_ones() {
         (format!("/docs/{NOBODY}?sel=10-42"), format!("/documents/{NOBODY}?lines=10-42")),
         (format!("/docs/{NOBODY}?sel=%0d%0aX:1"), format!("/documents/{NOBODY}")),
     ] {
-        let came = send_request(&api, "GET", &path, &[], "").await;
-        assert_eq!((came.status, came.to), (StatusCode::PERMANENT_REDIRECT, to), "{path}");
+        let response = send_request(&api, "GET", &path, &[], "").await;
+        assert_eq!((response.status, response.to), (StatusCode::PERMANENT_REDIRECT, to), "{path}");
     }
-    let came = send_request(&api, "GET", &format!("/docs/{NOBODY}?v=2026-01-02T03:04:05Z&sel=1-2"), &[], "").await;
-    assert!(came.to.contains("?version=2026-01-02T03:04:05") && came.to.ends_with("&lines=1-2"), "{}", came.to);
+    let response = send_request(&api, "GET", &format!("/docs/{NOBODY}?v=2026-01-02T03:04:05Z&sel=1-2"), &[], "").await;
+    assert!(response.to.contains("?version=2026-01-02T03:04:05") && response.to.ends_with("&lines=1-2"), "{}", response.to);
     api.house.close().await;
 }
 

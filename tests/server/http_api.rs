@@ -143,12 +143,12 @@ async fn ndjson_events_match_documented_format() {
     let call = delta_step(
         json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": "{}" } }] }),
     );
-    let asks =
+    let calls =
         [vec![thinking_step("first"), text_step("I look."), call], crate::test_server::finish_steps("tool_calls")]
             .concat();
     let provider = ScriptedProvider::new(
         "scripted",
-        [ScriptedAnswer::Stream(asks), streamed_answer([thinking_step("second"), text_step("Seen.")])],
+        [ScriptedAnswer::Stream(calls), streamed_answer([thinking_step("second"), text_step("Seen.")])],
     )
     .with_tools(
         vec![turnleaf::domain::tool::ToolSpec {

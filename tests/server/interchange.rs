@@ -413,9 +413,9 @@ async fn offered_tools_are_imported_as_far_as_available() {
             let report = import_file(&target, "all.json", &archive, false).await;
             assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
             assert_eq!(looked.findings, []);
-            let there = report.chats[0].id.unwrap();
-            assert_eq!(chat_tools::find(&target.db, target.owner, there).await.unwrap(), Some(choice.clone()));
-            assert_eq!(without_ids(&export_archive(&target, ExportScope::Chat(there)).await), without_ids(&archive));
+            let imported_chat = report.chats[0].id.unwrap();
+            assert_eq!(chat_tools::find(&target.db, target.owner, imported_chat).await.unwrap(), Some(choice.clone()));
+            assert_eq!(without_ids(&export_archive(&target, ExportScope::Chat(imported_chat)).await), without_ids(&archive));
             target.check_invariants().await;
             target.close().await;
         }
@@ -430,11 +430,11 @@ async fn offered_tools_are_imported_as_far_as_available() {
             for name in ["files/read", "files/*", "a tool of tomorrow"] {
                 assert!(report.findings.iter().any(|one| one.text.contains(&format!("`{name}`"))), "{report:#?}");
             }
-            let there = report.chats[0].id.unwrap();
-            let kept = chat_tools::find(&target.db, target.owner, there).await.unwrap().unwrap();
+            let imported_chat = report.chats[0].id.unwrap();
+            let kept = chat_tools::find(&target.db, target.owner, imported_chat).await.unwrap().unwrap();
             assert_eq!((kept.on, kept.client), (vec![on[0].to_owned(), on[3].into()], choice.client.clone()));
             // The loss is stored with the chat as a difference from its source.
-            let source = target.service.imported_from(target.owner, there).await.unwrap().unwrap();
+            let source = target.service.imported_from(target.owner, imported_chat).await.unwrap().unwrap();
             assert_eq!(source.differences, report.findings);
             target.check_invariants().await;
             target.close().await;
@@ -452,8 +452,8 @@ async fn offered_tools_are_imported_as_far_as_available() {
         value["chats"][0].as_object_mut().unwrap().remove("tools");
         let report = import_file(&target, "before.json", &serde_json::to_vec(&value).unwrap(), false).await;
         assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
-        let there = report.chats[0].id.unwrap();
-        assert_eq!(chat_tools::find(&target.db, target.owner, there).await.unwrap(), None);
+        let imported_chat = report.chats[0].id.unwrap();
+        assert_eq!(chat_tools::find(&target.db, target.owner, imported_chat).await.unwrap(), None);
         target.close().await;
         source.close().await;
     }

@@ -275,12 +275,12 @@ async fn refused_tool_loop_is_resent_as_text_and_continues() {
 #[tokio::test]
 async fn endpoint_requiring_reasoning_gets_it_from_then_on() {
     let function = json!({ "name": "look", "arguments": "{}" });
-    let asks =
+    let calls =
         [thinking_step("hm"), delta_step(json!({ "tool_calls": [{ "index": 0, "id": "a", "function": function }] }))];
     let provider = with_tool(ScriptedProvider::new(
         "scripted",
         [
-            ScriptedAnswer::Stream(asks.into_iter().chain(finish_steps("tool_calls")).collect()),
+            ScriptedAnswer::Stream(calls.into_iter().chain(finish_steps("tool_calls")).collect()),
             refused_answer("The `reasoning_content` in the thinking mode must be passed back to the API."),
             streamed_answer([thinking_step("so"), text_step("A1")]),
             streamed_answer([text_step("A2")]),

@@ -348,9 +348,9 @@ async fn tools_run_concurrently_and_model_continues() {
         let function = json!({ "name": "double", "arguments": format!("{{\"n\":{index}}}") });
         json!({ "index": index, "id": id, "function": function })
     };
-    let asks = [thinking_step("two at once"), delta_step(json!({ "tool_calls": [call(0, "a"), call(1, "b")] }))];
+    let calls = [thinking_step("two at once"), delta_step(json!({ "tool_calls": [call(0, "a"), call(1, "b")] }))];
     let provider = provider([
-        ScriptedAnswer::Stream(asks.into_iter().chain(finish_steps("tool_calls")).collect()),
+        ScriptedAnswer::Stream(calls.into_iter().chain(finish_steps("tool_calls")).collect()),
         streamed_answer([thinking_step("so it is"), text_step("0 and 2")]),
     ])
     .with_tools(
@@ -458,13 +458,13 @@ async fn message_after_running_reply_is_refused() {
 
 #[tokio::test]
 async fn restart_ends_unfinished_replies_and_keeps_text() {
-    let asks = delta_step(
+    let calls = delta_step(
         json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "x", "arguments": "{\"a\":" } }] }),
     );
     let house = TestServer::new(provider([ScriptedAnswer::Stream(vec![
         thinking_step("I see"),
         text_step("words"),
-        asks,
+        calls,
         ScriptedStep::Hang,
     ])]))
     .await;

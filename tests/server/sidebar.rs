@@ -33,8 +33,8 @@ async fn running_chats_are_listed_only_to_their_owner() {
         assert_eq!(listed(house.owner).await, expected);
         let stranger = ids::mint();
         assert_eq!(listed(stranger).await, [], "not those of somebody else");
-        let there = house.service.existing_chats(house.owner, [asking, ids::mint()]).await.unwrap();
-        assert_eq!(there.into_iter().collect::<Vec<_>>(), [asking]);
+        let existing = house.service.existing_chats(house.owner, [asking, ids::mint()]).await.unwrap();
+        assert_eq!(existing.into_iter().collect::<Vec<_>>(), [asking]);
         assert!(house.service.existing_chats(stranger, [asking]).await.unwrap().is_empty());
         house.service.stop_turn(house.owner, waits).await.unwrap();
         house.service.stop_turn(house.owner, running.assistant_turn.id).await.unwrap();

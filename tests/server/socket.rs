@@ -130,7 +130,7 @@ fn joined_text(events: &[Value], name: &str) -> String {
 /// Returns a provider whose first reply continues after its first thought when the test signals.
 fn with_a_tool(goes_on: Arc<Notify>) -> ScriptedProvider {
     let call = |arguments: &str| json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": arguments } }] });
-    let asks = vec![
+    let calls = vec![
         thinking_step("hm"),
         ScriptedStep::WaitForSignal(goes_on),
         text_step("I look."),
@@ -140,7 +140,7 @@ fn with_a_tool(goes_on: Arc<Notify>) -> ScriptedProvider {
     ScriptedProvider::new(
         "scripted",
         [
-            ScriptedAnswer::Stream([asks, finish_steps("tool_calls")].concat()),
+            ScriptedAnswer::Stream([calls, finish_steps("tool_calls")].concat()),
             streamed_answer([text_step("Hel"), text_step("lo")]),
         ],
     )

@@ -63,7 +63,7 @@ pub async fn check_graft(db: &Db, state: &StoryState<'_>) {
     assert_eq!(exchanges::find_reply(db, owner, state.exchange).await.unwrap(), Some(state.reply.id));
     assert_eq!(exchanges::find_reply(db, stranger, state.exchange).await.unwrap(), None);
 
-    let stands = |from: RerunStatus, to: RerunStatusChange| {
+    let set_status = |from: RerunStatus, to: RerunStatusChange| {
         let id = graft.id;
         async move {
             let mut tx = db.begin().await.unwrap();
@@ -73,8 +73,8 @@ pub async fn check_graft(db: &Db, state: &StoryState<'_>) {
         }
     };
     let paused = RerunStatusChange::Paused(RerunPauseReason::ReplyFailed, Some("It said\0no.".into()));
-    assert!(!stands(RerunStatus::Paused, paused.clone()).await, "it runs");
-    assert!(stands(RerunStatus::Running, paused).await);
+    assert!(!set_status(RerunStatus::Paused, paused.clone()).await, "it runs");
+    assert!(set_status(RerunStatus::Running, paused).await);
     let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
     assert_eq!((found.status, found.reason), (RerunStatus::Paused, Some(RerunPauseReason::ReplyFailed)));
     assert_eq!(found.detail.as_deref(), Some("It said\u{2400}no."));
@@ -86,10 +86,10 @@ pub async fn check_graft(db: &Db, state: &StoryState<'_>) {
     tx.commit().await.unwrap();
     let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
     assert_eq!((found.asked, found.status, found.reason, found.detail), (2, RerunStatus::Running, None, None));
-    assert!(stands(RerunStatus::Running, RerunStatusChange::Cancelled).await);
-    assert!(stands(RerunStatus::Cancelled, RerunStatusChange::Running).await);
-    assert!(stands(RerunStatus::Running, RerunStatusChange::Done).await);
-    assert!(!stands(RerunStatus::Running, RerunStatusChange::Cancelled).await, "it is done");
+    assert!(set_status(RerunStatus::Running, RerunStatusChange::Cancelled).await);
+    assert!(set_status(RerunStatus::Cancelled, RerunStatusChange::Running).await);
+    assert!(set_status(RerunStatus::Running, RerunStatusChange::Done).await);
+    assert!(!set_status(RerunStatus::Running, RerunStatusChange::Cancelled).await, "it is done");
 }
 
 /// The finished reply called tools in two generations.

@@ -81,9 +81,9 @@ impl OwnCluster {
 
     fn wait(&self) {
         let started = Instant::now();
-        let mut asks = Command::new(self.programs.join("pg_isready"));
-        asks.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
-        while !asks.status().unwrap().success() {
+        let mut probe = Command::new(self.programs.join("pg_isready"));
+        probe.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
+        while !probe.status().unwrap().success() {
             let log = fs::read_to_string(self.dir.path().join("postgres.log")).unwrap_or_default();
             assert!(started.elapsed() < Duration::from_secs(30), "PostgreSQL did not start: {log}");
             std::thread::sleep(Duration::from_millis(20));

@@ -69,8 +69,8 @@ pub(super) struct ChatCheck {
 const DUPLICATE_ID: &str = "its id is used twice";
 
 /// Fails if the list is already full.
-fn check_limit(there: usize, most: usize, list: &str) -> Result<(), String> {
-    if there < most { Ok(()) } else { Err(format!("at most {most} {list}")) }
+fn check_limit(count: usize, most: usize, list: &str) -> Result<(), String> {
+    if count < most { Ok(()) } else { Err(format!("at most {most} {list}")) }
 }
 
 impl ChatCheck {

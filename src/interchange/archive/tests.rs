@@ -460,8 +460,8 @@ fn damaged_elements_are_reported_and_rest_is_read() {
         (without(a_quote), &["Two"], "chats 2: "),
         (without(a_list), &["Two"], "chats 2: the rest is not JSON"),
     ] {
-        let (came, of) = read_titles(&text);
-        assert_eq!(came, all_except(missing), "{issue}");
+        let (imported, of) = read_titles(&text);
+        assert_eq!(imported, all_except(missing), "{issue}");
         assert!(of.len() == 1 && of[0].starts_with(issue), "{issue}: {of:?}");
     }
 }

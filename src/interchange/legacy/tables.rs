@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn tables_and_columns_are_found_in_any_spelling() {
-        let database = there(&[
+        let database = tables_with_columns(&[
             ("__EFMigrationsHistory", "MigrationId"),
             ("chat_messages", "id conversation_id role content created_at turn_id rating"),
             ("CONVERSATIONS", "ID TITLE CREATEDAT"),
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn missing_tables_and_columns_are_named() {
-        let error_text = |schema, tables: &[(&str, &str)]| find_tables(schema, &there(tables)).unwrap_err().to_string();
+        let error_text = |schema, tables: &[(&str, &str)]| find_tables(schema, &tables_with_columns(tables)).unwrap_err().to_string();
         assert_eq!(error_text(LegacySchema::Messages, &[]), "table Conversations is missing; the tables are: none");
         assert_eq!(
             error_text(LegacySchema::Actions, &[("chats", "id"), ("messages", "id")]),

@@ -89,8 +89,8 @@ fn remove_images(history: &mut [HistoryTurn], gone: &[(usize, BlockId, usize)]) 
     for (at, block) in gone.iter().map(|(at, block, _)| (*at, *block)).collect::<HashSet<_>>() {
         match history[at].attached.remove(&block) {
             Some(AttachmentContent::Images(images)) => {
-                let stays = |(number, image)| (!is_gone.contains(&(at, block, number))).then_some(image);
-                let images: Vec<InputImage> = images.into_iter().enumerate().filter_map(stays).collect();
+                let keep = |(number, image)| (!is_gone.contains(&(at, block, number))).then_some(image);
+                let images: Vec<InputImage> = images.into_iter().enumerate().filter_map(keep).collect();
                 if !images.is_empty() {
                     history[at].attached.insert(block, AttachmentContent::Images(images));
                 }

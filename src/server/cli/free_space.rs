@@ -27,9 +27,9 @@ pub fn storage_limits(config: &Config) -> StorageLimits {
 pub fn written_directories(config: &Config) -> Vec<PathBuf> {
     let mut directories = vec![config.data_dir.value.clone()];
     let database = config.database.value.sqlite_path();
-    let elsewhere = database.as_deref().and_then(Path::parent).filter(|folder| *folder != config.data_dir.value);
+    let database_dir = database.as_deref().and_then(Path::parent).filter(|folder| *folder != config.data_dir.value);
     // A relative path without a folder is in the current directory.
-    directories.extend(elsewhere.map(|folder| match folder.as_os_str().is_empty() {
+    directories.extend(database_dir.map(|folder| match folder.as_os_str().is_empty() {
         true => PathBuf::from("."),
         false => folder.to_owned(),
     }));

@@ -36,7 +36,7 @@ impl ChatsAction {
     }
 
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|deed| deed.as_str() == word)
+        Self::ALL.into_iter().find(|action| action.as_str() == word)
     }
 
     fn name(self) -> &'static str {
@@ -93,7 +93,7 @@ impl ChatsPage {
     pub fn draw(self) -> ServerPage {
         let notice = self.done.map(|done| match done {
             (_, 0) => ActionNotice::Warning(texts::nothing_chosen().to_owned()),
-            (deed, count) => ActionNotice::Done(deed.result_sentence(count)),
+            (action, count) => ActionNotice::Done(action.result_sentence(count)),
         });
         let body = view! {
             {self.next_step_link()}
@@ -191,7 +191,7 @@ impl ChatsPage {
                 <input type="hidden" name="back" value=address/>
                 <p><a href=href>{word}</a></p>
                 <ul class="chats-all">{self.chats.iter().map(row).collect_view()}</ul>
-                <div class="deeds">{deeds.iter().map(|deed| deed.button()).collect_view()}</div>
+                <div class="deeds">{deeds.iter().map(|action| action.button()).collect_view()}</div>
             </form>
         }
     }

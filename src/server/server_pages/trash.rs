@@ -95,7 +95,7 @@ impl TrashPage {
     fn documents(&self) -> Option<AnyView> {
         let row = |document: &Document| {
             let left = document.deleted_at.map(|at| (at + limits::TRASH_KEPT - self.now).num_days());
-            let deed = |action: &'static str, word: &'static str, class: &'static str| {
+            let action_button = |action: &'static str, word: &'static str, class: &'static str| {
                 let id = document.id.to_string();
                 one_button_form(action, ("document_id", id), word, &document.title, class)
             };
@@ -107,8 +107,8 @@ impl TrashPage {
                         {left.map(|left| format!(" · {}", words::days_left(left)))}
                     </p>
                     <div class="deeds">
-                        {deed("/forms/documents/restore", of_documents::restore(), "button")}
-                        {deed("/forms/documents/purge", of_documents::purge(), "button danger")}
+                        {action_button("/forms/documents/restore", of_documents::restore(), "button")}
+                        {action_button("/forms/documents/purge", of_documents::purge(), "button danger")}
                     </div>
                 </li>
             }

@@ -153,7 +153,7 @@ impl RowRepair<'_> {
         let CheckedTable { name, chat, turn, document, .. } = self.row.table;
         let values = self.row.columns.iter().map(|(column, _)| dialect::column_bytes_expr(self.db, column.name));
         // Only existing owners count: a dangling reference has none.
-        let there = |table: &str, of: &str| match of {
+        let exists_expr = |table: &str, of: &str| match of {
             "NULL" => dialect::null_id_expr(self.db).to_owned(),
             of => format!("(SELECT n.id FROM {table} n WHERE n.id = {of})"),
         };
@@ -161,9 +161,9 @@ impl RowRepair<'_> {
             "NULL" => dialect::null_id_expr(self.db).to_owned(),
             of => format!("(SELECT n.owner_id FROM {table} n JOIN users u ON u.id = n.owner_id WHERE n.id = {of})"),
         };
-        let owners = [there("users", self.row.table.owner()), owner_by("chats", chat), owner_by("documents", document)];
+        let owners = [exists_expr("users", self.row.table.owner()), owner_by("chats", chat), owner_by("documents", document)];
         let owner = format!("COALESCE({})", owners.join(", "));
-        let of = [owner, there("chats", chat), there("turns", turn), there("documents", document)];
+        let of = [owner, exists_expr("chats", chat), exists_expr("turns", turn), exists_expr("documents", document)];
         let list = values.chain(of).collect::<Vec<_>>().join(", ");
         let text = format!("SELECT {list} FROM {name} WHERE {}", self.condition(1));
         let count = self.row.columns.len();

@@ -27,14 +27,14 @@ fn parse_result(result: ServerResult, secrets: &SecretSet) -> CallResult {
     if content.is_none() && structured.is_none() {
         return unreadable();
     }
-    let fate = if result.get("isError").and_then(Value::as_bool) == Some(true) {
+    let outcome = if result.get("isError").and_then(Value::as_bool) == Some(true) {
         CallOutcome::Failed
     } else {
         CallOutcome::Done
     };
     let mut taken = ContentBudget { secrets, images: 0, bytes: 0 };
     let parts = content.into_iter().flatten().map(|part| taken.part(part)).collect();
-    build_redacted_result(secrets, fate, parts, structured.filter(|value| !value.is_null()).cloned())
+    build_redacted_result(secrets, outcome, parts, structured.filter(|value| !value.is_null()).cloned())
 }
 
 fn unreadable() -> CallResult {

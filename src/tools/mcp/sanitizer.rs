@@ -31,21 +31,21 @@ fn scan_limit(at_most: usize) -> usize {
 /// Returns the sanitized beginning of the text and whether the rest was cut. Credentials are redacted before the
 /// escapes are stripped, because a broken escape swallows a character, and again afterwards, because escapes may
 /// stand within a credential.
-fn clean_start(text: &str, secrets: &SecretSet, at_most: usize, stays: impl Fn(char) -> bool) -> (String, bool) {
+fn clean_start(text: &str, secrets: &SecretSet, at_most: usize, is_kept: impl Fn(char) -> bool) -> (String, bool) {
     let is_cut = text.len() > scan_limit(at_most);
     let redact = |text: String| match is_cut {
         true => String::from_utf8_lossy(&secrets.redact_truncated(text.into())).into_owned(),
         false => secrets.redact_known(text),
     };
     let whole = &text[..text.floor_char_boundary(scan_limit(at_most))];
-    (redact(visible(&redact(whole.to_owned()), stays)), is_cut)
+    (redact(visible(&redact(whole.to_owned()), is_kept)), is_cut)
 }
 
-fn visible(text: &str, stays: impl Fn(char) -> bool) -> String {
+fn visible(text: &str, is_kept: impl Fn(char) -> bool) -> String {
     // Stripping loses tabs, so only text with an escape sequence is stripped.
     let has_escapes = text.contains(['\u{1b}', '\u{9b}']);
     let text = if has_escapes { strip_ansi_escapes::strip_str(text) } else { text.to_owned() };
-    text.chars().filter(|c| !c.is_control() || stays(*c)).collect()
+    text.chars().filter(|c| !c.is_control() || is_kept(*c)).collect()
 }
 
 /// Shortens a text to this many bytes at a character boundary.

@@ -231,8 +231,8 @@ impl AttachmentQueue {
 
     /// Returns whether leaving the page would lose something: a pending upload, or one that waits for its encoding.
     pub fn is_unfinished(&self) -> bool {
-        let asks = |item: &QueuedAttachment| matches!(&item.state, AttachmentState::Failed { encodings, .. } if !encodings.is_empty());
-        self.items.iter().any(|item| is_pending(item) || asks(item))
+        let asks_encoding = |item: &QueuedAttachment| matches!(&item.state, AttachmentState::Failed { encodings, .. } if !encodings.is_empty());
+        self.items.iter().any(|item| is_pending(item) || asks_encoding(item))
     }
 
     /// Returns whether an item failed and keeps the message from being sent.

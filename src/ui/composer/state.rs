@@ -221,11 +221,11 @@ impl ComposerState {
     pub(super) fn show_text(self, text: &str) {
         // An equal text keeps its caret.
         let area = self.area.get_untracked().map(|area| (textarea::value(&area), area));
-        if let Some((there, area)) = area.filter(|(there, _)| there != text) {
-            if there.is_empty() || text.is_empty() {
+        if let Some((current, area)) = area.filter(|(current, _)| current != text) {
+            if current.is_empty() || text.is_empty() {
                 textarea::set_value(&area, text);
             } else {
-                textarea::replace_text(&area, "", &there, text);
+                textarea::replace_text(&area, "", &current, text);
                 // A sign at the end of the text was not typed, so no menu opens.
                 self.mention.close();
             }
@@ -280,8 +280,8 @@ impl ComposerState {
     }
 
     /// Queries the path navigation; none where there is no other path.
-    pub(super) fn query_navigation(self, asks: NavigationQuery) -> Option<bool> {
-        self.navigation?.try_run(asks)
+    pub(super) fn query_navigation(self, query: NavigationQuery) -> Option<bool> {
+        self.navigation?.try_run(query)
     }
 
     /// Stops waiting: a person who continues to write no longer wants the message to be sent automatically. False

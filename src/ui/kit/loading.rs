@@ -66,7 +66,7 @@ pub fn Loading(
         let taking = taking.get();
         (taking != LoadingStage::Nothing).then(|| {
             let is_long = taking == LoadingStage::Long;
-            let ways = is_long.then(|| {
+            let buttons = is_long.then(|| {
                 let leave = cancel.map(|cancel| {
                     view! {
                         <button type="button" class="button" on:click=move |_| cancel.run(())>{messages::cancel()}</button>
@@ -79,17 +79,17 @@ pub fn Loading(
                     </div>
                 }
             });
-            loading_outline(if is_long { messages::still_loading() } else { label }, ways)
+            loading_outline(if is_long { messages::still_loading() } else { label }, buttons)
         })
     })
 }
 
 /// The visible part: the label, the buttons, and the skeleton.
-pub fn loading_outline(label: &'static str, ways: Option<AnyView>) -> AnyView {
+pub fn loading_outline(label: &'static str, buttons: Option<AnyView>) -> AnyView {
     view! {
         <div class="loading">
             <p class="hint">{label}</p>
-            {ways}
+            {buttons}
             <div class="skeleton" aria-hidden="true">
                 <span class="bone asked"></span>
                 <span class="bone"></span>

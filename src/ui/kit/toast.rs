@@ -164,9 +164,9 @@ impl Toasts {
     }
 
     fn start_clock(self, toast: &Toast) {
-        let stays = if toast.action.is_some() { STAYS_WITH_ACTION } else { STAYS };
+        let duration = if toast.action.is_some() { STAYS_WITH_ACTION } else { STAYS };
         let number = toast.number;
-        let timer = set_timeout_with_handle(move || self.remove(number), stays).ok();
+        let timer = set_timeout_with_handle(move || self.remove(number), duration).ok();
         toast.clock.update_value(|clock| {
             if let Some(old) = std::mem::replace(&mut clock.timer, timer) {
                 old.clear();

@@ -218,7 +218,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         running,
         context_used: Memo::new(move |_| state.context_used()).into(),
         gone_model: gone.into(),
-        navigation: Some(Callback::new(move |asks| navigation.answer_query(asks))),
+        navigation: Some(Callback::new(move |query| navigation.answer_query(query))),
         navigation_ended: navigation.ended,
     };
     let (draft, form_request_id) = (page.draft, page.form_request_id);

@@ -82,20 +82,20 @@ fn fetch() -> Result<Draw, NotFetched> {
 #[component]
 pub fn FirstRunPanel(
     models: Vec<Model>,
-    ways: Vec<ConnectionOption>,
+    options: Vec<ConnectionOption>,
     /// The idempotency key of "Try the demo".
     form_request_id: String,
     connecting: ProviderConnect,
 ) -> impl IntoView {
     let demo = models.into_iter().find(|model| model.is_demo);
-    let ways = ways.into_iter().map(|option| option_link(option, connecting)).collect_view();
+    let options = options.into_iter().map(|option| option_link(option, connecting)).collect_view();
     let leave = Callback::new(move |()| connecting.option.set(None));
     let form =
         lazy_part_when(move || connecting.option.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(connecting));
     view! {
         <section class="first-run" aria-labelledby="first-run-title">
             <h2 id="first-run-title">{messages::connect_first()}</h2>
-            <ul class="ways">{ways}</ul>
+            <ul class="ways">{options}</ul>
             <div id="connect">{form}</div>
             <p class="hint">{messages::connect_hint()}</p>
             {demo.map(|demo| view! {

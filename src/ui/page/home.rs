@@ -60,13 +60,13 @@ pub fn HomeScreen(page: ChatPage) -> impl IntoView {
     let is_first_run = RwSignal::new(is_first_run(&page));
     follow_models(page.models_rev, models, is_first_run);
     let (found, request_id) = (found_server_lines(&page.notices), page.form_request_id.clone());
-    let (ways, connecting) = (connection_options(&page.notices).unwrap_or_default(), ProviderConnect::new());
+    let (options, connecting) = (connection_options(&page.notices).unwrap_or_default(), ProviderConnect::new());
     // An open form stays with its error: the provider is already stored, so the server no longer counts as new.
     let is_first_run = Memo::new(move |_| is_first_run.get() || connecting.option.with(Option::is_some));
     let panel = live_view(move || {
         is_first_run.get().then(|| {
             let models = models.get_untracked();
-            view! { <FirstRunPanel models ways=ways.clone() form_request_id=request_id.clone() connecting/> }
+            view! { <FirstRunPanel models options=options.clone() form_request_id=request_id.clone() connecting/> }
         })
     });
     let can_write = Memo::new(move |_| models.with(|models| !models.is_empty()));

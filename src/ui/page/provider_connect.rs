@@ -188,10 +188,10 @@ impl ConnectForm {
         self.problem.set(None);
         self.announcer.announce(texts::testing());
         spawn_local(async move {
-            let came = self.test().await;
+            let result = self.test().await;
             // Another option may have been opened meanwhile, or the page may have noticed that there is a provider.
             let is_gone = self.is_testing.try_set(false).is_some();
-            match came {
+            match result {
                 Ok(works) => {
                     // The page was left.
                     if self.connecting.done.try_set(Some(works.clone())).is_some() {

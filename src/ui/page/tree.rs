@@ -140,9 +140,9 @@ pub fn TreeScreen(ask: TreePageQuery, page: TreePage) -> impl IntoView {
     let leaf = RwSignal::new(page.leaf);
     let changes = RwSignal::new(0);
     let slot = StoredValue::new(None::<TreeState>);
-    let gone = Callback::new(move |(deed, near): (DeletedPart, Option<TurnId>)| {
+    let gone = Callback::new(move |(part, near): (DeletedPart, Option<TurnId>)| {
         let is_on_path = slot.get_value().is_some_and(TreeState::is_card_on_path);
-        let has_left = is_on_path == matches!(deed, DeletedPart::Turn(_));
+        let has_left = is_on_path == matches!(part, DeletedPart::Turn(_));
         if has_left {
             leaf.set(near);
         }

@@ -177,8 +177,8 @@ pub fn OlderChatsButton() -> impl IntoView {
         if !is_requested.get_untracked() {
             is_requested.set(true);
             spawn_local(async move {
-                let came = chats.load_older().await;
-                let _ = failed.try_set(came.err().map(|error| problem(&error)));
+                let result = chats.load_older().await;
+                let _ = failed.try_set(result.err().map(|error| problem(&error)));
                 let _ = is_requested.try_set(false);
             });
         }

@@ -130,11 +130,11 @@ impl PathNavigation {
     }
 
     /// Answers a query of the message box.
-    pub fn answer_query(self, asks: NavigationQuery) -> bool {
+    pub fn answer_query(self, query: NavigationQuery) -> bool {
         let (known, is_still) = (self.record(), |stand| self.is_still_at(stand));
         let is_there =
             |stand: ReaderPosition| stand.leaf.flatten().is_none_or(|leaf| self.state.find_if_alive(leaf).is_some());
-        match asks {
+        match query {
             NavigationQuery::IsNavigating => known.is_open,
             NavigationQuery::StartWaiting => {
                 self.known.set_value(NavigationRecord { waits_at: Some(self.reader_position()), ..known });

@@ -146,8 +146,8 @@ impl TreeState {
     }
 
     /// Deletes a part of the chat from the card.
-    pub(super) fn delete(self, deed: DeletedPart) {
-        self.deleting.0.run((deed, None));
+    pub(super) fn delete(self, part: DeletedPart) {
+        self.deleting.0.run((part, None));
     }
 
     /// Makes one row the tab stop (roving tabindex).

@@ -52,18 +52,18 @@ impl Service {
         now: DateTime<Utc>,
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
-        let ArchivedBlob { sha256: there, mime, name, bytes } = blob;
+        let ArchivedBlob { sha256: archived_hash, mime, name, bytes } = blob;
         // Images that a model generated have no name.
         let name = name.unwrap_or_default();
         let bytes = Bytes::from(bytes.0);
-        let place = || IssueLocation { file: name.clone(), conversation: there.clone(), message: String::new() };
-        if sha256_of(&bytes) != there {
+        let place = || IssueLocation { file: name.clone(), conversation: archived_hash.clone(), message: String::new() };
+        if sha256_of(&bytes) != archived_hash {
             let text = "its bytes do not match its hash".to_owned();
             report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place(), text });
             return Ok(());
         }
         // Existing bytes came in through their own import or upload and have the same hash, so nothing is stored.
-        if name.is_empty() && blobs::find_type_and_size(self.db(), import.owner, &there).await?.is_some() {
+        if name.is_empty() && blobs::find_type_and_size(self.db(), import.owner, &archived_hash).await?.is_some() {
             report.files += 1;
             return Ok(());
         }
@@ -96,8 +96,8 @@ impl Service {
                 report.tally.add_blob(sha256.clone(), all);
             }
         }
-        if let (Cow::Borrowed(mime), true) = (&mime, sha256 != there) {
-            report.redrawn.add(there, &sha256, mime, bytes.len());
+        if let (Cow::Borrowed(mime), true) = (&mime, sha256 != archived_hash) {
+            report.redrawn.add(archived_hash, &sha256, mime, bytes.len());
         }
         if import.dry_run || is_here && name.is_empty() {
             return Ok(());
@@ -178,7 +178,7 @@ impl Service {
             let version;
             (document, version) = next_version(document).await?;
             let Some(version) = version else { break };
-            let origin = match version.origin.map(|there| redrawn.local_name(there)) {
+            let origin = match version.origin.map(|archived| redrawn.local_name(archived)) {
                 Some(sha256) if blobs::find_type_and_size(self.db(), owner, &sha256).await?.is_some() => Some(sha256),
                 _ => None,
             };
