@@ -66,7 +66,7 @@ mod real {
         }
     }
 
-    /// Clicks the first element that matches `what` inside the nearest element around the focus that matches `around`.
+    /// Clicks the first element that matches `selector` inside the nearest element around the focus that matches `around`.
     /// Returns false if there is none; a disabled one counts.
     pub fn press_within(around: &str, selector: &str) -> bool {
         let find = || {
@@ -76,7 +76,7 @@ mod real {
         find().map(|element| element.click()).is_some()
     }
 
-    /// Clicks all elements that match `what` inside the nearest element around the focus that matches `around`.
+    /// Clicks all elements that match `selector` inside the nearest element around the focus that matches `around`.
     /// Returns false if there is none.
     pub fn press_all_within(around: &str, selector: &str) -> bool {
         let find = || document()?.active_element()?.closest(around).ok()??.query_selector_all(selector).ok();

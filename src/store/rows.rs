@@ -63,7 +63,7 @@ pub(super) fn inconsistent(
     StoreError::Inconsistent { table, column, id: id.to_string(), reason: reason.to_string() }
 }
 
-/// Checks that both databases can store a text; `what` names it in the error.
+/// Checks that both databases can store a text; `column` names it in the error.
 pub(super) fn storable_text<'a>(text: &'a str, column: &'static str) -> Result<&'a str, StoreError> {
     if text.contains('\0') { Err(StoreError::Nul(column)) } else { Ok(text) }
 }

@@ -53,7 +53,7 @@ async fn open_request(address: SocketAddr, head: &str) -> TcpStream {
     stream
 }
 
-/// Reads until the text contains `what`, or until the connection ends.
+/// Reads until the text contains `text`, or until the connection ends.
 async fn read_until(stream: &mut TcpStream, text: &str) -> String {
     let mut all = Vec::new();
     let mut piece = [0; 16 << 10];

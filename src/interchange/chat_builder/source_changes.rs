@@ -30,7 +30,7 @@ fn placeholder_content() -> Content {
 }
 
 /// Returns the turns whose content at the source differs from the stored one. The turns are built with
-/// [`placeholder_files`]; `said` holds the stored contents of each turn as JSON.
+/// [`placeholder_files`]; `stored` holds the stored contents of each turn as JSON.
 pub fn turns_changed_at_source(grown: &[Turn], stored: &HashMap<TurnId, Vec<String>>) -> Vec<TurnId> {
     // System messages are skipped: their files became text, which depends on the file contents.
     let turns = grown.iter().filter(|turn| turn.role != Role::System);

@@ -201,7 +201,7 @@ impl ProviderMemory {
     }
 }
 
-/// Returns whether `back` ends with a prefix of `said`.
+/// Returns whether `back` ends with a prefix of `sent`.
 fn is_prefix(sent: &str, back: &str) -> bool {
     sent.char_indices().skip(1).any(|(at, _)| at >= 6 && back.ends_with(&sent[..at]))
 }

@@ -39,7 +39,7 @@ pub fn is_api(uri: &Uri) -> bool {
     uri.path() == "/api" || uri.path().starts_with("/api/")
 }
 
-/// Returns a minimal page, for when nothing renders a better one (`error_page`). `what` is a sentence of the server
+/// Returns a minimal page, for when nothing renders a better one (`error_page`). `sentence` is a message of the server
 /// itself, so it needs no escaping.
 fn page(problem: Problem, sentence: &'static str) -> Response {
     let (lang, back) = (locale().as_str(), localized_word("Go to chats", "返回对话"));

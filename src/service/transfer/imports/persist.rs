@@ -157,7 +157,7 @@ impl ImportReport {
         self.report_stored(entry, stored)
     }
 
-    /// Reports the outcome of storing a chat; `told` is the entry in case of success.
+    /// Reports the outcome of storing a chat; `entry` describes the chat in case of success.
     pub(super) fn report_stored(
         &mut self,
         entry: ImportedChat,
