@@ -230,7 +230,7 @@ fn code_has_no_disabled_lints_or_todos() {
 }
 
 /// Awaiting a panicked task returns tokio's error, which prints the panic message. Therefore only tasks whose results
-/// nobody takes may be spawned with tokio directly.
+/// no caller awaits may be spawned with tokio directly.
 #[test]
 fn awaited_tasks_keep_their_panic_messages() {
     const OWNER: &str = "src/platform/tasks.rs";

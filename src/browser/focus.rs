@@ -115,7 +115,7 @@ mod real {
         }
     }
 
-    /// Returns whether no element has the focus, so that moving it disturbs nobody.
+    /// Returns whether no element has the focus, so that moving it does not disturb the user.
     pub fn is_unfocused() -> bool {
         document().and_then(|d| d.active_element()).is_none_or(|active| active.tag_name() == "BODY")
     }

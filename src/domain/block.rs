@@ -295,7 +295,7 @@ pub const RUNS_SINCE: &str = "runs_since";
 pub const RUN_BY_PROVIDER: &str = "provider";
 
 impl Block {
-    /// Returns true for a call that the provider itself runs, so that nobody here has to answer it.
+    /// Returns true for a call that the provider itself runs, so that it needs no answer here.
     pub fn is_run_by_provider(&self) -> bool {
         self.block_metadata.get("run_by").and_then(Value::as_str) == Some(RUN_BY_PROVIDER)
     }

@@ -47,7 +47,7 @@ pub struct PendingCall {
 /// stay open until the reply ends (docs/reference/domain.md I6 allows that for calls only).
 enum OpenBlock {
     Nothing,
-    /// `corrected` is the text of the block if the provider corrected what deltas told.
+    /// `corrected` is the text of the block if the provider corrected what deltas emitted.
     Text {
         id: BlockId,
         corrected: Option<String>,

@@ -1,6 +1,6 @@
 //! Request repair: a request that is refused for its reasoning is sent once more in another form. Both forms are
-//! stored, the person is told, and later requests avoid the refusal. Also interrupted replies in later requests. The
-//! tests run the real adapters over scripted bytes (docs/reference/providers.md 2.8).
+//! stored, the user gets a notice, and later requests avoid the refusal. Also interrupted replies in later requests.
+//! The tests run the real adapters over scripted bytes (docs/reference/providers.md 2.8).
 
 use serde_json::{Value, json};
 use turnleaf::domain::tool::ToolSpec;

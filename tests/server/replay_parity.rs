@@ -64,7 +64,7 @@ fn comparable(block: &Value) -> Value {
     }
 }
 
-/// Compares a turn with what `replay` told. A reply with calls goes on, so only its beginning is compared.
+/// Compares a turn with the output of `replay`. A reply with calls continues, so only its beginning is compared.
 fn assert_agrees(case: &ParityCase, turn: &Value) {
     let mut replayed = replayed_reply(case);
     let all = turn["blocks"].as_array().unwrap();

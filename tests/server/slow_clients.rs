@@ -184,7 +184,7 @@ async fn streams_of_client_behind_proxy_are_bounded_and_oldest_closes() {
     }
     let mut other = follow("203.0.113.8").await;
     let mut newest = follow("203.0.113.7").await;
-    // The oldest stream is told to reconnect later, and closed properly.
+    // The oldest stream receives a request to reconnect later, and is closed properly.
     let last = read_until(&mut streams[0], "0\r\n\r\n").await;
     assert!(last.contains("retry: 30000") && last.ends_with("0\r\n\r\n"), "{last}");
     // A WebSocket counts as a stream, so the second oldest stream is closed.

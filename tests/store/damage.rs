@@ -377,7 +377,7 @@ async fn damaged_row_affects_nothing_else_on_postgresql() {
     let pool = PgPool::connect(&whole.url).await.unwrap();
     let columns = checked_columns(&pool).await;
     drop_checks(&pool).await;
-    // PostgreSQL copies a database only while nobody is connected to it.
+    // PostgreSQL copies a database only while no client is connected to it.
     pool.close().await;
     whole.db.close().await;
     let template = whole.url.rsplit('/').next().unwrap().split('?').next().unwrap();

@@ -1,5 +1,5 @@
 //! Tools in the store: servers, offered tools, approval policies, the tool choice of a chat, and the bytes of
-//! results. The owner reads back what was written, and nobody else can.
+//! results. The owner reads back what was written, and other users cannot.
 
 use serde_json::json;
 use turnleaf::domain::approval::ToolApprovalPolicy;

@@ -276,7 +276,7 @@ async fn schema(db: &Db) -> (Vec<String>, i64) {
 }
 
 /// An SQLite progress handler that interrupts one statement. SQLite calls it every few virtual machine steps; when it
-/// refuses, the statement ends as if the process were told to stop.
+/// refuses, the statement ends as if the process received a stop signal.
 struct ProgressInterrupter(Arc<AtomicI64>);
 
 impl ProgressInterrupter {

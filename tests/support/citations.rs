@@ -1,5 +1,5 @@
 //! Property tests of citation offsets, through each API that has them: OpenAI counts characters, Google counts bytes.
-//! The text stays unchanged, every citation mark stands on a character boundary, and the page shows all of the text.
+//! The text stays unchanged, every citation mark is on a character boundary, and the page shows all of the text.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

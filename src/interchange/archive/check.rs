@@ -1,5 +1,5 @@
 //! Validates a chat against docs/reference/domain.md 4.4 before anything of it is stored, because an archive may come
-//! from anybody. The rules are those that `turnleaf fsck` checks in a database. Turns and generations are validated
+//! from anyone. The rules are those that `turnleaf fsck` checks in a database. Turns and generations are validated
 //! one by one, and only what other parts refer to stays in memory.
 
 use std::collections::{HashMap, HashSet};

@@ -154,7 +154,7 @@ impl ChatSpooler {
         self.wrong.get_or_insert(wrong);
     }
 
-    /// Reads a header member, which stands outside of the lists.
+    /// Reads a header member, which is outside of the lists.
     fn read_header<R: BufRead, T: DeserializeOwned>(
         &mut self,
         scan: &mut ArchiveScanner<R>,

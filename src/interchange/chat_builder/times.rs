@@ -23,7 +23,7 @@ impl MessageTimes {
     }
 
     /// Returns the time of a message: its own, unless that is in the future or before `above`, the time of its
-    /// parent; then that of the parent. A child is never older than its parent, whatever the source's clocks said.
+    /// parent; then that of the parent. A child is never older than its parent, whatever the source's clocks recorded.
     pub fn time_of(&mut self, message: &ImportedMessage, above: Option<DateTime<Utc>>) -> DateTime<Utc> {
         let floor = above.unwrap_or(self.started_at);
         let own = time_not_in_future(message.created_at, self.now).filter(|own| *own >= floor);

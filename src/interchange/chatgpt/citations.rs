@@ -1,7 +1,7 @@
 //! Extracts the citation marks of a reply's text into sources with their ranges.
 //!
 //! Confirmed: a `content_references` member has `matched_text`, `start_idx`, `end_idx`, `type`, `alt`, `items` or
-//! `sources`; a mark in the text stands between U+E200 and U+E201; a `citations` member has `start_ix`, `end_ix` and
+//! `sources`; a mark in the text is enclosed in U+E200 and U+E201; a `citations` member has `start_ix`, `end_ix` and
 //! `metadata`; offsets count code points of the stored text. Inferred: a mark refers to the preceding line or the
 //! part of it since the last mark (the export contains a position, not a range).
 

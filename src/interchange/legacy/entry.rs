@@ -48,7 +48,7 @@ pub(super) enum EntryContent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureSign {
     No,
-    /// The text looks like an error; it counts as one only if nothing else was said.
+    /// The text looks like an error; it counts as one only if the reply has no other content.
     ByText,
     Yes,
 }

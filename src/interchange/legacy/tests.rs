@@ -184,7 +184,7 @@ fn partly_migrated_database_is_read_by_turns_and_by_time() {
         ]
     );
     assert_eq!(issues, [""; 0]);
-    // A turn that only the reply names belongs to the question; a turn without a question stands alone.
+    // A turn that only the reply names belongs to the question; a turn without a question is on its own.
     let rows = [
         turn("A", "1", 10),
         turn("B", "1", 30),

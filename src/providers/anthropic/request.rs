@@ -104,7 +104,7 @@ pub fn message_count_before_steps(request: &ChatRequest) -> usize {
 }
 
 /// Returns the thinking that may go back. Anthropic and the servers in front of its models require signatures. Other
-/// servers get what they sent; one that said that it requires thinking gets all of it, whatever its model is called.
+/// servers get what they sent; one that requires thinking back gets all of it, whatever its model is called.
 pub fn thinking_to_send(model: &str, is_official: bool, is_required: bool) -> ThinkingToSend {
     let needs_signatures = is_official || model.to_ascii_lowercase().contains("claude");
     if needs_signatures && !is_required { ThinkingToSend::Signed } else { ThinkingToSend::All }

@@ -91,7 +91,7 @@ mod tests {
             reasoning_tokens: Some(7),
         };
         assert_eq!(counts.usage(), Some(expected));
-        // Counts that the last chunk does not have any more are not those of the reply.
+        // Counts that the last chunk no longer has are not those of the reply.
         counts.update(&json!({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3}}));
         let expected = Usage { input_tokens: Some(9), output_tokens: Some(3), ..Usage::default() };
         assert_eq!(counts.usage(), Some(expected));

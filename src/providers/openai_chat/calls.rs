@@ -93,7 +93,7 @@ impl<'a> Fragment<'a> {
             return !(is_same_id && is_same_name && self.arguments.trim().is_empty());
         }
         if call.progress.has_begun() {
-            // The arguments are incomplete: the same name goes on with them, whatever the id is, unless they begin
+            // The arguments are incomplete: the same name continues them, whatever the id is, unless they begin
             // anew.
             return !is_same_name || has_other_id && begins_anew;
         }

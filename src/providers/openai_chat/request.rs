@@ -20,7 +20,7 @@ use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use turnleaf_domain::Role;
 use turnleaf_domain::provider;
 
-/// The text that stands for the end of an interrupted reply where the API requires one.
+/// The text that represents the end of an interrupted reply where the API requires one.
 const CUT_OFF: &str = "(This reply was cut off.)";
 
 const PARTS: PartFormat = PartFormat { text: text_part, image: image_part };

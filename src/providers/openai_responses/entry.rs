@@ -103,7 +103,7 @@ impl OutputEntry {
     }
 
     /// Returns the part that an event with its complete text ends; starts one if there is none. `None` means that
-    /// several parts told the text already. The text decides where it is that of a part, because some servers count
+    /// several parts already emitted the text. The text decides where it is that of a part, because some servers count
     /// deltas and complete texts differently.
     pub fn part_for_final(&mut self, place: PartPosition, whole: &str, ending: PartEnding) -> Option<usize> {
         let newest = self.newest_part(place);

@@ -1,6 +1,6 @@
 //! Assembles output items from events (docs/reference/providers.md 6.3): finds the item of an event although servers
 //! skip, repeat or change indexes and ids, and emits only what is new. Deltas are emitted at once; `done` events and
-//! the final snapshot add what the deltas left out, and correct what they told.
+//! the final snapshot add what the deltas left out, and correct what they emitted.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Matching of the texts of a finished item to the parts that deltas told (docs/reference/providers.md 6.3). Indexes of
-//! deltas do not always count what the finished item has, so texts are compared before indexes are trusted.
+//! Matching of the texts of a finished item to the parts that deltas emitted (docs/reference/providers.md 6.3). Indexes
+//! of deltas do not always count what the finished item has, so texts are compared before indexes are trusted.
 
 use std::ops::Range;
 
@@ -103,7 +103,7 @@ impl Matching<'_> {
         }
     }
 
-    /// Finds texts that were told in several parts, and parts that told several texts.
+    /// Finds texts that were emitted in several parts, and parts that contain several texts.
     fn find_joined(&mut self) {
         for n in self.open_finals() {
             let free = self.free_parts();

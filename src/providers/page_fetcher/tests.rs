@@ -1,4 +1,4 @@
-//! Tests of the guard, against a local server that stands in for the internet.
+//! Tests of the guard, against a local server that represents the internet.
 
 use std::convert::Infallible;
 use std::sync::Mutex;

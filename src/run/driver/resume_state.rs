@@ -89,7 +89,7 @@ fn applied_repair(turn: &Turn, made: &[Generation]) -> Option<AppliedRepair> {
     let behind: Vec<GenerationId> = made[at..].iter().map(|generation| generation.id).collect();
     let is_behind = |block: &Block| block.generation_id.is_some_and(|generation| behind.contains(&generation));
     let first = turn.blocks.iter().position(is_behind).unwrap_or(turn.blocks.len());
-    // The notice of the repair stands between the two generations.
+    // The notice of the repair is between the two generations.
     let is_repair_notice = |block: &Block| block.generation_id.is_none() && is_notice(&block.content);
     let blocks = first - usize::from(first > 0 && is_repair_notice(&turn.blocks[first - 1]));
     Some(AppliedRepair::already_announced(form(&made[at])?, steps, blocks))

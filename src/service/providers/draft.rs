@@ -12,7 +12,7 @@ use turnleaf_platform::endpoint::{ProviderApi, RetryPolicy, is_provider_id};
 use turnleaf_providers::openai_chat::Dialect;
 use turnleaf_store::providers::StoredProvider;
 
-/// Headers that the provider client sets itself, besides those that nobody may set. The API key has a field of its
+/// Headers that the provider client sets itself, besides those that may never be set. The API key has a field of its
 /// own.
 const OWN_HEADERS: [&str; 4] = ["authorization", "user-agent", "x-api-key", "x-goog-api-key"];
 

@@ -14,7 +14,7 @@ impl Service {
     /// before this returns.
     ///
     /// # Errors
-    /// `NotFound` for a call of somebody else; `not_asked` for a call without a pending request; `approval_changed`
+    /// `NotFound` for a call of another user; `not_asked` for a call without a pending request; `approval_changed`
     /// when the pending request is a different one.
     pub async fn decide_tool_call(
         &self,
@@ -41,7 +41,7 @@ impl Service {
     /// Stops one call; the reply continues with the others. The end of the call is stored before this returns.
     ///
     /// # Errors
-    /// `NotFound` for a call of somebody else; `not_asked` for a call that has ended.
+    /// `NotFound` for a call of another user; `not_asked` for a call that has ended.
     pub async fn stop_tool_call(&self, owner: UserId, turn: TurnId, block: BlockId) -> Result<Turn, ServiceError> {
         let turn = self.current_turn(owner, turn).await?;
         match &call_of(&turn, block)?.content {

@@ -154,7 +154,7 @@ impl Service {
         // are not in the archive.
         let mut tree = self.plan_chat_tree(owner, id, over).await?;
         tree.damages.note_unreadable(unread);
-        // The chat's row stands before its turns and references two objects that may not be exported.
+        // The chat's row precedes its turns and references two objects that may not be exported.
         chat.last_viewed_turn_id = tree.shown_turn(chat.last_viewed_turn_id);
         // A deleted branch is not exported, although it may still be referenced.
         chat.default_branch_id =

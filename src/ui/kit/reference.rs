@@ -1,4 +1,4 @@
-//! The chip of a document or of lines of one: title, extent and link. It also stands for an image that no longer
+//! The chip of a document or of lines of one: title, extent and link. It also represents an image that no longer
 //! exists.
 
 use leptos::prelude::*;

@@ -23,7 +23,7 @@ const STAYS_WITH_ACTION: Duration = Duration::from_secs(10);
 type ToastAction = Arc<dyn Fn() + Send + Sync>;
 
 /// The timer of a toast. It pauses while the pointer or the focus is on the toast, and restarts when both are gone,
-/// so that nobody has to hurry.
+/// so that the user need not hurry.
 #[derive(Default)]
 struct ToastTimer {
     held_by: u8,

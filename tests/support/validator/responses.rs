@@ -374,7 +374,7 @@ fn reasoning(at: usize, request: &ProviderRequest, memory: &ProviderMemory) -> R
     Ok(())
 }
 
-/// What follows reasoning does not come without it, and is what it was.
+/// An item that follows reasoning is sent back with that reasoning, and unchanged.
 fn check_continuation(at: usize, request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
     let item = &request.list("input")[at];
     let Some(id) = item["id"].as_str().filter(|_| kind(item) != "reasoning") else { return Ok(()) };

@@ -50,7 +50,7 @@ impl ResponseOutput {
         Some(part)
     }
 
-    /// Reads the texts of a complete item. Every one is matched with the parts that deltas told, so that nothing is
+    /// Reads the texts of a complete item. Every one is matched with the parts that deltas emitted, so that nothing is
     /// emitted twice.
     pub(super) fn finish_texts(&mut self, at: usize, item: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let mut finals: Vec<FinalText> = entry::final_texts(item);

@@ -186,7 +186,7 @@ fn final_text_wins_over_deltas() {
             completed(&[&whole]),
         ];
         assert_eq!(blocks(&events), expected(kind, &["One", "Two"]), "{kind} in two parts");
-        // Text that goes on after a correction is appended to it.
+        // Text that continues after a correction is appended to it.
         let events = [
             text_event(kind, "delta", 0, "Oen"),
             text_event(kind, "done", 0, "One"),

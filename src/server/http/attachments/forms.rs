@@ -191,7 +191,7 @@ async fn attach_file(
 }
 
 /// Stores a file of a form and returns its block in a message. With the idempotency key of a request, the file
-/// becomes one document, however often the request is repeated and wherever the file stands among others; another
+/// becomes one document, however often the request is repeated and whatever its position among other files; another
 /// file becomes another document.
 pub async fn attachment_block(
     app: &App,

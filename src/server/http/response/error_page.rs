@@ -29,7 +29,7 @@ use turnleaf_service::usage::storage::StorageRefusal;
 /// The form fields whose text is shown again. API keys and URLs are not among them.
 const SHOWN_FIELDS: [&str; 6] = ["text", "content", "system_prompt", "reason", "title", "name"];
 
-/// Turns a failure into a page if the client asked for one.
+/// Turns a failure into a page if the client requested one.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     if fallback::is_api(request.uri()) || !wants_page(request.headers()) {
         return next.run(request).await;
@@ -115,7 +115,7 @@ impl UnreadBody {
         Body::from_stream(taken.flatten())
     }
 
-    /// Reads the beginning of a form with files that nobody has read. The text fields precede the files.
+    /// Reads the beginning of a form with files that were not read. The text fields precede the files.
     async fn read_beginning(&self) -> Option<Bytes> {
         let mut pieces = self.take()?.into_data_stream();
         let mut beginning = Vec::new();

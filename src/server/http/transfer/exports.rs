@@ -124,8 +124,8 @@ async fn archive_response(app: &App, viewer: UserId, which: ExportScope, name: S
     stream_response(writing, receive, "application/json", &name).await
 }
 
-/// Streams what a task writes. A failure after the first byte aborts the response, so that nobody takes a part of the
-/// file for the whole.
+/// Streams what a task writes. A failure after the first byte aborts the response, so that no client takes a part of
+/// the file for the whole.
 async fn stream_response(
     mut writing: Task<Result<(), ServiceError>>,
     mut receive: mpsc::Receiver<Bytes>,

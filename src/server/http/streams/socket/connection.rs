@@ -40,7 +40,7 @@ struct OutgoingTurn {
 #[derive(PartialEq, Eq)]
 enum PathCheck {
     Intact,
-    /// The end of the path was deleted, and the client was told.
+    /// The end of the path was deleted, and the client was notified.
     EndDeleted,
 }
 
@@ -177,7 +177,7 @@ impl SocketConnection {
         self.check_path().await.map(drop)
     }
 
-    /// Queues the turns that were added to the path. If its end was deleted, the client is told the turn and branch
+    /// Queues the turns that were added to the path. If its end was deleted, the client receives the turn and branch
     /// from which it continues.
     async fn check_path(&mut self) -> Result<PathCheck, ServiceError> {
         let PathUpdate { end, turns, is_cut } =
