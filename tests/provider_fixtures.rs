@@ -136,7 +136,7 @@ fn recording_is_complete_only_with_terminal_event() {
                 let content_of = |item: &DecodedItem| {
                     matches!(item, DecodedItem::Text(_) | DecodedItem::Thinking(_) | DecodedItem::ToolCall { .. })
                 };
-                assert!(items.iter().any(content_of), "{name} says nothing");
+                assert!(items.iter().any(content_of), "{name} yields no content");
             }
         }
         assert_eq!(outcome.complete, failure.is_none(), "{name}");

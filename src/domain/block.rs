@@ -409,7 +409,7 @@ mod tests {
         let running = block(call(ToolStatus::Running, None), began.clone());
         assert_eq!((running.running_since(), running.ended_at()), (Some(at(300)), None));
         let of_before = block(call(ToolStatus::Running, None), Value::Null);
-        assert_eq!(of_before.running_since(), Some(at(0)), "who does not say so began when it was written");
+        assert_eq!(of_before.running_since(), Some(at(0)), "a block without a start time began when it was written");
         let over = block(call(ToolStatus::Done, Some(800)), began);
         assert_eq!((over.running_since(), over.ended_at()), (None, Some(at(300) + TimeDelta::milliseconds(800))));
         let mut thought = block(Content::thinking("hm"), Value::Null);

@@ -139,10 +139,10 @@ mod tests {
         assert!(matches!(answer, CommandOutcome::Done));
         let leaving = async { drop(hearing) };
         let (answer, ()) = tokio::join!(ear.send(RunCommand::Continue), leaving);
-        assert!(matches!(answer, CommandOutcome::NotOpen), "said, but not heard");
+        assert!(matches!(answer, CommandOutcome::NotOpen), "sent, but not received");
         assert!(matches!(ear.send(RunCommand::Continue).await, CommandOutcome::NotOpen));
         ear.expect_receiver();
         let (answer, ()) = tokio::join!(ear.send(RunCommand::Continue), async { ear.close() });
-        assert!(matches!(answer, CommandOutcome::NotOpen), "it was waited for, and did not come");
+        assert!(matches!(answer, CommandOutcome::NotOpen), "the receiver was awaited and never came");
     }
 }

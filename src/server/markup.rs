@@ -85,7 +85,7 @@ impl RichMarkup {
             return None;
         }
         let answer = panic::catch_unwind(AssertUnwindSafe(render)).unwrap_or_else(|_| {
-            tracing::warn!("a block of code or a formula could not be drawn");
+            tracing::warn!("a code block or a formula could not be rendered");
             None
         });
         self.is_richer.set(self.is_richer.get() || answer.is_some());

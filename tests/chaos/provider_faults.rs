@@ -248,7 +248,7 @@ async fn check_fault(client: &ChatClient, at: usize, fault: &Fault, provider: Op
     }
     let repeated = shown.events.iter().filter(|event| event["type"] == "attempt").count();
     if repeated + 1 != fault.requests {
-        broken.push(format!("it says that it asked {} times, not {}", repeated + 1, fault.requests));
+        broken.push(format!("it reports {} requests, not {}", repeated + 1, fault.requests));
     }
     let Some(provider) = provider else { return broken };
     let requests: Vec<_> = provider.requests().into_iter().filter(|request| request.method == "POST").collect();

@@ -125,5 +125,5 @@ fn world_readable_files_are_restricted_with_one_warning() {
     check("serve", &stderr);
     set_mode(&target, 0o600);
     let quiet = run(dir.path(), &["migrate"]);
-    assert!(quiet.stderr.is_empty(), "nothing is said where all is in order: {}", text(&quiet.stderr));
+    assert!(quiet.stderr.is_empty(), "no warning where all modes are right: {}", text(&quiet.stderr));
 }

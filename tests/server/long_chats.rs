@@ -397,7 +397,7 @@ async fn interrupted_long_chat_is_purged_despite_earlier_failure() {
 
         house.sql(if is_sqlite { SQLITE_KEEPS } else { POSTGRES_KEEPS }).await;
         let failed = purge_scheduled(&house.db, from).await;
-        assert!(failed.is_err(), "who asked for it to go is not told that it went");
+        assert!(failed.is_err(), "the deletion is not reported as done");
         let left = [count(&house, "chats").await, count(&house, "turns").await, count(&house, "deletions").await];
         assert_eq!(left, [1, 0, 1], "{failed:?}");
         house.sql(if is_sqlite { SQLITE_GIVES } else { POSTGRES_GIVES }).await;

@@ -233,7 +233,7 @@ async fn found_local_server_is_offered_until_dismissed() {
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(api.post_form("/forms/found", &[("address", &address)]).await, (StatusCode::SEE_OTHER, "/".to_owned()));
     assert_eq!(service.local_servers(owner).await.unwrap(), []);
-    assert!(!api.models("/api/models").await.contains(&"ollama/big".to_owned()), "nobody said yes");
+    assert!(!api.models("/api/models").await.contains(&"ollama/big".to_owned()), "it was not accepted");
     let place =
         PlacementRequest { provider: Some("ollama".into()), model: Some("big".into()), ..PlacementRequest::default() };
     let refused = service.start_turn(owner, TurnRequest { place, ..message_to_send("Hello") }).await;

@@ -309,7 +309,7 @@ async fn busy_database_does_not_count_as_provider_silence() {
     let house = TestServer::new(provider([ScriptedAnswer::Stream(stream)])).await;
     let id = house.send("?").await.assistant_turn.id;
     house.wait_until(id, |turn| !turn.content_text().is_empty()).await;
-    let Db::Sqlite { writer, .. } = &house.db else { panic!("a house is a file unless told otherwise") };
+    let Db::Sqlite { writer, .. } = &house.db else { panic!("the test server uses SQLite by default") };
     let busy = writer.acquire().await.unwrap();
     tokio::time::sleep(SILENCE + Duration::from_millis(500)).await;
     drop(busy);

@@ -160,7 +160,7 @@ async fn import_outline(house: &TestServer, name: &str, bytes: &[u8]) -> (Import
 fn assert_outline(outlines: &[Vec<String>], expected: &str) {
     let outlines: Vec<String> = outlines.iter().map(|chat| chat.join("\n")).collect();
     let outlines = outlines.join("\n\n");
-    assert!(outlines == expected.trim(), "---- told\n{outlines}\n---- expected\n{}", expected.trim());
+    assert!(outlines == expected.trim(), "---- actual\n{outlines}\n---- expected\n{}", expected.trim());
 }
 
 async fn assert_sample(format: &str, name: &str, bytes: &[u8], expected: &str) {

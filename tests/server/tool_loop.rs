@@ -197,7 +197,7 @@ async fn repeated_identical_call_pauses_and_continues_on_request() {
     let turn = house.wait_until_complete(id).await;
     assert_eq!(lab.run_count("look"), 4);
     assert!(turn.blocks.iter().any(|block| block.content.block_type() == "x:pause"));
-    assert_eq!(tool_results_sent(&log, 4).len(), 9, "the pause is nothing that a model is told");
+    assert_eq!(tool_results_sent(&log, 4).len(), 9, "the pause is not sent to the model");
     let late = house.service.continue_paused_reply(house.owner, id).await;
     assert!(matches!(late, Err(ServiceError::Conflict { code: "not_asked", .. })), "{late:?}");
     house.check_invariants().await;

@@ -125,7 +125,7 @@ async fn server_is_connected_changed_and_removed_and_headers_are_never_exposed()
     assert_eq!((status, &changed["headers"]), (StatusCode::OK, &json!([])), "{changed}");
     assert!(changed["notices"][0].as_str().unwrap().contains("headers were deleted"), "{changed}");
     assert_eq!(changed["tools"], json!([]), "what it offered was another server's");
-    assert_eq!(api.call("GET", "/api/tool-policies", None).await.1, json!([]), "and so was what was said of it");
+    assert_eq!(api.call("GET", "/api/tool-policies", None).await.1, json!([]), "and so were its policies");
 
     let off = json!({ "is_enabled": false });
     let (_, changed) = api.call("PATCH", "/api/tool-servers/files", Some(off)).await;

@@ -61,7 +61,7 @@ async fn reply_ending_reports_cost() {
         let events = house.follow_events(id, 0).await;
         let cost = cost.map(|(micros, is_estimated)| Cost { micros, is_estimated });
         let Some((_, Event::TurnEnd { cost: reported_cost, .. })) = events.last() else { panic!("{events:?}") };
-        assert_eq!(*reported_cost, cost, "the follower is told at the end");
+        assert_eq!(*reported_cost, cost, "the follower receives the cost at the end");
         let turn = house.service.turn(house.owner, id).await.unwrap();
         assert_eq!(turn.cost, cost);
         let context = turn.usage.output_tokens.map_or(100, |output| 100 + output);
@@ -98,7 +98,7 @@ async fn stopped_reply_cost_is_unknown_and_refused_reply_costs_nothing() {
     }
     let stopped = house.service.stop_turn(house.owner, id).await.unwrap();
     assert_eq!(stopped.status, TurnStatus::Cancelled);
-    assert_eq!(stopped.cost, None, "what it said is not counted yet");
+    assert_eq!(stopped.cost, None, "its text is not counted yet");
 
     let id = house.send("hi").await.assistant_turn.id;
     let refused = house.wait_until_ended(id).await;

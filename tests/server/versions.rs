@@ -239,7 +239,7 @@ async fn retry_ids_are_unique() {
 fn sqlite(house: &TestServer) -> &sqlx::SqlitePool {
     match &house.db {
         turnleaf_store::Db::Sqlite { writer, .. } => writer,
-        turnleaf_store::Db::Postgres { .. } => panic!("a house is a file unless told otherwise"),
+        turnleaf_store::Db::Postgres { .. } => panic!("the test server uses SQLite by default"),
     }
 }
 

@@ -233,7 +233,7 @@ async fn housekeeping_continues_after_failed_step() {
         let (service, _) = start_service(db, fresh.dir.path()).await.unwrap();
         let unpacked = unpack_all(db).await;
         sql(db, "DROP TABLE search_progress".into()).await;
-        assert!(service.supervisor().run_maintenance().await.is_err(), "the step that failed is told");
+        assert!(service.supervisor().run_maintenance().await.is_err(), "the failed step is reported");
         assert_eq!(count(db, PACKED).await, unpacked.len() as i64);
         assert_eq!(count(db, UNCOUNTED).await, 0);
         service.supervisor().toolbox().shut_down().await;

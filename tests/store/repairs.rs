@@ -138,7 +138,7 @@ async fn turn_text_stays_when_blocks_and_journal_are_lost() {
         damage(db, format!("DELETE FROM turn_events WHERE turn_id = {reply}")).await;
         damage(db, format!("UPDATE turn_blocks SET content = '{{\"type\":' WHERE turn_id = {reply}")).await;
         repair::repair(db, next_time()).await.unwrap();
-        assert_eq!(count(db, has_text).await, 1, "the last copy of what was said");
+        assert_eq!(count(db, has_text).await, 1, "the last copy of the text");
         assert!(fsck::check(db, CheckMode::Stopped).await.unwrap().iter().all(|finding| finding.invariant != "I10"));
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;

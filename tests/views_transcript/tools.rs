@@ -161,7 +161,7 @@ fn approval_prompt_shows_server_tool_and_every_argument_and_is_form() {
     assert!(html.contains("<textarea id=\"ask-") && !html.contains("<input type=\"text\""));
     assert_text(&html, "Waiting for your response.");
     let article = tag(&html, "data-role=\"assistant\"");
-    assert!(!article.contains("aria-busy"), "a question is found by those who listen: {article}");
+    assert!(!article.contains("aria-busy"), "a question is announced: {article}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn check(chat: &ArchivedChat) {
             assert_eq!(turn.provider_used.as_ref(), Some(&locks[&turn.branch_id].provider), "I3");
             assert_eq!(turn.model_used.as_ref(), Some(&locks[&turn.branch_id].model), "I3");
             assert!(!turn.blocks.is_empty() || turn.status == TurnStatus::Cancelled, "I8: something to see");
-            assert_eq!(turn.status == TurnStatus::Error, turn.error.is_some(), "R5: it says why");
+            assert_eq!(turn.status == TurnStatus::Error, turn.error.is_some(), "R5: it has an error");
         }
     }
     for turn in &chat.turns {

@@ -125,7 +125,7 @@ fn question_without_turn_row_opens_exchange_and_mode_is_inferred() {
     );
     assert_eq!(modes(&conversation), [true, true, false, false]);
     assert_eq!(issues, [""; 0]);
-    assert_eq!(conversation.source_id, "1 of 2026-02-14 09:00:00.5000000", "a number alone says nothing");
+    assert_eq!(conversation.source_id, "1 of 2026-02-14 09:00:00.5000000", "a number alone is ambiguous");
 }
 
 #[test]

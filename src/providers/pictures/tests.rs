@@ -409,7 +409,7 @@ fn unsupported_images_are_omitted_oldest_first() {
     turns[1].turn_id = TurnId::from_uuid(uuid::Uuid::from_u128(7));
     let until = Some(turns[1].turn_id);
     omit_unsupported_images(&mut turns, &model(Some(true), bounds), until);
-    assert_eq!(left(&turns), [0, 0, 1], "what was refused is told, what came since is shown");
+    assert_eq!(left(&turns), [0, 0, 1], "refused images are described, later ones are sent");
     let mut reply = turns_with_image_result("x".into());
     assert_eq!(omit_unsupported_images(&mut reply, &model(Some(false), bounds), None).len(), 1, "a result's, too");
     let mut own = turn(Role::Assistant, vec![image(1, LEAF)], &["x".into()]);

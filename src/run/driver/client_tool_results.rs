@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(attached[1].user_text(), "(look gave: seen)\n\nand now?");
         message.blocks.truncate(1);
         let alone = attach_client_results(vec![as_sent(&reply, &["raw"]), as_sent(&message, &[])]);
-        assert_eq!(alone.len(), 1, "nothing else was said");
+        assert_eq!(alone.len(), 1, "the message had no other content");
         message.blocks[0].parent_block_id = Some(fixtures::block_id(99));
         let foreign = attach_client_results(vec![as_sent(&reply, &["raw"]), as_sent(&message, &[])]);
         assert_eq!(foreign[1].user_text(), "(look gave: seen)");

@@ -43,7 +43,7 @@ mod tests {
     fn every_demo_description_has_chinese_translation() {
         let models = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0)).models();
         let is_english = |text: &str| text.is_ascii();
-        assert_eq!(localize_models(models.clone()), models, "who reads English");
+        assert_eq!(localize_models(models.clone()), models, "English needs no translation");
         let chinese = with_locale(Locale::Chinese, || localize_models(models));
         assert!(chinese.iter().any(|model| model.is_demo));
         for model in chinese.iter().filter(|model| model.is_demo) {

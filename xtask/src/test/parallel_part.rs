@@ -42,7 +42,7 @@ impl ParallelPart {
         let status = self.child.wait()?;
         std::io::stderr().write_all(self.output()?.as_bytes())?;
         if !status.success() {
-            bail!("it failed beside another part ({status}); what it said is above");
+            bail!("it failed beside another part ({status}); its output is above");
         }
         Ok(())
     }
