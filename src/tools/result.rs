@@ -97,7 +97,7 @@ pub fn build_redacted_result(
         Some(value) => {
             let value = cleaned.clean_value(value);
             let is_equal =
-                text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|result_body: Value| result_body == value);
+                text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|parsed: Value| parsed == value);
             match is_equal {
                 true => ResultBody::Structured(value),
                 false if wraps(&value, &text) => ResultBody::Text(text),
@@ -105,7 +105,7 @@ pub fn build_redacted_result(
             }
         }
     };
-    let result = held.cut_to_row(parsed);
+    let result = held.cut_to_row(result_body);
     CallResult { outcome, result, metadata: metadata(outcome, &held, &cleaned), blobs: held.blobs }
 }
 

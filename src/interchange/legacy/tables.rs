@@ -250,7 +250,7 @@ fn is_same(one: &str, other: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn there(tables: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
+    fn tables_with_columns(tables: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
         tables
             .iter()
             .map(|(name, columns)| ((*name).to_owned(), columns.split(' ').map(str::to_owned).collect()))

@@ -147,17 +147,17 @@ mod tests {
         };
         let is = |line: &str, percent: Option<u8>| ToolProgress { percent, ..ToolProgress::from_line(line) };
         assert_eq!(
-            params(3.0, Some(10.0), Some("copying\n\u{1b}[1mfiles\u{1b}[0m\0")),
+            progress_of(3.0, Some(10.0), Some("copying\n\u{1b}[1mfiles\u{1b}[0m\0")),
             is("3 of 10 · copying files", Some(30))
         );
-        assert_eq!(params(0.5, Some(1.0), None), is("0.5 of 1", Some(50)));
-        assert_eq!(params(7.0, None, Some("")), is("7", None));
+        assert_eq!(progress_of(0.5, Some(1.0), None), is("0.5 of 1", Some(50)));
+        assert_eq!(progress_of(7.0, None, Some("")), is("7", None));
         for (done, total, percent) in [(3.0, 2.0, Some(100)), (-1.0, 2.0, Some(0)), (1.0, 0.0, None), (1.0, -2.0, None)]
         {
-            assert_eq!(params(done, Some(total), None).percent, percent, "{done} of {total}");
+            assert_eq!(progress_of(done, Some(total), None).percent, percent, "{done} of {total}");
         }
-        assert_eq!(params(f64::NAN, Some(2.0), None).percent, None);
-        assert!(params(1e300, Some(1e300), Some(&"x".repeat(9999))).line.len() <= LINE_BYTES);
+        assert_eq!(progress_of(f64::NAN, Some(2.0), None).percent, None);
+        assert!(progress_of(1e300, Some(1e300), Some(&"x".repeat(9999))).line.len() <= LINE_BYTES);
     }
     #[test]
     fn last_lines_are_kept_without_repeats() {

@@ -44,7 +44,7 @@ impl MessageAttachments {
         }
         self.transfers.try_update_value(|transfers| transfers.remove(&id));
         if self.queue.try_update(|queue| queue.ask_encoding(id, reason, encodings)).is_some() {
-            self.say_failure(id);
+            self.announce_failure(id);
             self.start_uploads();
         }
     }
