@@ -479,7 +479,10 @@ fn legacy_database_is_imported_by_schema_while_no_server_runs() {
     assert_eq!((looked.status.code(), &report(&looked)["imported"]), (Some(0), &Value::from(3)));
     let taken = import(&["--from", "legacy-messages", file]);
     let report_read = report(&taken);
-    assert_eq!((&report_read["format"], &report_read["name"]), (&Value::from("legacy-messages"), &Value::from("old.db")));
+    assert_eq!(
+        (&report_read["format"], &report_read["name"]),
+        (&Value::from("legacy-messages"), &Value::from("old.db"))
+    );
     for number in ["imported", "left_out", "turns", "tables", "findings"] {
         assert_eq!(report_read[number], report(&looked)[number], "{number}");
     }

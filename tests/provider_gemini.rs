@@ -40,7 +40,8 @@ fn decode(recording: &FixtureRecording) -> (Vec<DecodedItem>, DecodeOutcome) {
 }
 
 fn replayed(body: &[u8], chunk: Option<usize>) -> Value {
-    let options = ReplayOptions { api: "gemini".into(), dialect: None, http_status: None, chunk, with_next_message: true };
+    let options =
+        ReplayOptions { api: "gemini".into(), dialect: None, http_status: None, chunk, with_next_message: true };
     replay(&options, body).unwrap()
 }
 

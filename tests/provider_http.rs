@@ -369,7 +369,8 @@ async fn public_endpoint_cannot_reach_local_addresses() {
 
 #[tokio::test]
 async fn reply_keeps_ordinary_header_values_and_redacts_credentials() {
-    let body_with = |key: &str, token: &str| format!("data: {key}, {token}, https://example.org, sk-no-key-required\n\n");
+    let body_with =
+        |key: &str, token: &str| format!("data: {key}, {token}, https://example.org, sk-no-key-required\n\n");
     let server = FakeProvider::start(vec![stream(&body_with(KEY, "9f8e7d6c5b4a3f2e"))]).await;
     let headers = [("HTTP-Referer", "https://example.org"), ("Proxy-Authorization", "Bearer 9f8e7d6c5b4a3f2e")];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.into())).to_vec();

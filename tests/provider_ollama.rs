@@ -29,7 +29,8 @@ fn decoder(_: &FixtureRecording) -> Box<dyn Decoder> {
 }
 
 fn replayed(body: &[u8], chunk: Option<usize>) -> Value {
-    let options = ReplayOptions { api: "ollama".into(), dialect: None, http_status: None, chunk, with_next_message: true };
+    let options =
+        ReplayOptions { api: "ollama".into(), dialect: None, http_status: None, chunk, with_next_message: true };
     replay(&options, body).unwrap()
 }
 

@@ -122,7 +122,9 @@ fn merge_items(items: &[DecodedItem]) -> MergedReply {
                 assert_eq!(usize::try_from(*index).unwrap(), merged.calls.len());
                 merged.calls.push((id.clone(), name.clone(), String::new()));
             }
-            DecodedItem::ToolArguments { index, text } => merged.calls[usize::try_from(*index).unwrap()].2.push_str(text),
+            DecodedItem::ToolArguments { index, text } => {
+                merged.calls[usize::try_from(*index).unwrap()].2.push_str(text)
+            }
             DecodedItem::Image(_) => merged.others.push("image".to_owned()),
             DecodedItem::ProviderToolCall { name, .. } => merged.others.push(format!("own {name}")),
             DecodedItem::ProviderToolArguments { .. } | DecodedItem::ProviderToolResult { .. } => {}

@@ -723,7 +723,10 @@ fn path_window_links_to_rest_at_both_ends() {
 fn hidden_characters_of_messages_and_replies_are_counted() {
     let tags: String = ('\u{e0061}'..='\u{e006c}').collect();
     let text_with_tags = format!("look{tags}");
-    let html = render_turns(vec![turn_view(user_turn(1, &text_with_tags)), turn_view(reply(2, [Content::text(&text_with_tags)]))]);
+    let html = render_turns(vec![
+        turn_view(user_turn(1, &text_with_tags)),
+        turn_view(reply(2, [Content::text(&text_with_tags)])),
+    ]);
     assert_eq!(html.matches(">12 hidden characters</summary>").count(), 2, "{html}");
     // The message itself keeps its hidden characters.
     assert!(html.contains(&format!(">{text_with_tags}</div>")), "{html}");
@@ -737,8 +740,9 @@ fn hidden_characters_of_messages_and_replies_are_counted() {
 #[test]
 fn reply_links_ask_unless_message_on_path_names_host() {
     let text = "See https://known.test/a and https://other.test/?q=1.";
-    let rendered =
-        |message: &str| render_turns(vec![turn_view(user_turn(1, message)), turn_view(reply(2, [Content::text(text)]))]);
+    let rendered = |message: &str| {
+        render_turns(vec![turn_view(user_turn(1, message)), turn_view(reply(2, [Content::text(text)]))])
+    };
     let asks = format!("href=\"/leave?turn={}&amp;to=https%3A%2F%2F", turn_id(2));
     let html = rendered("what is on known.test?");
     assert!(html.contains("href=\"https://known.test/a\""), "{html}");

@@ -112,7 +112,10 @@ impl ParamsResolver<'_> {
         Ok(())
     }
 
-    fn max_tokens(&mut self, requested: Option<RequestedValue<u32>>) -> Result<Option<RequestedValue<u32>>, InvalidField> {
+    fn max_tokens(
+        &mut self,
+        requested: Option<RequestedValue<u32>>,
+    ) -> Result<Option<RequestedValue<u32>>, InvalidField> {
         let Some(requested) = requested else { return Ok(None) };
         if self.model.max_tokens.contains(&requested.value) {
             return Ok(Some(requested));

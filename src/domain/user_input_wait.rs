@@ -172,7 +172,8 @@ pub fn pending_user_input(turn: &Turn) -> Option<UserInputKind> {
     if turn.status.is_terminal() {
         return None;
     }
-    let awaits_approval = |block: &Block| matches!(block.content, Content::ToolUse { status: ToolStatus::AwaitingApproval, .. });
+    let awaits_approval =
+        |block: &Block| matches!(block.content, Content::ToolUse { status: ToolStatus::AwaitingApproval, .. });
     if turn.blocks.iter().any(awaits_approval) {
         return Some(UserInputKind::Approval);
     }

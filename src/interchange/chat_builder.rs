@@ -225,7 +225,11 @@ impl ChatBuilder<'_, '_> {
         for (turn, &at) in self.turns.iter_mut().zip(&self.kept.order) {
             let id = &self.conversation.messages[at].source_id;
             let mut put_right = |text| {
-                report_issue(ImportIssue { kind: IssueKind::PutRight, location: location_of(self.conversation, id), text })
+                report_issue(ImportIssue {
+                    kind: IssueKind::PutRight,
+                    location: location_of(self.conversation, id),
+                    text,
+                })
             };
             calls::add_missing_results(turn, &handed, id, self.context, &mut put_right);
         }
@@ -234,7 +238,11 @@ impl ChatBuilder<'_, '_> {
     /// Assembles the chat and its branches around the turns.
     fn finish(self, report_issue: &mut dyn FnMut(ImportIssue)) -> ArchivedChat {
         let mut put_right = |message: &str, text: String| {
-            report_issue(ImportIssue { kind: IssueKind::PutRight, location: location_of(self.conversation, message), text });
+            report_issue(ImportIssue {
+                kind: IssueKind::PutRight,
+                location: location_of(self.conversation, message),
+                text,
+            });
         };
         let chat = self.chat(&mut || {
             let text = format!(

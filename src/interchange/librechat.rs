@@ -69,7 +69,8 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     notes.set_conversation(&source_id);
     let options = value.get("options").unwrap_or(&Value::Null);
     let endpoint = text(value, "endpoint").or_else(|| text(options, "endpoint"));
-    let nodes = flatten_messages(messages(value), notes).into_iter().map(|nested| node(&nested, endpoint, notes)).collect();
+    let nodes =
+        flatten_messages(messages(value), notes).into_iter().map(|nested| node(&nested, endpoint, notes)).collect();
     let (messages, current) = order_messages(nodes, None, notes);
     if messages.is_empty() {
         notes.add_no_messages();

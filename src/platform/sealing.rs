@@ -202,7 +202,10 @@ mod tests {
         let both = Keyring::open(Some(&configured), dir.path()).unwrap();
         assert!(both.unseal(binding, &sealed).is_ok());
         let newer = both.seal(binding, &"newer".into());
-        assert_eq!(Keyring::open(None, dir.path()).unwrap().unseal(binding, &newer).unwrap_err(), UnsealError::OtherKey);
+        assert_eq!(
+            Keyring::open(None, dir.path()).unwrap().unseal(binding, &newer).unwrap_err(),
+            UnsealError::OtherKey
+        );
         assert!(Keyring::from_secret(&configured).unseal(binding, &newer).is_ok());
 
         let other = tempfile::tempdir().unwrap();

@@ -48,7 +48,8 @@ pub fn classify_status(
     let header = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
     let kind = kind(Some(status), &details, document.is_some());
     let mut failure = failure(kind, &details, provider, secrets);
-    failure.retry_after_ms = retry_after(header("retry-after-ms"), header("retry-after"), now).or(details.retry_after_ms);
+    failure.retry_after_ms =
+        retry_after(header("retry-after-ms"), header("retry-after"), now).or(details.retry_after_ms);
     (failure, header("x-should-retry").and_then(|word| word.parse().ok()))
 }
 

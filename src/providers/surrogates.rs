@@ -26,7 +26,8 @@ pub fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
             at += 2;
             continue;
         };
-        if surrogate < FIRST_LOW_SURROGATE && escaped_surrogate(bytes, at + 6).is_some_and(|low| low >= FIRST_LOW_SURROGATE)
+        if surrogate < FIRST_LOW_SURROGATE
+            && escaped_surrogate(bytes, at + 6).is_some_and(|low| low >= FIRST_LOW_SURROGATE)
         {
             at += 12;
             continue;

@@ -56,7 +56,12 @@ impl From<StorageRefusal> for ServiceError {
 
 impl ServiceError {
     /// Returns the refusal of a file, an image or a reference.
-    pub(super) fn unfit(reason: UnfitReason, code: &'static str, field: &'static str, message: impl Into<String>) -> Self {
+    pub(super) fn unfit(
+        reason: UnfitReason,
+        code: &'static str,
+        field: &'static str,
+        message: impl Into<String>,
+    ) -> Self {
         Self::Unfit { reason, code, field, message: message.into(), extra: None }
     }
 

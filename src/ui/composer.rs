@@ -77,7 +77,9 @@ pub fn Composer(
     // The focused element must not be covered by the composer, however high it grows.
     let place = NodeRef::<leptos::html::Div>::new();
     let height_observer = StoredValue::new(None::<HeightObserver>);
-    effect(move || height_observer.set_value(place.get().and_then(|place| css_heights::observe_height(&place, "--composer"))));
+    effect(move || {
+        height_observer.set_value(place.get().and_then(|place| css_heights::observe_height(&place, "--composer")))
+    });
     view! {
         <div class="composer-place no-print" node_ref=place>
             {above}

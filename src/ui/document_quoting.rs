@@ -228,7 +228,8 @@ fn copy_link(memory: &SharedState) {
     let id = document_viewer::attribute(TEXT, "data-document").unwrap_or_default();
     let version = document_viewer::attribute(TEXT, "data-version").and_then(|version| version.parse().ok());
     clipboard::copy_page_address(&document_prompt::document_url(&id, version, Some(lines)), |copied| {
-        let result_sentence = if copied { words::link_copied() } else { crate::ui::messages::transcript::copy_failed() };
+        let result_sentence =
+            if copied { words::link_copied() } else { crate::ui::messages::transcript::copy_failed() };
         document::set_live_region_text(STATUS, result_sentence);
         document::set_live_region_text("quote-bar-lines", result_sentence);
     });

@@ -180,7 +180,8 @@ async fn main() -> ExitCode {
     };
     let scenarios: Vec<&'static Scenario> = SCENARIOS.iter().filter(is_selected).collect();
     let patient = scenarios.iter().copied().filter(|scenario| scenario.is_patient);
-    let concurrent = patient.flat_map(|scenario| scenario.databases.iter().map(move |database| run(scenario, *database)));
+    let concurrent =
+        patient.flat_map(|scenario| scenario.databases.iter().map(move |database| run(scenario, *database)));
     let concurrent = futures::future::join_all(concurrent.collect::<Vec<_>>());
     let one_by_one = async {
         let mut rows = Vec::new();

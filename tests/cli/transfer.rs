@@ -246,7 +246,10 @@ fn import_reports_result_and_dry_run_changes_nothing() {
         assert!(stderr.contains(words), "{arguments:?}: {stderr}");
     }
     let (stdout, _) = assert_exit(&run(&absent, &["import", "--from", "claude", &file]), 0);
-    assert!(stdout.contains("0 already imported, 5 not imported") && stdout.contains("it is not a conversation"), "{stdout}");
+    assert!(
+        stdout.contains("0 already imported, 5 not imported") && stdout.contains("it is not a conversation"),
+        "{stdout}"
+    );
     // The readable file is imported, and the unreadable one is reported.
     let (out, _) = assert_exit(&run(&absent, &["import", "--json", nonsense, &sample("claude/conversations.json")]), 1);
     let both: Value = serde_json::from_str(&out).unwrap();

@@ -314,7 +314,10 @@ async fn ten_gigabytes_of_zeros_are_bounded_and_rest_is_imported() {
         let report = import_file(&house, "bomb.zip", &archive, false).await;
         assert_eq!((report.imported, titles(&house).await), (1, vec!["one".to_owned()]), "{report:#?}");
         let issues = issues_of_kind(&report, "left_out");
-        assert!(issues.len() == 2 && issues.iter().all(|issues| issues.contains("reading the file stopped")), "{issues:?}");
+        assert!(
+            issues.len() == 2 && issues.iter().all(|issues| issues.contains("reading the file stopped")),
+            "{issues:?}"
+        );
         let report = import_file(&house, "conversations.json.gz", &gzip, false).await;
         assert_eq!(report.imported, 0);
         assert!(report.stopped.is_some() || !report.findings.is_empty(), "{report:#?}");
@@ -522,7 +525,11 @@ async fn chat_continued_elsewhere_is_extended_and_keeps_local_changes() {
         assert_eq!(grown[..shown.len()], shown[..], "nothing that was here is another one");
         let has_line = |line: &str| grown.iter().any(|chat_line| chat_line.contains(line));
         assert!(
-            has_line("5<1/1") && has_line("Hi, again") && has_line("3<2/0") && has_line("file E.md \"# E\"") && has_line("4<3/0"),
+            has_line("5<1/1")
+                && has_line("Hi, again")
+                && has_line("3<2/0")
+                && has_line("file E.md \"# E\"")
+                && has_line("4<3/0"),
             "{grown:#?}"
         );
         assert_eq!(import_file(&house, "b.zip", &archive, false).await.turns, 0);

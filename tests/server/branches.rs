@@ -146,7 +146,8 @@ async fn edit_is_sibling_of_message_and_may_use_other_model() {
     let versions = house.service.turn_details(house.owner, edited.user_turn.id).await.unwrap().siblings;
     assert_eq!(versions, [second.user_turn.id, edited.user_turn.id]);
     let body = request_at(&log.requests(), 2);
-    let contents: Vec<&Value> = body["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
+    let contents: Vec<&Value> =
+        body["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
     assert_eq!(contents, ["a", "one", "B"]);
     let of_reply = house.service.edit_turn(house.owner, second.assistant_turn.id, edit).await;
     assert!(matches!(of_reply, Err(ServiceError::Invalid(invalid)) if invalid.field == "model"));

@@ -13,7 +13,8 @@ use crate::test_server::{TestServer, streamed_answer, text_step};
 async fn links_to_unnamed_hosts_ask_for_confirmation() {
     let reply_text = "Read https://docs.example.org/a or https://evil.example/?q=secret.";
     for house in
-        TestServer::on_every_database(|| ScriptedProvider::new("scripted", [streamed_answer([text_step(reply_text)])])).await
+        TestServer::on_every_database(|| ScriptedProvider::new("scripted", [streamed_answer([text_step(reply_text)])]))
+            .await
     {
         let api = TestApi::with_server(house);
         let started = api.house.send("What is on docs.example.org?").await;

@@ -204,7 +204,11 @@ async fn chat_is_renamed_and_deleted_without_script() {
     for (title, reason) in [("", "must not be empty"), (long.as_str(), "at most 200 characters")] {
         let refused = send_request(&api, "POST", "/forms/rename", &[], &format!("chat_id={chat}&title={title}")).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{title}");
-        assert!(refused.text.contains(reason) && refused.text.contains(&format!("value=\"{title}\"")), "{}", refused.text);
+        assert!(
+            refused.text.contains(reason) && refused.text.contains(&format!("value=\"{title}\"")),
+            "{}",
+            refused.text
+        );
     }
     assert_eq!(api.call("GET", &format!("/api/chats/{chat}"), None).await.1["title"], "Plans & more");
 
@@ -233,7 +237,11 @@ async fn short_document_urls_redirect_to_long_ones() {
         assert_eq!((response.status, response.to), (StatusCode::PERMANENT_REDIRECT, to), "{path}");
     }
     let response = send_request(&api, "GET", &format!("/docs/{NOBODY}?v=2026-01-02T03:04:05Z&sel=1-2"), &[], "").await;
-    assert!(response.to.contains("?version=2026-01-02T03:04:05") && response.to.ends_with("&lines=1-2"), "{}", response.to);
+    assert!(
+        response.to.contains("?version=2026-01-02T03:04:05") && response.to.ends_with("&lines=1-2"),
+        "{}",
+        response.to
+    );
     api.house.close().await;
 }
 

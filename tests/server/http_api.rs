@@ -119,7 +119,8 @@ async fn script_can_hold_conversation() {
 
     let (_, lines) = api.read_events(&turn, &[("accept", "application/x-ndjson")]).await;
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let reply_text: String = lines.iter().filter(|l| l["type"] == "text").map(|l| l["content"].as_str().unwrap()).collect();
+    let reply_text: String =
+        lines.iter().filter(|l| l["type"] == "text").map(|l| l["content"].as_str().unwrap()).collect();
     assert_eq!(lines[0], json!({ "type": "thinking", "content": "hm" }));
     assert_eq!(reply_text, "Hello");
 

@@ -415,7 +415,10 @@ async fn offered_tools_are_imported_as_far_as_available() {
             assert_eq!(looked.findings, []);
             let imported_chat = report.chats[0].id.unwrap();
             assert_eq!(chat_tools::find(&target.db, target.owner, imported_chat).await.unwrap(), Some(choice.clone()));
-            assert_eq!(without_ids(&export_archive(&target, ExportScope::Chat(imported_chat)).await), without_ids(&archive));
+            assert_eq!(
+                without_ids(&export_archive(&target, ExportScope::Chat(imported_chat)).await),
+                without_ids(&archive)
+            );
             target.check_invariants().await;
             target.close().await;
         }

@@ -357,9 +357,11 @@ async fn stopped_reply_is_not_continued() {
 
 #[tokio::test]
 async fn disabled_storage_keeps_and_names_no_response() {
-    let provider =
-        ScriptedProvider::new("scripted", [response("resp_1", &[message_item("A1")]), response("resp_2", &[message_item("A2")])])
-            .with_protocol_of(ResponsesEndpoint::new(&endpoint(ProviderApi::OpenaiResponses), HttpClient::default()));
+    let provider = ScriptedProvider::new(
+        "scripted",
+        [response("resp_1", &[message_item("A1")]), response("resp_2", &[message_item("A2")])],
+    )
+    .with_protocol_of(ResponsesEndpoint::new(&endpoint(ProviderApi::OpenaiResponses), HttpClient::default()));
     let log = provider.log();
     let house = TestServer::new(provider).await;
     let first = house.send("U1").await;

@@ -70,7 +70,8 @@ async fn outline(house: &TestServer) -> Vec<String> {
             let exchange = exchanges.iter().find(|exchange| exchange["id"] == turn["exchange_id"]).unwrap();
             assert_eq!(exchange["kind"], "import");
             let thinks = if exchange["is_thinking_mode"] == true { " thinks" } else { "" };
-            let blocks: Vec<String> = turn["blocks"].as_array().unwrap().iter().map(|block| line(block, turn)).collect();
+            let blocks: Vec<String> =
+                turn["blocks"].as_array().unwrap().iter().map(|block| line(block, turn)).collect();
             let (role, status) = (turn["role"].as_str().unwrap(), turn["status"].as_str().unwrap());
             lines.push(format!("{role}{thinks} {status}: {}", blocks.join(" | ")));
         }

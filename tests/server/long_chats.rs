@@ -199,7 +199,8 @@ async fn chat_with_very_long_responses_round_trips() {
         let mut damages = Vec::new();
         let calls = archive::generations(&target.db, target.owner, reply.id, &mut damages).await.unwrap();
         assert_eq!(calls.len(), 1);
-        let imported = archive::raw_response(&target.db, target.owner, calls[0].id, &mut damages).await.unwrap().unwrap();
+        let imported =
+            archive::raw_response(&target.db, target.owner, calls[0].id, &mut damages).await.unwrap().unwrap();
         assert!(imported.0 == raw, "{} bytes are not those that came", imported.0.len());
     }
     target.check_invariants().await;

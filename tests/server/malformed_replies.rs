@@ -262,8 +262,7 @@ async fn duplicate_ending_is_ignored() {
 #[tokio::test]
 async fn bytes_after_ending_are_ignored() {
     for garbage in [&b"\n\n<html>"[..], b"data: {\"broken\n\n", b"\n\ndata\n\n", b"\x00\xff\n\n", b"}\n"] {
-        for run in
-            run_on_every_api(|api| body_script([complete_stream(api, "said"), garbage.to_vec()].concat())).await
+        for run in run_on_every_api(|api| body_script([complete_stream(api, "said"), garbage.to_vec()].concat())).await
         {
             // Gemini has no terminal event: bytes after a finish reason may still belong to the reply, so a broken
             // event there may be broken content.
@@ -305,8 +304,9 @@ async fn key_repeated_by_provider_is_never_shown() {
             [ServerStep::Bytes(error_event(api, &refusal).to_string().into_bytes()), ServerStep::Fin],
         )
     };
-    let inside =
-        |api| body_script([interrupted_stream(api, "half"), encode_events(api, &[error_event(api, &refusal)])].concat());
+    let inside = |api| {
+        body_script([interrupted_stream(api, "half"), encode_events(api, &[error_event(api, &refusal)])].concat())
+    };
     let strange = |_| body_script(format!("<p>{KEY}</p>"));
     for (case, run) in [
         ("as the answer", run_on_every_api(refused).await),
@@ -355,9 +355,7 @@ async fn split_key_is_never_shown_and_delays_no_text() {
     for run in run_on_every_api(cut_by_network).await {
         let api = run.api;
         assert_eq!(run.outcome(), ("complete", "You sent [removed] to me".to_owned()), "{api:?}");
-        for text in
-            [run.turn.to_string().into_bytes(), run.events.clone().into_bytes(), run.stored_response().await]
-        {
+        for text in [run.turn.to_string().into_bytes(), run.events.clone().into_bytes(), run.stored_response().await] {
             assert!(!holds_key(&text), "{api:?}: {}", String::from_utf8_lossy(&text));
         }
     }
@@ -397,10 +395,9 @@ async fn previously_stored_key_is_in_no_export() {
 
 #[tokio::test]
 async fn key_in_title_prompt_name_or_document_is_in_no_export() {
-    let run =
-        run_scripts([(ProviderApi::OpenaiChat, body_script(complete_stream(ProviderApi::OpenaiChat, "hello")))])
-            .await
-            .remove(0);
+    let run = run_scripts([(ProviderApi::OpenaiChat, body_script(complete_stream(ProviderApi::OpenaiChat, "hello")))])
+        .await
+        .remove(0);
     let (house, chat) = (&run.client.house, run.chat.parse().unwrap());
     let document = json!({ "title": "planted", "content": "planted" });
     run.client.call("POST", "/api/documents", Some(document)).await;
@@ -510,8 +507,7 @@ async fn missing_provider_or_model_is_named() {
 async fn model_unknown_to_provider_is_reported() {
     let error = json!({"message": "model 'm-1' not found", "type": "not_found_error", "code": "model_not_found"});
     let body = json!({ "error": error }).to_string().into_bytes();
-    for run in
-        run_on_every_api(|_| response_script(404, &[], [ServerStep::Bytes(body.clone()), ServerStep::Fin])).await
+    for run in run_on_every_api(|_| response_script(404, &[], [ServerStep::Bytes(body.clone()), ServerStep::Fin])).await
     {
         assert_eq!(run.outcome(), ("model_not_found", String::new()), "{:?}", run.api);
         assert_eq!(run.provider.requests().len(), 1, "{:?}", run.api);

@@ -169,21 +169,24 @@ fn turn_strategy() -> impl Strategy<Value = TurnSpec> {
     ];
     let shape = (any::<Index>(), 0..12u8, 0..3usize, 0..3usize);
     let details = (word_strategy(), word_strategy(), any::<bool>(), (any::<bool>(), optional(thinking)), 0..3usize);
-    (shape, prop::collection::vec(block_strategy(), 0..5), prop::collection::vec(call_strategy(), 0..3), details).prop_map(
-        |((parent, place, model, ending), pieces, calls, (failure, word, is_handed_over, thinking, policy))| TurnSpec {
-            parent,
-            place,
-            model,
-            pieces,
-            calls,
-            ending,
-            failure,
-            is_handed_over,
-            thinking,
-            word,
-            policy,
-        },
-    )
+    (shape, prop::collection::vec(block_strategy(), 0..5), prop::collection::vec(call_strategy(), 0..3), details)
+        .prop_map(
+            |((parent, place, model, ending), pieces, calls, (failure, word, is_handed_over, thinking, policy))| {
+                TurnSpec {
+                    parent,
+                    place,
+                    model,
+                    pieces,
+                    calls,
+                    ending,
+                    failure,
+                    is_handed_over,
+                    thinking,
+                    word,
+                    policy,
+                }
+            },
+        )
 }
 
 #[derive(Debug, Clone)]

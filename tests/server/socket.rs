@@ -497,7 +497,11 @@ async fn deletion_is_announced_and_connection_continues() {
             // The connection looked between the two deletions.
             event = client.next_event().await;
         }
-        assert_eq!((&event["code"], &event["branch_id"]), (&json!("path_deleted"), &sibling["branch"]["id"]), "{event}");
+        assert_eq!(
+            (&event["code"], &event["branch_id"]),
+            (&json!("path_deleted"), &sibling["branch"]["id"]),
+            "{event}"
+        );
         client.send_json(json!({ "type": "message", "content": "4" })).await;
         let events = client.events_until("end").await;
         assert_eq!((events[0]["block"]["content"]["text"].as_str(), &*joined_text(&events, "chunk")), (Some("4"), "e"));

@@ -83,7 +83,12 @@ async fn concurrent_calls_end_independently_and_are_sent_in_order() {
     assert_eq!(statuses(&turn), [ToolStatus::Failed, ToolStatus::Failed, ToolStatus::Done]);
     assert_eq!(lab.cancelled_count(), 1, "the one that hung was let go");
     let sent_results = tool_results_sent(&log, 1);
-    assert!(sent_results[2].contains("too long") && sent_results[3].contains("it broke") && sent_results[4].contains(r#""a":1"#), "{sent_results:?}");
+    assert!(
+        sent_results[2].contains("too long")
+            && sent_results[3].contains("it broke")
+            && sent_results[4].contains(r#""a":1"#),
+        "{sent_results:?}"
+    );
     let of_hung = turn.blocks.iter().find_map(|block| match &block.content {
         Content::ToolResult { tool_name, metadata, .. } if tool_name == "lab__hang" => Some(metadata.clone()),
         _ => None,
@@ -102,7 +107,9 @@ async fn invalid_call_is_reported_to_model_and_runs_no_tool() {
     let turn = house.wait_until_complete(house.send_to(chat, "go").await.assistant_turn.id).await;
     assert_eq!(statuses(&turn), [ToolStatus::Failed; 4]);
     let results = tool_results_sent(&log, 1);
-    for (result, words) in results[2..].iter().zip(["not valid JSON", "not in the lab", "not available", "not valid JSON"]) {
+    for (result, words) in
+        results[2..].iter().zip(["not valid JSON", "not in the lab", "not available", "not valid JSON"])
+    {
         assert!(result.contains(words), "{result}");
     }
     assert_eq!(lab.run_count("look"), 0);

@@ -74,7 +74,8 @@ async fn pending_approval_survives_restart_and_then_continues() {
         let log = next.log();
         let house = house.restart_after_kill(next, Arc::new(lab.clone())).await;
         let turn = house.wait_until(id, is_waiting_for_approval).await;
-        let expected_statuses = [ToolStatus::Done, ToolStatus::AwaitingApproval, ToolStatus::Interrupted, ToolStatus::Done];
+        let expected_statuses =
+            [ToolStatus::Done, ToolStatus::AwaitingApproval, ToolStatus::Interrupted, ToolStatus::Done];
         assert_eq!(statuses(&turn), expected_statuses);
         assert!(results(&turn)[2].as_str().unwrap().contains("the server restarted"));
         assert_eq!(pending_approvals(&turn)[0].1, pending_approvals(&before)[0].1, "the same question");
@@ -95,7 +96,11 @@ async fn pending_approval_survives_restart_and_then_continues() {
             (looked + 2, wrote + 1, hung + 1)
         );
         let sent_results = tool_results_sent(&log, 0);
-        assert_eq!(sent_results[..3], ["user", "assistant", r#"{"n":1}"#], "with its own steps as they came: {sent_results:?}");
+        assert_eq!(
+            sent_results[..3],
+            ["user", "assistant", r#"{"n":1}"#],
+            "with its own steps as they came: {sent_results:?}"
+        );
         assert_eq!((sent_results.len(), sent_results[4].as_str()), (7, r#"{"a":1}"#));
         let made = generations::list(&house.db, house.owner, id).await.unwrap();
         assert_eq!(made.iter().map(|made| made.step).collect::<Vec<_>>(), [0, 1, 2]);

@@ -302,7 +302,8 @@ async fn permitted_call_runs_and_changed_tool_asks() {
     let api = api_with_tools([streamed_answer([text_step("a")]), streamed_answer([text_step("b")])]).await;
     configure_files_server(&api).await;
     let toolbox = api.house.service.supervisor().toolbox().clone();
-    let refused = |gate: &GateDecision| matches!(gate, GateDecision::Refuse(reason) if reason.contains("not available"));
+    let refused =
+        |gate: &GateDecision| matches!(gate, GateDecision::Refuse(reason) if reason.contains("not available"));
     // The tool exists, but this chat does not offer it.
     let call = call_of(&api, "write", json!({})).await;
     assert!(refused(&toolbox.gate(&call, None).await));

@@ -127,7 +127,8 @@ async fn person_written_reply_is_sibling_and_sent_as_plain_text() {
     let generation = &house.service.generations(house.owner, next.assistant_turn.id).await.unwrap()[0];
     let manifest: turnleaf::domain::context::RequestManifest =
         serde_json::from_value(generation.request_manifest.clone()).unwrap();
-    let modes: Vec<(ReplayMode, ReplayReason)> = manifest.turns.iter().map(|entry| (entry.mode, entry.reason)).collect();
+    let modes: Vec<(ReplayMode, ReplayReason)> =
+        manifest.turns.iter().map(|entry| (entry.mode, entry.reason)).collect();
     let from_blocks = (ReplayMode::Canonical, ReplayReason::FromBlocks);
     let (behind, edited) =
         ((ReplayMode::Canonical, ReplayReason::BehindModelBreak), (ReplayMode::Canonical, ReplayReason::Edited));

@@ -195,7 +195,8 @@ async fn turn_whose_block_contains_nul_is_repaired_and_its_text_is_in_line() {
         }
         let repairs = repair::repair(db, next_time()).await.unwrap();
         assert!(!repairs.is_empty() && repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
-        let with_placeholder = format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text LIKE '%a\u{2400}b%'");
+        let with_placeholder =
+            format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text LIKE '%a\u{2400}b%'");
         assert_eq!(count(db, with_placeholder).await, 1);
         let findings = fsck::check(db, CheckMode::Stopped).await.unwrap();
         // The replacement character in the block is reported as a finding of its own.

@@ -143,7 +143,10 @@ async fn new_policy_replaces_previous_one() {
         tx.commit().await.unwrap();
         let list_policies = |chat| async move {
             let policies = tool_policies::list_for_tool(db, owner, chat, "files", "read").await.unwrap();
-            policies.into_iter().map(|policies| (policies.chat, policies.policy, policies.schema_hash)).collect::<Vec<_>>()
+            policies
+                .into_iter()
+                .map(|policies| (policies.chat, policies.policy, policies.schema_hash))
+                .collect::<Vec<_>>()
         };
         let of_one =
             [(None, ToolApprovalPolicy::Never, None), (Some(one), ToolApprovalPolicy::Allow, Some("h2".to_owned()))];

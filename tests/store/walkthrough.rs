@@ -97,7 +97,11 @@ async fn check_chat_origin(db: &Db, story: &Story) {
     assert!(matches!(chat_sources::put(&mut tx, story.owner, chat, &nul).await, Err(StoreError::Nul(_))));
     chat_sources::put(&mut tx, stranger, chat, &source).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), None, "the source of another user's chat is not shown");
+    assert_eq!(
+        chat_sources::find(db, story.owner, chat).await.unwrap(),
+        None,
+        "the source of another user's chat is not shown"
+    );
     let mut tx = db.begin().await.unwrap();
     chat_sources::put(&mut tx, story.owner, chat, &source).await.unwrap();
     tx.commit().await.unwrap();

@@ -223,9 +223,13 @@ impl Toolbox for FakeToolbox {
             let db = lock(&self.0.db).clone();
             if let Some(db) = db {
                 let caller = call.caller;
-                let policies = tool_policies::list_for_tool(&db, caller.owner, caller.chat, SERVER, tool).await.unwrap();
+                let policies =
+                    tool_policies::list_for_tool(&db, caller.owner, caller.chat, SERVER, tool).await.unwrap();
                 let allows = |hash: &Option<String>| hash.as_ref().is_none_or(|hash| *hash == ask.schema_hash);
-                if policies.iter().any(|policies| policies.policy == ToolApprovalPolicy::Allow && allows(&policies.schema_hash)) {
+                if policies
+                    .iter()
+                    .any(|policies| policies.policy == ToolApprovalPolicy::Allow && allows(&policies.schema_hash))
+                {
                     return GateDecision::Run;
                 }
             }

@@ -308,7 +308,8 @@ impl Inner {
             return refused(refusal.status, &protocol.error_document(&refusal));
         }
         let number = self.memory.sent.len() + 1;
-        let scripted = if self.script.is_empty() { ScriptedReply::default_reply(number) } else { self.script.remove(0) };
+        let scripted =
+            if self.script.is_empty() { ScriptedReply::default_reply(number) } else { self.script.remove(0) };
         let mut speech = protocol.encode_reply(request, &scripted, number);
         if let ReplyEnd::CutAtPermille(permille) = scripted.end {
             speech.cut_at_permille(permille);

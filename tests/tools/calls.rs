@@ -148,7 +148,10 @@ async fn progress_is_shown_and_keeps_call_alive() {
         }
     };
     assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "done"));
-    assert!(seen.iter().any(|progress| progress.line == "3 of 8 · working" && progress.percent == Some(37)), "{seen:?}");
+    assert!(
+        seen.iter().any(|progress| progress.line == "3 of 8 · working" && progress.percent == Some(37)),
+        "{seen:?}"
+    );
     servers.shut_down().await;
 }
 

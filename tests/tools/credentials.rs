@@ -33,7 +33,9 @@ async fn progress_that_is_cut_within_key_shows_no_part_of_it() {
         let words = format!("{}{KEY}", "x".repeat(padding));
         let mut running = start_call(&servers, "slow", json!({ "steps": 50, "ms": 20, "says": words }));
         let has_tail = |progress: &Option<ToolProgress>| {
-            progress.as_ref().is_some_and(|progress| progress.tail.iter().filter(|line| line.starts_with("xx")).count() > 1)
+            progress
+                .as_ref()
+                .is_some_and(|progress| progress.tail.iter().filter(|line| line.starts_with("xx")).count() > 1)
         };
         let progress = running.progress.wait_for(has_tail).await.unwrap().clone().unwrap();
         assert!(progress.line.contains("xx") && !progress.line.contains(PART), "{progress:?}");

@@ -211,6 +211,12 @@ async fn page_is_reduced_to_title_and_main_text() {
     assert_eq!(outcome.outcome, CallOutcome::Done);
     let page_text = text(&outcome);
     assert!(page_text.starts_with("# Leaves\nhttp://pages.test/0\n\n"), "{page_text}");
-    assert!(page_text.contains("The leaves turn in autumn") && page_text.contains("(http://pages.test/more)"), "{page_text}");
-    assert!(!page_text.contains("alert") && !page_text.contains("color: red") && !page_text.contains("<p>"), "{page_text}");
+    assert!(
+        page_text.contains("The leaves turn in autumn") && page_text.contains("(http://pages.test/more)"),
+        "{page_text}"
+    );
+    assert!(
+        !page_text.contains("alert") && !page_text.contains("color: red") && !page_text.contains("<p>"),
+        "{page_text}"
+    );
 }

@@ -10,7 +10,7 @@ use turnleaf::domain::user_input_wait::ReplyPauseReason;
 use turnleaf::domain::{Block, BlockState, Content, FailureKind, Turn, TurnStatus, limits};
 
 use super::{
-    assert_text, assert_silent, failed_turn, render_turn, render_turns, streaming_turn, tag, text, thought, turn_view,
+    assert_silent, assert_text, failed_turn, render_turn, render_turns, streaming_turn, tag, text, thought, turn_view,
 };
 
 const SHA: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";

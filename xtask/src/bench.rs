@@ -58,8 +58,10 @@ pub fn run(figures: &[String], megabytes: usize, fail_over: Option<f64>) -> Resu
     for name in linked {
         load.arg(format!("--{name}")).arg(programs.join(name));
     }
-    let are_requested = |letters: &[char]| figures.is_empty() || figures.iter().any(|figure| figure.starts_with(letters));
-    if are_requested(&['K', 'L']) || IN_BROWSER.iter().any(|figure| figures.iter().any(|requested| requested == figure)) {
+    let are_requested =
+        |letters: &[char]| figures.is_empty() || figures.iter().any(|figure| figure.starts_with(letters));
+    if are_requested(&['K', 'L']) || IN_BROWSER.iter().any(|figure| figures.iter().any(|requested| requested == figure))
+    {
         packages::install_node_packages("what is measured in a browser", &workspace::end2end())?;
     }
     if are_requested(&['A']) {

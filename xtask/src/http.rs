@@ -56,7 +56,13 @@ pub fn post(address: SocketAddr, path: &str, body: &Value) -> Result<HttpRespons
     send(address, &format!("POST {path}"), &head, &body, PATIENCE)
 }
 
-fn send(address: SocketAddr, request_line: &str, headers: &str, body: &[u8], patience: Duration) -> Result<HttpResponse> {
+fn send(
+    address: SocketAddr,
+    request_line: &str,
+    headers: &str,
+    body: &[u8],
+    patience: Duration,
+) -> Result<HttpResponse> {
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(2))?;
     stream.set_read_timeout(Some(patience))?;
     // With HTTP/1.0 the body ends with the connection, so no chunks have to be decoded.

@@ -182,7 +182,8 @@ fn thinking_is_adjusted_to_model_and_reported() {
 #[test]
 fn budget_and_max_tokens_yield_to_turn_params() {
     use Thinking::{Budget, High, Medium, Off};
-    let settled = |requested: ModelParams, defaults: ModelParams| resolve_params(&requested, &defaults, &budgets()).unwrap();
+    let settled =
+        |requested: ModelParams, defaults: ModelParams| resolve_params(&requested, &defaults, &budgets()).unwrap();
     let kept = settled(thinking(Budget(4_000)), max_tokens(2_000));
     assert_eq!((kept.thinking, kept.params.max_tokens), (Budget(4_000), None));
     assert_eq!(left_out(&kept), [("max_tokens", "it leaves no room for the thinking budget")]);

@@ -189,7 +189,8 @@ impl ChatCheck {
     /// Completes the validation; returns the storage order of the branches. Dangling references in the chat row are
     /// redirected to existing rows, so that they do not cost the chat.
     pub fn finish(&self, chat: &mut Chat) -> Result<Vec<BranchLink>, String> {
-        let at = |list: &'static str, number: usize| move |problem: &'static str| format!("{list}[{number}]: {problem}");
+        let at =
+            |list: &'static str, number: usize| move |problem: &'static str| format!("{list}[{number}]: {problem}");
         let mut heads: HashMap<BranchId, TurnId> = HashMap::new();
         let mut replies = HashSet::new();
         for (number, turn) in self.turns.iter().enumerate() {

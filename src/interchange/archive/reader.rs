@@ -233,7 +233,12 @@ impl ArchiveWalk {
                         self.read_elements(scan, reading, taker)?;
                     } else {
                         scan.skip_value()?;
-                        reading.report(taker, IssueKind::Lost, LISTS[list].to_owned(), "it is not a list".to_owned())?;
+                        reading.report(
+                            taker,
+                            IssueKind::Lost,
+                            LISTS[list].to_owned(),
+                            "it is not a list".to_owned(),
+                        )?;
                     }
                 }
                 Some(list) => {

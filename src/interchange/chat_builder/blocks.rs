@@ -79,7 +79,10 @@ impl TurnBlockBuilder<'_, '_> {
                 (PieceBody::Sources(list), Role::Assistant) => self.add_sources(&mut blocks, piece, list),
                 (body, role) => {
                     let (label, role) = (body_label(body), role.as_str());
-                    (self.report_issue)(IssueKind::Lost, format!("{label} in a message of the {role} cannot be imported"));
+                    (self.report_issue)(
+                        IssueKind::Lost,
+                        format!("{label} in a message of the {role} cannot be imported"),
+                    );
                 }
             }
         }

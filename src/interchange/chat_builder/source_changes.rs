@@ -34,7 +34,10 @@ fn placeholder_content() -> Content {
 pub fn turns_changed_at_source(grown: &[Turn], stored: &HashMap<TurnId, Vec<String>>) -> Vec<TurnId> {
     // System messages are skipped: their files became text, which depends on the file contents.
     let turns = grown.iter().filter(|turn| turn.role != Role::System);
-    turns.filter(|turn| stored.get(&turn.id).is_some_and(|contents| !is_same(turn, contents))).map(|turn| turn.id).collect()
+    turns
+        .filter(|turn| stored.get(&turn.id).is_some_and(|contents| !is_same(turn, contents)))
+        .map(|turn| turn.id)
+        .collect()
 }
 
 fn is_same(turn: &Turn, stored: &[String]) -> bool {

@@ -225,7 +225,8 @@ impl Reader<'_> {
     }
 
     fn file(&mut self, name: &str, kind: &str, text: Option<&str>, id: &str, notes: &mut ConversationNotes) {
-        let media_type = if kind.contains('/') { kind.to_owned() } else { media::mime_of(&format!(".{kind}")).to_owned() };
+        let media_type =
+            if kind.contains('/') { kind.to_owned() } else { media::mime_of(&format!(".{kind}")).to_owned() };
         let mime = if media_type.is_empty() { media::mime_of(name).to_owned() } else { media_type };
         let is_picture = kind == "image" || mime.starts_with("image/");
         let bytes = match text {

@@ -220,8 +220,9 @@ fn message(
             return None;
         }
     };
-    let acts =
-        || matches!(content, EntryContent::Reply { .. }) && row.id(LegacyField::Id).is_some_and(|id| acting.contains(&id));
+    let acts = || {
+        matches!(content, EntryContent::Reply { .. }) && row.id(LegacyField::Id).is_some_and(|id| acting.contains(&id))
+    };
     if is_empty && !acts() {
         notes.add(IssueKind::LeftOut, place, "it has no content");
         return None;

@@ -218,8 +218,11 @@ pub fn find_tables(
 
 impl KnownTable {
     fn read(&self, table: &str, available: &[String]) -> Result<LegacyTable, SchemaMismatch> {
-        let missing =
-            |names: Vec<&'static str>| SchemaMismatch::Column { table: table.to_owned(), names, available: available.to_vec() };
+        let missing = |names: Vec<&'static str>| SchemaMismatch::Column {
+            table: table.to_owned(),
+            names,
+            available: available.to_vec(),
+        };
         let mut columns: Vec<(LegacyField, String)> = Vec::new();
         for (field, need, names) in self.fields {
             let found = names.iter().find_map(|name| available.iter().find(|column| is_same(column, name)));
@@ -278,7 +281,9 @@ mod tests {
 
     #[test]
     fn missing_tables_and_columns_are_named() {
-        let error_text = |schema, tables: &[(&str, &str)]| find_tables(schema, &tables_with_columns(tables)).unwrap_err().to_string();
+        let error_text = |schema, tables: &[(&str, &str)]| {
+            find_tables(schema, &tables_with_columns(tables)).unwrap_err().to_string()
+        };
         assert_eq!(error_text(LegacySchema::Messages, &[]), "table Conversations is missing; the tables are: none");
         assert_eq!(
             error_text(LegacySchema::Actions, &[("chats", "id"), ("messages", "id")]),

@@ -382,7 +382,8 @@ fn guid_spellings_are_equal() {
 #[test]
 fn rows_at_same_time_are_ordered() {
     let one_time = |row| with_field(row, LegacyField::CreatedAt, &at(1));
-    let lines = |schema, rows: Vec<LegacyRow>| conversation_lines(&gather_one(schema, rows.into_iter().map(one_time)).0);
+    let lines =
+        |schema, rows: Vec<LegacyRow>| conversation_lines(&gather_one(schema, rows.into_iter().map(one_time)).0);
     let rows = || {
         vec![
             message("r", "assistant", "Text", 1),

@@ -115,8 +115,9 @@ fn add_part(
         }
         "think" => message.add_reasoning(text_or_value(part, "think")),
         "error" => {
-            let reason =
-                [text_or_value(part, "text"), text_or_value(part, "error")].into_iter().find(|reason| !reason.is_empty());
+            let reason = [text_or_value(part, "text"), text_or_value(part, "error")]
+                .into_iter()
+                .find(|reason| !reason.is_empty());
             message.add_failure(reason.unwrap_or(FAILED_IN_SOURCE));
         }
         "tool_call" => add_call(message, part.get("tool_call").unwrap_or(&Value::Null), notes),

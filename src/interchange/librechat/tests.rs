@@ -125,7 +125,8 @@ fn deep_nesting_is_read_like_any_conversation() {
         assert_eq!(message.parent, at.checked_sub(1));
         assert!(matches!(&message.pieces[0].body, PieceBody::Text(text) if *text == format!("t{at}")));
     }
-    let expected = "put right: sample.json › c › m8: another message has the same id: this one got a new id (400 times)";
+    let expected =
+        "put right: sample.json › c › m8: another message has the same id: this one got a new id (400 times)";
     assert_eq!(kept.issue_lines(), [expected]);
 }
 

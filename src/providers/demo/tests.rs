@@ -201,7 +201,11 @@ async fn demo_describes_received_images() {
         serde_json::json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{picture}")}});
     let question = serde_json::json!({"type": "text", "text": "What?"});
     for (model, parts, expected) in [
-        ("picture", serde_json::json!([question, image]), "You sent one image: image/png of 240 × 160 pixels, 938 bytes."),
+        (
+            "picture",
+            serde_json::json!([question, image]),
+            "You sent one image: image/png of 240 × 160 pixels, 938 bytes.",
+        ),
         ("plain", serde_json::json!([image, image]), "You sent 2 images: image/png"),
         ("picture", serde_json::json!("What?"), "You sent no image"),
     ] {

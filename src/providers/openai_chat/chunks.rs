@@ -219,7 +219,8 @@ impl ChunkReader {
         }
         if let Some(MoreArguments { number: index, text, is_mended }) = more {
             let text = self.accumulate(Channel::Arguments(index), &text, is_mended, out);
-            if let Some(call) = self.reply.as_mut().and_then(|reply| reply.calls.get_mut(usize::try_from(index).ok()?)) {
+            if let Some(call) = self.reply.as_mut().and_then(|reply| reply.calls.get_mut(usize::try_from(index).ok()?))
+            {
                 call.arguments.push_str(&text);
             }
             if !text.is_empty() {

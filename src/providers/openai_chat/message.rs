@@ -131,8 +131,7 @@ impl ChatReply {
             })
             .collect();
         let images: &[Value] = if dialect.sends_images { &self.images } else { &[] };
-        let has_content =
-            !self.text.is_empty() || !self.refusal.is_empty() || !calls.is_empty() || !images.is_empty();
+        let has_content = !self.text.is_empty() || !self.refusal.is_empty() || !calls.is_empty() || !images.is_empty();
         if !has_content {
             return None;
         }

@@ -33,7 +33,8 @@ fn read(usage: &Value) -> Usage {
     let reasoning = count("/completion_tokens_details/reasoning_tokens").or(count("/reasoning_tokens"));
     let mut output = count("/completion_tokens");
     // xAI counts reasoning beside the completion instead of inside; its total shows which.
-    if let (Some(input), Some(completion), Some(reasoning), Some(total)) = (input, output, reasoning, count("/total_tokens"))
+    if let (Some(input), Some(completion), Some(reasoning), Some(total)) =
+        (input, output, reasoning, count("/total_tokens"))
         && reasoning > 0
         && input + completion + reasoning == total
     {

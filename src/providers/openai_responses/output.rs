@@ -95,7 +95,8 @@ impl ResponseOutput {
             "response.output_item.done" => {
                 if let Some(item) = value.get("item") {
                     let kind = OutputItemKind::from_item(item);
-                    let by_content = || self.entries.iter().rposition(|entry| entry.kind == kind && entry.may_end_as(item));
+                    let by_content =
+                        || self.entries.iter().rposition(|entry| entry.kind == kind && entry.may_end_as(item));
                     let at = self.known(value, kind).or_else(by_content).unwrap_or_else(|| self.open(value, kind));
                     self.finish_item(at, item, is_mended, out);
                 }

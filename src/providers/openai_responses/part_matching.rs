@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn finished_texts_find_their_parts_despite_other_indexes() {
-        use PartMatch::{Continues, New, Part, Emitted};
+        use PartMatch::{Continues, Emitted, New, Part};
         for (case, parts, finals, expected) in [
             ("the same index", vec![(0, "a"), (1, "b")], vec!["a", "b"], vec![Part(0), Part(1)]),
             ("from index one", vec![(1, "a"), (2, "b")], vec!["a", "b"], vec![Part(0), Part(1)]),

@@ -160,7 +160,11 @@ fn first_run() -> AnyView {
     let connecting = ProviderConnect::new();
     connecting.option.set(Some(connection_option("anthropic", "Anthropic")));
     connecting.done.set(Some(app_words::provider_connect::works("Anthropic", true, 14)));
-    let options = vec![connection_option("anthropic", "Anthropic"), connection_option("openai", "OpenAI"), connection_option("other", "")];
+    let options = vec![
+        connection_option("anthropic", "Anthropic"),
+        connection_option("openai", "OpenAI"),
+        connection_option("other", ""),
+    ];
     view! {
         {found}
         <FirstRunPanel models=vec![super::composers::demo_model()] options form_request_id=String::new() connecting/>

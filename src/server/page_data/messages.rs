@@ -21,7 +21,8 @@ impl PageService {
         let thinking = message.thinking.filter(|_| !is_default);
         let takes_attachments = message.attachments.is_none();
         let attached = message.attachments.unwrap_or_default().into_iter().map(MessageBlock::from);
-        let text_block = Some(message.text).filter(|text| !text.trim().is_empty()).map(|text| MessageBlock::Text { text });
+        let text_block =
+            Some(message.text).filter(|text| !text.trim().is_empty()).map(|text| MessageBlock::Text { text });
         let request = TurnRequest {
             chat_id: message.chat_id,
             content: attached.chain(text_block).collect(),

@@ -147,12 +147,7 @@ pub struct ChatSettingsView<'a> {
 impl ChatSettingsView<'_> {
     /// Renders the page.
     pub fn page(&self, notice: Option<ActionNotice>) -> ServerPage {
-        ServerPage {
-            section: PageSection::Chat,
-            title: app_words::chat_settings().into(),
-            notice,
-            body: self.draw(),
-        }
+        ServerPage { section: PageSection::Chat, title: app_words::chat_settings().into(), notice, body: self.draw() }
     }
 
     fn draw(&self) -> AnyView {

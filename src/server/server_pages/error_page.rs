@@ -135,8 +135,10 @@ mod tests {
     #[test]
     fn every_error_page_has_advice_and_way_back() {
         for status in [400, 401, 403, 404, 405, 409, 413, 415, 421, 422, 429, 500, 503, 507] {
-            let (english, chinese) =
-                (rendered(status, "/c/1/settings", &[], Locale::English), rendered(status, "/c/1", &[], Locale::Chinese));
+            let (english, chinese) = (
+                rendered(status, "/c/1/settings", &[], Locale::English),
+                rendered(status, "/c/1", &[], Locale::Chinese),
+            );
             assert!(english.contains("href=\"/\"") && english.contains("<code>r-1</code>"), "{status}: {english}");
             assert!(!chinese.contains("This ") && chinese.contains('。'), "{status}: {chinese}");
             assert_eq!(english.contains("Retry</a>"), status == 429 || status >= 500, "{status}");

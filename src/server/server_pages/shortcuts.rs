@@ -48,12 +48,7 @@ impl ShortcutsPage {
                 <tbody>{fixed.collect_view()}</tbody>
             </table>
         };
-        ServerPage {
-            section: PageSection::Shortcuts,
-            title: PageSection::Shortcuts.name().to_owned(),
-            notice,
-            body,
-        }
+        ServerPage { section: PageSection::Shortcuts, title: PageSection::Shortcuts.name().to_owned(), notice, body }
     }
 
     fn row(&self, command: KeyCommand) -> AnyView {

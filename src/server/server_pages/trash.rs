@@ -52,12 +52,7 @@ impl TrashPage {
             }
         };
         let sure = self.confirmation.as_ref().map(confirmation_form);
-        ServerPage {
-            section: PageSection::Trash,
-            title: words::trash().into(),
-            notice,
-            body: view! { {sure}{body} },
-        }
+        ServerPage { section: PageSection::Trash, title: words::trash().into(), notice, body: view! { {sure}{body} } }
     }
 
     fn row(&self, deletion: &Deletion) -> AnyView {

@@ -68,7 +68,8 @@ impl Service {
             return Ok(kept);
         }
         // Attachments alone are a valid message.
-        let has_content = |block: &MessageBlock| !matches!(block, MessageBlock::Text { text } if text.trim().is_empty());
+        let has_content =
+            |block: &MessageBlock| !matches!(block, MessageBlock::Text { text } if text.trim().is_empty());
         let contents = match kept.contents.is_empty() || edit.content.iter().any(has_content) {
             true => self.resolve_references(owner, messages::check_blocks(edit.content.clone())?, &attached).await?,
             false => UserMessage::default(),

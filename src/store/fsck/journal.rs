@@ -171,7 +171,8 @@ fn check_replay(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<FsckFin
         findings.push(finding("R7", "turn_events", turn.id, format!("event {seq} cannot be applied: {reason}")));
     }
     if replayed.blocks.len() != turn.blocks.len() {
-        let problem = format!("its journal yields {} blocks, but {} are stored", replayed.blocks.len(), turn.blocks.len());
+        let problem =
+            format!("its journal yields {} blocks, but {} are stored", replayed.blocks.len(), turn.blocks.len());
         findings.push(finding("R7", "turns", turn.id, problem));
     }
     for (block, stored) in replayed.blocks.iter().zip(&turn.blocks) {

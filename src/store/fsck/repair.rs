@@ -161,7 +161,8 @@ impl RowRepair<'_> {
             "NULL" => dialect::null_id_expr(self.db).to_owned(),
             of => format!("(SELECT n.owner_id FROM {table} n JOIN users u ON u.id = n.owner_id WHERE n.id = {of})"),
         };
-        let owners = [exists_expr("users", self.row.table.owner()), owner_by("chats", chat), owner_by("documents", document)];
+        let owners =
+            [exists_expr("users", self.row.table.owner()), owner_by("chats", chat), owner_by("documents", document)];
         let owner = format!("COALESCE({})", owners.join(", "));
         let of = [owner, exists_expr("chats", chat), exists_expr("turns", turn), exists_expr("documents", document)];
         let list = values.chain(of).collect::<Vec<_>>().join(", ");

@@ -161,7 +161,8 @@ mod tests {
         assert_eq!(marked.text.chars().count(), limits::SEARCH_EXCERPT + 2);
         assert_eq!(marked.marks.len(), 2);
         let letters: Vec<char> = marked.text.chars().collect();
-        let words: Vec<String> = marked.marks.iter().map(|[start, end]| letters[*start..*end].iter().collect()).collect();
+        let words: Vec<String> =
+            marked.marks.iter().map(|[start, end]| letters[*start..*end].iter().collect()).collect();
         assert_eq!(words, ["green", "tree"]);
     }
 

@@ -163,7 +163,8 @@ async fn window(
 ) -> Result<Window, StoreError> {
     let mut wanted = query.keys();
     wanted.extend(filter.keys(at.kind));
-    let index_query = IndexQuery::requiring_all(&keys::key_prefix(owner, at.kind), &wanted, at.kind == SearchKind::Turn);
+    let index_query =
+        IndexQuery::requiring_all(&keys::key_prefix(owner, at.kind), &wanted, at.kind == SearchKind::Turn);
     let mut found: HashMap<Uuid, RankedMatch> = HashMap::new();
     let mut window = Window { highest: 0, lowest: 0, found: Vec::new(), has_more_below: false, is_whole: true };
     let mut highest = at.highest;

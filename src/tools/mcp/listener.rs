@@ -48,7 +48,8 @@ impl CallProgress {
     fn new(notification: &ProgressNotificationParam, secrets: &SecretSet) -> Self {
         let total = notification.total.map(|total| format!(" of {total}")).unwrap_or_default();
         let count = format!("{}{total}", notification.progress);
-        let message = notification.message.as_deref().map(|message| sanitizer::clean_line(message, secrets, LINE_BYTES));
+        let message =
+            notification.message.as_deref().map(|message| sanitizer::clean_line(message, secrets, LINE_BYTES));
         let message = message.unwrap_or_default();
         let line = if message.is_empty() { count } else { format!("{count} · {message}") };
         let token = notification.progress_token.clone();
@@ -106,7 +107,11 @@ impl ClientHandler for McpListener {
         let _ = self.notifications.send(ServerNotification::Progress(CallProgress::new(&progress, &self.secrets)));
     }
 
-    async fn on_logging_message(&self, notification: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
+    async fn on_logging_message(
+        &self,
+        notification: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
         let line = match notification.data {
             Value::String(text) => sanitizer::clean_line(&text, &self.secrets, LINE_BYTES),
             other => sanitizer::clean_line(&other.to_string(), &self.secrets, LINE_BYTES),

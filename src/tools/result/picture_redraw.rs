@@ -123,7 +123,9 @@ fn replace_pictures(outcome: &mut CallResult, redrawn: &HashMap<String, Option<R
     for mut file in take("files") {
         match file.get("blob").and_then(Value::as_str).and_then(|sha256| redrawn.get(sha256)) {
             Some(None) => file["mime"] = json!(FILE),
-            Some(Some(picture)) => file = json!({"blob": picture.sha256, "mime": picture.mime, "bytes": picture.bytes.len()}),
+            Some(Some(picture)) => {
+                file = json!({"blob": picture.sha256, "mime": picture.mime, "bytes": picture.bytes.len()})
+            }
             None => {}
         }
         files.push(file);

@@ -111,7 +111,9 @@ impl AttachmentQueue {
         };
         match reason {
             // The bytes of a refused file do not count towards the limit.
-            Some(reason) => self.push(name, 0, AttachmentState::Failed { reason, can_retry: false, encodings: Vec::new() }),
+            Some(reason) => {
+                self.push(name, 0, AttachmentState::Failed { reason, can_retry: false, encodings: Vec::new() })
+            }
             None => self.push(name, bytes, AttachmentState::Waiting),
         }
     }

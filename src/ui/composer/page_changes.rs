@@ -62,7 +62,9 @@ impl ComposerState {
         on_change(
             move || self.running.get(),
             move |_, now| {
-                if now.is_none() && self.problem.with_untracked(|shown_problem| shown_problem.as_deref() == Some(&stop_first())) {
+                if now.is_none()
+                    && self.problem.with_untracked(|shown_problem| shown_problem.as_deref() == Some(&stop_first()))
+                {
                     self.problem.set(None);
                 }
             },
@@ -93,8 +95,12 @@ impl ComposerState {
                 false => {
                     look();
                     since.set_value(None);
-                    self.problem
-                        .update(|shown_problem| drop(shown_problem.take_if(|shown_problem| *shown_problem == problem(&ApiError::server_unreachable()))));
+                    self.problem.update(|shown_problem| {
+                        drop(
+                            shown_problem
+                                .take_if(|shown_problem| *shown_problem == problem(&ApiError::server_unreachable())),
+                        )
+                    });
                 }
             },
         );

@@ -48,7 +48,8 @@ pub fn MarkdownText(
             return;
         }
         let is_whole = parts.with(|wanted| {
-            let known = shown_parts.with_value(|shown_parts| shown_parts.iter().map(|(known, _)| *known).collect::<Vec<_>>());
+            let known =
+                shown_parts.with_value(|shown_parts| shown_parts.iter().map(|(known, _)| *known).collect::<Vec<_>>());
             let until =
                 if document::is_hidden() { wanted.len() } else { incremental_render::next_frame_parts(&known, wanted) };
             shown_parts.update_value(|shown_parts| update_shown(shown_parts, wanted, until));

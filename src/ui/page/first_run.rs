@@ -90,8 +90,12 @@ pub fn FirstRunPanel(
     let demo = models.into_iter().find(|model| model.is_demo);
     let options = options.into_iter().map(|option| option_link(option, connecting)).collect_view();
     let leave = Callback::new(move |()| connecting.option.set(None));
-    let form =
-        lazy_part_when(move || connecting.option.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(connecting));
+    let form = lazy_part_when(
+        move || connecting.option.with(Option::is_some),
+        fetch,
+        leave,
+        move |draw: &Draw| draw(connecting),
+    );
     view! {
         <section class="first-run" aria-labelledby="first-run-title">
             <h2 id="first-run-title">{messages::connect_first()}</h2>

@@ -150,7 +150,9 @@ fn question_of(block: &Block) -> Option<String> {
         Content::ToolUse { status: ToolStatus::AwaitingApproval, .. } => {
             Some(announcements::asks_permission(&tool_name(block).0, &keymap::key_hint(KeyCommand::NextPart)))
         }
-        _ => pause_sentence(block).map(|reason| announcements::paused(&reason, &keymap::key_hint(KeyCommand::NextPart))),
+        _ => {
+            pause_sentence(block).map(|reason| announcements::paused(&reason, &keymap::key_hint(KeyCommand::NextPart)))
+        }
     }
 }
 

@@ -219,7 +219,9 @@ mod tests {
             let on_the_way = navigation.reader_position();
             show(state, &[4]);
             navigation.redirected(number);
-            assert!(!navigation.is_still_at(on_the_way) && !navigation.is_still_at(before) && !navigation.is_navigating());
+            assert!(
+                !navigation.is_still_at(on_the_way) && !navigation.is_still_at(before) && !navigation.is_navigating()
+            );
             assert_ne!(navigation.start(), number + 1, "a number is not given twice");
         });
     }
@@ -258,7 +260,11 @@ mod tests {
             let last_signal = StoredValue::new(navigation.ended.get_untracked());
             let was_signalled = || {
                 navigation.ended.get_untracked()
-                    != last_signal.try_update_value(|last_signal| std::mem::replace(last_signal, navigation.ended.get_untracked())).unwrap()
+                    != last_signal
+                        .try_update_value(|last_signal| {
+                            std::mem::replace(last_signal, navigation.ended.get_untracked())
+                        })
+                        .unwrap()
             };
             navigation.cancel();
             assert!(!was_signalled(), "nothing was on its way");
@@ -287,7 +293,8 @@ mod tests {
             assert!(!navigation.answer_query(NavigationQuery::MayContinue));
             navigation.finish(number);
             assert!(
-                !navigation.answer_query(NavigationQuery::IsNavigating) && !navigation.answer_query(NavigationQuery::MayContinue)
+                !navigation.answer_query(NavigationQuery::IsNavigating)
+                    && !navigation.answer_query(NavigationQuery::MayContinue)
             );
         });
     }

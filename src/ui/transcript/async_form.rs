@@ -46,7 +46,8 @@ impl AsyncForm {
             match answer {
                 Ok(()) => done(),
                 Err(reason) => {
-                    let reason = reason.map_or_else(|| words::post_failed().to_owned(), |reason| localize_field_error(&reason));
+                    let reason =
+                        reason.map_or_else(|| words::post_failed().to_owned(), |reason| localize_field_error(&reason));
                     if let Some(announcer) = self.announcer {
                         announcer.alert(&reason);
                     }

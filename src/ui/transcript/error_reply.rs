@@ -33,7 +33,8 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
         let labelled_by = title_id.clone();
         let facts = facts(&failure, id, model.get());
         let kind = failure.kind;
-        let others = recovery_actions(kind).iter().filter_map(|action| recovery_link(*action, state, &turn)).collect_view();
+        let others =
+            recovery_actions(kind).iter().filter_map(|action| recovery_link(*action, state, &turn)).collect_view();
         // Actions that can succeed without a change come first.
         let answers = turn.with_untracked(|view| view.turn.prev_turn_id.is_some());
         let names_models = recovery_actions(kind).contains(&RecoveryAction::RetryWithModel);

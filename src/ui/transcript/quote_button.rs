@@ -56,9 +56,11 @@ pub fn QuoteButton(state: ChatState) -> impl IntoView {
                 return;
             }
             let (key, in_text) = (event.key(), focus::is_in_text_field());
-            let is_quote_command = keymap::command_on_page(KeyScope::Reading, KeyPress::from_event(&event, &key), in_text)
-                == Some(KeyCommand::Quote);
-            if is_quote_command && (take() || (!in_text && focus::press_within("[data-turn-id]", "[data-verb=quote]"))) {
+            let is_quote_command =
+                keymap::command_on_page(KeyScope::Reading, KeyPress::from_event(&event, &key), in_text)
+                    == Some(KeyCommand::Quote);
+            if is_quote_command && (take() || (!in_text && focus::press_within("[data-turn-id]", "[data-verb=quote]")))
+            {
                 event.prevent_default();
             }
         });

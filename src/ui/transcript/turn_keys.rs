@@ -35,7 +35,9 @@ pub fn on_keydown(event: &KeyboardEvent) {
                 let press = |selector| focus::press_all_within("[data-turn-id]", selector);
                 press("details.reasoning:not([open]) > summary") || press("details.reasoning > summary")
             }
-            Some(command) => pressed_selector(command).is_some_and(|selector| focus::press_within("[data-turn-id]", selector)),
+            Some(command) => {
+                pressed_selector(command).is_some_and(|selector| focus::press_within("[data-turn-id]", selector))
+            }
             None => false,
         };
     if is_done {

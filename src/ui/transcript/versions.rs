@@ -106,7 +106,8 @@ impl VersionSwitch {
             );
             let is_it = |version: &&VersionView| version.turn_id == self.to;
             let followed_by = self.versions.with_untracked(|all| all.iter().find(is_it).map_or(0, |it| it.followed_by));
-            self.state.announce_on_arrival(self.to, words::announcements::version(self.number, self.count, followed_by));
+            self.state
+                .announce_on_arrival(self.to, words::announcements::version(self.number, self.count, followed_by));
         }
     }
 }

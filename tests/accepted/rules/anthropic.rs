@@ -120,8 +120,9 @@ fn anthropic_refuses_invalid_requests() {
     for (name, words) in
         [("x-api-key", "header is required"), ("anthropic-version", "anthropic-version: header is required")]
     {
-        let without =
-            |request: &mut ProviderRequest| request.headers.retain(|(known, _)| known != name && known != "authorization");
+        let without = |request: &mut ProviderRequest| {
+            request.headers.retain(|(known, _)| known != name && known != "authorization")
+        };
         assert!(later.refusal_of(without).contains(words), "{name}");
     }
 

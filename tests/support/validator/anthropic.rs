@@ -259,7 +259,11 @@ fn is_thought(block: &Value) -> bool {
     is_kind(block, "thinking") || is_kind(block, "redacted_thinking")
 }
 
-fn roles(request: &ProviderRequest, model: &AnthropicModelRules, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
+fn roles(
+    request: &ProviderRequest,
+    model: &AnthropicModelRules,
+    memory: &ProviderMemory,
+) -> Result<(), ProviderRefusal> {
     let messages = request.list("messages");
     let Some(last) = messages.last() else { refuse!("messages: at least one message is required") };
     if messages[0]["role"] != "user" {
@@ -450,7 +454,9 @@ fn tool_loop(
         let blocks = content_blocks(message);
         let id = blocks.iter().find(|block| is_kind(block, "tool_use")).map(|block| block["id"].clone());
         let Some(id) = id else { continue };
-        let sent = memory.find(&request.provider, request.text("model"), |known_block| known_block["id"] == id).map(|(sent, _)| sent);
+        let sent = memory
+            .find(&request.provider, request.text("model"), |known_block| known_block["id"] == id)
+            .map(|(sent, _)| sent);
         let thoughts = |blocks: &[Value]| blocks.iter().filter(|block| is_thought(block)).count();
         let had = sent.map_or(0, |sent| thoughts(&sent.content));
         let thinks = model.thinks != AnthropicThinkingRule::Never

@@ -78,7 +78,8 @@ pub fn check_calls(
             check_encrypted_content(at, place, block, request, memory)?;
         }
         for citation in block["citations"].as_array().into_iter().flatten() {
-            let has_citation = |sent_block: &Value| sent_block["citations"].as_array().is_some_and(|all| all.contains(citation));
+            let has_citation =
+                |sent_block: &Value| sent_block["citations"].as_array().is_some_and(|all| all.contains(citation));
             if memory.find(&request.provider, request.text("model"), has_citation).is_none() {
                 refuse!("messages.{at}.content.{place}: Invalid `encrypted_index` in `citations`");
             }
@@ -102,7 +103,8 @@ fn check_encrypted_content(
     request: &ProviderRequest,
     memory: &ProviderMemory,
 ) -> Result<(), ProviderRefusal> {
-    let is_it = |sent_block: &Value| sent_block["tool_use_id"] == block["tool_use_id"] && sent_block["type"] == block["type"];
+    let is_it =
+        |sent_block: &Value| sent_block["tool_use_id"] == block["tool_use_id"] && sent_block["type"] == block["type"];
     let known = memory.find(&request.provider, request.text("model"), is_it).map(|(sent, was)| &sent.content[was]);
     if known.is_none_or(|known| known["content"] != block["content"]) {
         refuse!("messages.{at}.content.{place}: Invalid `encrypted_content` in `search_result` block");

@@ -45,7 +45,9 @@ fn is_thinking(protocol: ChatProtocol, request: &ProviderRequest) -> bool {
         ChatProtocol::DeepSeek => {
             request.text("model") != "deepseek-chat" && request.body["thinking"]["type"] != "disabled"
         }
-        ChatProtocol::OpenRouter => request.body.get("reasoning").is_some_and(|reasoning| reasoning["enabled"] != false),
+        ChatProtocol::OpenRouter => {
+            request.body.get("reasoning").is_some_and(|reasoning| reasoning["enabled"] != false)
+        }
         ChatProtocol::Mistral => effort == Some("high") || request.body["prompt_mode"] == "reasoning",
         ChatProtocol::Zai => request.body["thinking"]["type"] != "disabled",
         ChatProtocol::LlamaCpp => request.body["chat_template_kwargs"]["enable_thinking"] != false,
@@ -53,7 +55,12 @@ fn is_thinking(protocol: ChatProtocol, request: &ProviderRequest) -> bool {
     }
 }
 
-pub fn encode_reply(protocol: ChatProtocol, request: &ProviderRequest, scripted: &ScriptedReply, number: usize) -> EncodedReply {
+pub fn encode_reply(
+    protocol: ChatProtocol,
+    request: &ProviderRequest,
+    scripted: &ScriptedReply,
+    number: usize,
+) -> EncodedReply {
     let mut stream = Stream { protocol, model: request.text("model"), number, speech: EncodedReply::default() };
     let thinks = is_thinking(protocol, request);
     let (mut text, mut reasoning, mut details, mut calls) = (String::new(), String::new(), Vec::new(), Vec::new());

@@ -78,7 +78,8 @@ impl ProviderMemory {
     ) {
         let mut before = protocol.messages(request).to_vec();
         // A resumed reply is one with the paused part before it.
-        let mut content = if protocol.resumes_pause(request, self) { protocol.content(before.pop()) } else { Vec::new() };
+        let mut content =
+            if protocol.resumes_pause(request, self) { protocol.content(before.pop()) } else { Vec::new() };
         content.extend(speech.content);
         if scripted.is_interrupted() {
             // Marks the earlier steps of this turn, back to the user's message, as unfinished.

@@ -174,7 +174,8 @@ fn parameters(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
             refuse!("Invalid value: '{summary}'. Supported values are: 'concise', 'detailed', and 'auto'.");
         }
     }
-    if request.list("include").iter().any(|member| member == "reasoning.encrypted_content") && model.efforts.is_empty() {
+    if request.list("include").iter().any(|member| member == "reasoning.encrypted_content") && model.efforts.is_empty()
+    {
         refuse!("Encrypted content is not supported with this model.");
     }
     for key in ["temperature", "top_p"] {
@@ -346,7 +347,8 @@ fn reasoning(at: usize, request: &ProviderRequest, memory: &ProviderMemory) -> R
             ),
         ));
     }
-    let known = memory.find(&request.provider, request.text("model"), |known_item| known_item["encrypted_content"] == sealed);
+    let known =
+        memory.find(&request.provider, request.text("model"), |known_item| known_item["encrypted_content"] == sealed);
     let Some((sent, was)) = known else {
         let beginning: String = sealed.chars().take(4).collect();
         refuse!(

@@ -159,7 +159,11 @@ fn turn_without_stored_response_is_sent_as_text() {
     ] {
         let sent = messages_of(vec![user("A"), reply, user("B")]);
         let alternating = |reply_text: &str| {
-            json!([message("user", &[text("A")]), message("assistant", &[text(reply_text)]), message("user", &[text("B")])])
+            json!([
+                message("user", &[text("A")]),
+                message("assistant", &[text(reply_text)]),
+                message("user", &[text("B")])
+            ])
         };
         let joined = json!([message("user", &[text("A"), text("B")])]);
         assert_eq!(sent, expected.map_or(joined, alternating));
@@ -304,8 +308,11 @@ fn pause_without_continuation_is_an_interruption() {
     let sent = messages_of(vec![user("A"), stopped, user("B")]);
     assert_eq!(sent[1], message("assistant", &[text("Hi")]));
     let found = json!([{"type": "web_search_tool_result", "tool_use_id": "x", "content": []}, text("So")]);
-    let whole =
-        turn(Role::Assistant, vec![], &[assistant_message(pause.clone(), "pause_turn"), assistant_message(found.clone(), "end_turn")]);
+    let whole = turn(
+        Role::Assistant,
+        vec![],
+        &[assistant_message(pause.clone(), "pause_turn"), assistant_message(found.clone(), "end_turn")],
+    );
     let sent = messages_of(vec![user("A"), whole, user("B")]);
     let both: Vec<Value> = [pause, found].iter().flat_map(|part| part.as_array().unwrap().clone()).collect();
     assert_eq!(sent[1], message("assistant", &both));

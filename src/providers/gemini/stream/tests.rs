@@ -222,7 +222,8 @@ fn google_code_and_search_become_calls_and_sources() {
         with("google_search", r#"{"queries":["q"]}"#),
         gave("google_search", "google_search", found, false),
     ];
-    let content_items: Vec<DecodedItem> = items.into_iter().filter(|item| !matches!(item, DecodedItem::Model(_))).collect();
+    let content_items: Vec<DecodedItem> =
+        items.into_iter().filter(|item| !matches!(item, DecodedItem::Model(_))).collect();
     assert_eq!(content_items, expected);
 }
 

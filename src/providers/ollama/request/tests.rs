@@ -48,7 +48,8 @@ fn request_has_exact_bytes() {
         stop_sequences: vec!["x".into()],
         thinking: None,
     };
-    chat_request.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    chat_request.tools =
+        vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
     let expected = concat!(
         r#"{"model":"qwen3:4b","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi \"you\""}],"#,
         r#""stream":true,"think":true,"options":{"num_predict":9,"temperature":0.5,"top_p":0.9,"top_k":40,"stop":["x"]},"#,

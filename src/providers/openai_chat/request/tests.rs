@@ -255,9 +255,11 @@ fn turn_without_text_is_skipped_and_neighbours_merge() {
 #[test]
 fn tools_and_parameters_use_dialect_keys() {
     let mut chat_request = request("m", vec![user("Hi")]);
-    chat_request.params = ModelParams { top_k: Some(5), top_p: Some(0.5), max_tokens: Some(9), ..ModelParams::default() };
+    chat_request.params =
+        ModelParams { top_k: Some(5), top_p: Some(0.5), max_tokens: Some(9), ..ModelParams::default() };
     chat_request.params.stop_sequences = vec!["x".into()];
-    chat_request.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    chat_request.tools =
+        vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
     let vllm = body_of("vllm", &chat_request);
     assert_eq!(
         [&vllm["top_k"], &vllm["top_p"], &vllm["max_tokens"], &vllm["stop"]],

@@ -52,7 +52,12 @@ fn items_are_sent_back_unchanged_except_refused_ones() {
             unanswered,
             vec![thought(), assistant_text("a"), calling("{}")],
         ),
-        ("another kind", vec![thought(), other.clone(), assistant_text("a")], &[], vec![thought(), other.clone(), assistant_text("a")]),
+        (
+            "another kind",
+            vec![thought(), other.clone(), assistant_text("a")],
+            &[],
+            vec![thought(), other.clone(), assistant_text("a")],
+        ),
         (
             "another kind before reasoning that is lost",
             vec![thought(), other.clone(), assistant_text("a"), thought()],
@@ -61,10 +66,25 @@ fn items_are_sent_back_unchanged_except_refused_ones() {
         ),
         ("reasoning at the end", vec![thought()], &[], vec![]),
         ("reasoning before a cut text", vec![thought(), cut], &[], vec![plain]),
-        ("reasoning without a seal", vec![bare, assistant_text("a")], &[], vec![without_fields(assistant_text("a"), &["id"])]),
+        (
+            "reasoning without a seal",
+            vec![bare, assistant_text("a")],
+            &[],
+            vec![without_fields(assistant_text("a"), &["id"])],
+        ),
         ("reasoning in words", vec![open.clone(), assistant_text("a")], &[], vec![open, assistant_text("a")]),
-        ("sealed words", vec![both.clone(), assistant_text("a")], &[], vec![without_fields(both, &["content"]), assistant_text("a")]),
-        ("no summary", vec![without_fields(thought(), &["summary"]), assistant_text("a")], &[], vec![thought(), assistant_text("a")]),
+        (
+            "sealed words",
+            vec![both.clone(), assistant_text("a")],
+            &[],
+            vec![without_fields(both, &["content"]), assistant_text("a")],
+        ),
+        (
+            "no summary",
+            vec![without_fields(thought(), &["summary"]), assistant_text("a")],
+            &[],
+            vec![thought(), assistant_text("a")],
+        ),
         (
             "an empty id",
             vec![with_field(assistant_text("a"), "id", json!(""))],

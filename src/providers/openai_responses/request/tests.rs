@@ -79,7 +79,8 @@ fn request_has_exact_bytes() {
     chat_request = request("gpt-5-mini", chat_request.history);
     chat_request.system = Some(" ".into());
     chat_request.params.max_tokens = Some(900);
-    chat_request.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    chat_request.tools =
+        vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
     let expected = concat!(
         r#"{"model":"gpt-5-mini","input":[{"role":"user","content":"Hi \"you\""}],"stream":true,"store":false,"#,
         r#""include":["reasoning.encrypted_content"],"max_output_tokens":900,"#,
@@ -211,7 +212,8 @@ fn longer_history_starts_with_same_items() {
     let first = turn(Role::Assistant, vec![tool_use_block(10), result_block(11, 10, json!("r"))], &raw);
     let mut history = vec![text_turn(Role::User, "1"), first];
     let short = input_of(history.clone());
-    history.extend([text_turn(Role::User, "2"), turn(Role::Assistant, Vec::new(), &[response(&[assistant_text("y")])])]);
+    history
+        .extend([text_turn(Role::User, "2"), turn(Role::Assistant, Vec::new(), &[response(&[assistant_text("y")])])]);
     let long = input_of(history);
     let short = short.as_array().unwrap();
     assert_eq!(&long.as_array().unwrap()[..short.len()], short);

@@ -15,7 +15,11 @@ pub async fn redirect_to_first_sheet(State(app): State<App>, context: PageContex
 }
 
 /// `GET /settings/about/gallery/{sheet}`.
-pub async fn show(State(app): State<App>, context: PageContext, Path(sheet): Path<String>) -> Result<Response, Problem> {
+pub async fn show(
+    State(app): State<App>,
+    context: PageContext,
+    Path(sheet): Path<String>,
+) -> Result<Response, Problem> {
     let sheet = GallerySheet::parse(&sheet).ok_or_else(Problem::not_found)?;
     Ok(context.respond(&app, StatusCode::OK, sheet.draw()))
 }

@@ -157,7 +157,11 @@ pub async fn import_form(
         Err(problem) => match problem.invalid_sentence() {
             Some(sentence) => {
                 let notice = Some(ActionNotice::Refused(localize_field_error(&sentence)));
-                Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, render_data_page(&app, viewer.0, notice).await?))
+                Ok(context.respond(
+                    &app,
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    render_data_page(&app, viewer.0, notice).await?,
+                ))
             }
             None => Err(problem),
         },

@@ -83,7 +83,12 @@ pub async fn edit_form(
     done.or_else(|problem| Ok(problem_page_with_text(problem, &typed.text)))
 }
 
-async fn apply_edit(app: &App, viewer: UserId, context: PageContext, typed: &EditTurnForm) -> Result<Response, Problem> {
+async fn apply_edit(
+    app: &App,
+    viewer: UserId,
+    context: PageContext,
+    typed: &EditTurnForm,
+) -> Result<Response, Problem> {
     let turn = app.service().turn(viewer, typed.turn.parse().map_err(|_| Problem::not_found())?).await?;
     let attached = match &typed.too_many {
         None => resolve_attachments(app, viewer, &turn, typed).await,

@@ -48,7 +48,10 @@ pub async fn decide(
     PathIds(turn, block): PathIds<TurnId, BlockId>,
     ApiJson(decision): ApiJson<ToolCallDecision>,
 ) -> Result<ApiJson<ReplyStatus>, Problem> {
-    let decided = app.service().decide_tool_call(viewer.0, turn, block, &decision.hash, decision.decision, decision.reason).await?;
+    let decided = app
+        .service()
+        .decide_tool_call(viewer.0, turn, block, &decision.hash, decision.decision, decision.reason)
+        .await?;
     Ok(ApiJson(decided.into()))
 }
 

@@ -25,7 +25,8 @@ pub struct DocumentEditorPage {
 
 impl DocumentEditorPage {
     pub fn draw(&self, notice: Option<ActionNotice>) -> ServerPage {
-        let error = |name: &str| self.error.as_ref().filter(|(field, _)| field == name).map(|(_, reason)| reason.as_str());
+        let error =
+            |name: &str| self.error.as_ref().filter(|(field, _)| field == name).map(|(_, reason)| reason.as_str());
         let title = TextField {
             label: words::title(),
             name: "title",

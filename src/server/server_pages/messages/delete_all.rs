@@ -42,7 +42,10 @@ pub fn nothing_deleted_because(reason: &str) -> String {
 }
 
 pub fn not_all_deleted(reason: &str) -> String {
-    message!("Some items could not be deleted: {reason}. The rest was deleted.", "未能全部删除：{reason}。其余内容已删除。")
+    message!(
+        "Some items could not be deleted: {reason}. The rest was deleted.",
+        "未能全部删除：{reason}。其余内容已删除。"
+    )
 }
 
 pub fn chats(count: u64) -> String {

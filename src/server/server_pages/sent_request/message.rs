@@ -35,8 +35,12 @@ pub(super) fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
         texts::left_out(entry.blocks_omitted),
         repair,
     ];
-    let notes =
-        notes.into_iter().flatten().chain([texts::estimated_tokens(entry.approx_tokens)]).collect::<Vec<_>>().join(" · ");
+    let notes = notes
+        .into_iter()
+        .flatten()
+        .chain([texts::estimated_tokens(entry.approx_tokens)])
+        .collect::<Vec<_>>()
+        .join(" · ");
     view! {
         <li data-mode=mode(entry)>
             <p><strong>{author}</strong>" "<span class="hint">{notes}</span></p>

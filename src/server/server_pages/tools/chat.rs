@@ -38,7 +38,8 @@ impl ChatToolsPage {
     pub fn draw(self) -> ServerPage {
         let is_bare = self.built_in.is_empty() && self.servers.is_empty();
         let bare = is_bare.then(|| view! { <p class="hint">{words::none_at_all()}</p> });
-        let no_tool_support = self.no_tool_support.then(|| view! { <p class="said warn"><span>{words::no_tool_support()}</span></p> });
+        let no_tool_support =
+            self.no_tool_support.then(|| view! { <p class="said warn"><span>{words::no_tool_support()}</span></p> });
         let ticks = tool_choice_fields(&self.built_in, &self.servers, &self.provider_tools, &self.tools.choice, "chat");
         let (back, chat_path) = chat_paths(self.chat);
         let next = self.chat.is_none().then(|| view! { <p class="lead">{all_words::next_chat_hint()}</p> });

@@ -56,7 +56,8 @@ impl Service {
         // Images that a model generated have no name.
         let name = name.unwrap_or_default();
         let bytes = Bytes::from(bytes.0);
-        let place = || IssueLocation { file: name.clone(), conversation: archived_hash.clone(), message: String::new() };
+        let place =
+            || IssueLocation { file: name.clone(), conversation: archived_hash.clone(), message: String::new() };
         if sha256_of(&bytes) != archived_hash {
             let text = "its bytes do not match its hash".to_owned();
             report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place(), text });
@@ -214,7 +215,9 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let id = DocumentId::from(imported_id(import.owner, document.id.uuid()));
         for local_id in [document.id, id] {
-            if report.tally.has_document(local_id) || documents::find(self.db(), import.owner, local_id).await?.is_some() {
+            if report.tally.has_document(local_id)
+                || documents::find(self.db(), import.owner, local_id).await?.is_some()
+            {
                 return Ok(());
             }
         }

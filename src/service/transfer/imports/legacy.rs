@@ -124,7 +124,9 @@ impl Service {
         loop {
             let gathered = match rows.next().await {
                 Some(Ok(row)) => gathering.add(row),
-                Some(Err(error)) => return Err(LegacyImportEnd::Early(format!("reading the database stopped: {error}"))),
+                Some(Err(error)) => {
+                    return Err(LegacyImportEnd::Early(format!("reading the database stopped: {error}")));
+                }
                 None => match gathering.finish() {
                     Some(last) => {
                         self.import_gathered(target, last, tables, report).await?;

@@ -105,7 +105,8 @@ fn read(
         return Err(ImportError::Database);
     }
     let open = || {
-        let file = StoppableFile { file: File::open(&import.file)?, stop: stop.clone(), at: 0, progress: so_far.clone() };
+        let file =
+            StoppableFile { file: File::open(&import.file)?, stop: stop.clone(), at: 0, progress: so_far.clone() };
         Input::open(&import.name, Box::new(file))
     };
     let mut input = open()?;

@@ -60,7 +60,8 @@ impl Service {
         // Documents that exist under their original ids belong to this owner already.
         let existing_documents = self.existing_documents(import.owner, &filed.documents).await?;
         let owner = import.owner;
-        let rename: IdRename = Arc::new(move |old| if existing_documents.contains(&old) { old } else { imported_id(owner, old) });
+        let rename: IdRename =
+            Arc::new(move |old| if existing_documents.contains(&old) { old } else { imported_id(owner, old) });
         let chat = Chat { owner_id: owner, ..filed.chat.clone().replace_ids(&*rename) };
         if let Some(outcome) = self.existing_chat_outcome(owner, chat.id).await? {
             let turns = filed.turns.iter().map(|turn| rename(turn.uuid()).into()).collect();

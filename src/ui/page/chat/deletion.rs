@@ -15,7 +15,11 @@ use crate::ui::transcript::turn_heading::focus_on_turn;
 
 /// Provides the deletion of parts of this chat as context, and returns it. `changes` is incremented when the tree
 /// changes.
-pub fn provide_deletion((state, navigation): (ChatState, PathNavigation), chat: ChatId, changes: RwSignal<u64>) -> DeletePart {
+pub fn provide_deletion(
+    (state, navigation): (ChatState, PathNavigation),
+    chat: ChatId,
+    changes: RwSignal<u64>,
+) -> DeletePart {
     let navigate = use_navigate();
     let go = Callback::new(move |leaf: Option<TurnId>| {
         let address = leaf.map_or_else(|| chat_path(chat), |leaf| format!("{}?at={leaf}", chat_path(chat)));

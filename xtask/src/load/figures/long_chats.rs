@@ -19,7 +19,9 @@ const MODEL: &str = "mock-20-0";
 /// A chat cannot be created, or node or Chromium is missing.
 pub async fn measure_goal_chat(bench: &mut BenchContext, programs: &BenchPrograms) -> Result<()> {
     let measured = measure_two_chats(bench, programs, "five-thousand", ["20", "5000"], None).await?;
-    let ratio = |member: &str| Ok::<f64, anyhow::Error>(number(&measured, member, "long")? / number(&measured, member, "short")?);
+    let ratio = |member: &str| {
+        Ok::<f64, anyhow::Error>(number(&measured, member, "long")? / number(&measured, member, "short")?)
+    };
     let opened = number(&measured, "open_bytes", "long")? / 1e3;
     for (name, unit, value, bound) in [
         ("newest turn of 5,000 shown, beside 20", "times", ratio("shown_ms")?, 1.2),

@@ -78,8 +78,10 @@ fn faults() -> Vec<Value> {
         faults.extend([of(fail("recovers", 500, Some(1))), of(limited("recovers", Some(1)))]);
         faults.push(of(fail("overloaded", 503, Some(1))));
         for kind in ["disconnect", "truncate", "malformed", "stall"] {
-            faults.push(of(json!({ "type": "stream_fault", "kind": kind, "after_chunks": CHUNKS_BEFORE_FAULT, "stall_seconds": 300,
-                "match": { "model": kind } })));
+            faults.push(of(
+                json!({ "type": "stream_fault", "kind": kind, "after_chunks": CHUNKS_BEFORE_FAULT, "stall_seconds": 300,
+                "match": { "model": kind } }),
+            ));
         }
     }
     faults

@@ -103,7 +103,8 @@ impl SocketEncoder {
             (Content::Thinking { .. }, _) => vec![begin("thinking_start")],
             _ => return self.whole_block_message(block).into_iter().collect(),
         };
-        messages.extend(text_of(block).filter(|text| !text.is_empty()).and_then(|text| text_chunk_message(block, text)));
+        messages
+            .extend(text_of(block).filter(|text| !text.is_empty()).and_then(|text| text_chunk_message(block, text)));
         if block.state != BlockState::Open {
             messages.push(json!({ "type": end_name(block), "block_id": block.id, "state": block.state }));
         }
