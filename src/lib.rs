@@ -2,9 +2,9 @@
 //! and the HTTP server, on top of the crates below `src/`: the model ([`domain`]), `turnleaf_service` and its
 //! dependencies.
 //!
-//! A message travels through four rooms: [`ui`] (components, both sides) → [`api`] (server functions) → [`server`]
-//! (HTTP, page data, the command line) → [`browser`] (the only code that touches web APIs) → back to [`ui`].
-//! `docs/ARCHITECTURE.md` lists the allowed dependencies; `tests/architecture.rs` enforces them.
+//! The package has four modules: [`ui`] (components, compiled for server and browser), [`api`] (server functions),
+//! `server` (HTTP, page data, command line) and [`browser`] (the only code that uses web APIs).
+//! `docs/ARCHITECTURE.md` lists the layers and their allowed dependencies; `tests/architecture.rs` enforces them.
 
 pub use turnleaf_domain as domain;
 

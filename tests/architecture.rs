@@ -43,8 +43,8 @@ const EMPTY_WORDS: &[&str] = &["util", "utils", "helper", "helpers", "common", "
 /// bodies, and the data that pages are rendered from.
 const CONTRACT_NAMES: &[&str] = &["data_dir", "DataDir", "Data", "page_data"];
 
-fn fail_on(what: &str, found: &[String]) {
-    assert!(found.is_empty(), "{what}:\n  {}\n", found.join("\n  "));
+fn fail_on(heading: &str, found: &[String]) {
+    assert!(found.is_empty(), "{heading}:\n  {}\n", found.join("\n  "));
 }
 
 /// Returns the row of a layer of the root package. The crates below `src/` have no row, because the compiler checks
@@ -230,7 +230,7 @@ fn code_has_no_disabled_lints_or_todos() {
 }
 
 /// Awaiting a panicked task returns tokio's error, which prints the panic message. Therefore only tasks whose results
-/// nobody takes may be spawned with tokio directly.
+/// no caller awaits may be spawned with tokio directly.
 #[test]
 fn awaited_tasks_keep_their_panic_messages() {
     const OWNER: &str = "src/platform/tasks.rs";
@@ -327,7 +327,7 @@ fn cited_documents_and_sections_exist() {
     for folder in ["src", "tests", "xtask", "fuzz"] {
         for file in load_sources(folder).iter().filter(|file| file.path != "tests/architecture/citations.rs") {
             for citation in citations::citations_of(&file.text) {
-                found.extend(citations::unresolved(&citation).map(|why| format!("{}: {why}", file.path)));
+                found.extend(citations::unresolved(&citation).map(|reason| format!("{}: {reason}", file.path)));
             }
         }
     }

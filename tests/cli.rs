@@ -478,10 +478,13 @@ fn legacy_database_is_imported_by_schema_while_no_server_runs() {
     let looked = import(&["--from", "legacy-messages", "--dry-run", file]);
     assert_eq!((looked.status.code(), &report(&looked)["imported"]), (Some(0), &Value::from(3)));
     let taken = import(&["--from", "legacy-messages", file]);
-    let told = report(&taken);
-    assert_eq!((&told["format"], &told["name"]), (&Value::from("legacy-messages"), &Value::from("old.db")));
+    let report_read = report(&taken);
+    assert_eq!(
+        (&report_read["format"], &report_read["name"]),
+        (&Value::from("legacy-messages"), &Value::from("old.db"))
+    );
     for number in ["imported", "left_out", "turns", "tables", "findings"] {
-        assert_eq!(told[number], report(&looked)[number], "{number}");
+        assert_eq!(report_read[number], report(&looked)[number], "{number}");
     }
     assert!(!dir.path().join("turnleaf.db-wal").exists(), "all of it is in the file");
     let again = import(&["--from", "legacy-messages", file]);
@@ -500,9 +503,9 @@ fn legacy_database_is_imported_by_schema_while_no_server_runs() {
     ];
     for (arguments, code, words) in table {
         let output = import(arguments);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
-        assert!(said.contains(words) && !said.contains("a-secret"), "{arguments:?}: {said}");
+        let error_text = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error_text}");
+        assert!(error_text.contains(words) && !error_text.contains("a-secret"), "{arguments:?}: {error_text}");
     }
 
     let server = CliServer::start(dir.path());

@@ -768,7 +768,7 @@ fn config_file_provider_may_keep_responses_where_api_supports_it() {
     let lab = "[[providers]]\nid = 'lab'\nbase_url = 'http://lab/v1'\napi = 'openai_responses'\n";
     assert_eq!(keeps(lab, &[]), [("lab".to_owned(), false)]);
     assert_eq!(keeps(&format!("{lab}keeps_responses = true\n"), &[]), [("lab".to_owned(), true)]);
-    // The entry of the file stands beside the provider of the environment's key.
+    // The file's entry is listed next to the provider of the environment's key.
     let text = "[[providers]]\nid = 'openai_responses'\nkeeps_responses = true\n";
     let expected = [("openai".to_owned(), false), ("openai_responses".to_owned(), true)];
     assert_eq!(keeps(text, &[("OPENAI_API_KEY", "k")]), expected);

@@ -279,8 +279,8 @@ fn chat_conversations() {
                 }
                 assert!(sent.len() > at + calls.len());
                 if message["role"] == "assistant" {
-                    let says = |key: &str| message.get(key).is_some_and(|value| !value.is_null() && value != "");
-                    assert!(says("content") || says("refusal") || !calls.is_empty(), "{message}");
+                    let has_value = |key: &str| message.get(key).is_some_and(|value| !value.is_null() && value != "");
+                    assert!(has_value("content") || has_value("refusal") || !calls.is_empty(), "{message}");
                 }
             }
         }

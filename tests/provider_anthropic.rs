@@ -44,9 +44,9 @@ fn decoder(_: &FixtureRecording) -> Box<dyn Decoder> {
 }
 
 fn replayed(body: &[u8], http_status: Option<u16>) -> Value {
-    let how =
+    let options =
         ReplayOptions { api: "anthropic".into(), dialect: None, http_status, chunk: None, with_next_message: true };
-    replay(&how, body).unwrap()
+    replay(&options, body).unwrap()
 }
 
 /// Parses the JSON values of a stream without the product's SSE framer.
@@ -162,11 +162,11 @@ fn usage_matches_last_message_delta() {
         let Some(last) = events(recording).into_iter().rfind(|event| event["type"] == "message_delta") else {
             continue;
         };
-        let said = |field: &str| last["usage"][field].as_u64();
+        let reported = |field: &str| last["usage"][field].as_u64();
         let printed = replayed(&recording.body, None)["usage"].clone();
-        assert_eq!(printed["output_tokens"].as_u64(), said("output_tokens"), "{}", recording.name);
+        assert_eq!(printed["output_tokens"].as_u64(), reported("output_tokens"), "{}", recording.name);
         if let (Some(input), Some(read), Some(write)) =
-            (said("input_tokens"), said("cache_read_input_tokens"), said("cache_creation_input_tokens"))
+            (reported("input_tokens"), reported("cache_read_input_tokens"), reported("cache_creation_input_tokens"))
         {
             assert_eq!(printed["input_tokens"].as_u64(), Some(input + read + write), "{}", recording.name);
             compared += 1;

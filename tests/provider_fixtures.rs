@@ -59,14 +59,14 @@ fn frame<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<SseEvent> {
 }
 
 fn replayed(recording: &FixtureRecording, chunk: Option<usize>) -> Value {
-    let how = ReplayOptions {
+    let options = ReplayOptions {
         api: "openai_chat".into(),
         dialect: Some(dialect(recording).name.into()),
         http_status: None,
         chunk,
         with_next_message: true,
     };
-    replay(&how, &recording.body).unwrap()
+    replay(&options, &recording.body).unwrap()
 }
 
 #[test]
@@ -133,10 +133,10 @@ fn recording_is_complete_only_with_terminal_event() {
                     .filter_map(|feature| feature.as_str()?.strip_prefix("fin:"))
                     .next();
                 assert_eq!(reason, expected, "{name}");
-                let says = |item: &DecodedItem| {
+                let content_of = |item: &DecodedItem| {
                     matches!(item, DecodedItem::Text(_) | DecodedItem::Thinking(_) | DecodedItem::ToolCall { .. })
                 };
-                assert!(items.iter().any(says), "{name} says nothing");
+                assert!(items.iter().any(content_of), "{name} yields no content");
             }
         }
         assert_eq!(outcome.complete, failure.is_none(), "{name}");
@@ -155,8 +155,8 @@ fn recording_prefix_ends_as_interrupted_with_text_prefix() {
         for cut in (0..20).map(|_| dice.next_below(body.len())) {
             let (_, early) = decode(recording, [&body[..cut]]);
             let has = |word: &[u8]| body[..cut].windows(word.len()).any(|window| window == word);
-            let is_told = has(b"finish_reason\":\"") || has(b"finish_reason\": \"") || has(b"[DONE]");
-            assert!(!early.complete || is_told, "{} cut at {cut}", recording.name);
+            let is_terminated = has(b"finish_reason\":\"") || has(b"finish_reason\": \"") || has(b"[DONE]");
+            assert!(!early.complete || is_terminated, "{} cut at {cut}", recording.name);
         }
     }
 }
@@ -214,14 +214,14 @@ fn recorded_error_bodies_are_classified() {
     let Some(recordings) = fixtures::recordings("http_errors", "body") else { return };
     for recording in recordings {
         let status = u16::try_from(recording.about["status"].as_u64().unwrap()).unwrap();
-        let how = ReplayOptions {
+        let options = ReplayOptions {
             api: "openai_chat".into(),
             dialect: None,
             http_status: Some(status),
             chunk: None,
             with_next_message: false,
         };
-        let printed = replay(&how, &recording.body).unwrap();
+        let printed = replay(&options, &recording.body).unwrap();
         let name = recording.name.rsplit('/').next().unwrap();
         let expected = match name {
             _ if name.contains("_auth_error") || name.starts_with("openai_401") => "provider_auth",
@@ -246,14 +246,14 @@ fn accepted_context_pairs_match_resent_history() {
         assert_eq!(next.about["status"], 200, "{}", next.name);
         let first = next.name.replace(".t2", ".t1.response");
         let first = pairs.iter().find(|pair| pair.name == first).unwrap();
-        let how = ReplayOptions {
+        let options = ReplayOptions {
             api: "openai_chat".into(),
             dialect: Some(dialect(next).name.into()),
             http_status: None,
             chunk: None,
             with_next_message: true,
         };
-        let ours = replay(&how, &first.body).unwrap()["next"].clone();
+        let ours = replay(&options, &first.body).unwrap()["next"].clone();
         let sent = next.about["request"]["messages"].as_array().unwrap();
         let sent = sent.iter().rev().find(|message| message["role"] == "assistant").unwrap();
         // A client may leave out what the server does not need: format, index, status.

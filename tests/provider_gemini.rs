@@ -40,8 +40,9 @@ fn decode(recording: &FixtureRecording) -> (Vec<DecodedItem>, DecodeOutcome) {
 }
 
 fn replayed(body: &[u8], chunk: Option<usize>) -> Value {
-    let how = ReplayOptions { api: "gemini".into(), dialect: None, http_status: None, chunk, with_next_message: true };
-    replay(&how, body).unwrap()
+    let options =
+        ReplayOptions { api: "gemini".into(), dialect: None, http_status: None, chunk, with_next_message: true };
+    replay(&options, body).unwrap()
 }
 
 /// Parses the chunks of a recording without the decoder.
@@ -78,8 +79,8 @@ fn every_recording_prefix_ends() {
         for cut in (0..20).map(|_| dice.next_below(recording.body.len())) {
             let (_, early) = decoding::decode(decoder(recording), [&recording.body[..cut]]);
             let begins = String::from_utf8_lossy(&recording.body[..cut]).replace(' ', "");
-            let is_told = begins.contains("\"finishReason\":\"") || begins.contains("\"blockReason\":\"");
-            assert!(!early.complete || is_told, "{} cut at {cut}", recording.name);
+            let is_terminated = begins.contains("\"finishReason\":\"") || begins.contains("\"blockReason\":\"");
+            assert!(!early.complete || is_terminated, "{} cut at {cut}", recording.name);
         }
     }
 }
@@ -112,7 +113,7 @@ fn recording_content_is_neither_lost_nor_reordered() {
     let Some(recordings) = gemini_recordings() else { return };
     for recording in recordings.iter().filter(|recording| !recording.name.starts_with("derived/")) {
         let (items, _) = decode(recording);
-        let told: Vec<(&str, String)> = items.iter().filter_map(item_text).fold(Vec::new(), merge_adjacent);
+        let decoded: Vec<(&str, String)> = items.iter().filter_map(item_text).fold(Vec::new(), merge_adjacent);
         let mut expected = Vec::new();
         for part in parts_of(recording) {
             let kind = if part["thought"] == true { "thinking" } else { "text" };
@@ -137,7 +138,7 @@ fn recording_content_is_neither_lost_nor_reordered() {
             expected.extend(part["thoughtSignature"].as_str().map(|signature| ("signature", signature.to_owned())));
         }
         let expected = expected.into_iter().fold(Vec::new(), merge_adjacent);
-        assert_eq!(told, expected, "{}", recording.name);
+        assert_eq!(decoded, expected, "{}", recording.name);
     }
 }
 
@@ -176,14 +177,14 @@ fn usage_of_recording_adds_up_to_its_total() {
     let Some(recordings) = gemini_recordings() else { return };
     let mut compared = 0;
     for recording in recordings.iter().filter(|recording| !recording.name.starts_with("derived/")) {
-        let Some(said) = chunks(recording).pop().and_then(|chunk| chunk.get("usageMetadata").cloned()) else {
+        let Some(metadata) = chunks(recording).pop().and_then(|chunk| chunk.get("usageMetadata").cloned()) else {
             continue;
         };
         let usage = replayed(&recording.body, None)["usage"].clone();
         let count = |value: &Value| value.as_u64().unwrap_or(0);
         let sum = count(&usage["input_tokens"]) + count(&usage["output_tokens"]);
-        assert_eq!(sum, count(&said["totalTokenCount"]), "{}", recording.name);
-        assert_eq!(usage["reasoning_tokens"], said["thoughtsTokenCount"], "{}", recording.name);
+        assert_eq!(sum, count(&metadata["totalTokenCount"]), "{}", recording.name);
+        assert_eq!(usage["reasoning_tokens"], metadata["thoughtsTokenCount"], "{}", recording.name);
         compared += 1;
     }
     assert!(compared >= 20, "only {compared} recordings were compared");
@@ -264,7 +265,7 @@ fn compare(name: &str, ours: &Value, request: &Value) {
 
 /// Returns the texts and other parts of a content in their order, and its signatures in theirs.
 fn normalized(content: &Value) -> (Vec<(&'static str, String)>, Vec<String>) {
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     let mut signatures = Vec::new();
     for part in content["parts"].as_array().unwrap() {
         signatures.extend(part["thoughtSignature"].as_str().map(|text| text.replace('-', "+").replace('_', "/")));
@@ -288,9 +289,9 @@ fn normalized(content: &Value) -> (Vec<(&'static str, String)>, Vec<String>) {
                 ("part", format!("{fields:?}"))
             }
         };
-        said = merge_adjacent(said, one);
+        parts = merge_adjacent(parts, one);
     }
-    (said, signatures)
+    (parts, signatures)
 }
 
 #[test]
@@ -299,14 +300,14 @@ fn recorded_error_documents_are_classified() {
     let mut compared = 0;
     for recording in recordings.iter().filter(|recording| recording.about["api"] == "gemini") {
         let status = u16::try_from(recording.about["status"].as_u64().unwrap()).unwrap();
-        let how = ReplayOptions {
+        let options = ReplayOptions {
             api: "gemini".into(),
             dialect: None,
             http_status: Some(status),
             chunk: None,
             with_next_message: false,
         };
-        let printed = replay(&how, &recording.body).unwrap();
+        let printed = replay(&options, &recording.body).unwrap();
         let expected = match status {
             400 => "provider_auth",
             404 => "model_not_found",

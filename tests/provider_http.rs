@@ -97,7 +97,7 @@ async fn endpoint_that_refuses_summaries_is_not_asked_again() {
     let refused = vec![ServerStep::Status(400), ServerStep::Bytes(refusal.to_vec()), ServerStep::Fin];
     let server = FakeProvider::start(vec![refused, stream("data: x\n\n")]).await;
     let provider = ResponsesEndpoint::new(&endpoint("fake", server.base_url()), HttpClient::default());
-    let asked = ChatRequest {
+    let request = ChatRequest {
         model: "gpt-5-mini".into(),
         system: None,
         history: Vec::new(),
@@ -111,10 +111,10 @@ async fn endpoint_that_refuses_summaries_is_not_asked_again() {
         previous_response: None,
         provider_tools: Vec::new(),
     };
-    let first = tokio::time::timeout(PATIENCE, provider.send(&asked.model, provider.build(&asked))).await.unwrap();
+    let first = tokio::time::timeout(PATIENCE, provider.send(&request.model, provider.build(&request))).await.unwrap();
     let Err(refused) = first else { panic!("it was not refused") };
     assert_eq!(refused.failure.kind, FailureKind::ProviderRefusedRequest);
-    let second = tokio::time::timeout(PATIENCE, provider.send(&asked.model, provider.build(&asked))).await.unwrap();
+    let second = tokio::time::timeout(PATIENCE, provider.send(&request.model, provider.build(&request))).await.unwrap();
     assert_eq!(second.unwrap().status, 200);
     let requests = server.requests();
     assert_eq!((requests[0].method.as_str(), requests[0].path.as_str()), ("POST", "/v1/responses"));
@@ -286,12 +286,12 @@ async fn refresh_lists_models_and_finds_local_servers() {
 
 #[tokio::test]
 async fn listed_capabilities_are_shown_and_decide_sent_parameters() {
-    let said = serde_json::json!({"data": [
+    let model_list = serde_json::json!({"data": [
         {"id": "a/reasoner", "name": "A: Reasoner", "context_length": 64_000,
             "top_provider": {"max_completion_tokens": 8_000}, "supported_parameters": ["max_tokens", "reasoning"]},
         {"id": "a/plain", "supported_parameters": ["max_tokens", "temperature"]},
     ]});
-    let list = vec![ServerStep::Status(200), ServerStep::Bytes(said.to_string().into_bytes()), ServerStep::Fin];
+    let list = vec![ServerStep::Status(200), ServerStep::Bytes(model_list.to_string().into_bytes()), ServerStep::Fin];
     let server = FakeProvider::start(vec![list]).await;
     let mut mine = endpoint("mine", server.base_url());
     mine.dialect = "openrouter".into();
@@ -309,10 +309,10 @@ async fn listed_capabilities_are_shown_and_decide_sent_parameters() {
     assert_eq!((reasoner.thinking_levels.len(), plain.thinking_levels.len()), (4, 0));
     assert!(shown("not/listed").is_default);
 
-    let asked = ModelParams { temperature: Some(0.5), thinking: Some(Thinking::High), ..ModelParams::default() };
+    let params = ModelParams { temperature: Some(0.5), thinking: Some(Thinking::High), ..ModelParams::default() };
     let sent = |model: &str| {
         let capabilities = registry.capabilities(&lock(model));
-        let settled = resolve_params(&asked, &ModelParams::default(), &capabilities).unwrap();
+        let settled = resolve_params(&params, &ModelParams::default(), &capabilities).unwrap();
         let request = ChatRequest {
             model: model.into(),
             system: None,
@@ -369,20 +369,21 @@ async fn public_endpoint_cannot_reach_local_addresses() {
 
 #[tokio::test]
 async fn reply_keeps_ordinary_header_values_and_redacts_credentials() {
-    let said = |key: &str, token: &str| format!("data: {key}, {token}, https://example.org, sk-no-key-required\n\n");
-    let server = FakeProvider::start(vec![stream(&said(KEY, "9f8e7d6c5b4a3f2e"))]).await;
+    let body_with =
+        |key: &str, token: &str| format!("data: {key}, {token}, https://example.org, sk-no-key-required\n\n");
+    let server = FakeProvider::start(vec![stream(&body_with(KEY, "9f8e7d6c5b4a3f2e"))]).await;
     let headers = [("HTTP-Referer", "https://example.org"), ("Proxy-Authorization", "Bearer 9f8e7d6c5b4a3f2e")];
     let headers = headers.map(|(name, value)| (name.to_owned(), value.into())).to_vec();
     let of = ProviderEndpoint { headers, ..endpoint("fake", server.base_url()) };
     let reply = ChatEndpoint::new(&of, HttpClient::default()).send("m", "{}".into()).await.unwrap();
-    assert_eq!(String::from_utf8(read(reply).await.0).unwrap(), said("[removed]", "[removed]"));
+    assert_eq!(String::from_utf8(read(reply).await.0).unwrap(), body_with("[removed]", "[removed]"));
 
     // Exports redact the same keys; the placeholder that servers without keys take is ordinary text and stays.
     let keyless =
         ProviderEndpoint { api_key: Some("sk-no-key-required".into()), ..endpoint("keyless", server.base_url()) };
     let registry = ProviderRegistry::new(vec![of, keyless], None, Vec::new(), DemoProvider::new(0.0));
-    let clean = registry.redact_keys(said(KEY, "9f8e7d6c5b4a3f2e").into());
-    assert_eq!(clean, said("[removed]", "[removed]"));
+    let clean = registry.redact_keys(body_with(KEY, "9f8e7d6c5b4a3f2e").into());
+    assert_eq!(clean, body_with("[removed]", "[removed]"));
 }
 
 #[tokio::test]

@@ -29,8 +29,9 @@ fn decoder(_: &FixtureRecording) -> Box<dyn Decoder> {
 }
 
 fn replayed(body: &[u8], chunk: Option<usize>) -> Value {
-    let how = ReplayOptions { api: "ollama".into(), dialect: None, http_status: None, chunk, with_next_message: true };
-    replay(&how, body).unwrap()
+    let options =
+        ReplayOptions { api: "ollama".into(), dialect: None, http_status: None, chunk, with_next_message: true };
+    replay(&options, body).unwrap()
 }
 
 /// Parses the lines of a recording without the decoder.
@@ -133,8 +134,8 @@ async fn requests_use_ollama_paths() {
     let listed = tokio::time::timeout(patience, provider.list_models().unwrap()).await.unwrap().unwrap();
     assert_eq!(listed.iter().map(|model| model.id.as_str()).collect::<Vec<_>>(), ["b:latest", "a"]);
     tokio::time::timeout(patience, provider.send("a", "{}".into())).await.unwrap().unwrap();
-    let asked: Vec<(String, String)> =
+    let requests: Vec<(String, String)> =
         server.requests().into_iter().map(|request| (request.method, request.path)).collect();
     let expected = [("GET", "/api/tags"), ("POST", "/api/chat")];
-    assert_eq!(asked, expected.map(|(method, path)| (method.to_owned(), path.to_owned())));
+    assert_eq!(requests, expected.map(|(method, path)| (method.to_owned(), path.to_owned())));
 }

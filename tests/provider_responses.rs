@@ -46,14 +46,14 @@ fn decode(body: &[u8]) -> (Vec<DecodedItem>, DecodeOutcome) {
 }
 
 fn replayed(body: &[u8], http_status: Option<u16>) -> Value {
-    let how = ReplayOptions {
+    let options = ReplayOptions {
         api: "openai_responses".into(),
         dialect: None,
         http_status,
         chunk: None,
         with_next_message: true,
     };
-    replay(&how, body).unwrap()
+    replay(&options, body).unwrap()
 }
 
 /// Parses the events of a body without any code of the product.
@@ -75,8 +75,8 @@ fn is_terminal(event: &Value) -> bool {
 /// Returns the output of a response: the one of its terminal event or, if that one is empty, the items of the
 /// `output_item.done` events.
 fn output(events: &[Value]) -> Vec<Value> {
-    let said = events.iter().find(|event| is_terminal(event)).map(|event| &event["response"]["output"]);
-    match said.and_then(Value::as_array) {
+    let terminal_output = events.iter().find(|event| is_terminal(event)).map(|event| &event["response"]["output"]);
+    match terminal_output.and_then(Value::as_array) {
         Some(output) if !output.is_empty() => output.clone(),
         _ => {
             let ends = events.iter().filter(|event| event["type"] == "response.output_item.done");
@@ -106,31 +106,33 @@ fn without_whitespace(thinking: &str) -> String {
 }
 
 fn merge_items(items: &[DecodedItem]) -> MergedReply {
-    let mut told = MergedReply::default();
+    let mut merged = MergedReply::default();
     for item in items {
         match item {
-            DecodedItem::Text(text) => told.text.push_str(text),
-            DecodedItem::Thinking(text) => told.thinking.push_str(&without_whitespace(text)),
+            DecodedItem::Text(text) => merged.text.push_str(text),
+            DecodedItem::Thinking(text) => merged.thinking.push_str(&without_whitespace(text)),
             DecodedItem::TextReplaced(_)
             | DecodedItem::ThinkingReplaced(_)
             | DecodedItem::ThinkingTitle(_)
             | DecodedItem::ToolArgumentsReplaced { .. } => {
                 panic!("recordings need no corrections: {item:?}")
             }
-            DecodedItem::ThinkingSignature(_) => told.signatures += 1,
+            DecodedItem::ThinkingSignature(_) => merged.signatures += 1,
             DecodedItem::ToolCall { index, id, name } => {
-                assert_eq!(usize::try_from(*index).unwrap(), told.calls.len());
-                told.calls.push((id.clone(), name.clone(), String::new()));
+                assert_eq!(usize::try_from(*index).unwrap(), merged.calls.len());
+                merged.calls.push((id.clone(), name.clone(), String::new()));
             }
-            DecodedItem::ToolArguments { index, text } => told.calls[usize::try_from(*index).unwrap()].2.push_str(text),
-            DecodedItem::Image(_) => told.others.push("image".to_owned()),
-            DecodedItem::ProviderToolCall { name, .. } => told.others.push(format!("own {name}")),
+            DecodedItem::ToolArguments { index, text } => {
+                merged.calls[usize::try_from(*index).unwrap()].2.push_str(text)
+            }
+            DecodedItem::Image(_) => merged.others.push("image".to_owned()),
+            DecodedItem::ProviderToolCall { name, .. } => merged.others.push(format!("own {name}")),
             DecodedItem::ProviderToolArguments { .. } | DecodedItem::ProviderToolResult { .. } => {}
-            DecodedItem::Opaque(map) if map["type"] == "x:citation" => told.citations += 1,
+            DecodedItem::Opaque(map) if map["type"] == "x:citation" => merged.citations += 1,
             DecodedItem::Opaque(map) if map["type"] == "x:sources" => {
-                told.citations += map["sources"].as_array().unwrap().len();
+                merged.citations += map["sources"].as_array().unwrap().len();
             }
-            DecodedItem::Opaque(map) => told.others.push(map["type"].as_str().unwrap().to_owned()),
+            DecodedItem::Opaque(map) => merged.others.push(map["type"].as_str().unwrap().to_owned()),
             DecodedItem::Model(_)
             | DecodedItem::Usage(_)
             | DecodedItem::Cost(_)
@@ -141,40 +143,40 @@ fn merge_items(items: &[DecodedItem]) -> MergedReply {
             | DecodedItem::Notice(_) => {}
         }
     }
-    told
+    merged
 }
 
 fn expected(output: &[Value]) -> MergedReply {
-    let mut told = MergedReply::default();
+    let mut merged = MergedReply::default();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     for item in output {
         let text = |field: &str| item[field].as_str().unwrap_or_default().to_owned();
         match item["type"].as_str().unwrap() {
             "message" => {
                 for part in list(&item["content"]) {
-                    told.text.push_str(part["text"].as_str().or(part["refusal"].as_str()).unwrap());
-                    told.citations += list(&part["annotations"]).len();
+                    merged.text.push_str(part["text"].as_str().or(part["refusal"].as_str()).unwrap());
+                    merged.citations += list(&part["annotations"]).len();
                 }
             }
             "reasoning" => {
                 for part in list(&item["summary"]).into_iter().chain(list(&item["content"])) {
-                    told.thinking.push_str(&without_whitespace(part["text"].as_str().unwrap()));
+                    merged.thinking.push_str(&without_whitespace(part["text"].as_str().unwrap()));
                 }
-                told.signatures += usize::from(item["encrypted_content"].is_string());
+                merged.signatures += usize::from(item["encrypted_content"].is_string());
             }
-            "function_call" => told.calls.push((text("call_id"), text("name"), text("arguments"))),
-            "custom_tool_call" => told.calls.push((text("call_id"), text("name"), text("input"))),
-            "web_search_call" => told.others.push("own web_search".into()),
-            "file_search_call" => told.others.push("own file_search".into()),
-            "code_interpreter_call" => told.others.push("own code_interpreter".into()),
-            "mcp_call" => told.others.push(format!("own {}", text("name"))),
+            "function_call" => merged.calls.push((text("call_id"), text("name"), text("arguments"))),
+            "custom_tool_call" => merged.calls.push((text("call_id"), text("name"), text("input"))),
+            "web_search_call" => merged.others.push("own web_search".into()),
+            "file_search_call" => merged.others.push("own file_search".into()),
+            "code_interpreter_call" => merged.others.push("own code_interpreter".into()),
+            "mcp_call" => merged.others.push(format!("own {}", text("name"))),
             other => match other.strip_suffix("_call").or(Some(other).filter(|other| other.starts_with("mcp_"))) {
-                Some(name) => told.others.push(format!("own {name}")),
-                None => told.others.push(format!("x:{other}")),
+                Some(name) => merged.others.push(format!("own {name}")),
+                None => merged.others.push(format!("x:{other}")),
             },
         }
     }
-    told
+    merged
 }
 
 #[test]
@@ -225,17 +227,17 @@ fn recording_ends_as_terminal_event_says() {
         let events = events(&recording.body);
         let terminal = events.iter().find(|event| is_terminal(event)).filter(|_| failure.is_none());
         if let Some(usage) = terminal.map(|event| &event["response"]["usage"]) {
-            let said = items
+            let ending = items
                 .iter()
                 .rev()
                 .find_map(|item| if let DecodedItem::Usage(usage) = item { Some(*usage) } else { None });
-            let said = said.unwrap();
+            let ending = ending.unwrap();
             for (found, path) in [
-                (said.input_tokens, "/input_tokens"),
-                (said.output_tokens, "/output_tokens"),
-                (said.cache_read_tokens, "/input_tokens_details/cached_tokens"),
-                (said.cache_write_tokens, "/input_tokens_details/cache_write_tokens"),
-                (said.reasoning_tokens, "/output_tokens_details/reasoning_tokens"),
+                (ending.input_tokens, "/input_tokens"),
+                (ending.output_tokens, "/output_tokens"),
+                (ending.cache_read_tokens, "/input_tokens_details/cached_tokens"),
+                (ending.cache_write_tokens, "/input_tokens_details/cache_write_tokens"),
+                (ending.reasoning_tokens, "/output_tokens_details/reasoning_tokens"),
             ] {
                 assert_eq!(found, usage.pointer(path).and_then(Value::as_u64), "{name} {path}");
             }
@@ -298,9 +300,9 @@ fn content_is_neither_lost_nor_doubled_when_server_omits_events() {
         let events = events(&recording.body);
         let Some(terminal) = events.iter().find(|event| is_terminal(event)) else { continue };
         let whole = merge_items(&decode(&recording.body).0);
-        let check = |what: &str, kept: Vec<Value>| {
+        let check = |case: &str, kept: Vec<Value>| {
             let (items, _) = decode(&body_of(&kept));
-            assert_eq!(merge_items(&items), whole, "{} {what}", recording.name);
+            assert_eq!(merge_items(&items), whole, "{} {case}", recording.name);
         };
         let without = |ending: &str| {
             events
@@ -326,9 +328,9 @@ fn content_is_neither_lost_nor_doubled_when_server_omits_events() {
             check("with the terminal alone", vec![terminal.clone()]);
             // Items that are complete only at their end come with the terminal event then, after a call whose
             // beginning was seen.
-            let in_any_order = |mut told: MergedReply| {
-                told.others.sort();
-                told
+            let in_any_order = |mut merged: MergedReply| {
+                merged.others.sort();
+                merged
             };
             let (items, _) = decode(&body_of(&without("output_item.done")));
             let (kept, all) =

@@ -30,14 +30,14 @@ fn all_recordings() -> Option<Vec<(&'static str, FixtureRecording)>> {
 }
 
 fn read(api: &str, dialect: Option<&str>, body: &[u8]) -> Value {
-    let how = ReplayOptions {
+    let options = ReplayOptions {
         api: api.into(),
         dialect: dialect.map(str::to_owned),
         http_status: None,
         chunk: None,
         with_next_message: false,
     };
-    replay(&how, body).unwrap()
+    replay(&options, body).unwrap()
 }
 
 /// Parses the JSON values of a body without any code of the product: events of one line each, or one document.
@@ -59,8 +59,8 @@ fn total(api: &str, body: &[u8]) -> Option<u64> {
         "openai_responses" => &["/response/usage/total_tokens"],
         _ => &["/usage/total_tokens", "/x_groq/usage/total_tokens"],
     };
-    let said = |value: &Value| paths.iter().find_map(|path| value.pointer(path)?.as_u64());
-    values(body).iter().rev().find_map(said)
+    let reported = |value: &Value| paths.iter().find_map(|path| value.pointer(path)?.as_u64());
+    values(body).iter().rev().find_map(reported)
 }
 
 #[test]
@@ -96,8 +96,8 @@ fn anthropic_input_is_input_plus_both_cached_parts() {
         // Each count keeps its last reported value.
         let mut last = json!({});
         for value in values(&recording.body) {
-            let said = value.pointer("/message/usage").or(value.get("usage"));
-            for (key, count) in said.and_then(Value::as_object).into_iter().flatten().filter(|(_, v)| v.is_u64()) {
+            let reported = value.pointer("/message/usage").or(value.get("usage"));
+            for (key, count) in reported.and_then(Value::as_object).into_iter().flatten().filter(|(_, v)| v.is_u64()) {
                 last[key.as_str()] = count.clone();
             }
         }

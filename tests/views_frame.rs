@@ -264,13 +264,13 @@ async fn text_of_person_or_model_never_becomes_markup() {
         let mut page = chat_page(TurnStatus::Complete, words);
         page.models.push(Model { provider_name: words.into(), name: words.into(), ..model(words, words, false) });
         page.notices.push(ComposerNotice::FoundLocally { name: words.into(), address: words.into(), has_models: true });
-        let way = ConnectionOption {
+        let option = ConnectionOption {
             id: words.into(),
             name: words.into(),
             keys_at: Some(words.into()),
             ..ConnectionOption::default()
         };
-        page.notices.push(ComposerNotice::NothingConfigured { ways: vec![way] });
+        page.notices.push(ComposerNotice::NothingConfigured { ways: vec![option] });
         let new = ChatPage { chat: None, branch: None, turns: Vec::new(), ..page.clone() };
         let listed = vec![ChatListItem {
             id: id(1),
@@ -313,7 +313,7 @@ async fn composer_shows_context_usage_and_warns_in_time() {
     };
     let nearly = "This chat is close to the model's context limit.";
     let full = "This chat exceeds the model's context limit.";
-    for (used, says, has_bar) in [
+    for (used, texts, has_bar) in [
         (38_400, vec!["≈ 38k of 200k tokens"], false),
         (119_999, vec!["≈ 120k of 200k tokens"], false),
         (120_000, vec!["≈ 120k of 200k tokens", "value=\"60\""], true),
@@ -322,11 +322,11 @@ async fn composer_shows_context_usage_and_warns_in_time() {
     ] {
         let page = page(Some(used), vec![locked()]);
         let html = render(move || view! { <ChatScreen page=page.clone()/> }).await;
-        for part in &says {
+        for part in &texts {
             assert!(html.contains(part), "{used}: {part} is missing in {html}");
         }
         assert_eq!(html.contains("<meter"), has_bar, "{used}");
-        assert_eq!(html.contains(nearly) || html.contains(full), says.len() > 2, "{used}");
+        assert_eq!(html.contains(nearly) || html.contains(full), texts.len() > 2, "{used}");
     }
     // The context meter is absent when either number is unknown.
     let unknown = Model { context_tokens: None, ..locked() };

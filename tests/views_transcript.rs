@@ -134,14 +134,14 @@ fn text(html: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn assert_says(html: &str, words: &str) {
-    let said = text(html);
-    assert!(said.contains(words), "{words:?} not in {said:?}");
+fn assert_text(html: &str, words: &str) {
+    let shown = text(html);
+    assert!(shown.contains(words), "{words:?} not in {shown:?}");
 }
 
 fn assert_silent(html: &str, words: &str) {
-    let said = text(html);
-    assert!(!said.contains(words), "{words:?} in {said:?}");
+    let shown = text(html);
+    assert!(!shown.contains(words), "{words:?} in {shown:?}");
 }
 
 #[test]
@@ -155,8 +155,8 @@ fn every_turn_is_article_with_its_id_role_status_and_heading() {
         assert!(article.contains(&format!("aria-labelledby=\"turn-{}-heading\"", turn_id(n))), "{article}");
         assert!(html.contains(&format!("<h3 id=\"turn-{}-heading\"", turn_id(n))));
     }
-    assert_says(&html, "You , 2026-01-01 00:01 UTC");
-    assert_says(&html, "Assistant, demo-scripted , 2026-01-01 00:02 UTC");
+    assert_text(&html, "You , 2026-01-01 00:01 UTC");
+    assert_text(&html, "Assistant, demo-scripted , 2026-01-01 00:02 UTC");
     assert!(html.contains("<ol id=\"transcript\""));
     assert_eq!(html.matches("id=\"latest\"").count(), 1);
 }
@@ -175,9 +175,9 @@ fn notice_precedes_reply_and_does_not_split_reasoning() {
         let html = render_turn(turn);
         assert_eq!(html.matches("class=\"notice-line\"").count(), 2);
         assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 1, "one panel of reasoning");
-        let said = text(&html);
-        let at = |words: &str| said.find(words).unwrap_or_else(|| panic!("no {words:?} in {said}"));
-        assert!(at(refused.sentence()) < at("one") && at(dropped.sentence()) < at("one"), "{said}");
+        let shown = text(&html);
+        let at = |words: &str| shown.find(words).unwrap_or_else(|| panic!("no {words:?} in {shown}"));
+        assert!(at(refused.sentence()) < at("one") && at(dropped.sentence()) < at("one"), "{shown}");
         assert_eq!(html.matches("data-block-type=\"x:notice\"").count(), 2);
     }
     assert!(!render_turn(reply(2, [Content::text("So.")])).contains("notice-line"));
@@ -201,7 +201,7 @@ fn finished_reasoning_block_is_closed_disclosure_with_label() {
     let summary = tag(&html, "aria-controls=\"reasoning-");
     assert!(summary.starts_with("<summary ") && summary.contains("role=\"button\""), "{summary}");
     assert!(summary.contains("aria-expanded=\"false\""), "{summary}");
-    assert_says(&html, "Thought for 2 s · 1 tool call");
+    assert_text(&html, "Thought for 2 s · 1 tool call");
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn streaming_reasoning_block_is_open_and_shows_topic() {
     let panel = tag(&html, "data-segment=\"reasoning\"");
     assert!(panel.contains(" open"), "{panel}");
     assert!(tag(&html, "aria-controls=\"reasoning-").contains("aria-expanded=\"true\""));
-    assert_says(&html, "Thinking: checking the offsets");
+    assert_text(&html, "Thinking: checking the offsets");
     assert_silent(&html, "Thought for");
     assert!(tag(&html, "data-role=\"assistant\"").contains("aria-busy=\"true\""));
     assert!(tag(&html, "class=\"timer\"").contains("aria-hidden=\"true\""));
@@ -234,9 +234,9 @@ fn streaming_reasoning_block_is_open_and_shows_topic() {
 #[test]
 fn reply_without_token_shows_status_and_no_disclosure() {
     let html = render_turn(turn(2, Role::Assistant, TurnStatus::Pending));
-    assert_says(&html, "Thinking…");
+    assert_text(&html, "Thinking…");
     assert!(!html.contains("data-segment"));
-    assert_says(&html, "Refresh");
+    assert_text(&html, "Refresh");
     assert_silent(&html, "Retry");
 }
 
@@ -246,8 +246,8 @@ fn waiting_retry_is_visible() {
     let reason = Failure::new(FailureKind::ProviderOverloaded, "Demo");
     waiting.attempt = Some(RetryAttempt { number: 2, of: 3, wait_ms: 12_000, reason });
     let html = render_turn(waiting);
-    assert_says(&html, "Attempt 2 of 3");
-    assert_says(&html, "Retrying in 12 s.");
+    assert_text(&html, "Attempt 2 of 3");
+    assert_text(&html, "Retrying in 12 s.");
 }
 
 #[test]
@@ -259,19 +259,19 @@ fn interrupted_reasoning_shows_reason() {
         turn.blocks[0].state = BlockState::Aborted;
         render_turn(turn)
     };
-    assert_says(&cut(TurnStatus::Cancelled, None), "Thought for 7 s · stopped");
-    assert_says(&cut(TurnStatus::Cancelled, None), "Stopped by you");
+    assert_text(&cut(TurnStatus::Cancelled, None), "Thought for 7 s · stopped");
+    assert_text(&cut(TurnStatus::Cancelled, None), "Stopped by you");
     let truncated = cut(TurnStatus::Error, Some(FailureKind::ProviderTruncated));
-    assert_says(&truncated, "Thought for 7 s · connection lost");
+    assert_text(&truncated, "Thought for 7 s · connection lost");
     let restarted = cut(TurnStatus::Error, Some(FailureKind::ServerRestarted));
-    assert_says(&restarted, "Thought for 7 s · server restarted");
+    assert_text(&restarted, "Thought for 7 s · server restarted");
 }
 
 #[test]
 fn hidden_reasoning_is_shown_and_cannot_be_opened() {
     let html = render_turn(reply(2, [thought("", None, Some(12_000)), Content::text("Done.")]));
     assert!(tag(&html, "data-segment=\"reasoning\"").starts_with("<div "));
-    assert_says(&html, "Thought for 12 s · hidden by the provider");
+    assert_text(&html, "Thought for 12 s · hidden by the provider");
 }
 
 #[test]
@@ -288,9 +288,9 @@ fn failed_tool_in_reasoning_is_counted_in_label() {
             Content::text("So."),
         ],
     ));
-    assert_says(&html, "Thought for 12 s · 2 tool calls, 1 failed");
-    assert_says(&html, "3 results");
-    assert_says(&html, "timed out after 60 s");
+    assert_text(&html, "Thought for 12 s · 2 tool calls, 1 failed");
+    assert_text(&html, "3 results");
+    assert_text(&html, "timed out after 60 s");
 }
 
 #[test]
@@ -307,8 +307,8 @@ fn reasoning_continued_in_next_reply_is_one_block_where_it_starts() {
         turn_view(user_turn(4, "And?")),
     ]);
     assert_eq!(html.matches("data-segment=\"reasoning\"").count(), 1);
-    assert_says(&html, "Thought for 5 s · 1 tool call");
-    let at = |what: &str| html.find(what).unwrap_or_else(|| panic!("no {what}"));
+    assert_text(&html, "Thought for 5 s · 1 tool call");
+    let at = |part: &str| html.find(part).unwrap_or_else(|| panic!("no {part}"));
     let places = [
         at(&format!("data-turn-id=\"{first_id}\"")),
         at("Planning it."),
@@ -333,7 +333,7 @@ fn without_thinking_mode_there_is_no_reasoning() {
     let html = render_turns(vec![shown]);
     assert!(!html.contains("data-segment=\"reasoning\""));
     assert_silent(&html, "secret plan");
-    assert_says(&html, "Answer.");
+    assert_text(&html, "Answer.");
 }
 
 #[test]
@@ -353,8 +353,8 @@ fn tool_card_has_name_as_heading_and_state_as_text() {
         assert!(tag(&html, "data-segment=\"tool\"").contains("data-block-type=\"tool_use\""));
         let heading = tag(&html, "class=\"tool-name\"");
         assert!(heading.starts_with("<h4 "), "{heading}");
-        assert_says(&html, "search “rust sse”");
-        assert_says(&html, words);
+        assert_text(&html, "search “rust sse”");
+        assert_text(&html, words);
     }
 }
 
@@ -365,15 +365,15 @@ fn streaming_arguments_are_shown_as_they_arrive() {
         *arguments_raw = Some("{\"query\": \"ru".into());
     }
     let html = render_turn(turn);
-    assert_says(&html, "{\"query\": \"ru");
-    assert_says(&html, "writing arguments…");
+    assert_text(&html, "{\"query\": \"ru");
+    assert_text(&html, "writing arguments…");
 }
 
 #[test]
 fn tool_interrupted_by_restart_shows_unknown_outcome() {
     let contents = vec![tool_use("c1", "delete", json!({}), ToolStatus::Cancelled)];
     let html = render_turn(failed_turn(FailureKind::ServerRestarted, contents));
-    assert_says(&html, "server restarted; may or may not have run");
+    assert_text(&html, "server restarted; may or may not have run");
 }
 
 #[test]
@@ -383,7 +383,7 @@ fn long_result_is_truncated_with_note() {
         [tool_use("c1", "read", json!({}), ToolStatus::Done), tool_result("c1", "read", json!("ä".repeat(100_000)))],
     ));
     assert!(html.len() < 90_000, "{}", html.len());
-    assert_says(&html, "Showing the first 64 KiB of 196 KiB. Open full content");
+    assert_text(&html, "Showing the first 64 KiB of 196 KiB. Open full content");
 }
 
 #[test]
@@ -392,12 +392,12 @@ fn every_failure_has_code_message_and_retry() {
         let html = render_turn(failed_turn(kind, vec![Content::text("Half an ans")]));
         let panel = tag(&html, &format!("data-error=\"{}\"", kind.as_str()));
         assert!(panel.contains("role=\"group\""), "{panel}");
-        assert_says(&html, "Half an ans");
-        assert_says(&html, &Failure::new(kind, "Demo").message);
-        assert_says(&html, "status 500: &lt;b&gt;no&lt;/b&gt;");
+        assert_text(&html, "Half an ans");
+        assert_text(&html, &Failure::new(kind, "Demo").message);
+        assert_text(&html, "status 500: &lt;b&gt;no&lt;/b&gt;");
         assert_eq!(html.matches("action=\"/forms/retry\"").count(), 1, "one button, in the panel");
         if let Some(step) = words::next_step(kind) {
-            assert_says(&html, step);
+            assert_text(&html, step);
         }
         assert!(tag(&html, "data-role=\"assistant\"").contains("data-status=\"error\""));
     }
@@ -405,7 +405,7 @@ fn every_failure_has_code_message_and_retry() {
 
 #[test]
 fn failure_has_recovery_links_that_work_without_script() {
-    let drawn = |kind| {
+    let rendered = |kind| {
         let mut turn = failed_turn(kind, vec![]);
         (turn.provider_used, turn.prev_turn_id) = (Some("openai-2".into()), Some(turn_id(1)));
         render_turns(vec![turn_view(user_turn(1, "Hi")), turn_view(turn)])
@@ -414,21 +414,21 @@ fn failure_has_recovery_links_that_work_without_script() {
     for (kind, name) in
         [(FailureKind::ProviderAuth, "Replace API key"), (FailureKind::ProviderQuota, "Open provider settings")]
     {
-        let html = drawn(kind);
+        let html = rendered(kind);
         assert!(tag(&html, card).contains("rel=\"external\""), "{kind:?}");
-        assert_says(&html, name);
+        assert_text(&html, name);
         let again = format!("href=\"/turns/{}/again\"", turn_id(2));
         assert_eq!(html.matches(&again).count(), 1, "{kind:?}: in the panel, and not beside it once more");
     }
-    let unreachable = drawn(FailureKind::ProviderUnreachable);
-    assert_says(&unreachable, "Test connection");
+    let unreachable = rendered(FailureKind::ProviderUnreachable);
+    assert_text(&unreachable, "Test connection");
     assert!(
         tag(&unreachable, "action=\"/forms/providers/test\"").contains("method=\"post\""),
         "it tests, and does not only lead there"
     );
     tag(&unreachable, "name=\"id\" value=\"openai-2\"");
     for kind in [FailureKind::ContextTooLong, FailureKind::ProviderRefusedRequest] {
-        let html = drawn(kind);
+        let html = rendered(kind);
         for (turn, page) in [(2, "sent"), (1, "edit")] {
             // A link to a section of the page has a fragment behind its path.
             let link = format!("href=\"/turns/{}/{page}", turn_id(turn));
@@ -436,7 +436,7 @@ fn failure_has_recovery_links_that_work_without_script() {
         }
     }
     // A failure that ends by waiting links to no settings.
-    assert!(!drawn(FailureKind::ProviderOverloaded).contains("/settings/providers"));
+    assert!(!rendered(FailureKind::ProviderOverloaded).contains("/settings/providers"));
     let before_it_was_known = render_turn(failed_turn(FailureKind::ProviderAuth, vec![]));
     assert!(before_it_was_known.contains("href=\"/settings/providers"), "the card may not be known");
 }
@@ -479,17 +479,17 @@ fn failure_message_of_older_version_is_shown_once_with_new_sentence() {
     let html = render_turn(turn);
     let block = tag(&html, &format!("data-block-id=\"{}\"", block_id(2 << 20)));
     assert!(block.contains(" hidden"), "{block}");
-    assert_says(&html, "Demo rejected the API key.");
+    assert_text(&html, "Demo rejected the API key.");
 }
 
 #[test]
 fn early_ending_reason_is_shown_after_reply() {
     let cut = reply(2, [Content::text("Half of"), Notice::LengthReached.content_with_stop_reason("length")]);
     let html = render_turn(cut);
-    assert_says(&html, "Half of The reply reached the model's length limit.");
+    assert_text(&html, "Half of The reply reached the model's length limit.");
     assert_eq!(html.matches("length limit").count(), 1, "not in front of it too");
     let filtered = reply(2, [Content::text("Once"), Notice::Filtered.content_with_stop_reason("SAFETY")]);
-    assert_says(&render_turn(filtered), "The provider's content filter ended the reply here.");
+    assert_text(&render_turn(filtered), "The provider's content filter ended the reply here.");
     assert_silent(&render_turn(reply(2, [Content::text("All of it.")])), "length limit");
 }
 
@@ -497,10 +497,10 @@ fn early_ending_reason_is_shown_after_reply() {
 fn failure_shows_known_wait_and_links_to_earlier_turn() {
     let mut limited = failed_turn(FailureKind::ProviderRateLimited, Vec::new());
     limited.error.as_mut().unwrap().retry_after_ms = Some(11_400);
-    assert_says(&render_turn(limited), "The provider asked you to wait 12 s.");
+    assert_text(&render_turn(limited), "The provider asked you to wait 12 s.");
     let mut silent = failed_turn(FailureKind::ProviderStalled, Vec::new());
     silent.error = Some(Failure::stalled(60, "Demo"));
-    assert_says(&render_turn(silent), "Demo sent nothing for 60 s.");
+    assert_text(&render_turn(silent), "Demo sent nothing for 60 s.");
     let mut long = failed_turn(FailureKind::ContextTooLong, Vec::new());
     (long.id, long.prev_turn_id) = (turn_id(4), Some(turn_id(3)));
     let mut question = user_turn(3, "And?");
@@ -513,7 +513,7 @@ fn failure_shows_known_wait_and_links_to_earlier_turn() {
         turn_view(long),
     ];
     let html = render_turns(path);
-    assert_says(&html, "Branch from an earlier reply");
+    assert_text(&html, "Branch from an earlier reply");
     assert!(html.contains(&format!("href=\"/c/{chat}?from={}\"", turn_id(2))));
 }
 
@@ -534,7 +534,7 @@ fn versions_are_links_with_button_labels() {
     let html = render_turns(vec![second]);
     let group = tag(&html, "aria-label=\"Versions\"");
     assert!(group.contains("role=\"group\""), "{group}");
-    assert_says(&html, "2/3");
+    assert_text(&html, "2/3");
     for (name, to) in [("Previous version, 1 of 3", turn_id(7)), ("Next version, 3 of 3", turn_id(9))] {
         let link = tag(&html, &format!("aria-label=\"{name}\""));
         assert!(link.starts_with("<a ") && link.contains("role=\"button\""), "{link}");
@@ -563,13 +563,13 @@ fn version_list_links_describe_each_version() {
     let html = render_turns(vec![second.clone()]);
     let button = tag(&html, &format!("popovertarget=\"turn-{}-versions\"", turn_id(2)));
     assert!(button.starts_with("<button"), "{button}");
-    assert_says(
+    assert_text(
         &html,
         "1/3 &lt;b&gt;First&lt;/b&gt; 2026-01-01 00:01 UTC · model-a · stopped · followed by 6 messages",
     );
     // The state on screen is newer than the list.
-    assert_says(&html, "edited by you · demo-scripted");
-    assert_says(&html, "in progress · followed by 1 message");
+    assert_text(&html, "edited by you · demo-scripted");
+    assert_text(&html, "in progress · followed by 1 message");
     assert!(html.contains("aria-label=\"Another version is being generated\""));
     assert_eq!(html.matches("aria-current=\"true\"").count(), 1);
     second.versions[2].status = TurnStatus::Complete;
@@ -601,7 +601,7 @@ fn turn_actions_have_links_without_script() {
 fn person_written_reply_is_marked() {
     let mut turn = reply(2, [Content::text("Mine.")]);
     turn.blocks[0].author = turnleaf::domain::Author::User;
-    assert_says(&render_turn(turn), "Edited by you");
+    assert_text(&render_turn(turn), "Edited by you");
     assert_silent(&render_turn(reply(2, [Content::text("Its own.")])), "Edited by you");
 }
 
@@ -623,16 +623,16 @@ fn reply_usage_is_shown_below_it_and_unknown_usage_is_not() {
     turn.cost = Some(Cost { micros: 4_012, is_estimated: true });
     turn.completed_at = Some(turn.created_at + chrono::TimeDelta::seconds(14));
     let html = render_turn(turn);
-    assert_says(&html, "demo-scripted 1.2k in · 340 out ≈ $0.004 14 s");
+    assert_text(&html, "demo-scripted 1.2k in · 340 out ≈ $0.004 14 s");
     let mut unpriced = reply(2, [Content::text("Done.")]);
     unpriced.usage = Usage { input_tokens: Some(7), ..Usage::default() };
     let html = render_turn(unpriced);
-    assert_says(&html, "7 in · — out");
+    assert_text(&html, "7 in · — out");
     assert_eq!(html.matches('—').count(), 1, "a cost that nobody knows is no dash at the end: {html}");
-    let mut said = reply(2, [Content::text("Done.")]);
-    said.usage = Usage { output_tokens: Some(7), ..Usage::default() };
-    said.cost = Some(Cost { micros: 1_500_000, is_estimated: false });
-    assert_says(&render_turn(said), "— in · 7 out $1.50");
+    let mut answered = reply(2, [Content::text("Done.")]);
+    answered.usage = Usage { output_tokens: Some(7), ..Usage::default() };
+    answered.cost = Some(Cost { micros: 1_500_000, is_estimated: false });
+    assert_text(&render_turn(answered), "— in · 7 out $1.50");
     let unknown = render_turn(reply(2, [Content::text("Done.")]));
     for part in [" in ·", " out", "$", "—"] {
         assert_silent(&unknown, part);
@@ -649,7 +649,7 @@ fn server_rendered_block_is_used_when_present() {
 
 #[test]
 fn empty_reply_is_marked() {
-    assert_says(&render_turn(reply(2, [])), "The reply is empty.");
+    assert_text(&render_turn(reply(2, [])), "The reply is empty.");
 }
 
 #[test]
@@ -674,15 +674,15 @@ fn hostile_text_stays_text_everywhere() {
         error.message = hostile.into();
         error.detail = Some(hostile.into());
     }
-    let mut asked = user_turn(1, hostile);
-    asked.blocks.push(fixtures::block(
+    let mut question = user_turn(1, hostile);
+    question.blocks.push(fixtures::block(
         1,
         1,
         Content::Image { blob: "b".into(), mime: "m".into(), alt: hostile.into() },
     ));
     let mut streaming = streaming_turn(vec![thought(hostile, Some(hostile), None)]);
     streaming.id = turn_id(4);
-    let html = render_turns(vec![turn_view(asked), turn_view(answer), turn_view(streaming)]);
+    let html = render_turns(vec![turn_view(question), turn_view(answer), turn_view(streaming)]);
     for raw in ["<script", "<img", "</textarea", "</title", "onerror=alert(1)>\"'"] {
         assert!(!html.contains(raw), "{raw} in {html}");
     }
@@ -722,12 +722,15 @@ fn path_window_links_to_rest_at_both_ends() {
 #[test]
 fn hidden_characters_of_messages_and_replies_are_counted() {
     let tags: String = ('\u{e0061}'..='\u{e006c}').collect();
-    let said = format!("look{tags}");
-    let html = render_turns(vec![turn_view(user_turn(1, &said)), turn_view(reply(2, [Content::text(&said)]))]);
+    let text_with_tags = format!("look{tags}");
+    let html = render_turns(vec![
+        turn_view(user_turn(1, &text_with_tags)),
+        turn_view(reply(2, [Content::text(&text_with_tags)])),
+    ]);
     assert_eq!(html.matches(">12 hidden characters</summary>").count(), 2, "{html}");
     // The message itself keeps its hidden characters.
-    assert!(html.contains(&format!(">{said}</div>")), "{html}");
-    let open = render_turns(vec![turn_view(streaming_turn(vec![Content::text(&said)]))]);
+    assert!(html.contains(&format!(">{text_with_tags}</div>")), "{html}");
+    let open = render_turns(vec![turn_view(streaming_turn(vec![Content::text(&text_with_tags)]))]);
     assert!(open.contains("<p class=\"hidden-count\">12 hidden characters</p>"), "{open}");
     let ordinary = "👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} می\u{200c}خواهم क्\u{200d}ष";
     let html = render_turns(vec![turn_view(user_turn(1, ordinary)), turn_view(reply(2, [Content::text(ordinary)]))]);
@@ -737,13 +740,14 @@ fn hidden_characters_of_messages_and_replies_are_counted() {
 #[test]
 fn reply_links_ask_unless_message_on_path_names_host() {
     let text = "See https://known.test/a and https://other.test/?q=1.";
-    let drawn =
-        |said: &str| render_turns(vec![turn_view(user_turn(1, said)), turn_view(reply(2, [Content::text(text)]))]);
+    let rendered = |message: &str| {
+        render_turns(vec![turn_view(user_turn(1, message)), turn_view(reply(2, [Content::text(text)]))])
+    };
     let asks = format!("href=\"/leave?turn={}&amp;to=https%3A%2F%2F", turn_id(2));
-    let html = drawn("what is on known.test?");
+    let html = rendered("what is on known.test?");
     assert!(html.contains("href=\"https://known.test/a\""), "{html}");
     assert!(html.contains(&format!("{asks}other.test%2F%3Fq%3D1\"")), "{html}");
-    let html = drawn("hello");
+    let html = rendered("hello");
     assert!(html.contains(&format!("{asks}known.test%2Fa\"")), "{html}");
     // The server's highlighted markup is checked too.
     let parts = vec!["<p><a href=\"https://other.test/\">x</a></p>".to_owned()];

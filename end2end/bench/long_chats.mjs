@@ -4,9 +4,9 @@
 // its last turn, and then `memory` where that is to be measured too; prints one JSON object.
 import { fresh, hydrated, launch, memory, middle } from "./browser.mjs";
 
-const [, , url, ...asked] = process.argv;
-const chats = asked.slice(0, 4);
-const isMemoryAsked = asked[4] === "memory";
+const [, , url, ...options] = process.argv;
+const chats = options.slice(0, 4);
+const measuresMemory = options[4] === "memory";
 const ROUNDS = 5;
 /** The number of turns to scroll through before the memory is read. */
 const SCROLLED = 1_000;
@@ -97,25 +97,25 @@ async function scrollThrough(page, count) {
 }
 
 try {
-  const said = { shown_ms: {}, first_word_ms: {}, heap_bytes: {} };
+  const measured = { shown_ms: {}, first_word_ms: {}, heap_bytes: {} };
   const rounds = { short: [], long: [] };
   // The chats alternate, so that other load on the machine affects both equally.
   for (let round = 0; round < ROUNDS; round += 1) {
     rounds.short.push(await untilShown(short));
     rounds.long.push(await untilShown(long));
   }
-  said.shown_ms = { short: middle(rounds.short), long: middle(rounds.long) };
+  measured.shown_ms = { short: middle(rounds.short), long: middle(rounds.long) };
 
-  said.open_bytes = { short: await toOpen(short), long: await toOpen(long) };
+  measured.open_bytes = { short: await toOpen(short), long: await toOpen(long) };
 
   const pages = { short: await opened(short), long: await opened(long) };
   for (const page of Object.values(pages)) await hydrated(page);
-  if (isMemoryAsked) {
+  if (measuresMemory) {
     const used = async (page) => memory(await page.context().newCDPSession(page));
-    said.heap_bytes.short = await used(pages.short);
-    said.heap_bytes.opened = await used(pages.long);
-    said.turns_in_page = await scrollThrough(pages.long, SCROLLED);
-    said.heap_bytes.long = await used(pages.long);
+    measured.heap_bytes.short = await used(pages.short);
+    measured.heap_bytes.opened = await used(pages.long);
+    measured.turns_in_page = await scrollThrough(pages.long, SCROLLED);
+    measured.heap_bytes.long = await used(pages.long);
     await pages.long.getByRole("button", { name: "Go to latest" }).click();
     await pages.long.locator(`article[data-turn-id="${long.last}"]`).waitFor();
   }
@@ -125,8 +125,8 @@ try {
     words.short.push(await untilFirstWord(pages.short));
     words.long.push(await untilFirstWord(pages.long));
   }
-  said.first_word_ms = { short: middle(words.short), long: middle(words.long) };
-  console.log(JSON.stringify(said));
+  measured.first_word_ms = { short: middle(words.short), long: middle(words.long) };
+  console.log(JSON.stringify(measured));
 } finally {
   await browser.close();
 }

@@ -7,7 +7,7 @@
 // Prints one JSON object.
 import { fresh, hydrated, launch, memory, middle } from "./browser.mjs";
 
-const [, , url, what, chat, end] = process.argv;
+const [, , url, measurement, chat, end] = process.argv;
 const ROUNDS = 5;
 /** The CPU throttling where the goal demands it. */
 const SLOWER = 4;
@@ -195,7 +195,7 @@ async function typing(browser) {
 
 const browser = await launch();
 try {
-  const measure = { load, answer, keys, typing }[what];
+  const measure = { load, answer, keys, typing }[measurement];
   const rounds = [];
   for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measure(browser));
   const names = Object.keys(rounds[0]);

@@ -25,7 +25,7 @@ export async function violations(page: Page, within?: string): Promise<string[]>
 
 /** Waits two frames, so that new animations have started, and then for the end of every finite animation. */
 async function waitForAnimations(): Promise<void> {
-  await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   // Animations that have not started, or that run for longer, belong to the page as it is.
   const ends = (animation: Animation) => {
     const timing = animation.effect?.getComputedTiming();

@@ -83,7 +83,7 @@ export class Reply {
 
 export class ModelServer {
   /** The number of requested replies. */
-  asked = 0;
+  requestCount = 0;
   /** The models that the server lists. */
   models = [MODEL];
   private readonly refusals: [status: number, headers: Record<string, string>, message: string][] = [];
@@ -133,7 +133,7 @@ export class ModelServer {
     }
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
-    this.asked += 1;
+    this.requestCount += 1;
     const refusal = this.refusals.shift();
     if (refusal) {
       response.writeHead(refusal[0], { "content-type": "application/json", ...refusal[1] });

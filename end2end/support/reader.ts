@@ -48,7 +48,7 @@ export async function scrollTo(page: Page, top: number): Promise<void> {
 /** Holds the response to a request for more turns until it is released. */
 export class RequestGate {
   private open: () => void = () => {};
-  private asked: () => void = () => {};
+  private resolveRequest: () => void = () => {};
   private waiting: Promise<void> = Promise.resolve();
   /** Resolves when the page has sent the request. */
   request: Promise<void> = Promise.resolve();
@@ -58,7 +58,7 @@ export class RequestGate {
     const gate = new RequestGate();
     await page.route("**/api/page/load_turns", async (route) => {
       gate.count += 1;
-      gate.asked();
+      gate.resolveRequest();
       await gate.waiting;
       await route.continue();
     });
@@ -68,7 +68,7 @@ export class RequestGate {
   /** Holds the next request. */
   close(): void {
     this.waiting = new Promise((open) => (this.open = open));
-    this.request = new Promise((asked) => (this.asked = asked));
+    this.request = new Promise((resolve) => (this.resolveRequest = resolve));
   }
 
   /** Releases the held request and lets later ones pass. */

@@ -34,15 +34,15 @@ async function slow(id, params) {
 }
 
 function call(id, params) {
-  const said = params.arguments?.text ?? "";
-  appendFileSync(log, `${params.name} ${said}\n`);
+  const query = params.arguments?.text ?? "";
+  appendFileSync(log, `${params.name} ${query}\n`);
   switch (params.name) {
     case "search":
-      return say({ id, result: text(`Found ${said}.`) });
+      return say({ id, result: text(`Found ${query}.`) });
     case "delete":
-      return say({ id, result: text(`Deleted ${said}.`) });
+      return say({ id, result: text(`Deleted ${query}.`) });
     case "tree": {
-      const structuredContent = { items: [{ name: said, size: 3 }], total: 1 };
+      const structuredContent = { items: [{ name: query, size: 3 }], total: 1 };
       return say({ id, result: { ...text(JSON.stringify(structuredContent)), structuredContent } });
     }
     case "picture":

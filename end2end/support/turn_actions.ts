@@ -66,16 +66,16 @@ export async function chooseByKeys(page: Page, turn: Locator, row: Locator, open
 }
 
 /** Holds the responses to an API call of the page until they are released. */
-export async function holdResponses(page: Page, call: string): Promise<{ asked: Promise<void>; release: () => void }> {
+export async function holdResponses(page: Page, call: string): Promise<{ requested: Promise<void>; release: () => void }> {
   let release = (): void => {};
   const released = new Promise<void>((done) => (release = done));
-  let ask = (): void => {};
-  const asked = new Promise<void>((done) => (ask = done));
+  let markRequested = (): void => {};
+  const requested = new Promise<void>((done) => (markRequested = done));
   await page.route(`**/api/page/${call}`, async (route) => {
     const response = await route.fetch();
-    ask();
+    markRequested();
     await released;
     await route.fulfill({ response });
   });
-  return { asked, release };
+  return { requested, release };
 }

@@ -32,18 +32,18 @@ function plainEnvironment(): NodeJS.ProcessEnv {
 async function runPlant(args: string[]): Promise<any> {
   const program = process.env.TURNLEAF_PLANT ?? join(dirname(process.env.TURNLEAF_BINARY ?? ""), "plant");
   const child = spawn(program, args);
-  let said = "";
+  let output = "";
   let complaint = "";
-  child.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
+  child.stdout.on("data", (bytes: Buffer) => (output += bytes.toString()));
   child.stderr.on("data", (bytes: Buffer) => (complaint += bytes.toString()));
   const [code] = await once(child, "close");
   if (code !== 0) throw new Error(complaint || `${program} ended with ${code}`);
-  return JSON.parse(said);
+  return JSON.parse(output);
 }
 
 export class Turnleaf {
   private child: ChildProcess | undefined;
-  private said = "";
+  private outputTail = "";
 
   private constructor(
     private readonly port: number,
@@ -77,7 +77,7 @@ export class Turnleaf {
     for (;;) {
       const answer = await fetch(`${this.url}/healthz`).catch(() => undefined);
       if (answer?.ok) return;
-      if (child.exitCode !== null || Date.now() - before > START_MS) throw new Error(`turnleaf does not start:\n${this.said}`);
+      if (child.exitCode !== null || Date.now() - before > START_MS) throw new Error(`turnleaf does not start:\n${this.outputTail}`);
       await wait(20);
     }
   }
@@ -118,7 +118,7 @@ export class Turnleaf {
     await this.stop();
     const child = this.spawn(["import", "--from", sample.replace("-without-turns", ""), file]);
     await once(child, "close");
-    if (child.exitCode !== 0) throw new Error(this.said);
+    if (child.exitCode !== 0) throw new Error(this.outputTail);
     await this.restart();
   }
 
@@ -136,7 +136,7 @@ export class Turnleaf {
   }
 
   get log(): string {
-    return this.said;
+    return this.outputTail;
   }
 
   private spawn(args: string[]): ChildProcess {
@@ -144,7 +144,7 @@ export class Turnleaf {
     if (!binary) throw new Error("TURNLEAF_BINARY names no binary; `cargo xtask test end2end` sets it");
     const env = { ...plainEnvironment(), NO_COLOR: "1", ...this.environment };
     const child = spawn(binary, [...args, "--data-dir", join(this.dir, "state")], { cwd: this.dir, env });
-    const keep = (bytes: Buffer) => (this.said = (this.said + bytes.toString()).slice(-20_000));
+    const keep = (bytes: Buffer) => (this.outputTail = (this.outputTail + bytes.toString()).slice(-20_000));
     child.stdout?.on("data", keep);
     child.stderr?.on("data", keep);
     return child;

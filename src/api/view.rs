@@ -45,7 +45,7 @@ pub struct TurnView {
 impl TurnView {
     /// Returns how the referenced document or image of this block has changed, if it has.
     pub fn reference_status(&self, block: BlockId) -> Option<ReferenceStatus> {
-        self.named.iter().find(|(id, _)| *id == block).map(|(_, standing)| *standing)
+        self.named.iter().find(|(id, _)| *id == block).map(|(_, status)| *status)
     }
 }
 

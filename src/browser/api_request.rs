@@ -47,8 +47,8 @@ mod real {
         serde_json::from_str(&text).map_err(|_| None)
     }
 
-    async fn await_response(asked: Option<Promise>) -> Result<String, ApiFailureMessage> {
-        let answer = JsFuture::from(asked.ok_or(None)?).await.map_err(|_| None)?;
+    async fn await_response(promise: Option<Promise>) -> Result<String, ApiFailureMessage> {
+        let answer = JsFuture::from(promise.ok_or(None)?).await.map_err(|_| None)?;
         let answer: Response = answer.dyn_into().map_err(|_| None)?;
         let text = JsFuture::from(answer.text().map_err(|_| None)?).await.map_err(|_| None)?;
         let text = text.as_string().unwrap_or_default();

@@ -44,7 +44,7 @@ mod real {
         static WAITING: RefCell<VecDeque<PendingSubmission>> = const { RefCell::new(VecDeque::new()) };
         static IS_BUSY: Cell<bool> = const { Cell::new(false) };
         /// Counts the status messages, so that a timer removes only its own one.
-        static SAID_TIMES: Cell<u32> = const { Cell::new(0) };
+        static STATUS_COUNT: Cell<u32> = const { Cell::new(0) };
         /// Counts the input events, so that only the last one of a series saves.
         static TYPED_TIMES: Cell<u32> = const { Cell::new(0) };
     }
@@ -105,12 +105,12 @@ mod real {
         }
     }
 
-    fn enqueue(asked: PendingSubmission) {
-        WAITING.with_borrow_mut(|waiting| waiting.push_back(asked));
+    fn enqueue(submission: PendingSubmission) {
+        WAITING.with_borrow_mut(|waiting| waiting.push_back(submission));
         if !IS_BUSY.replace(true) {
             spawn_local(async {
-                while let Some(asked) = WAITING.with_borrow_mut(VecDeque::pop_front) {
-                    save(asked).await;
+                while let Some(submission) = WAITING.with_borrow_mut(VecDeque::pop_front) {
+                    save(submission).await;
                 }
                 IS_BUSY.set(false);
             });
@@ -120,10 +120,10 @@ mod real {
     async fn save(PendingSubmission { form, button }: PendingSubmission) {
         let (Some(document), Ok(Some(region))) = (document(), form.closest(REGION)) else { return };
         let _ = form.remove_attribute(TYPED_ATTRIBUTE);
-        let Ok(Some(said)) = document.query_selector(STATUS_MESSAGE) else { return };
+        let Ok(Some(status)) = document.query_selector(STATUS_MESSAGE) else { return };
         // The live region is emptied first, so that a screen reader announces the same message again.
-        said.set_text_content(None);
-        let _ = said.remove_attribute("data-floats");
+        status.set_text_content(None);
+        let _ = status.remove_attribute("data-floats");
         let answer = match form::form_fields(&form, button) {
             Some(fields) => form::submit_for_page(&form, &fields).await,
             None => None,
@@ -133,9 +133,9 @@ mod real {
         let (Some(fresh), Some(new)) = (fresh, new) else {
             // The form counts as unsent again, and the failure is reported.
             let _ = form.set_attribute(TYPED_ATTRIBUTE, "");
-            return show_unreachable(&said);
+            return show_unreachable(&status);
         };
-        if !apply_settings(&document, &fresh) || !show_status(&said, &fresh) {
+        if !apply_settings(&document, &fresh) || !show_status(&status, &fresh) {
             return;
         }
         // If the user has typed meanwhile, the region is left alone until the response to the next save.
@@ -150,36 +150,36 @@ mod real {
 
     /// Shows the status message of a response page; without a page, that nothing was saved.
     pub fn show_result(html: Option<&str>) {
-        let Some(Ok(Some(said))) = document().map(|document| document.query_selector(STATUS_MESSAGE)) else { return };
+        let Some(Ok(Some(status))) = document().map(|document| document.query_selector(STATUS_MESSAGE)) else { return };
         match html.and_then(parse_page) {
-            Some(fresh) => drop(show_status(&said, &fresh)),
-            None => show_unreachable(&said),
+            Some(fresh) => drop(show_status(&status, &fresh)),
+            None => show_unreachable(&status),
         }
     }
 
-    fn show_unreachable(said: &Element) {
-        SAID_TIMES.set(SAID_TIMES.get().wrapping_add(1));
-        said.set_text_content(said.get_attribute("data-not-saved").as_deref());
-        let _ = said.set_attribute("data-floats", "danger");
+    fn show_unreachable(status: &Element) {
+        STATUS_COUNT.set(STATUS_COUNT.get().wrapping_add(1));
+        status.set_text_content(status.get_attribute("data-not-saved").as_deref());
+        let _ = status.set_attribute("data-floats", "danger");
     }
 
     /// Returns false, after reporting a failure, if the response page has no status message: it is not a page of this
     /// application.
-    fn show_status(said: &Element, fresh: &Document) -> bool {
+    fn show_status(status: &Element, fresh: &Document) -> bool {
         let Ok(Some(sentence)) = fresh.query_selector(STATUS_MESSAGE) else {
-            show_unreachable(said);
+            show_unreachable(status);
             return false;
         };
         let is_done = sentence.query_selector(".ok").is_ok_and(|ok| ok.is_some());
-        let _ = said.set_attribute("data-floats", if is_done { "ok" } else { "" });
-        morph_children(said, &sentence);
-        let times = SAID_TIMES.get().wrapping_add(1);
-        SAID_TIMES.set(times);
+        let _ = status.set_attribute("data-floats", if is_done { "ok" } else { "" });
+        morph_children(status, &sentence);
+        let times = STATUS_COUNT.get().wrapping_add(1);
+        STATUS_COUNT.set(times);
         if is_done {
-            let said = said.clone();
+            let status = status.clone();
             let quiet = move || {
-                if SAID_TIMES.get() == times {
-                    said.set_text_content(None);
+                if STATUS_COUNT.get() == times {
+                    status.set_text_content(None);
                 }
             };
             set_timeout(quiet, STATUS_SHOWN_FOR);

@@ -41,8 +41,8 @@ mod real {
         let _ = element.style().remove_property(property);
         let before = element.get_bounding_client_rect().top();
         leptos::prelude::request_animation_frame(move || {
-            let way = before - element.get_bounding_client_rect().top();
-            let _ = element.style().set_property(property, &format!("{}px", way as i32));
+            let distance = before - element.get_bounding_client_rect().top();
+            let _ = element.style().set_property(property, &format!("{}px", distance as i32));
         });
     }
 

@@ -55,18 +55,18 @@ mod real {
     /// Opens a stream and listens to the messages with these names. Returns `None` if the browser refuses the address.
     pub fn open(url: &str, names: &[&str], on_news: impl Fn(StreamEvent) + Clone + 'static) -> Option<EventStream> {
         let source = EventSource::new(url).ok()?;
-        let tell = on_news.clone();
+        let on_event = on_news.clone();
         let on_message = Listener::new(move |event: Event| {
             // The message of a failed reply has the same name as the stream's own errors; only messages carry data.
             if let Some(text) = event.dyn_ref::<MessageEvent>().and_then(|message| message.data().as_string()) {
-                tell(StreamEvent::Message(text));
+                on_event(StreamEvent::Message(text));
             }
         });
         for name in names {
             source.add_event_listener_with_callback(name, on_message.as_ref().unchecked_ref()).ok()?;
         }
-        let tell = on_news.clone();
-        let on_open = Listener::new(move |_| tell(StreamEvent::Opened));
+        let on_event = on_news.clone();
+        let on_open = Listener::new(move |_| on_event(StreamEvent::Opened));
         source.set_onopen(Some(on_open.as_ref().unchecked_ref()));
         let stream = source.clone();
         let on_error = Listener::new(move |event: Event| {

@@ -66,20 +66,20 @@ mod real {
         }
     }
 
-    /// Clicks the first element that matches `what` inside the nearest element around the focus that matches `around`.
+    /// Clicks the first element that matches `selector` inside the nearest element around the focus that matches `around`.
     /// Returns false if there is none; a disabled one counts.
-    pub fn press_within(around: &str, what: &str) -> bool {
+    pub fn press_within(around: &str, selector: &str) -> bool {
         let find = || {
             let around = document()?.active_element()?.closest(around).ok()??;
-            around.query_selector(what).ok()??.dyn_into::<web_sys::HtmlElement>().ok()
+            around.query_selector(selector).ok()??.dyn_into::<web_sys::HtmlElement>().ok()
         };
         find().map(|element| element.click()).is_some()
     }
 
-    /// Clicks all elements that match `what` inside the nearest element around the focus that matches `around`.
+    /// Clicks all elements that match `selector` inside the nearest element around the focus that matches `around`.
     /// Returns false if there is none.
-    pub fn press_all_within(around: &str, what: &str) -> bool {
-        let find = || document()?.active_element()?.closest(around).ok()??.query_selector_all(what).ok();
+    pub fn press_all_within(around: &str, selector: &str) -> bool {
+        let find = || document()?.active_element()?.closest(around).ok()??.query_selector_all(selector).ok();
         let Some(all) = find().filter(|all| all.length() > 0) else { return false };
         for element in (0..all.length()).filter_map(|at| all.item(at)?.dyn_into::<web_sys::HtmlElement>().ok()) {
             element.click();
@@ -115,7 +115,7 @@ mod real {
         }
     }
 
-    /// Returns whether no element has the focus, so that moving it disturbs nobody.
+    /// Returns whether no element has the focus, so that moving it does not disturb the user.
     pub fn is_unfocused() -> bool {
         document().and_then(|d| d.active_element()).is_none_or(|active| active.tag_name() == "BODY")
     }

@@ -74,16 +74,16 @@ mod real {
     }
 
     fn send_fields(form: &HtmlFormElement, fields: &UrlSearchParams) -> Option<js_sys::Promise> {
-        let asked = RequestInit::new();
-        asked.set_method("POST");
-        asked.set_body(fields);
+        let init = RequestInit::new();
+        init.set_method("POST");
+        init.set_body(fields);
         // `keepalive` completes the request even if the page is left meanwhile.
         let _ = js_sys::Reflect::set(
-            &asked,
+            &init,
             &"keepalive".into(),
             &(fields.to_string().length() < KEEPALIVE_LIMIT_BYTES).into(),
         );
-        Some(web_sys::window()?.fetch_with_str_and_init(&form.get_attribute("action")?, &asked))
+        Some(web_sys::window()?.fetch_with_str_and_init(&form.get_attribute("action")?, &init))
     }
 
     /// Submits the fields to the form's address and returns the response page, whatever its status.

@@ -5,7 +5,7 @@ mod real {
     fn entry(path: &str) -> Option<web_sys::History> {
         let window = web_sys::window()?;
         // During a navigation the current entry still belongs to the previous page.
-        let is_here = window.location().pathname().is_ok_and(|here| here == path);
+        let is_here = window.location().pathname().is_ok_and(|current| current == path);
         window.history().ok().filter(|_| is_here)
     }
 

@@ -57,11 +57,11 @@ mod real {
     async fn show_by_worker(title: &str, options: &Object) -> bool {
         let Some(container) = service_worker::worker_container() else { return false };
         let Ok(registration) = JsFuture::from(container.get_registration()).await else { return false };
-        let asked = method(&registration, "showNotification")
+        let promise = method(&registration, "showNotification")
             .and_then(|show| show.call2(&registration, &title.into(), options).ok())
-            .and_then(|asked| asked.dyn_into::<Promise>().ok());
-        match asked {
-            Some(asked) => JsFuture::from(asked).await.is_ok(),
+            .and_then(|promise| promise.dyn_into::<Promise>().ok());
+        match promise {
+            Some(promise) => JsFuture::from(promise).await.is_ok(),
             None => false,
         }
     }

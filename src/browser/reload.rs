@@ -24,11 +24,11 @@ mod real {
     /// Polls the server as long as the page exists, and reloads the page at the first response after a failure.
     pub fn reload_after_restart() {
         let was_away = Rc::new(Cell::new(false));
-        let away = {
+        let on_failure = {
             let was_away = Rc::clone(&was_away);
             Closure::<dyn FnMut(JsValue)>::new(move |_| was_away.set(true))
         };
-        let here = Closure::<dyn FnMut(JsValue)>::new(move |_| {
+        let on_response = Closure::<dyn FnMut(JsValue)>::new(move |_| {
             if was_away.get()
                 && let Some(window) = web_sys::window()
             {
@@ -37,7 +37,7 @@ mod real {
         });
         let ask = move || {
             if let Some(window) = web_sys::window() {
-                let _ = window.fetch_with_str("/version").then2(&here, &away);
+                let _ = window.fetch_with_str("/version").then2(&on_response, &on_failure);
             }
         };
         set_interval(ask, EVERY);

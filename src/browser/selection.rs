@@ -92,7 +92,7 @@ mod real {
     /// down.
     pub fn watch_selection(settled: impl Fn() + 'static) -> Option<SelectionWatcher> {
         let (settled, changes, is_held) = (Rc::new(settled), Rc::new(Cell::new(0_u32)), Rc::new(Cell::new(false)));
-        let heard = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
+        let listener = Closure::<dyn FnMut(Event)>::new(move |event: Event| {
             match event.type_().as_str() {
                 "pointerdown" => is_held.set(true),
                 "selectionchange" => {}
@@ -110,9 +110,9 @@ mod real {
         });
         let document = document()?;
         for name in EVENTS {
-            document.add_event_listener_with_callback(name, heard.as_ref().unchecked_ref()).ok()?;
+            document.add_event_listener_with_callback(name, listener.as_ref().unchecked_ref()).ok()?;
         }
-        Some(SelectionWatcher(SendWrapper::new(heard)))
+        Some(SelectionWatcher(SendWrapper::new(listener)))
     }
 }
 

@@ -47,17 +47,17 @@ mod real {
             show_progress(&of_progress, event.loaded(), event.total());
         });
         request.upload().ok()?.set_onprogress(Some(on_progress.into_js_value().unchecked_ref()));
-        let (of_load, asked) = (form.clone(), request.clone());
+        let (of_load, completed) = (form.clone(), request.clone());
         let on_load = Closure::once_into_js(move || {
-            let at = asked.response_url();
-            let is_page = asked.status().is_ok_and(|status| status == 200);
+            let at = completed.response_url();
+            let is_page = completed.status().is_ok_and(|status| status == 200);
             // A response at the address of the form itself is the form with an error.
             if is_page && !at.ends_with(&of_load.get_attribute("action").unwrap_or_default()) {
                 let _ = web_sys::window().map(|window| window.location().assign(&at));
                 return;
             }
             show_bar(&of_load, None);
-            autosave::show_result(asked.response_text().ok().flatten().as_deref());
+            autosave::show_result(completed.response_text().ok().flatten().as_deref());
         });
         request.set_onload(Some(on_load.unchecked_ref()));
         let of_error = form.clone();

@@ -55,24 +55,24 @@ mod real {
         method: &str,
         path: &str,
         body: XhrBody,
-        tell: impl Fn(XhrEvent) + Clone + 'static,
+        on_event: impl Fn(XhrEvent) + Clone + 'static,
     ) -> Option<XhrRequest> {
         let request = XmlHttpRequest::new().ok()?;
         request.open(method, path).ok()?;
         request.set_request_header("Accept", "application/json").ok()?;
-        let said = tell.clone();
+        let report = on_event.clone();
         let on_progress = Closure::<dyn FnMut(ProgressEvent)>::new(move |event: ProgressEvent| {
-            said(XhrEvent::Progress(event.loaded() as u64));
+            report(XhrEvent::Progress(event.loaded() as u64));
         });
         request.upload().ok()?.set_onprogress(Some(on_progress.as_ref().unchecked_ref()));
         // These two callbacks free themselves after their single call, because what they report may drop this request.
-        let (said, asked) = (tell.clone(), request.clone());
+        let (report, completed) = (on_event.clone(), request.clone());
         let on_load = Closure::once_into_js(move || {
-            let text = asked.response_text().ok().flatten().unwrap_or_default();
-            said(XhrEvent::Completed { status: asked.status().unwrap_or(0), text });
+            let text = completed.response_text().ok().flatten().unwrap_or_default();
+            report(XhrEvent::Completed { status: completed.status().unwrap_or(0), text });
         });
         request.set_onload(Some(on_load.unchecked_ref()));
-        let on_error = Closure::once_into_js(move || tell(XhrEvent::Failed));
+        let on_error = Closure::once_into_js(move || on_event(XhrEvent::Failed));
         request.set_onerror(Some(on_error.unchecked_ref()));
         match body {
             XhrBody::Json(text) => {

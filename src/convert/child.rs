@@ -36,10 +36,10 @@ fn answer() -> io::Result<()> {
     limit_resources()?;
     let mut output = take_stdout()?;
     let sandbox = sandbox::enter();
-    let mut asked = Vec::new();
+    let mut input = Vec::new();
     let most = 4 + limits::CONVERT_HEAD_BYTES + limits::UPLOAD_BYTES;
-    io::stdin().lock().take(most as u64).read_to_end(&mut asked)?;
-    let (request, file) = wire::parse_request(&asked).ok_or_else(|| io::Error::other("there is no request"))?;
+    io::stdin().lock().take(most as u64).read_to_end(&mut input)?;
+    let (request, file) = wire::parse_request(&input).ok_or_else(|| io::Error::other("there is no request"))?;
     if request.is_markup() {
         limit_resource(Resource::Cpu, limits::MARKUP_CPU.as_secs())?;
     }

@@ -127,7 +127,7 @@ impl Converter {
             tracing::warn!(file = request.name(), "too many files are being read; try again");
             return Err(ConversionError::OutOfBounds);
         };
-        let why = match timeout(limits::CONVERT_TIME, self.exchange(&request, file, most)).await {
+        let reason = match timeout(limits::CONVERT_TIME, self.exchange(&request, file, most)).await {
             Ok(Ok(frame)) => match parse_answer(frame.into()) {
                 Some(answer) => return answer,
                 None => "no response could be read".to_owned(),
@@ -135,7 +135,7 @@ impl Converter {
             Ok(Err(error)) => error.to_string(),
             Err(_) => format!("it took longer than {} s", limits::CONVERT_TIME.as_secs()),
         };
-        tracing::warn!(file = request.name(), why, "a file was not read");
+        tracing::warn!(file = request.name(), reason, "a file was not read");
         Err(ConversionError::OutOfBounds)
     }
 
@@ -156,24 +156,24 @@ impl Converter {
             let _ = input.write_all(&file).await;
         };
         let read = async move {
-            let mut said = Vec::new();
-            output.take(most as u64 + 1).read_to_end(&mut said).await?;
-            io::Result::Ok(said)
+            let mut answer = Vec::new();
+            output.take(most as u64 + 1).read_to_end(&mut answer).await?;
+            io::Result::Ok(answer)
         };
         tokio::pin!(write, read);
         let mut is_written = false;
-        let said = loop {
+        let answer = loop {
             tokio::select! {
-                said = &mut read => break said?,
+                answer = &mut read => break answer?,
                 () = &mut write, if !is_written => is_written = true,
             }
         };
-        if said.len() > most {
+        if answer.len() > most {
             return Err(io::Error::other(format!("its response exceeded {most} bytes")));
         }
         let status = reader.0.wait().await?;
         match status.success() {
-            true => Ok(said),
+            true => Ok(answer),
             false => Err(io::Error::other(status.to_string())),
         }
     }

@@ -81,8 +81,8 @@ fn decode_strictly<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Option<C
 /// Returns the encoding that a page declares. A declaration that is readable as ASCII cannot mean UTF-16.
 fn declared_encoding(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARED_WITHIN)]).to_ascii_lowercase();
-    let said = head.split_once("charset=")?.1.trim_start_matches(['"', '\'', ' ']);
-    let label = said.split(|c: char| !c.is_ascii_alphanumeric() && !"-_:.+".contains(c)).next()?;
+    let name = head.split_once("charset=")?.1.trim_start_matches(['"', '\'', ' ']);
+    let label = name.split(|c: char| !c.is_ascii_alphanumeric() && !"-_:.+".contains(c)).next()?;
     Encoding::for_label_no_replacement(label.as_bytes()).filter(|encoding| encoding.is_ascii_compatible())
 }
 

@@ -118,12 +118,12 @@ fn notes(numbers: &[u32], pages: &[Result<String, UnreadablePage>]) -> Vec<Strin
     };
     let without = of(|page| page.as_ref().is_ok_and(String::is_empty));
     let unread = of(Result::is_err);
-    let said = |what: &str, (count, list): (usize, String)| match count {
+    let note = |label: &str, (count, list): (usize, String)| match count {
         0 => None,
-        1 => Some(format!("Page {list} {what}.")),
-        _ => Some(format!("Pages {list} {what}.")),
+        1 => Some(format!("Page {list} {label}.")),
+        _ => Some(format!("Pages {list} {label}.")),
     };
-    [said("without text", without), said("could not be read", unread)].into_iter().flatten().collect()
+    [note("without text", without), note("could not be read", unread)].into_iter().flatten().collect()
 }
 
 /// Returns the count and the list of ranges: `1–3, 7`.

@@ -39,8 +39,8 @@ pub fn sniff(name: &str, bytes: &[u8]) -> Result<FileKind, ConversionError> {
     }
 }
 
-fn unsupported(what: &str) -> Result<FileKind, ConversionError> {
-    Err(ConversionError::Unsupported(what.to_owned()))
+fn unsupported(kind: &str) -> Result<FileKind, ConversionError> {
+    Err(ConversionError::Unsupported(kind.to_owned()))
 }
 
 /// Distinguishes the Office formats by their parts.
@@ -177,7 +177,7 @@ mod tests {
         ] {
             let refused = sniff(name, &bytes).unwrap_err();
             assert!(
-                matches!(&refused, ConversionError::Unsupported(what) if what.contains(word)),
+                matches!(&refused, ConversionError::Unsupported(kind) if kind.contains(word)),
                 "{name}: {refused:?}"
             );
         }

@@ -190,8 +190,8 @@ mod tests {
             ConvertRequest::Page { url: "https://example.com/\"".into() },
             ConvertRequest::Sandbox,
         ] {
-            let asked = [encode_frame(&sent), b"%PDF".to_vec()].concat();
-            assert_eq!(parse_request(&asked), Some((sent, &b"%PDF"[..])));
+            let request = [encode_frame(&sent), b"%PDF".to_vec()].concat();
+            assert_eq!(parse_request(&request), Some((sent, &b"%PDF"[..])));
         }
         let text = || ConvertedText { text: "a\nü".into(), notes: vec!["one".into()] };
         let page = || Article { title: "ü".into(), text: "a".into() };

@@ -295,7 +295,7 @@ pub const RUNS_SINCE: &str = "runs_since";
 pub const RUN_BY_PROVIDER: &str = "provider";
 
 impl Block {
-    /// Returns true for a call that the provider itself runs, so that nobody here has to answer it.
+    /// Returns true for a call that the provider itself runs, so that it needs no answer here.
     pub fn is_run_by_provider(&self) -> bool {
         self.block_metadata.get("run_by").and_then(Value::as_str) == Some(RUN_BY_PROVIDER)
     }
@@ -404,12 +404,12 @@ mod tests {
             block_metadata: metadata,
             ..crate::fixtures::block(2, 0, content)
         };
-        let asked = block(call(ToolStatus::AwaitingApproval, None), Value::Null);
-        assert_eq!((asked.running_since(), asked.ended_at()), (None, None));
+        let awaiting = block(call(ToolStatus::AwaitingApproval, None), Value::Null);
+        assert_eq!((awaiting.running_since(), awaiting.ended_at()), (None, None));
         let running = block(call(ToolStatus::Running, None), began.clone());
         assert_eq!((running.running_since(), running.ended_at()), (Some(at(300)), None));
         let of_before = block(call(ToolStatus::Running, None), Value::Null);
-        assert_eq!(of_before.running_since(), Some(at(0)), "who does not say so began when it was written");
+        assert_eq!(of_before.running_since(), Some(at(0)), "a block without a start time began when it was written");
         let over = block(call(ToolStatus::Done, Some(800)), began);
         assert_eq!((over.running_since(), over.ended_at()), (None, Some(at(300) + TimeDelta::milliseconds(800))));
         let mut thought = block(Content::thinking("hm"), Value::Null);

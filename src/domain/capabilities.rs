@@ -183,8 +183,8 @@ impl Capabilities {
 
     /// Removes sampling parameters and stop sequences, always or only while the model thinks.
     pub fn without_sampling(self, only_while_thinking: bool) -> Self {
-        fn cut<T: Copy>(takes: ParamSupport<T>, only_while_thinking: bool) -> ParamSupport<T> {
-            ParamSupport { plain: takes.plain.filter(|_| only_while_thinking), thinking: None }
+        fn cut<T: Copy>(support: ParamSupport<T>, only_while_thinking: bool) -> ParamSupport<T> {
+            ParamSupport { plain: support.plain.filter(|_| only_while_thinking), thinking: None }
         }
         Self {
             temperature: cut(self.temperature, only_while_thinking),

@@ -144,9 +144,12 @@ mod tests {
             let content: Content = serde_json::from_value(whole.clone()).unwrap();
             let block = fixtures::block(2, 0, content);
             let seen = redact_event(&Event::BlockStart { block: block.clone() }).expect("it holds a secret");
-            let told = serde_json::to_value(&seen).unwrap();
-            assert!(!told.to_string().contains(SECRET), "{told}");
-            assert_eq!(told.to_string().matches("encrypted_").count(), whole.to_string().matches("encrypted_").count());
+            let redacted = serde_json::to_value(&seen).unwrap();
+            assert!(!redacted.to_string().contains(SECRET), "{redacted}");
+            assert_eq!(
+                redacted.to_string().matches("encrypted_").count(),
+                whole.to_string().matches("encrypted_").count()
+            );
             assert_eq!(redact_event(&seen), None, "nothing more stays behind");
             let kept = redact_turn(fixtures::reply(2, [block.content]));
             assert_eq!(kept.blocks[0].content.block_type(), whole["type"]);

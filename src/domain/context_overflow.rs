@@ -5,18 +5,18 @@
 const LEAST: u64 = 256;
 
 /// Returns the tokens of the conversation and the allowed maximum, if the message states both.
-pub fn parse_token_counts(said: &str) -> Option<(u64, u64)> {
-    let (used, most) = match said.split_once('>') {
+pub fn parse_token_counts(message: &str) -> Option<(u64, u64)> {
+    let (used, most) = match message.split_once('>') {
         // "188240 + 21333 > 200000", "210000 tokens > 200000 maximum"
         Some((before, behind)) => {
             let sum = before.rsplit(':').next().map(numbers)?;
             (sum.into_iter().reduce(u64::saturating_add)?, *numbers(behind).first()?)
         }
         None => {
-            let found = numbers(said);
+            let found = numbers(message);
             let (first, second) = (*found.first()?, *found.get(1)?);
-            let begin = said.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
-            let names_most_first = said[..begin].to_ascii_lowercase().contains("maximum");
+            let begin = message.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+            let names_most_first = message[..begin].to_ascii_lowercase().contains("maximum");
             if names_most_first { (second, first) } else { (first, second) }
         }
     };
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn token_counts_are_parsed_from_provider_messages() {
-        for (said, told) in [
+        for (message, expected) in [
             (
                 "This model's maximum context length is 128000 tokens. However, your messages resulted in 210000 tokens. \
                  Please reduce the length of the messages.",
@@ -75,7 +75,7 @@ mod tests {
             ("The maximum is 8192 tokens; 4096 were asked for.", None),
             ("", None),
         ] {
-            assert_eq!(parse_token_counts(said), told, "{said}");
+            assert_eq!(parse_token_counts(message), expected, "{message}");
         }
     }
 }

@@ -65,21 +65,21 @@ mod tests {
 
     #[test]
     fn turn_cost_is_sum_of_its_calls_if_all_are_known() {
-        let (said, computed) = (charge(3, CostBasis::Reported), charge(4, CostBasis::Listed));
+        let (reported, computed) = (charge(3, CostBasis::Reported), charge(4, CostBasis::Listed));
         let refused = charge(0, CostBasis::Refused);
         let cost = |micros, is_estimated| Some(Cost { micros, is_estimated });
         for (parts, sum) in [
             (vec![], None),
             (vec![None], None),
-            (vec![Some(&said)], cost(3, false)),
-            (vec![Some(&said), Some(&computed)], cost(7, true)),
-            (vec![Some(&said), Some(&refused)], cost(3, false)),
-            (vec![Some(&said), None, Some(&computed)], None),
-            (vec![None, Some(&said)], None),
+            (vec![Some(&reported)], cost(3, false)),
+            (vec![Some(&reported), Some(&computed)], cost(7, true)),
+            (vec![Some(&reported), Some(&refused)], cost(3, false)),
+            (vec![Some(&reported), None, Some(&computed)], None),
+            (vec![None, Some(&reported)], None),
         ] {
             assert_eq!(Cost::from_charges(parts.clone()), sum, "{parts:?}");
         }
         let most = charge(u64::MAX, CostBasis::Configured);
-        assert_eq!(Cost::from_charges([Some(&most), Some(&said)]), cost(u64::MAX, true));
+        assert_eq!(Cost::from_charges([Some(&most), Some(&reported)]), cost(u64::MAX, true));
     }
 }

@@ -1,7 +1,7 @@
 //! Derived text (`docs/reference/domain.md I10`): the texts of a turn as one text, for search, for other models and
 //! for views without blocks.
 //!
-//! Two text blocks are two paragraphs, whatever stands between them. The exception are citations: a provider may split
+//! Two text blocks are two paragraphs, whatever is between them. The exception are citations: a provider may split
 //! a sentence into several blocks to attach them.
 
 use crate::block::Content;
@@ -14,7 +14,7 @@ const CITATIONS: [&str; 2] = [sources::TYPE, "x:citation"];
 #[derive(Debug, Default)]
 pub struct DerivedText {
     text: String,
-    /// Something other than a citation stands after the text so far.
+    /// Something other than a citation follows the text so far.
     is_separated: bool,
     has_citation: bool,
 }

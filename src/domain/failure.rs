@@ -59,7 +59,7 @@ pub struct Failure {
     pub args: BTreeMap<String, String>,
     /// True if the same request may succeed later.
     pub retryable: bool,
-    /// The wait that the provider asked for, in milliseconds.
+    /// The wait that the provider requested, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
     /// The provider's error text, with known secrets removed.

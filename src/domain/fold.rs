@@ -59,7 +59,7 @@ pub fn apply(turn: &mut Turn, seq: u64, event: &Event) -> ApplyOutcome {
     turn.last_event_seq = seq;
     match apply_event(turn, event) {
         Ok(()) => ApplyOutcome::Changed,
-        Err(why) => ApplyOutcome::Impossible(why),
+        Err(reason) => ApplyOutcome::Impossible(reason),
     }
 }
 
@@ -69,7 +69,7 @@ pub fn fold<'a>(turn: &mut Turn, events: impl IntoIterator<Item = (u64, &'a Even
     let mut impossible = Vec::new();
     for (seq, event) in events {
         match apply(turn, seq, event) {
-            ApplyOutcome::Impossible(why) => impossible.push((seq, why)),
+            ApplyOutcome::Impossible(reason) => impossible.push((seq, reason)),
             ApplyOutcome::Gap => impossible.push((seq, "events before it are missing")),
             ApplyOutcome::Changed | ApplyOutcome::AlreadyCovered => {}
         }

@@ -61,7 +61,7 @@ pub struct TimelineItem {
     pub turn_id: TurnId,
     pub created_at: DateTime<Utc>,
     #[serde(flatten)]
-    pub what: TimelineItemKind,
+    pub kind: TimelineItemKind,
 }
 
 /// The kind of a timeline item.
@@ -123,13 +123,13 @@ pub fn joins_previous_group(before: Role, role: Role) -> bool {
 pub fn message_groups(mut path: Vec<Turn>, is_thinking_mode: impl Fn(TurnId) -> bool) -> Vec<MessageGroup> {
     let runs = path.chunk_by_mut(|before, turn| joins_previous_group(before.role, turn.role));
     runs.filter_map(|run| match run {
-        [said] if said.role == Role::User => Some(MessageGroup::UserMessageGroup {
-            exchange_id: said.exchange_id,
-            user_message: GroupMessage::from(&*said),
+        [message] if message.role == Role::User => Some(MessageGroup::UserMessageGroup {
+            exchange_id: message.exchange_id,
+            user_message: GroupMessage::from(&*message),
         }),
-        [said] if said.role == Role::System => Some(MessageGroup::SystemMessageGroup {
-            exchange_id: said.exchange_id,
-            system_message: GroupMessage::from(&*said),
+        [message] if message.role == Role::System => Some(MessageGroup::SystemMessageGroup {
+            exchange_id: message.exchange_id,
+            system_message: GroupMessage::from(&*message),
         }),
         run => reply_group(run, &is_thinking_mode),
     })
@@ -165,7 +165,7 @@ fn reply_group(run: &mut [Turn], is_thinking_mode: &dyn Fn(TurnId) -> bool) -> O
             id: segment.key(),
             turn_id: turn.id,
             created_at: block.created_at,
-            what: item_kind(segment, turn, &blocks, &thoughts),
+            kind: item_kind(segment, turn, &blocks, &thoughts),
         }
     };
     for shown in &shown {
@@ -243,13 +243,13 @@ fn item_kind(
     match (segment, &block.content) {
         (Segment::Think { key, .. }, _) => {
             let part = thoughts.get(&key.to_string()).cloned().unwrap_or_default();
-            let said = part.reasoning.unwrap_or_default();
+            let reasoning = part.reasoning.unwrap_or_default();
             TimelineItemKind::Think {
-                text: said.content,
-                title: said.title,
-                streaming: said.streaming,
-                duration: said.duration,
-                total_duration: said.total_duration,
+                text: reasoning.content,
+                title: reasoning.title,
+                streaming: reasoning.streaming,
+                duration: reasoning.duration,
+                total_duration: reasoning.total_duration,
                 merged_ids: part.merged_ids,
             }
         }

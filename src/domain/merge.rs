@@ -102,7 +102,7 @@ fn merge_run(mut run: Vec<MessagePart>) -> Option<MessagePart> {
     Some(MessagePart { id: base.id, text: base.text, reasoning, sources, tasks, files, metadata, merged_ids })
 }
 
-/// Returns the ids that a part stands for.
+/// Returns the ids that a part represents.
 fn ids_of(part: &MessagePart) -> Vec<String> {
     if part.merged_ids.is_empty() { vec![part.id.clone()] } else { part.merged_ids.clone() }
 }

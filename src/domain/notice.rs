@@ -166,7 +166,7 @@ pub fn ending_sentence(block: &Block) -> Option<String> {
     Some(notice.sentence_with_stop_reason(&stop_reason_of(block).unwrap_or_default()))
 }
 
-/// Returns a stop reason as it stands in a sentence: on one line, and short.
+/// Formats a stop reason for a sentence: on one line, and short.
 fn shown_reason(stop_reason: &str) -> String {
     let plain: String = stop_reason.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let mut shown: String = plain.trim().trim_end_matches('.').chars().take(SHOWN_REASON).collect();

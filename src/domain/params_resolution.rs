@@ -29,31 +29,31 @@ pub struct ResolvedParams {
 /// # Errors
 /// A parameter of the turn is out of the model's range. A parameter that the model does not have is no error.
 pub fn resolve_params(
-    asked: &ModelParams,
+    requested: &ModelParams,
     defaults: &ModelParams,
     model: &Capabilities,
 ) -> Result<ResolvedParams, InvalidField> {
     let mut settling = ParamsResolver { model, not_sent: Vec::new() };
-    let mut max_tokens = settling.max_tokens(RequestedValue::pick(asked.max_tokens, defaults.max_tokens))?;
-    let thinking = settling.thinking(RequestedValue::pick(asked.thinking, defaults.thinking), &mut max_tokens)?;
+    let mut max_tokens = settling.max_tokens(RequestedValue::pick(requested.max_tokens, defaults.max_tokens))?;
+    let thinking = settling.thinking(RequestedValue::pick(requested.thinking, defaults.thinking), &mut max_tokens)?;
     let thinks = is_thinking_mode(thinking, model.reasoning);
-    let (said_temperature, said_top_p) = (
-        RequestedValue::pick(asked.temperature, defaults.temperature),
-        RequestedValue::pick(asked.top_p, defaults.top_p),
+    let (requested_temperature, requested_top_p) = (
+        RequestedValue::pick(requested.temperature, defaults.temperature),
+        RequestedValue::pick(requested.top_p, defaults.top_p),
     );
-    let mut temperature = settling.number("temperature", said_temperature, model.temperature, thinks)?;
-    let mut top_p = settling.number("top_p", said_top_p, model.top_p, thinks)?;
+    let mut temperature = settling.number("temperature", requested_temperature, model.temperature, thinks)?;
+    let mut top_p = settling.number("top_p", requested_top_p, model.top_p, thinks)?;
     if model.temperature_or_top_p && temperature.is_some() && top_p.is_some() {
-        let is_top_p_wanted = asked.top_p.is_some() && asked.temperature.is_none();
+        let is_top_p_wanted = requested.top_p.is_some() && requested.temperature.is_none();
         let (param, dropped) = if is_top_p_wanted { ("temperature", &mut temperature) } else { ("top_p", &mut top_p) };
         *dropped = None;
         settling.leave_out(param, DropReason::TemperatureOrTopP);
     }
-    let top_k = settling.number("top_k", RequestedValue::pick(asked.top_k, defaults.top_k), model.top_k, thinks)?;
+    let top_k = settling.number("top_k", RequestedValue::pick(requested.top_k, defaults.top_k), model.top_k, thinks)?;
     let some = |sequences: &Vec<String>| Some(sequences.clone()).filter(|sequences| !sequences.is_empty());
-    let stops = RequestedValue::pick(some(&asked.stop_sequences), some(&defaults.stop_sequences));
+    let stops = RequestedValue::pick(some(&requested.stop_sequences), some(&defaults.stop_sequences));
     let stop_sequences = settling.stop_sequences(stops, thinks)?;
-    let max_tokens = max_tokens.map(|said| said.value);
+    let max_tokens = max_tokens.map(|limit| limit.value);
     Ok(ResolvedParams {
         params: ModelParams { temperature, top_p, top_k, max_tokens, stop_sequences, thinking: Some(thinking) },
         thinking,
@@ -70,9 +70,9 @@ struct RequestedValue<T> {
 }
 
 impl<T> RequestedValue<T> {
-    fn pick(asked: Option<T>, default: Option<T>) -> Option<Self> {
-        let is_own = asked.is_some();
-        asked.or(default).map(|value| Self { value, is_own })
+    fn pick(requested: Option<T>, default: Option<T>) -> Option<Self> {
+        let is_own = requested.is_some();
+        requested.or(default).map(|value| Self { value, is_own })
     }
 }
 
@@ -112,23 +112,26 @@ impl ParamsResolver<'_> {
         Ok(())
     }
 
-    fn max_tokens(&mut self, said: Option<RequestedValue<u32>>) -> Result<Option<RequestedValue<u32>>, InvalidField> {
-        let Some(said) = said else { return Ok(None) };
-        if self.model.max_tokens.contains(&said.value) {
-            return Ok(Some(said));
+    fn max_tokens(
+        &mut self,
+        requested: Option<RequestedValue<u32>>,
+    ) -> Result<Option<RequestedValue<u32>>, InvalidField> {
+        let Some(requested) = requested else { return Ok(None) };
+        if self.model.max_tokens.contains(&requested.value) {
+            return Ok(Some(requested));
         }
-        self.refuse("max_tokens", said.is_own, (DropReason::OutOfRange, self.model.max_tokens.message_args()))?;
+        self.refuse("max_tokens", requested.is_own, (DropReason::OutOfRange, self.model.max_tokens.message_args()))?;
         Ok(None)
     }
 
     fn thinking(
         &mut self,
-        said: Option<RequestedValue<Thinking>>,
+        requested: Option<RequestedValue<Thinking>>,
         max_tokens: &mut Option<RequestedValue<u32>>,
     ) -> Result<Thinking, InvalidField> {
-        let is_said = said.is_some();
+        let is_requested = requested.is_some();
         let RequestedValue { value, is_own } =
-            said.unwrap_or(RequestedValue { value: Thinking::default(), is_own: false });
+            requested.unwrap_or(RequestedValue { value: Thinking::default(), is_own: false });
         let can_be_off = self.model.thinking_levels.contains(&Thinking::Off);
         let reason = match (self.model.reasoning, value) {
             (ReasoningSupport::Never, Thinking::Off) => None,
@@ -136,9 +139,9 @@ impl ParamsResolver<'_> {
             (ReasoningSupport::Always, Thinking::Off) => Some(DropReason::ModelAlwaysThinks),
             (ReasoningSupport::Optional, Thinking::Off) => (!can_be_off).then_some(DropReason::ThinkingCannotBeSet),
             (_, Thinking::Budget(tokens)) => return self.budget(tokens, is_own, max_tokens),
-            (_, level) => return Ok(self.level(level, is_said, max_tokens.as_ref())),
+            (_, level) => return Ok(self.level(level, is_requested, max_tokens.as_ref())),
         };
-        if let Some(reason) = reason.filter(|_| is_said) {
+        if let Some(reason) = reason.filter(|_| is_requested) {
             self.leave_out("thinking", reason);
         }
         Ok(Thinking::Off)
@@ -157,7 +160,7 @@ impl ParamsResolver<'_> {
         if !range.contains(&tokens) {
             reason = Some((DropReason::BudgetOutOfRange, range.message_args()));
         } else if let Some(limit) = self.limit(max_tokens.as_ref()).filter(|limit| tokens >= *limit) {
-            let is_limit_own = max_tokens.as_ref().is_none_or(|said| said.is_own);
+            let is_limit_own = max_tokens.as_ref().is_none_or(|requested| requested.is_own);
             if is_own && !is_limit_own {
                 *max_tokens = None;
                 self.leave_out("max_tokens", DropReason::NoRoomForBudget);
@@ -176,7 +179,7 @@ impl ParamsResolver<'_> {
     }
 
     /// Returns the nearest available level: the next higher one, else the highest.
-    fn level(&mut self, wanted: Thinking, is_said: bool, max_tokens: Option<&RequestedValue<u32>>) -> Thinking {
+    fn level(&mut self, wanted: Thinking, is_requested: bool, max_tokens: Option<&RequestedValue<u32>>) -> Thinking {
         let nearest = wanted.nearest(&self.model.thinking_levels);
         let least = self.model.thinking_budget.filter(|_| self.model.levels_are_budgets).map(|range| range.least);
         let has_room = least.is_none_or(|least| self.limit(max_tokens).is_none_or(|limit| limit > least));
@@ -189,7 +192,7 @@ impl ParamsResolver<'_> {
                 (nearest, Some(ReasonWithArgs(DropReason::OtherLevel, message_args(levels))))
             }
         };
-        if let Some(reason) = reason.filter(|_| is_said) {
+        if let Some(reason) = reason.filter(|_| is_requested) {
             self.leave_out("thinking", reason);
         }
         sent
@@ -197,18 +200,18 @@ impl ParamsResolver<'_> {
 
     /// Returns the maximum size of a reply, including reasoning.
     fn limit(&self, max_tokens: Option<&RequestedValue<u32>>) -> Option<u32> {
-        max_tokens.map(|said| said.value).or(self.model.max_tokens.most)
+        max_tokens.map(|limit| limit.value).or(self.model.max_tokens.most)
     }
 
     fn number<T: PartialOrd + Display + Copy>(
         &mut self,
         param: &str,
-        said: Option<RequestedValue<T>>,
-        takes: ParamSupport<crate::capabilities::ValueRange<T>>,
+        requested: Option<RequestedValue<T>>,
+        support: ParamSupport<crate::capabilities::ValueRange<T>>,
         thinks: bool,
     ) -> Result<Option<T>, InvalidField> {
-        let Some(RequestedValue { value, is_own }) = said else { return Ok(None) };
-        match (takes.bounds(thinks), takes.bounds(!thinks)) {
+        let Some(RequestedValue { value, is_own }) = requested else { return Ok(None) };
+        match (support.bounds(thinks), support.bounds(!thinks)) {
             (Some(range), _) if range.contains(&value) => return Ok(Some(value)),
             (Some(range), other) => {
                 let fits_otherwise = other.is_some_and(|other| other.contains(&value));
@@ -229,14 +232,14 @@ impl ParamsResolver<'_> {
 
     fn stop_sequences(
         &mut self,
-        said: Option<RequestedValue<Vec<String>>>,
+        requested: Option<RequestedValue<Vec<String>>>,
         thinks: bool,
     ) -> Result<Vec<String>, InvalidField> {
         const PARAM: &str = "stop_sequences";
-        let Some(RequestedValue { value, is_own }) = said else { return Ok(Vec::new()) };
-        let takes = self.model.stop_sequences;
-        let Some(most) = takes.bounds(thinks) else {
-            self.not_taken(PARAM, takes.bounds(!thinks).is_some(), thinks);
+        let Some(RequestedValue { value, is_own }) = requested else { return Ok(Vec::new()) };
+        let support = self.model.stop_sequences;
+        let Some(most) = support.bounds(thinks) else {
+            self.not_taken(PARAM, support.bounds(!thinks).is_some(), thinks);
             return Ok(Vec::new());
         };
         if value.len() > most as usize {

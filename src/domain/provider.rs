@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn thinking_mode_is_requested_or_unavoidable() {
-        let asked = [Thinking::Low, Thinking::Medium, Thinking::High, Thinking::Budget(1)];
-        for thinking in asked {
+        let requested = [Thinking::Low, Thinking::Medium, Thinking::High, Thinking::Budget(1)];
+        for thinking in requested {
             assert!(!is_thinking_mode(thinking, ReasoningSupport::Never), "{thinking:?}");
             assert!(is_thinking_mode(thinking, ReasoningSupport::Optional), "{thinking:?}");
             assert!(is_thinking_mode(thinking, ReasoningSupport::Always), "{thinking:?}");

@@ -114,27 +114,27 @@ impl ProviderState {
 
 /// Describes the steps of a reply as text, as part of the user's message: text, calls and results, in order.
 pub fn describe_steps(blocks: &[Block]) -> String {
-    let mut told = String::from("(So far, in answer to this:");
+    let mut description = String::from("(So far, in answer to this:");
     for block in blocks {
         match &block.content {
             Content::Text { text, is_error: false } if !text.trim().is_empty() => {
-                told.push_str("\n- you wrote: ");
-                told.push_str(text.trim());
+                description.push_str("\n- you wrote: ");
+                description.push_str(text.trim());
             }
             Content::ToolUse { tool_name, arguments, arguments_raw, .. } => {
                 let arguments = arguments_raw.clone().unwrap_or_else(|| arguments.to_string());
-                told.push_str(&format!("\n- you called {tool_name} with {arguments}"));
+                description.push_str(&format!("\n- you called {tool_name} with {arguments}"));
             }
             Content::ToolResult { tool_name, result, is_error, metadata, .. } => {
                 let gave = if *is_error { "failed" } else { "gave" };
                 let result = tool_output::value_to_text(tool_output::render(result, metadata));
-                told.push_str(&format!("\n- {tool_name} {gave}: {result}"));
+                description.push_str(&format!("\n- {tool_name} {gave}: {result}"));
             }
             _ => {}
         }
     }
-    told.push_str("\nGo on from here.)");
-    told
+    description.push_str("\nGo on from here.)");
+    description
 }
 
 #[cfg(test)]
@@ -164,10 +164,10 @@ mod tests {
             state.record_repair(repair, Some(earlier), turn);
             assert_eq!((state.reasoning_left_out_until, state.echoes_reasoning), (until, echoes), "{repair:?}");
             assert_eq!(state.previous_response, None, "{repair:?}: cleared by every refusal");
-            let told = (state.images_told_until, state.sees_no_images);
+            let images = (state.images_told_until, state.sees_no_images);
             let expected =
                 (Some(turn).filter(|_| repair == RequestRepair::ImagesTold), repair == RequestRepair::ImagesNotSeen);
-            assert_eq!(told, expected, "{repair:?}");
+            assert_eq!(images, expected, "{repair:?}");
             let stored = serde_json::to_value(&state).unwrap();
             assert_eq!(stored["of_tomorrow"], 1);
             assert_eq!(serde_json::from_value::<ProviderState>(stored).unwrap(), state);
@@ -187,8 +187,8 @@ mod tests {
                 fixtures::tool_result("b", "open", json!({"error": "no"})),
             ],
         );
-        let told = describe_steps(&blocks);
-        let lines: Vec<&str> = told.lines().skip(1).collect();
+        let description = describe_steps(&blocks);
+        let lines: Vec<&str> = description.lines().skip(1).collect();
         assert_eq!(
             lines,
             [
@@ -199,6 +199,6 @@ mod tests {
                 "Go on from here.)",
             ]
         );
-        assert_eq!(told, describe_steps(&blocks));
+        assert_eq!(description, describe_steps(&blocks));
     }
 }

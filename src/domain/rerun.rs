@@ -95,17 +95,17 @@ pub enum RerunStep {
 impl Rerun {
     /// Returns the step that follows automatically. `reply` is the newest reply, or `None` if it no longer exists.
     pub fn next_step(&self, reply: Option<LastRerunReply>) -> RerunStep {
-        let asked = self.asked as usize;
-        if asked == 0 {
+        let count = self.asked as usize;
+        if count == 0 {
             return if self.messages.is_empty() { RerunStep::Done } else { RerunStep::Ask(0) };
         }
         match reply {
             None => RerunStep::Pause(RerunPauseReason::Gone),
             Some(reply) if !reply.status.is_terminal() => RerunStep::Wait,
-            Some(LastRerunReply { status: TurnStatus::Complete, .. }) if asked >= self.messages.len() => {
+            Some(LastRerunReply { status: TurnStatus::Complete, .. }) if count >= self.messages.len() => {
                 RerunStep::Done
             }
-            Some(LastRerunReply { status: TurnStatus::Complete, .. }) => RerunStep::Ask(asked),
+            Some(LastRerunReply { status: TurnStatus::Complete, .. }) => RerunStep::Ask(count),
             Some(LastRerunReply { status: TurnStatus::Cancelled, .. }) => {
                 RerunStep::Pause(RerunPauseReason::ReplyStopped)
             }

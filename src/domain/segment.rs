@@ -238,10 +238,10 @@ pub fn is_tool_failed(call: &Block, result: Option<&Block>) -> bool {
         Content::ToolUse { status, .. } => *status,
         _ => return false,
     };
-    let says_so = result.is_some_and(
+    let is_marked_failed = result.is_some_and(
         |result| matches!(result.content, Content::ToolResult { success, is_error, .. } if is_error || !success),
     );
-    status == ToolStatus::Failed || (status == ToolStatus::Done && says_so)
+    status == ToolStatus::Failed || (status == ToolStatus::Done && is_marked_failed)
 }
 
 fn was_cut_off(block: &Block) -> bool {

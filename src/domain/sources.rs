@@ -23,7 +23,7 @@ const URL_BYTES: usize = 2_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcePage {
     pub url: String,
-    /// The title. It is never empty: the URL stands in for a missing one.
+    /// The title. It is never empty: the URL replaces a missing one.
     pub title: String,
     pub quote: Option<String>,
 }

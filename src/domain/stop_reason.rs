@@ -11,7 +11,7 @@ pub enum StopMeaning {
     Finished,
     /// The provider paused in the middle of a long reply and continues when the reply is sent back to it.
     Paused,
-    /// The reply ended early, as the notice explains. [`Notice::StoppedOtherwise`] stands for unknown words.
+    /// The reply ended early, as the notice explains. [`Notice::StoppedOtherwise`] represents unknown reasons.
     Early(Notice),
     /// The provider failed while it answered.
     Failed(FailureKind),

@@ -46,18 +46,18 @@ impl TextMatcher {
         let (start, end) = self.find_first(text)?;
         let before: Vec<char> = text[..start].chars().rev().take(limits::FIND_BEFORE).collect();
         let after = &text[end..];
-        let mut said = [
+        let mut parts = [
             before.iter().rev().collect::<String>(),
             text[start..end].to_owned(),
             after.chars().take(limits::FIND_AFTER).collect(),
         ];
-        if said[0].len() < start {
-            said[0].insert(0, '…');
+        if parts[0].len() < start {
+            parts[0].insert(0, '…');
         }
-        if said[2].len() < after.len() {
-            said[2].push('…');
+        if parts[2].len() < after.len() {
+            parts[2].push('…');
         }
-        Some(said.map(|part| part.replace(char::is_whitespace, " ")))
+        Some(parts.map(|part| part.replace(char::is_whitespace, " ")))
     }
 
     /// Returns the byte range of the first match. Lower case may have another length in bytes, so offsets in the

@@ -206,11 +206,11 @@ impl ToolChoice {
         }
         for spec in &self.client {
             if !is_wire_name(&spec.name) || spec.name.contains("__") {
-                let why = format!(
+                let reason = format!(
                     "has a name that is not 1 to {} characters of a-z, A-Z, 0-9, _ and -",
                     limits::TOOL_NAME_CHARS
                 );
-                return Err(InvalidField::new("tools.client", why));
+                return Err(InvalidField::new("tools.client", reason));
             }
             if !seen.insert(&spec.name) {
                 return Err(InvalidField::new("tools.client", format!("contains `{}` twice", spec.name)));

@@ -73,8 +73,8 @@ fn attachment_notes(metadata: &Value, shown: &[&str]) -> Vec<String> {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let word = |of: &Value, key: &str| of.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let image = |one: ToolImage| {
-        let to_whom = if shown.contains(&one.blob.as_str()) { "attached" } else { "shown to the user, not to you" };
-        format!("[{} ({}): {to_whom}]", one.alt, one.mime)
+        let visibility = if shown.contains(&one.blob.as_str()) { "attached" } else { "shown to the user, not to you" };
+        format!("[{} ({}): {visibility}]", one.alt, one.mime)
     };
     let file = |one: &Value| {
         let bytes = one.get("bytes").and_then(Value::as_u64).unwrap_or_default();
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn short_results_are_rendered_unchanged() {
-        for (result, told) in [
+        for (result, expected) in [
             (json!("words"), json!("words")),
             (json!({"b": 1, "a": [2]}), json!({"b": 1, "a": [2]})),
             (json!([1, "x"]), json!("[1,\"x\"]")),
@@ -99,20 +99,20 @@ mod tests {
             (json!(""), json!(NOTHING)),
             (json!(null), json!(NOTHING)),
         ] {
-            assert_eq!(render(&result, &Value::Null), told, "{result}");
+            assert_eq!(render(&result, &Value::Null), expected, "{result}");
         }
     }
 
     #[test]
     fn long_results_are_cut_between_characters_with_note() {
         let long = "é".repeat(limits::TOOL_OUTPUT_BYTES);
-        let told = value_to_text(render(&json!(format!("x{long}")), &Value::Null));
+        let text = value_to_text(render(&json!(format!("x{long}")), &Value::Null));
         let total = long.len() + 1;
         assert!(
-            told.starts_with("xé")
-                && told.ends_with(&format!("of {total} bytes of the result. The rest was left out.]"))
+            text.starts_with("xé")
+                && text.ends_with(&format!("of {total} bytes of the result. The rest was left out.]"))
         );
-        assert!(told.len() < limits::TOOL_OUTPUT_BYTES + 200);
+        assert!(text.len() < limits::TOOL_OUTPUT_BYTES + 200);
         let stored_in_part = render(&json!(long), &json!({"cut": {"bytes": 9_000_000, "blob": "b"}}));
         assert!(value_to_text(stored_in_part).contains("of 9000000 bytes"));
         let object = json!({"a": long});

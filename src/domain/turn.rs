@@ -54,9 +54,9 @@ impl TurnStatus {
     }
 
     /// Returns the status after a transition, or `None` if `docs/reference/domain.md 4.8` forbids it.
-    pub fn apply(self, what: TurnTransition) -> Option<Self> {
+    pub fn apply(self, transition: TurnTransition) -> Option<Self> {
         use TurnTransition::{Cancel, Fail, Finish, LlmStart, ToolDetected, ToolsReady};
-        match (self, what) {
+        match (self, transition) {
             (Self::Pending, LlmStart) | (Self::WaitingSubagents, ToolsReady) => Some(Self::Streaming),
             (Self::Streaming, ToolDetected) => Some(Self::WaitingSubagents),
             (Self::Streaming | Self::WaitingSubagents, Finish) => Some(Self::Complete),

@@ -123,13 +123,13 @@ mod tests {
 
     #[test]
     fn implausible_counts_are_unknown() {
-        for (said, known) in [
+        for (reported, known) in [
             (0, Some(0)),
             (limits::PLAUSIBLE_COUNT, Some(limits::PLAUSIBLE_COUNT)),
             (limits::PLAUSIBLE_COUNT + 1, None),
             (u64::MAX, None),
         ] {
-            assert_eq!(output(Some(said)).without_implausible_counts(), output(known), "{said}");
+            assert_eq!(output(Some(reported)).without_implausible_counts(), output(known), "{reported}");
         }
     }
 

@@ -172,8 +172,9 @@ pub fn pending_user_input(turn: &Turn) -> Option<UserInputKind> {
     if turn.status.is_terminal() {
         return None;
     }
-    let asks = |block: &Block| matches!(block.content, Content::ToolUse { status: ToolStatus::AwaitingApproval, .. });
-    if turn.blocks.iter().any(asks) {
+    let awaits_approval =
+        |block: &Block| matches!(block.content, Content::ToolUse { status: ToolStatus::AwaitingApproval, .. });
+    if turn.blocks.iter().any(awaits_approval) {
         return Some(UserInputKind::Approval);
     }
     turn.blocks.iter().any(|block| open_pause_text(block).is_some()).then_some(UserInputKind::Continue)

@@ -25,7 +25,7 @@ use crate::domain::turn::Role;
 use crate::export_entries::candidate_filter;
 use crate::fields::{content_id, count, first_text, id, is_set, list, text};
 use crate::input::Input;
-use crate::message_builder::{self, SOURCE_SAYS_FAILED};
+use crate::message_builder::{self, FAILED_IN_SOURCE};
 use crate::notes::ConversationNotes;
 use crate::parts::read_parts;
 use crate::report::IssueKind;
@@ -37,10 +37,10 @@ mod fragments;
 
 /// Returns whether the value is a conversation of big-AGI.
 pub(crate) fn is_conversation(value: &Value) -> bool {
-    let is_told = |name: &str| value.get(name).is_some();
+    let has_member = |name: &str| value.get(name).is_some();
     let Some(Value::Array(messages)) = value.get("messages") else { return false };
     let is_message = |message: &Value| message.get("fragments").is_some_and(Value::is_array);
-    is_told("systemPurposeId") || (!is_told("conversationId") && messages.iter().any(is_message))
+    has_member("systemPurposeId") || (!has_member("conversationId") && messages.iter().any(is_message))
 }
 
 /// Reads all files.
@@ -59,16 +59,16 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     notes.set_conversation(&source_id);
     let mut nodes: Vec<SourceNode> = Vec::new();
     let mut names = UniqueIds::default();
-    for (at, told) in list(value, "messages").iter().enumerate() {
-        let id = id(told, "id").unwrap_or_else(|| format!("{source_id}/{at}"));
-        if !told.is_object() {
+    for (at, entry) in list(value, "messages").iter().enumerate() {
+        let id = id(entry, "id").unwrap_or_else(|| format!("{source_id}/{at}"));
+        if !entry.is_object() {
             notes.add_not_a_message(&id);
             continue;
         }
         // Messages are linear: each follows the one before it.
         let (id, _) = names.assign_to_message(id, notes);
         let parent = nodes.last().map(|node| node.id.clone());
-        let message = Some(message(told, &id, notes));
+        let message = Some(message(entry, &id, notes));
         nodes.push(SourceNode { id, parent, children: Vec::new(), message });
     }
     let last = nodes.last().map(|node| node.id.clone());
@@ -79,7 +79,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
         return None;
     }
     if system_prompt.is_empty() {
-        tell_persona(value, notes);
+        report_persona(value, notes);
     }
     message_builder::report_missing_files(&messages, notes);
     let times = || messages.iter().filter_map(|message| message.created_at);
@@ -98,7 +98,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
 }
 
 /// Reports a persona that the file names without its instructions.
-fn tell_persona(value: &Value, notes: &mut ConversationNotes) {
+fn report_persona(value: &Value, notes: &mut ConversationNotes) {
     if let Some(persona) = text(value, "systemPurposeId").filter(|persona| !matches!(*persona, "Generic" | "Custom")) {
         let persona: String = persona.chars().filter(|c| !c.is_control()).take(80).collect();
         notes.add(IssueKind::Lost, "", format!("the instructions of the persona {persona} are not in the export"));
@@ -132,7 +132,7 @@ fn message(value: &Value, id: &str, notes: &mut ConversationNotes) -> ImportedMe
     let stopped = value.get("generator").and_then(|generator| text(generator, "tokenStopReason"));
     match (stopped, &message.ending) {
         (Some("client-abort"), MessageEnding::Complete) => message.ending = MessageEnding::Cancelled,
-        (Some("issue"), MessageEnding::Complete) => message.add_failure(SOURCE_SAYS_FAILED),
+        (Some("issue"), MessageEnding::Complete) => message.add_failure(FAILED_IN_SOURCE),
         (Some("filter"), MessageEnding::Complete) => message.add_failure("The provider stopped this reply."),
         _ => {}
     }

@@ -50,9 +50,9 @@ pub fn turn_id_key(message: &str) -> String {
 pub fn build_chat(
     conversation: &Conversation,
     soil: &BuildContext<'_>,
-    tell: &mut dyn FnMut(ImportIssue),
+    report_issue: &mut dyn FnMut(ImportIssue),
 ) -> ArchivedChat {
-    let (kept, plan) = plan_branches(conversation, soil, tell);
+    let (kept, plan) = plan_branches(conversation, soil, report_issue);
     let mut builder = ChatBuilder {
         conversation,
         context: soil,
@@ -67,21 +67,21 @@ pub fn build_chat(
         number_of_exchange: HashMap::new(),
     };
     for (ord, &at) in (1_i64..).zip(&kept.order) {
-        builder.add_message(ord, at, tell);
+        builder.add_message(ord, at, report_issue);
     }
-    builder.settle_calls(tell);
-    builder.finish(tell)
+    builder.settle_calls(report_issue);
+    builder.finish(report_issue)
 }
 
 /// Selects the messages that the chat can keep, with the branch and the lock of each.
 fn plan_branches(
     conversation: &Conversation,
     soil: &BuildContext<'_>,
-    tell: &mut dyn FnMut(ImportIssue),
+    report_issue: &mut dyn FnMut(ImportIssue),
 ) -> (order::KeptMessages, branches::BranchPlan) {
     let mut left_out = |at: usize, text: String| {
         let place = location_of(conversation, &conversation.messages[at].source_id);
-        tell(ImportIssue { kind: IssueKind::LeftOut, location: place, text });
+        report_issue(ImportIssue { kind: IssueKind::LeftOut, location: place, text });
     };
     let mut kept = order::select_messages(&conversation.messages, conversation.current, &mut |at, text| {
         left_out(at, text.to_owned());
@@ -121,13 +121,13 @@ struct ChatBuilder<'c, 's> {
 
 impl ChatBuilder<'_, '_> {
     /// Adds the turn of a message, whose parent already has one, with its generation and its exchange.
-    fn add_message(&mut self, ord: i64, at: usize, tell: &mut dyn FnMut(ImportIssue)) {
+    fn add_message(&mut self, ord: i64, at: usize, report_issue: &mut dyn FnMut(ImportIssue)) {
         let message = &self.conversation.messages[at];
         let parent = self.kept.parent(at).and_then(|parent| self.number_of_turn.get(&parent));
         let parent = parent.map(|&number| &self.turns[number]);
         let created_at = self.times.time_of(message, parent.map(|parent| parent.created_at));
         let ended_at = self.times.not_in_future(message.ended_at).unwrap_or(created_at).max(created_at);
-        let (blocks, status, error) = self.read_message(ord, at, created_at, tell);
+        let (blocks, status, error) = self.read_message(ord, at, created_at, report_issue);
         let lock = &self.plan.locks[&at];
         let is_reply = message.role == Role::Assistant;
         let turn = Turn {
@@ -167,7 +167,7 @@ impl ChatBuilder<'_, '_> {
         ord: i64,
         at: usize,
         created_at: DateTime<Utc>,
-        tell: &mut dyn FnMut(ImportIssue),
+        report_issue: &mut dyn FnMut(ImportIssue),
     ) -> (Vec<Block>, TurnStatus, Option<Failure>) {
         let message = &self.conversation.messages[at];
         let place = || location_of(self.conversation, &message.source_id);
@@ -178,7 +178,7 @@ impl ChatBuilder<'_, '_> {
             created_at,
             context: self.context,
             path: self.turns_above(at),
-            tell: &mut |what, text| tell(ImportIssue { kind: what, location: place(), text }),
+            report_issue: &mut |kind, text| report_issue(ImportIssue { kind, location: place(), text }),
         };
         let (mut blocks, shows_something) = sheet.build_blocks();
         let (mut status, mut error) = ending(message);
@@ -220,21 +220,29 @@ impl ChatBuilder<'_, '_> {
     }
 
     /// Adds missing results of tool calls, once every turn that may hold a result exists.
-    fn settle_calls(&mut self, tell: &mut dyn FnMut(ImportIssue)) {
+    fn settle_calls(&mut self, report_issue: &mut dyn FnMut(ImportIssue)) {
         let handed = calls::calls_answered_by_client(&self.turns);
         for (turn, &at) in self.turns.iter_mut().zip(&self.kept.order) {
             let id = &self.conversation.messages[at].source_id;
             let mut put_right = |text| {
-                tell(ImportIssue { kind: IssueKind::PutRight, location: location_of(self.conversation, id), text })
+                report_issue(ImportIssue {
+                    kind: IssueKind::PutRight,
+                    location: location_of(self.conversation, id),
+                    text,
+                })
             };
             calls::add_missing_results(turn, &handed, id, self.context, &mut put_right);
         }
     }
 
     /// Assembles the chat and its branches around the turns.
-    fn finish(self, tell: &mut dyn FnMut(ImportIssue)) -> ArchivedChat {
+    fn finish(self, report_issue: &mut dyn FnMut(ImportIssue)) -> ArchivedChat {
         let mut put_right = |message: &str, text: String| {
-            tell(ImportIssue { kind: IssueKind::PutRight, location: location_of(self.conversation, message), text });
+            report_issue(ImportIssue {
+                kind: IssueKind::PutRight,
+                location: location_of(self.conversation, message),
+                text,
+            });
         };
         let chat = self.chat(&mut || {
             let text = format!(
@@ -319,13 +327,13 @@ fn ending(message: &ImportedMessage) -> (TurnStatus, Option<Failure>) {
     match &message.ending {
         MessageEnding::Complete => (TurnStatus::Complete, None),
         MessageEnding::Cancelled => (TurnStatus::Cancelled, None),
-        MessageEnding::Failed(why) => {
-            let words: String = why.chars().take(FAILURE_CHARS).collect();
+        MessageEnding::Failed(reason) => {
+            let words: String = reason.chars().take(FAILURE_CHARS).collect();
             let first_line = words.lines().map(str::trim).find(|line| !line.is_empty());
             let failure = Failure {
                 kind: FailureKind::Unknown,
                 // The reply shows what it showed in the source.
-                message: first_line.unwrap_or(message_builder::SOURCE_SAYS_FAILED).to_owned(),
+                message: first_line.unwrap_or(message_builder::FAILED_IN_SOURCE).to_owned(),
                 args: MessageArgs::new(),
                 retryable: true,
                 retry_after_ms: None,
@@ -347,11 +355,11 @@ fn title(conversation: &Conversation) -> String {
     of_user.and_then(blocks::first_text).map(|text| derive_title(&text)).unwrap_or_default()
 }
 
-fn truncate(text: &str, longest: usize, told: &mut dyn FnMut()) -> String {
+fn truncate(text: &str, longest: usize, on_cut: &mut dyn FnMut()) -> String {
     if text.chars().count() <= longest {
         return text.replace('\0', "\u{2400}");
     }
-    told();
+    on_cut();
     text.chars().take(longest).collect::<String>().replace('\0', "\u{2400}")
 }
 

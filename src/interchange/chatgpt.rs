@@ -85,7 +85,7 @@ fn conversation(value: &Value, assets: &ExportAssets, notes: &mut ConversationNo
         return None;
     }
     let system_prompt = reader.system_prompt(notes);
-    tell_place(value, notes);
+    report_place(value, notes);
     Some(Conversation {
         source_id,
         title: fields::text(value, "title").unwrap_or_default().to_owned(),
@@ -166,7 +166,7 @@ impl NodeReader<'_> {
             (MessageSpeaker::Tool, _) => self.tool_result(&read, node, notes),
             (MessageSpeaker::Assistant, Some(recipient)) => {
                 let mut pieces = vec![read.piece(calls::call_from_content(id, recipient, content))];
-                pieces.extend(self.files_beside_call(&read, notes));
+                pieces.extend(self.call_files(&read, notes));
                 pieces
             }
             // The text of a system error becomes the ending of the message, not content of the model.
@@ -218,12 +218,12 @@ impl NodeReader<'_> {
     /// Collects custom instructions; returns whether the message holds them and is therefore no message of the
     /// conversation.
     fn take_instructions(&mut self, read: &MessageContent<'_>) -> bool {
-        let is_told = read.kind() == "user_editable_context";
-        if !is_told && !fields::is_set(read.metadata, "is_user_system_message") {
+        let is_context = read.kind() == "user_editable_context";
+        if !is_context && !fields::is_set(read.metadata, "is_user_system_message") {
             return false;
         }
-        let told = read.metadata.get("user_context_message_data").unwrap_or(&Value::Null);
-        let texts = [(told, "about_user_message"), (told, "about_model_message")];
+        let context_data = read.metadata.get("user_context_message_data").unwrap_or(&Value::Null);
+        let texts = [(context_data, "about_user_message"), (context_data, "about_model_message")];
         let mut text = texts.iter().filter_map(|(of, name)| fields::text(of, name)).collect::<Vec<_>>().join("\n\n");
         if text.is_empty() {
             let names = ["user_profile", "user_instructions", "text"];
@@ -269,7 +269,7 @@ impl NodeReader<'_> {
     }
 
     /// Returns the files that a call message carries.
-    fn files_beside_call(&self, read: &MessageContent<'_>, notes: &mut ConversationNotes) -> Vec<MessagePiece> {
+    fn call_files(&self, read: &MessageContent<'_>, notes: &mut ConversationNotes) -> Vec<MessagePiece> {
         let is_file =
             |piece: &MessagePiece| matches!(piece.body, PieceBody::Picture { .. } | PieceBody::Attachment { .. });
         // The text of the message is the arguments of the call, also for unknown types.
@@ -282,12 +282,12 @@ impl NodeReader<'_> {
 fn ending(read: &MessageContent<'_>) -> MessageEnding {
     let finish = read.metadata.get("finish_details").and_then(|finish| fields::text(finish, "type"));
     let status = fields::text(read.message, "status");
-    let said = || {
+    let failed = || {
         let text = fields::first_text(read.content, &["text", "name"]).unwrap_or("the reply failed");
         MessageEnding::Failed(text.to_owned())
     };
     match (read.speaker, status, finish) {
-        (MessageSpeaker::Assistant, _, _) if read.kind() == "system_error" => said(),
+        (MessageSpeaker::Assistant, _, _) if read.kind() == "system_error" => failed(),
         (MessageSpeaker::Assistant, Some("error"), _) => MessageEnding::Failed("the reply failed".to_owned()),
         (MessageSpeaker::Assistant, _, Some("interrupted")) => MessageEnding::Cancelled,
         (MessageSpeaker::Assistant, Some("finished_partial_completion" | "in_progress"), _) => MessageEnding::Cancelled,
@@ -311,7 +311,7 @@ fn model_named(of: &Value, name: &str) -> Option<String> {
 }
 
 /// Reports that the conversation belongs to a GPT or a project.
-fn tell_place(value: &Value, notes: &mut ConversationNotes) {
+fn report_place(value: &Value, notes: &mut ConversationNotes) {
     let is_projects = fields::text(value, "gizmo_id").is_some_and(|id| id.starts_with("g-p-"));
     match fields::text(value, "gizmo_type") {
         Some("snorlax") => notes.add(IssueKind::Lost, "", "it belongs to a project; projects are not imported"),

@@ -60,8 +60,8 @@ pub(crate) fn report_unread_entries(
     }
     for part in parts.all() {
         let base = part.base_name();
-        let finding = |what, text: &str| ImportIssue {
-            kind: what,
+        let finding = |kind, text: &str| ImportIssue {
+            kind,
             location: IssueLocation { file: part.name.clone(), ..IssueLocation::default() },
             text: text.to_owned(),
         };

@@ -51,7 +51,7 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
         });
         match looked {
             _ if format.is_some() => return Ok(format),
-            Err(why @ ImportError::TooLarge(_)) if input.is_exhausted() => return Err(why),
+            Err(error @ ImportError::TooLarge(_)) if input.is_exhausted() => return Err(error),
             Ok(_)
             | Err(
                 ImportError::Cancelled

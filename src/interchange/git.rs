@@ -98,9 +98,9 @@ impl<S: Read + Write + Seek> Repository<S> {
         let folder = self.turn_folder(turn, is_thinking_mode)?;
         let parent = turn.prev_turn_id.filter(|parent| self.turns.contains_key(parent));
         let before = self.preceding_folders(turn, parent)?;
-        let here = self.containing_folder(turn, parent, &folder)?;
+        let entry = self.containing_folder(turn, parent, &folder)?;
         let mut groups = before.as_ref().clone();
-        groups.push(here);
+        groups.push(entry);
         let turns = self.pack.add(ObjectKind::Tree, &encode_tree(groups))?;
         let mut root = vec![TreeEntry { name: "turns".into(), is_tree: true, id: turns }];
         root.extend(self.branches.get(&turn.branch_id).map(|id| file_entry("branch.json", *id)));
@@ -143,7 +143,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         let shown = shown.or_else(|| refs.iter().find(|(_, _, branch)| Some(branch.id) == chat.default_branch_id));
         let head = shown.or(refs.first()).map_or("main", |(name, ..)| name);
         let head = format!("ref: refs/heads/{head}\n");
-        let beside = json(&RepositoryMetadata::new(chat, imported_from, damaged, &refs))?;
+        let metadata = json(&RepositoryMetadata::new(chat, imported_from, damaged, &refs))?;
         let mut packed: Vec<String> =
             refs.iter().filter_map(|(name, at, _)| Some(format!("{} refs/heads/{name}\n", (*at)?))).collect();
         packed.sort_by(|one, other| one[41..].cmp(&other[41..]));
@@ -156,7 +156,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         for (path, text) in [
             ("config", CONFIG.as_bytes()),
             ("description", format!("{title}\n").as_bytes()),
-            (METADATA_FILE, &beside),
+            (METADATA_FILE, &metadata),
             ("packed-refs", packed.as_bytes()),
             ("HEAD", head.as_bytes()),
         ] {

@@ -202,14 +202,14 @@ fn usable_entries(entries: Vec<InputEntry>, findings: &mut Vec<ImportIssue>) -> 
     let mut seen: HashMap<String, ()> = HashMap::new();
     let mut usable = (Vec::new(), Vec::new());
     for InputEntry { name, spot, compressed, unreadable } in entries {
-        let why = name_problem(&name).or(unreadable).or_else(|| {
+        let reason = name_problem(&name).or(unreadable).or_else(|| {
             let is_second = seen.insert(name.clone(), ()).is_some();
             is_second.then_some("another entry has the same name")
         });
-        match why {
-            Some(why) => {
+        match reason {
+            Some(reason) => {
                 let name: String = name.chars().take(200).collect();
-                let text = format!("the entry was skipped: {why}");
+                let text = format!("the entry was skipped: {reason}");
                 findings.push(ImportIssue { kind: IssueKind::LeftOut, location: file_location(&name), text });
             }
             None => {

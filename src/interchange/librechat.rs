@@ -69,7 +69,8 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     notes.set_conversation(&source_id);
     let options = value.get("options").unwrap_or(&Value::Null);
     let endpoint = text(value, "endpoint").or_else(|| text(options, "endpoint"));
-    let nodes = flatten_messages(messages(value), notes).into_iter().map(|told| node(&told, endpoint, notes)).collect();
+    let nodes =
+        flatten_messages(messages(value), notes).into_iter().map(|nested| node(&nested, endpoint, notes)).collect();
     let (messages, current) = order_messages(nodes, None, notes);
     if messages.is_empty() {
         notes.add_no_messages();
@@ -104,7 +105,7 @@ struct NestedMessage<'a> {
 fn flatten_messages<'a>(all: &'a [Value], notes: &mut ConversationNotes) -> Vec<NestedMessage<'a>> {
     let nests = all.iter().any(|message| message.get(PARENT_MEMBER).is_some() || !list(message, "children").is_empty());
     let mut names = UniqueIds::default();
-    let mut told: Vec<NestedMessage<'_>> = Vec::new();
+    let mut flat: Vec<NestedMessage<'_>> = Vec::new();
     // The stack is filled in reverse, so that messages are popped in order.
     let mut stack: Vec<(&Value, Option<String>)> = all.iter().rev().map(|message| (message, None)).collect();
     while let Some((message, within)) = stack.pop() {
@@ -115,16 +116,16 @@ fn flatten_messages<'a>(all: &'a [Value], notes: &mut ConversationNotes) -> Vec<
             id = names.assign_to_message(id, notes).0;
         }
         // If the input itself flattened the list, its indexes are valid in this list.
-        let on = count(message, PARENT_MEMBER).and_then(|at| told.get(usize::try_from(at).ok()?));
+        let on = count(message, PARENT_MEMBER).and_then(|at| flat.get(usize::try_from(at).ok()?));
         let within = within.or_else(|| on.map(|on| on.id.clone()));
         stack.extend(list(message, "children").iter().rev().map(|child| (child, Some(id.clone()))));
-        told.push(NestedMessage { message, id, within });
+        flat.push(NestedMessage { message, id, within });
     }
-    told
+    flat
 }
 
-fn node(told: &NestedMessage<'_>, endpoint: Option<&str>, notes: &mut ConversationNotes) -> SourceNode {
-    let NestedMessage { message: value, id, within } = told;
+fn node(nested: &NestedMessage<'_>, endpoint: Option<&str>, notes: &mut ConversationNotes) -> SourceNode {
+    let NestedMessage { message: value, id, within } = nested;
     let parent = text(value, "parentMessageId").filter(|parent| *parent != NO_PARENT).map(str::to_owned);
     // An unreadable message leaves only its position.
     let is_message = value.as_object().is_some_and(|members| members.keys().any(|name| name != PARENT_MEMBER));

@@ -64,7 +64,7 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
                         session.add(value);
                         Ok(())
                     }
-                    None => tell_left_out(taker, place, "a message comes before any conversation"),
+                    None => report_left_out(taker, place, "a message comes before any conversation"),
                 },
                 // Unknown record types of newer versions are ignored.
                 Some(_) if open.is_some() => Ok(()),
@@ -77,10 +77,10 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
         }
         match read {
             Ok(_) => is_any_read = true,
-            Err(why @ (ImportError::Damaged(_) | ImportError::WrongFormat(_))) => {
+            Err(error @ (ImportError::Damaged(_) | ImportError::WrongFormat(_))) => {
                 let place = IssueLocation { file: part.name.clone(), ..IssueLocation::default() };
-                tell_left_out(taker, place, &format!("the file was skipped: {why}"))?;
-                stopped = why;
+                report_left_out(taker, place, &format!("the file was skipped: {error}"))?;
+                stopped = error;
             }
             Err(other) => return Err(other),
         }
@@ -88,8 +88,8 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     if is_any_read { Ok(()) } else { Err(stopped) }
 }
 
-fn tell_left_out(taker: &mut dyn ImportSink, place: IssueLocation, why: &str) -> Result<(), ImportError> {
-    report_issue(taker, ImportIssue { kind: IssueKind::LeftOut, location: place, text: why.to_owned() })
+fn report_left_out(taker: &mut dyn ImportSink, place: IssueLocation, reason: &str) -> Result<(), ImportError> {
+    report_issue(taker, ImportIssue { kind: IssueKind::LeftOut, location: place, text: reason.to_owned() })
 }
 
 /// Reads a conversation with its messages in the older format.
@@ -136,7 +136,7 @@ impl Session {
     fn close(self, seen: &mut SeenConversations, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
         if self.left_out > 0 {
             let text = format!("the conversation is too large: {} messages were skipped", self.left_out);
-            tell_left_out(taker, self.place.clone(), &text)?;
+            report_left_out(taker, self.place.clone(), &text)?;
         }
         read_one(&self.whole, self.place, seen, taker)
     }
@@ -226,8 +226,8 @@ fn node(value: &Value, calls: &HashMap<String, String>, notes: &mut Conversation
 }
 
 fn message(value: &Value, id: &str, calls: &HashMap<String, String>, notes: &mut ConversationNotes) -> ImportedMessage {
-    let told = text(value, "role").unwrap_or_default();
-    let role = match told {
+    let role_name = text(value, "role").unwrap_or_default();
+    let role = match role_name {
         "user" => Role::User,
         "system" => Role::System,
         "assistant" | "tool" => Role::Assistant,
@@ -249,7 +249,7 @@ fn message(value: &Value, id: &str, calls: &HashMap<String, String>, notes: &mut
         extra::add(&mut message, value, notes);
     }
     let content = text(value, "content").unwrap_or_default();
-    if told == "tool" {
+    if role_name == "tool" {
         let call = self::id(value, "toolCallId").unwrap_or_default();
         let name = calls.get(&call).map_or("tool", String::as_str);
         message.add_tool_result(&call, name, Value::String(content.to_owned()), true);

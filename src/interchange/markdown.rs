@@ -147,12 +147,12 @@ fn replies(out: &mut impl Write, run: &[ExportedTurn<'_>], options: &MarkdownOpt
 /// Writes the role, the model and the time.
 fn heading(out: &mut impl Write, shown: &ExportedTurn<'_>) -> io::Result<()> {
     let turn = shown.turn;
-    let who = match turn.role {
+    let speaker = match turn.role {
         Role::User => messages::YOU,
         Role::Assistant => messages::ASSISTANT,
         Role::System => messages::SYSTEM,
     };
-    write!(out, "## {who}")?;
+    write!(out, "## {speaker}")?;
     if let Some(model) = turn.model_used.as_deref().map(escaping::escape_inline).filter(|model| !model.is_empty()) {
         write!(out, " · {model}")?;
     }
@@ -196,10 +196,10 @@ fn write_sources(out: &mut impl Write, blocks: &[Block]) -> io::Result<()> {
 
 /// Writes how a reply ended, unless it completed normally.
 fn ending(out: &mut impl Write, turn: &Turn, is_empty: bool) -> io::Result<()> {
-    let says_why = turn.blocks.iter().any(|block| matches!(block.content, Content::Text { is_error: true, .. }));
+    let has_error_text = turn.blocks.iter().any(|block| matches!(block.content, Content::Text { is_error: true, .. }));
     match (turn.status, &turn.error) {
         (TurnStatus::Error, Some(error)) => {
-            if !says_why {
+            if !has_error_text {
                 blocks::write_failure(out, &error.sentence())?;
             }
             let detail = error.detail.as_deref().filter(|detail| *detail != error.message);

@@ -11,7 +11,7 @@ use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
 /// The failure text for replies whose source gives no reason.
-pub(crate) const SOURCE_SAYS_FAILED: &str = "This reply had failed in the source.";
+pub(crate) const FAILED_IN_SOURCE: &str = "This reply had failed in the source.";
 
 /// Creates an empty message; the tree sets its parent.
 pub(crate) fn empty_message(id: &str, role: Role) -> ImportedMessage {
@@ -63,14 +63,14 @@ impl ImportedMessage {
     }
 
     /// Adds a failure; several are joined by line breaks.
-    pub(crate) fn add_failure(&mut self, why: &str) {
+    pub(crate) fn add_failure(&mut self, reason: &str) {
         match &mut self.ending {
-            MessageEnding::Failed(before) if before.ends_with(why) => {}
+            MessageEnding::Failed(before) if before.ends_with(reason) => {}
             MessageEnding::Failed(before) => {
                 before.push('\n');
-                before.push_str(why);
+                before.push_str(reason);
             }
-            ending => *ending = MessageEnding::Failed(why.to_owned()),
+            ending => *ending = MessageEnding::Failed(reason.to_owned()),
         }
     }
 }
@@ -227,8 +227,8 @@ mod tests {
     #[test]
     fn several_failures_are_joined_by_line() {
         let mut message = empty_message("m", Role::Assistant);
-        for why in ["a", "a", "b"] {
-            message.add_failure(why);
+        for reason in ["a", "a", "b"] {
+            message.add_failure(reason);
         }
         assert_eq!(message.ending, MessageEnding::Failed("a\nb".into()));
     }

@@ -37,16 +37,16 @@ impl ConversationNotes {
     }
 
     /// Adds an issue of a message, or of the whole conversation if the id is empty.
-    pub(crate) fn add(&mut self, what: IssueKind, message: &str, text: impl Into<String>) {
+    pub(crate) fn add(&mut self, kind: IssueKind, message: &str, text: impl Into<String>) {
         let text = text.into();
-        if let Some(known) = self.known.get(&(what, text.clone())) {
+        if let Some(known) = self.known.get(&(kind, text.clone())) {
             self.findings[*known].1 += 1;
         } else if self.findings.len() == bounds::ISSUES {
             self.omitted += 1;
         } else {
-            self.known.insert((what, text.clone()), self.findings.len());
+            self.known.insert((kind, text.clone()), self.findings.len());
             let place = IssueLocation { message: message.to_owned(), ..self.place.clone() };
-            self.findings.push((ImportIssue { kind: what, location: place, text }, 1));
+            self.findings.push((ImportIssue { kind, location: place, text }, 1));
         }
     }
 

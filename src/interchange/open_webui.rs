@@ -89,7 +89,7 @@ fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversa
         notes.add_no_messages();
         return None;
     }
-    tell_lost(value, chat, notes);
+    report_lost(value, chat, notes);
     let params = chat.get("params").unwrap_or(&null);
     let system = fields::text(params, "system").or_else(|| fields::text(chat, "system"));
     let mut date = |names: [&str; 2]| {
@@ -111,7 +111,7 @@ fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversa
 }
 
 /// Reports chat metadata that Turnleaf cannot store.
-fn tell_lost(value: &Value, chat: &Value, notes: &mut ConversationNotes) {
+fn report_lost(value: &Value, chat: &Value, notes: &mut ConversationNotes) {
     let tags = value.get("meta").map(|meta| fields::list(meta, "tags")).unwrap_or_default();
     if !tags.is_empty() || !fields::list(chat, "tags").is_empty() {
         notes.add(IssueKind::Lost, "", "its tags are not imported");
@@ -162,8 +162,8 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Convers
     if message.get("merged").is_some_and(Value::is_object) {
         notes.add(IssueKind::Lost, &id, "merged replies are not imported; their originals are");
     }
-    let is_said = !pieces.is_empty() || matches!(ending, MessageEnding::Failed(_));
-    let message = is_said.then(|| ImportedMessage {
+    let has_content = !pieces.is_empty() || matches!(ending, MessageEnding::Failed(_));
+    let message = has_content.then(|| ImportedMessage {
         source_id: id.clone(),
         parent: None,
         role,

@@ -43,18 +43,18 @@ pub(crate) fn read_parts(
         });
         match read {
             Ok(_) => is_any_read = true,
-            Err(why @ ImportError::TooLarge(_)) if input.is_exhausted() => return Err(why),
-            Err(why @ (ImportError::Damaged(_) | ImportError::WrongFormat(_) | ImportError::TooLarge(_))) => {
+            Err(error @ ImportError::TooLarge(_)) if input.is_exhausted() => return Err(error),
+            Err(error @ (ImportError::Damaged(_) | ImportError::WrongFormat(_) | ImportError::TooLarge(_))) => {
                 let place = IssueLocation { file: part.name.clone(), ..IssueLocation::default() };
                 report_issue(
                     taker,
                     ImportIssue {
                         kind: IssueKind::LeftOut,
                         location: place,
-                        text: format!("reading the file stopped: {why}"),
+                        text: format!("reading the file stopped: {error}"),
                     },
                 )?;
-                stopped = why;
+                stopped = error;
             }
             Err(other) => return Err(other),
         }
@@ -66,7 +66,7 @@ pub(crate) fn read_parts(
 #[derive(Default)]
 pub(crate) struct SeenConversations {
     /// Content hashes by id.
-    said: HashMap<String, HashSet<u64>>,
+    hashes: HashMap<String, HashSet<u64>>,
     names: UniqueIds,
 }
 
@@ -80,7 +80,7 @@ impl SeenConversations {
     ) -> Option<Conversation> {
         let mut hasher = DefaultHasher::new();
         value.hash(&mut hasher);
-        if !self.said.entry(conversation.source_id.clone()).or_default().insert(hasher.finish()) {
+        if !self.hashes.entry(conversation.source_id.clone()).or_default().insert(hasher.finish()) {
             notes.add(IssueKind::LeftOut, "", "the same conversation appears earlier in the file");
             return None;
         }

@@ -11,8 +11,8 @@ pub(crate) const ENDS_WITHIN: &str = "the file ends in the middle of it";
 pub(crate) const NOT_JSON_BEHIND: &str = "the rest is not JSON";
 pub(crate) const REPLACED: &str = "invalid bytes were replaced with U+FFFD";
 
-pub(crate) fn damaged_from_here(why: &str) -> String {
-    format!("the file is damaged from here: {why}")
+pub(crate) fn damaged_from_here(reason: &str) -> String {
+    format!("the file is damaged from here: {reason}")
 }
 
 /// One issue for the person who imports.
@@ -43,7 +43,7 @@ pub struct IssueLocation {
 impl fmt::Display for IssueLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [&self.file, &self.conversation, &self.message];
-        let told: Vec<&str> = parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-        f.write_str(&told.join(" › "))
+        let parts_shown: Vec<&str> = parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        f.write_str(&parts_shown.join(" › "))
     }
 }

@@ -36,7 +36,7 @@ impl ImportSink for CollectingSink {
 impl CollectingSink {
     /// Returns the issues, one per line.
     pub(crate) fn issue_lines(&self) -> Vec<String> {
-        let word = |what| match what {
+        let word = |kind| match kind {
             IssueKind::LeftOut => "left out",
             IssueKind::PutRight => "put right",
             IssueKind::Lost => "lost",
@@ -80,7 +80,7 @@ pub(crate) fn conversation_lines(conversation: &Conversation) -> Vec<String> {
         let ending = match &message.ending {
             MessageEnding::Complete => String::new(),
             MessageEnding::Cancelled => " (cancelled)".to_owned(),
-            MessageEnding::Failed(why) => format!(" (failed: {why})"),
+            MessageEnding::Failed(reason) => format!(" (failed: {reason})"),
         };
         let pieces: Vec<String> = message.pieces.iter().map(|piece| body(&piece.body)).collect();
         format!("{star}{at}<{parent} {}{model}{ending}: {}", message.role.as_str(), pieces.join(" | "))

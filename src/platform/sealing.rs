@@ -165,45 +165,48 @@ mod tests {
     #[test]
     fn sealed_text_opens_only_with_its_binding_and_unchanged() {
         let keys = Keyring::from_secret(&"one".into());
-        let here = place(1, "https://a.example/v1");
-        let sealed = keys.seal(here, &"very-secret".into());
-        assert_eq!(keys.unseal(here, &sealed).unwrap().expose_secret(), "very-secret");
+        let binding = place(1, "https://a.example/v1");
+        let sealed = keys.seal(binding, &"very-secret".into());
+        assert_eq!(keys.unseal(binding, &sealed).unwrap().expose_secret(), "very-secret");
         assert!(!sealed.contains("very-secret"));
-        assert_ne!(sealed, keys.seal(here, &"very-secret".into()), "the same nonce twice");
+        assert_ne!(sealed, keys.seal(binding, &"very-secret".into()), "the same nonce twice");
         let mut flipped = sealed.clone();
         flipped.replace_range(sealed.len() - 1.., if sealed.ends_with('0') { "1" } else { "0" });
-        for (what, place, text, why) in [
+        for (case, place, text, error) in [
             ("another row", place(2, "https://a.example/v1"), sealed.as_str(), UnsealError::Changed),
             ("another address", place(1, "https://b.example/v1"), &sealed, UnsealError::Changed),
-            ("another column", SecretBinding { column: "name", ..here }, &sealed, UnsealError::Changed),
-            ("another table", SecretBinding { table: "tools", ..here }, &sealed, UnsealError::Changed),
-            ("a changed text", here, &flipped, UnsealError::Changed),
-            ("a cut text", here, &sealed[..sealed.len() - 2], UnsealError::Changed),
-            ("another version", here, &sealed.replacen("v1", "v2", 1), UnsealError::Changed),
-            ("no text", here, "", UnsealError::Changed),
+            ("another column", SecretBinding { column: "name", ..binding }, &sealed, UnsealError::Changed),
+            ("another table", SecretBinding { table: "tools", ..binding }, &sealed, UnsealError::Changed),
+            ("a changed text", binding, &flipped, UnsealError::Changed),
+            ("a cut text", binding, &sealed[..sealed.len() - 2], UnsealError::Changed),
+            ("another version", binding, &sealed.replacen("v1", "v2", 1), UnsealError::Changed),
+            ("no text", binding, "", UnsealError::Changed),
         ] {
-            assert_eq!(keys.unseal(place, text).unwrap_err(), why, "{what}");
+            assert_eq!(keys.unseal(place, text).unwrap_err(), error, "{case}");
         }
         let others = Keyring::from_secret(&"two".into());
-        assert_eq!(others.unseal(here, &sealed).unwrap_err(), UnsealError::OtherKey);
+        assert_eq!(others.unseal(binding, &sealed).unwrap_err(), UnsealError::OtherKey);
     }
 
     #[test]
     fn key_file_is_created_once_and_private_to_owner() {
         let dir = tempfile::tempdir().unwrap();
-        let here = place(1, "https://a.example");
-        let sealed = Keyring::open(None, dir.path()).unwrap().seal(here, &"very-secret".into());
+        let binding = place(1, "https://a.example");
+        let sealed = Keyring::open(None, dir.path()).unwrap().seal(binding, &"very-secret".into());
         let mode = fs::metadata(dir.path().join(KEY_FILE)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        assert!(Keyring::open(None, dir.path()).unwrap().unseal(here, &sealed).is_ok());
+        assert!(Keyring::open(None, dir.path()).unwrap().unseal(binding, &sealed).is_ok());
 
         // A configured key takes precedence, and the file still decrypts older secrets.
         let configured = SecretString::from("configured");
         let both = Keyring::open(Some(&configured), dir.path()).unwrap();
-        assert!(both.unseal(here, &sealed).is_ok());
-        let newer = both.seal(here, &"newer".into());
-        assert_eq!(Keyring::open(None, dir.path()).unwrap().unseal(here, &newer).unwrap_err(), UnsealError::OtherKey);
-        assert!(Keyring::from_secret(&configured).unseal(here, &newer).is_ok());
+        assert!(both.unseal(binding, &sealed).is_ok());
+        let newer = both.seal(binding, &"newer".into());
+        assert_eq!(
+            Keyring::open(None, dir.path()).unwrap().unseal(binding, &newer).unwrap_err(),
+            UnsealError::OtherKey
+        );
+        assert!(Keyring::from_secret(&configured).unseal(binding, &newer).is_ok());
 
         let other = tempfile::tempdir().unwrap();
         Keyring::open(Some(&configured), other.path()).unwrap();

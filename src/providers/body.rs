@@ -40,13 +40,13 @@ pub struct JsonBody<R> {
     reader: R,
     failure: Option<Failure>,
     /// The terminal was received: later values cannot turn the reply into a failure.
-    is_said: bool,
+    is_terminated: bool,
     events: u64,
 }
 
 impl<R: ResponseReader> JsonBody<R> {
     pub fn new(reader: R, judge: FailureBuilder) -> Self {
-        Self { judge, shape: Shape::Unknown(Vec::new()), reader, failure: None, is_said: false, events: 0 }
+        Self { judge, shape: Shape::Unknown(Vec::new()), reader, failure: None, is_terminated: false, events: 0 }
     }
 
     /// Returns the reader with what it has collected.
@@ -63,7 +63,7 @@ impl<R: ResponseReader> JsonBody<R> {
     }
 
     fn fail(&mut self, failure: Failure, out: &mut Vec<DecodedItem>) {
-        if self.failure.is_none() && !self.is_said {
+        if self.failure.is_none() && !self.is_terminated {
             self.reader.flush(out);
             self.failure = Some(failure.clone());
             out.push(DecodedItem::Failed(failure));
@@ -92,19 +92,19 @@ impl<R: ResponseReader> JsonBody<R> {
         }
     }
 
-    fn value(&mut self, said: BodyValue<'_>, out: &mut Vec<DecodedItem>) {
-        if self.reader.is_error(said) {
-            self.reader.read_usage(said.value);
-            return self.fail(self.judge.failure_from_document(said.value), out);
+    fn value(&mut self, parsed: BodyValue<'_>, out: &mut Vec<DecodedItem>) {
+        if self.reader.is_error(parsed) {
+            self.reader.read_usage(parsed.value);
+            return self.fail(self.judge.failure_from_document(parsed.value), out);
         }
-        match self.reader.read_value(said, &self.judge, out) {
+        match self.reader.read_value(parsed, &self.judge, out) {
             Ok(()) => self.note_terminal(),
             Err(failure) => self.fail(failure, out),
         }
     }
 
     fn note_terminal(&mut self) {
-        self.is_said = R::HAS_TERMINAL && self.reader.is_over();
+        self.is_terminated = R::HAS_TERMINAL && self.reader.is_over();
     }
 
     fn document(&mut self, body: &[u8], out: &mut Vec<DecodedItem>) {

@@ -47,7 +47,7 @@ pub struct PendingCall {
 /// stay open until the reply ends (docs/reference/domain.md I6 allows that for calls only).
 enum OpenBlock {
     Nothing,
-    /// `corrected` is the text of the block if the provider corrected what deltas told.
+    /// `corrected` is the text of the block if the provider corrected what deltas emitted.
     Text {
         id: BlockId,
         corrected: Option<String>,
@@ -67,7 +67,7 @@ enum OpenBlock {
 #[derive(Debug, Default)]
 struct Images {
     /// The hashes of the images so far, because some servers send an image twice.
-    said: Vec<String>,
+    hashes: Vec<String>,
     /// The images whose bytes were not taken yet.
     new: Vec<(BlockId, GeneratedImage)>,
 }
@@ -309,11 +309,11 @@ impl BlockBuilder {
     }
 
     fn image(&mut self, image: GeneratedImage, out: &mut Vec<Event>) {
-        if self.images.said.contains(&image.sha256) {
+        if self.images.hashes.contains(&image.sha256) {
             return;
         }
-        self.images.said.push(image.sha256.clone());
-        let number = self.images.said.len();
+        self.images.hashes.push(image.sha256.clone());
+        let number = self.images.hashes.len();
         if number > limits::REPLY_IMAGES {
             let about = json!({"bytes": image.bytes.len(), "mime": image.mime});
             return self.opaque(Map::from_iter([("type".into(), "x:image".into()), ("value".into(), about)]), out);

@@ -130,14 +130,14 @@ impl Provider for DemoProvider {
         let pace = self.pace;
         async move {
             let refused =
-                |kind, said: &str| ProviderError::without_response(Failure::new(kind, NAME).with_detail(said));
-            let asked = serde_json::from_slice::<Value>(&body).ok().and_then(|body| DemoRequest::from_body(&body));
-            let asked = asked
+                |kind, detail: &str| ProviderError::without_response(Failure::new(kind, NAME).with_detail(detail));
+            let request = serde_json::from_slice::<Value>(&body).ok().and_then(|body| DemoRequest::from_body(&body));
+            let request = request
                 .ok_or_else(|| refused(FailureKind::ProviderRefusedRequest, "The request contains no message."))?;
-            let said = script::reply(&asked)
+            let script_pieces = script::reply(&request)
                 .ok_or_else(|| refused(FailureKind::ModelNotFound, "There is no script with this name."))?;
             pause(FIRST_WORD, pace).await;
-            let pieces = stream::iter(wire::timed_chunks(&asked, said)).then(move |piece| async move {
+            let pieces = stream::iter(wire::timed_chunks(&request, script_pieces)).then(move |piece| async move {
                 pause(piece.after, pace).await;
                 Ok(piece.bytes)
             });

@@ -41,23 +41,24 @@ pub fn classify_status(
 ) -> (Failure, Option<bool>) {
     let text = String::from_utf8_lossy(body);
     let document = serde_json::from_str::<Value>(text.trim()).ok();
-    let mut said = document.as_ref().map(read).unwrap_or_default();
+    let mut details = document.as_ref().map(read).unwrap_or_default();
     if document.is_none() {
-        said.message = plain_text(&text, status, headers);
+        details.message = plain_text(&text, status, headers);
     }
     let header = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-    let kind = kind(Some(status), &said, document.is_some());
-    let mut failure = failure(kind, &said, provider, secrets);
-    failure.retry_after_ms = retry_after(header("retry-after-ms"), header("retry-after"), now).or(said.retry_after_ms);
+    let kind = kind(Some(status), &details, document.is_some());
+    let mut failure = failure(kind, &details, provider, secrets);
+    failure.retry_after_ms =
+        retry_after(header("retry-after-ms"), header("retry-after"), now).or(details.retry_after_ms);
     (failure, header("x-should-retry").and_then(|word| word.parse().ok()))
 }
 
 /// Classifies an error document inside of a successful response.
 pub fn classify_document(document: &Value, provider: &str, secrets: &SecretSet) -> Failure {
-    let said = read(document);
-    let kind = kind(said.status, &said, true);
-    let mut failure = failure(kind, &said, provider, secrets);
-    failure.retry_after_ms = said.retry_after_ms;
+    let details = read(document);
+    let kind = kind(details.status, &details, true);
+    let mut failure = failure(kind, &details, provider, secrets);
+    failure.retry_after_ms = details.retry_after_ms;
     failure
 }
 
@@ -73,9 +74,9 @@ pub fn extract_stream_error(body: &[u8]) -> Vec<u8> {
     text.lines().rev().find_map(error).map(|error| error.to_string().into_bytes()).unwrap_or_default()
 }
 
-fn failure(kind: FailureKind, said: &ErrorDetails, provider: &str, secrets: &SecretSet) -> Failure {
+fn failure(kind: FailureKind, details: &ErrorDetails, provider: &str, secrets: &SecretSet) -> Failure {
     // The message is redacted before it is truncated, because a part of a key would not be recognized.
-    let words: String = secrets.redact(said.message.trim()).chars().take(DETAIL_CHARS).collect();
+    let words: String = secrets.redact(details.message.trim()).chars().take(DETAIL_CHARS).collect();
     Failure::new(kind, provider).with_detail(words)
 }
 
@@ -123,7 +124,7 @@ fn read(document: &Value) -> ErrorDetails {
     let document = document.get(0).unwrap_or(document);
     let errors = nested_errors(document);
     let error = document.get("error").filter(|error| error.is_object()).unwrap_or(document);
-    let mut said = ErrorDetails::default();
+    let mut details = ErrorDetails::default();
     let text = |value: Option<&Value>| match value {
         Some(Value::String(text)) => Some(text.clone()),
         Some(Value::Null) | None => None,
@@ -135,37 +136,37 @@ fn read(document: &Value) -> ErrorDetails {
     };
     let first = [error.get("message"), document.get("error"), document.get("detail"), document.get("message")];
     let innermost = errors.iter().rev().find_map(|error| words(error));
-    said.message = match text(error.pointer("/metadata/raw")) {
+    details.message = match text(error.pointer("/metadata/raw")) {
         Some(upstream) => format!("{}: {upstream}", text(error.get("message")).unwrap_or_default()),
         None => innermost.or_else(|| first.into_iter().find_map(text)).unwrap_or_default(),
     };
     for place in errors.iter().rev() {
         for key in ["code", "type", "status", "reason"] {
             match place.get(key) {
-                Some(Value::String(word)) => said.words.push(word.to_ascii_lowercase()),
-                Some(Value::Number(code)) => said.status = said.status.or_else(|| http_status(code.as_u64())),
+                Some(Value::String(word)) => details.words.push(word.to_ascii_lowercase()),
+                Some(Value::Number(code)) => details.status = details.status.or_else(|| http_status(code.as_u64())),
                 _ => {}
             }
         }
-        said.status = said.status.or_else(|| http_status(place.get("status_code").and_then(Value::as_u64)));
+        details.status = details.status.or_else(|| http_status(place.get("status_code").and_then(Value::as_u64)));
     }
-    said.words.extend(error.pointer("/details/error_code").and_then(Value::as_str).map(str::to_ascii_lowercase));
+    details.words.extend(error.pointer("/details/error_code").and_then(Value::as_str).map(str::to_ascii_lowercase));
     for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
-        said.words.extend(detail.get("reason").and_then(Value::as_str).map(str::to_ascii_lowercase));
+        details.words.extend(detail.get("reason").and_then(Value::as_str).map(str::to_ascii_lowercase));
         for violation in detail.get("violations").and_then(Value::as_array).into_iter().flatten() {
             let quota = violation.get("quotaId").and_then(Value::as_str).unwrap_or_default();
-            said.is_used_up |= quota.contains("PerDay");
+            details.is_used_up |= quota.contains("PerDay");
         }
         let delay = detail.get("retryDelay").and_then(Value::as_str).and_then(|delay| delay.strip_suffix('s'));
-        said.retry_after_ms = said.retry_after_ms.or(delay.and_then(|seconds| milliseconds(seconds, 1_000.0)));
+        details.retry_after_ms = details.retry_after_ms.or(delay.and_then(|seconds| milliseconds(seconds, 1_000.0)));
     }
-    said.is_moderated = error.pointer("/innererror/content_filter_result").is_some()
+    details.is_moderated = error.pointer("/innererror/content_filter_result").is_some()
         || error.pointer("/metadata/flagged_input").is_some();
     // A code that is a number is a status (Azure sends "401").
-    said.status = said
+    details.status = details
         .status
-        .or_else(|| said.words.iter().find_map(|word| word.parse().ok().filter(|code| (400..600).contains(code))));
-    said
+        .or_else(|| details.words.iter().find_map(|word| word.parse().ok().filter(|code| (400..600).contains(code))));
+    details
 }
 
 /// Returns a number that can be the HTTP status of an error; other codes are the provider's own.
@@ -179,14 +180,14 @@ fn bare_word(word: &str) -> String {
     word.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-fn kind(status: Option<u16>, said: &ErrorDetails, is_document: bool) -> FailureKind {
-    let message = said.message.to_ascii_lowercase();
-    let codes: Vec<String> = said.words.iter().map(|word| bare_word(word)).collect();
+fn kind(status: Option<u16>, details: &ErrorDetails, is_document: bool) -> FailureKind {
+    let message = details.message.to_ascii_lowercase();
+    let codes: Vec<String> = details.words.iter().map(|word| bare_word(word)).collect();
     let is = |words: &[&str]| words.iter().any(|word| codes.contains(&bare_word(word)));
-    let says = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
+    let mentions = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
     let is_client_error = status.is_none_or(|status| (400..429).contains(&status));
 
-    if said.is_moderated || is(&["content_filter", "content_policy_violation", "image_content_policy_violation"]) {
+    if details.is_moderated || is(&["content_filter", "content_policy_violation", "image_content_policy_violation"]) {
         return FailureKind::ContentFiltered;
     }
     if is(&[
@@ -197,7 +198,7 @@ fn kind(status: Option<u16>, said: &ErrorDetails, is_document: bool) -> FailureK
         "too_many_prompt_tokens",
     ]) || status == Some(413)
         || (is_client_error
-            && says(&[
+            && mentions(&[
                 "maximum context length",
                 "context window",
                 "prompt is too long",
@@ -211,8 +212,8 @@ fn kind(status: Option<u16>, said: &ErrorDetails, is_document: bool) -> FailureK
     }
     if is(&["insufficient_quota", "billing_error", "enforced_spend_limit_reached", "insufficient_balance"])
         || status == Some(402)
-        || said.is_used_up
-        || says(&["credit balance is too low", "insufficient balance", "insufficient credits"])
+        || details.is_used_up
+        || mentions(&["credit balance is too low", "insufficient balance", "insufficient credits"])
     {
         return FailureKind::ProviderQuota;
     }
@@ -222,8 +223,8 @@ fn kind(status: Option<u16>, said: &ErrorDetails, is_document: bool) -> FailureK
     // Refused access to a model is reported with the status of a refused key, but the key works for other models.
     let is_model_refused = is(&["model_not_found", "invalid_model", "deployment_not_found", "unknown_model"])
         || (status.is_none_or(|status| (400..429).contains(&status) && status != 401)
-            && says(&["model", "deployment"])
-            && says(&[
+            && mentions(&["model", "deployment"])
+            && mentions(&[
                 "does not exist",
                 "not found, try pulling",
                 "is not a valid model",
@@ -236,11 +237,11 @@ fn kind(status: Option<u16>, said: &ErrorDetails, is_document: bool) -> FailureK
     }
     if is(&["invalid_api_key", "authentication_error", "permission_error", "api_key_invalid", "unauthorized"])
         || matches!(status, Some(401 | 403))
-        || (is_client_error && says(&["incorrect api key", "invalid api key", "api key not valid", "no api key"]))
+        || (is_client_error && mentions(&["incorrect api key", "invalid api key", "api key not valid", "no api key"]))
     {
         return FailureKind::ProviderAuth;
     }
-    if is(&["not_found_error"]) || (is_document && status == Some(404) && says(&["model"])) {
+    if is(&["not_found_error"]) || (is_document && status == Some(404) && mentions(&["model"])) {
         return FailureKind::ModelNotFound;
     }
     if is(&[
@@ -251,7 +252,7 @@ fn kind(status: Option<u16>, said: &ErrorDetails, is_document: bool) -> FailureK
         "resource_exhausted",
         "too_many_requests",
     ]) || status == Some(429)
-        || (status.is_none() && says(&["too many requests", "rate limit exceeded", "rate limit reached"]))
+        || (status.is_none() && mentions(&["too many requests", "rate limit exceeded", "rate limit reached"]))
     {
         return FailureKind::ProviderRateLimited;
     }

@@ -62,7 +62,7 @@ impl HistoryTurn {
             };
             match parts.last_mut() {
                 _ if text.trim().is_empty() => {}
-                Some(UserPart::Text(said)) => *said = format!("{said}\n\n{text}"),
+                Some(UserPart::Text(earlier)) => *earlier = format!("{earlier}\n\n{text}"),
                 _ => parts.push(UserPart::Text(text)),
             }
         }

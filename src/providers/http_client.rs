@@ -179,7 +179,7 @@ fn headers(target: &ProviderTarget) -> Result<HeaderMap, Failure> {
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let wrong = |what: &str| Failure::new(FailureKind::ProviderAuth, &target.provider).with_detail(what);
+    let wrong = |detail: &str| Failure::new(FailureKind::ProviderAuth, &target.provider).with_detail(detail);
     let sendable =
         |value: &str| HeaderValue::from_str(value).map_err(|_| wrong("A header contains invalid characters."));
     for (name, value) in &target.headers {
@@ -223,7 +223,7 @@ async fn provider_error(
 ) -> ProviderError {
     let body = read(response, ERROR_BODY_BYTES).await;
     let is_cut = body.len() >= ERROR_BODY_BYTES;
-    let (failure, said) = error_classification::classify_status(
+    let (failure, details) = error_classification::classify_status(
         status,
         &headers,
         &body,
@@ -232,7 +232,7 @@ async fn provider_error(
         SystemClock.now(),
     );
     ProviderError {
-        retries_by_itself: said.unwrap_or_else(|| failure.kind.is_auto_retryable()),
+        retries_by_itself: details.unwrap_or_else(|| failure.kind.is_auto_retryable()),
         failure,
         status: Some(status),
         headers,

@@ -4,7 +4,7 @@
 //! The modules in the order of a request: [`registry`] (the configured providers) → [`openai_chat`],
 //! [`openai_responses`], [`anthropic`], [`gemini`] or [`ollama`] (request bytes) → [`http_client`] (one attempt) →
 //! [`sse`] and [`body`] (bytes to values) → the API again (values to items) → [`builder`] (items to the domain's
-//! events). [`demo`] and [`scripted`] are providers without a network, [`missing_provider`] stands in for one that
+//! events). [`demo`] and [`scripted`] are providers without a network, [`missing_provider`] replaces one that
 //! was removed; [`replay`] decodes stored responses. [`prices`] computes the cost of replies for which the provider
 //! did not report one ([`reported_cost`]). [`pictures`] inserts images into requests and extracts them from replies.
 //! [`page_fetcher`] fetches public web pages for tools.

@@ -26,28 +26,28 @@ fn refine_capabilities(model: &Value, known: Capabilities) -> Capabilities {
     };
     let flag = |path: &str| model.pointer(path).and_then(Value::as_bool);
     let holds = |path: &str, word: &str| Some(model.pointer(path)?.as_array()?.iter().any(|known| known == word));
-    let takes = |param: &str| holds("/supported_parameters", param);
+    let supports = |param: &str| holds("/supported_parameters", param);
     let context = count(&["/context_length", "/context_window", "/max_model_len", "/max_context_length"]);
     let most = count(&["/top_provider/max_completion_tokens", "/max_completion_tokens"]);
     let mut refined = Capabilities {
         context_tokens: context.or(known.context_tokens),
         images: holds("/architecture/input_modalities", "image").or(flag("/capabilities/vision")).or(known.images),
-        tools: takes("tools").or(flag("/capabilities/function_calling")).or(known.tools),
+        tools: supports("tools").or(flag("/capabilities/function_calling")).or(known.tools),
         ..known.with_max_tokens(most)
     };
-    if takes("temperature") == Some(false) {
+    if supports("temperature") == Some(false) {
         refined.temperature = ParamSupport::never();
     }
-    if takes("top_p") == Some(false) {
+    if supports("top_p") == Some(false) {
         refined.top_p = ParamSupport::never();
     }
-    if takes("top_k") == Some(false) {
+    if supports("top_k") == Some(false) {
         refined.top_k = ParamSupport::never();
     }
-    if takes("stop") == Some(false) {
+    if supports("stop") == Some(false) {
         refined.stop_sequences = ParamSupport::never();
     }
-    if takes("reasoning") == Some(false) { refined.without_thinking() } else { refined }
+    if supports("reasoning") == Some(false) { refined.without_thinking() } else { refined }
 }
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
             max_tokens: ValueRange { least: 1, most },
             ..unknown("")
         };
-        for (said, id, name, expected) in [
+        for (entry, id, name, expected) in [
             (json!({"id": "gpt-5", "object": "model", "owned_by": "system"}), "gpt-5", None, unknown("")),
             (
                 json!({"id": "openai/gpt-5", "name": "OpenAI: GPT-5", "context_length": 400_000,
@@ -88,7 +88,7 @@ mod tests {
             (json!({"name": "local"}), "local", None, unknown("")),
         ] {
             let expected = ListedModel { name: name.map(str::to_owned), ..ListedModel::new(id, expected) };
-            for list in [json!({"data": [said]}), json!({"models": [said]}), json!([said])] {
+            for list in [json!({"data": [entry]}), json!({"models": [entry]}), json!([entry])] {
                 assert_eq!(read(&list, unknown), std::slice::from_ref(&expected), "{list}");
             }
         }
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn parameters_missing_from_list_are_unsupported() {
-        let said = json!({"id": "m", "architecture": {"input_modalities": ["text", "image"]},
+        let entry = json!({"id": "m", "architecture": {"input_modalities": ["text", "image"]},
             "supported_parameters": ["max_tokens", "temperature", "tools"]});
-        let taken = read(&json!([said]), unknown).remove(0).capabilities;
+        let taken = read(&json!([entry]), unknown).remove(0).capabilities;
         assert_eq!(taken.temperature, unknown("").temperature);
         assert_eq!(
             (taken.top_p, taken.top_k, taken.stop_sequences),

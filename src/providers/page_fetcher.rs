@@ -171,7 +171,7 @@ impl Fetcher {
 
 /// Parses a URL and refuses everything but a plain public HTTP URL.
 fn parse_public_url(address: &str) -> Result<Url, FetchError> {
-    let no = |why: &str| FetchError::Failed(why.to_owned());
+    let no = |reason: &str| FetchError::Failed(reason.to_owned());
     if address.len() > URL_BYTES {
         return Err(no("the address is too long"));
     }
@@ -180,7 +180,7 @@ fn parse_public_url(address: &str) -> Result<Url, FetchError> {
         return Err(no("the address contains spaces, control characters or backslashes"));
     }
     let mut url = Url::parse(address).map_err(|_| no("this is not a valid address; it must start with https://"))?;
-    let blocked = |why: &str| Err(FetchError::Blocked(why.to_owned()));
+    let blocked = |reason: &str| Err(FetchError::Blocked(reason.to_owned()));
     if !matches!(url.scheme(), "http" | "https") {
         return blocked("the address must start with http:// or https://");
     }

@@ -50,8 +50,8 @@ fn images(request: &ChatRequest) -> impl Iterator<Item = &InputImage> {
 fn reply_images(request: &ChatRequest) -> impl Iterator<Item = &InputImage> {
     let replies = request.history.iter().filter(|turn| turn.role == Role::Assistant && !turn.raw.is_empty());
     replies.flat_map(|turn| {
-        let said = turn.blocks.iter().filter(|block| matches!(block.content, Content::Image { .. }));
-        said.filter_map(|block| turn.attached.get(&block.id)).flat_map(AttachmentContent::images)
+        let images = turn.blocks.iter().filter(|block| matches!(block.content, Content::Image { .. }));
+        images.filter_map(|block| turn.attached.get(&block.id)).flat_map(AttachmentContent::images)
     })
 }
 
@@ -142,8 +142,8 @@ pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestR
     // Some servers report it as an internal error.
     let is_about_request =
         refused.status.is_none_or(|status| matches!(status, 400 | 404 | 413 | 415 | 422 | 500 | 501));
-    let said = refused.lowercase_text();
-    if !may_help || !is_about_request || !WORDS.iter().any(|word| said.contains(word)) {
+    let message = refused.lowercase_text();
+    if !may_help || !is_about_request || !WORDS.iter().any(|word| message.contains(word)) {
         return None;
     }
     // A model that accepts images refused only these.

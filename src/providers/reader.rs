@@ -23,11 +23,11 @@ pub trait ResponseReader: Send {
     const HAS_HEADINGS: bool = false;
 
     /// Returns true if a value is an error document instead of a part of a reply.
-    fn is_error(&self, said: BodyValue<'_>) -> bool;
+    fn is_error(&self, parsed: BodyValue<'_>) -> bool;
     /// Reads a value that is not an error. `Err` ends the reply with that failure.
     fn read_value(
         &mut self,
-        said: BodyValue<'_>,
+        parsed: BodyValue<'_>,
         judge: &FailureBuilder,
         out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure>;

@@ -50,25 +50,25 @@ pub enum ReplayUsageError {
 const PROVIDER: &str = "The provider";
 
 /// Decodes a body.
-pub fn replay(how: &ReplayOptions, body: &[u8]) -> Result<Value, ReplayUsageError> {
-    let api = ProviderApi::from_name(&how.api).ok_or_else(|| ReplayUsageError::UnknownApi(how.api.clone()))?;
-    let name = how.dialect.as_deref().unwrap_or("openai");
+pub fn replay(options: &ReplayOptions, body: &[u8]) -> Result<Value, ReplayUsageError> {
+    let api = ProviderApi::from_name(&options.api).ok_or_else(|| ReplayUsageError::UnknownApi(options.api.clone()))?;
+    let name = options.dialect.as_deref().unwrap_or("openai");
     let dialect = Dialect::from_name(name).ok_or_else(|| ReplayUsageError::UnknownDialect(name.to_owned()))?;
-    if let Some(status) = how.http_status.filter(|status| !(200..300).contains(status)) {
+    if let Some(status) = options.http_status.filter(|status| !(200..300).contains(status)) {
         let now = DateTime::UNIX_EPOCH;
         let (failure, _) =
             error_classification::classify_status(status, &[], body, PROVIDER, &SecretSet::default(), now);
         let outcome = DecodeOutcome { complete: false, stop_reason: None, failure: Some(failure) };
-        return Ok(print(&ReplayedReply::default(), &outcome, 0, how.with_next_message.then(Vec::new)));
+        return Ok(print(&ReplayedReply::default(), &outcome, 0, options.with_next_message.then(Vec::new)));
     }
     let mut decoder = decoder_for_api(api, dialect);
     let mut items = Vec::new();
-    for piece in body.chunks(how.chunk.unwrap_or(body.len()).max(1)) {
+    for piece in body.chunks(options.chunk.unwrap_or(body.len()).max(1)) {
         decoder.feed(piece, &mut items);
     }
     let outcome = decoder.finish(&mut items);
     let read = read(items, &outcome, decoder.has_headings());
-    let next = how.with_next_message.then(|| next(api, dialect, &read, body));
+    let next = options.with_next_message.then(|| next(api, dialect, &read, body));
     Ok(print(&read, &outcome, decoder.event_count(), next))
 }
 
@@ -97,8 +97,8 @@ fn read(items: Vec<DecodedItem>, outcome: &DecodeOutcome, has_headings: bool) ->
     let mut turn = empty_turn();
     let mut usage = Usage::default();
     for (event, seq) in events.iter().zip(1..) {
-        if let Event::Usage { usage: said, .. } = event {
-            usage = *said;
+        if let Event::Usage { usage: reported, .. } = event {
+            usage = *reported;
         }
         let applied = fold::apply(&mut turn, seq, event);
         debug_assert_eq!(applied, ApplyOutcome::Changed);
@@ -127,10 +127,10 @@ fn next(api: ProviderApi, dialect: &'static Dialect, read: &ReplayedReply, body:
             anthropic::request::parse_stored_reply(body).message(thinking).into_iter().collect()
         }
         ProviderApi::OpenaiChat => {
-            let said = request::parse_stored_reply(dialect, body);
-            let calls = said.sent_calls(|_| false);
-            let is_needed = is_on && !said.calls.is_empty();
-            said.message(dialect, ReasoningPlacement::ByDialect { is_needed }, &calls).into_iter().collect()
+            let reply = request::parse_stored_reply(dialect, body);
+            let calls = reply.sent_calls(|_| false);
+            let is_needed = is_on && !reply.calls.is_empty();
+            reply.message(dialect, ReasoningPlacement::ByDialect { is_needed }, &calls).into_iter().collect()
         }
         ProviderApi::Gemini => {
             let parts = gemini::request::parse_stored_reply(body).into_parts(true);

@@ -1,5 +1,5 @@
 //! The meaning of the end of one response: whether the reply is finished, continues, or failed, and what a person is
-//! told about it. The driver of a live reply and `turnleaf replay` both ask here, so they always agree
+//! informed about it. The driver of a live reply and `turnleaf replay` both ask here, so they always agree
 //! (docs/reference/providers.md 2.4).
 
 use crate::provider::{DecodeOutcome, DecodedItem};

@@ -17,7 +17,7 @@ pub struct StoredResponse(Arc<StoredResponseInner>);
 
 struct StoredResponseInner {
     body: Body,
-    said: OnceLock<CachedReading>,
+    reading: OnceLock<CachedReading>,
     written: OnceLock<WrittenMessage>,
 }
 
@@ -33,7 +33,7 @@ enum Body {
 
 impl StoredResponse {
     fn from_body(body: Body) -> Self {
-        Self(Arc::new(StoredResponseInner { body, said: OnceLock::new(), written: OnceLock::new() }))
+        Self(Arc::new(StoredResponseInner { body, reading: OnceLock::new(), written: OnceLock::new() }))
     }
 
     /// Creates a response whose bytes are loaded on demand: `unpack` returns the same bytes every time.
@@ -52,9 +52,9 @@ impl StoredResponse {
     /// Returns what `read` decodes from the bytes. The result is cached for the first `reader`; another one, as after
     /// a server was reconfigured, decodes again.
     pub fn read_cached<T: Any + Send + Sync>(&self, reader: &'static str, read: impl Fn(&[u8]) -> T) -> Arc<T> {
-        let (by, said) = self.0.said.get_or_init(|| (reader, Arc::new(read(&self.bytes()))));
-        let said = Some(said.clone()).filter(|_| *by == reader).and_then(|said| said.downcast().ok());
-        said.unwrap_or_else(|| Arc::new(read(&self.bytes())))
+        let (by, reading) = self.0.reading.get_or_init(|| (reader, Arc::new(read(&self.bytes()))));
+        let reading = Some(reading.clone()).filter(|_| *by == reader).and_then(|reading| reading.downcast().ok());
+        reading.unwrap_or_else(|| Arc::new(read(&self.bytes())))
     }
 }
 

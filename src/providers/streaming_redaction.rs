@@ -101,7 +101,7 @@ pub struct RedactingDecoder {
     secrets: SecretSet,
     /// The texts that may continue.
     strands: Vec<(TextTarget, Redactor)>,
-    said: Vec<DecodedItem>,
+    decoded: Vec<DecodedItem>,
 }
 
 impl RedactingDecoder {
@@ -110,7 +110,7 @@ impl RedactingDecoder {
         if secrets.is_empty() {
             return decoder;
         }
-        Box::new(Self { decoder, secrets, strands: Vec::new(), said: Vec::new() })
+        Box::new(Self { decoder, secrets, strands: Vec::new(), decoded: Vec::new() })
     }
 
     /// Emits the held-back suffixes of the texts that are over.
@@ -145,7 +145,7 @@ impl RedactingDecoder {
     }
 
     fn redact_items(&mut self, out: &mut Vec<DecodedItem>) {
-        for item in take(&mut self.said) {
+        for item in take(&mut self.decoded) {
             let (strand, text) = match item {
                 DecodedItem::Text(text) => (TextTarget::Text, text),
                 DecodedItem::Thinking(text) => (TextTarget::Thinking, text),
@@ -215,7 +215,7 @@ impl RedactingDecoder {
 
 impl Decoder for RedactingDecoder {
     fn feed(&mut self, bytes: &[u8], out: &mut Vec<DecodedItem>) {
-        self.decoder.feed(bytes, &mut self.said);
+        self.decoder.feed(bytes, &mut self.decoded);
         self.redact_items(out);
     }
 
@@ -224,7 +224,7 @@ impl Decoder for RedactingDecoder {
     }
 
     fn finish(&mut self, out: &mut Vec<DecodedItem>) -> DecodeOutcome {
-        let outcome = self.decoder.finish(&mut self.said);
+        let outcome = self.decoder.finish(&mut self.decoded);
         self.redact_items(out);
         self.finish_targets(|_| true, out);
         outcome

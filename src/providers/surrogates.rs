@@ -22,17 +22,18 @@ pub fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
             at += 1;
             continue;
         }
-        let Some(half) = escaped_surrogate(bytes, at) else {
+        let Some(surrogate) = escaped_surrogate(bytes, at) else {
             at += 2;
             continue;
         };
-        if half < FIRST_LOW_SURROGATE && escaped_surrogate(bytes, at + 6).is_some_and(|low| low >= FIRST_LOW_SURROGATE)
+        if surrogate < FIRST_LOW_SURROGATE
+            && escaped_surrogate(bytes, at + 6).is_some_and(|low| low >= FIRST_LOW_SURROGATE)
         {
             at += 12;
             continue;
         }
         mended.push_str(&json[copied..at]);
-        mended.extend(char::from_u32(FIRST_PLACEHOLDER + half - FIRST_SURROGATE));
+        mended.extend(char::from_u32(FIRST_PLACEHOLDER + surrogate - FIRST_SURROGATE));
         at += 6;
         copied = at;
     }
@@ -62,8 +63,8 @@ pub fn join_surrogates(held: Option<u32>, text: &str) -> (String, Option<u32>) {
     let mut high = held;
     let mut joined = String::with_capacity(text.len());
     for c in text.chars() {
-        let half = surrogate_of_placeholder(c);
-        match (high.take(), half) {
+        let surrogate = surrogate_of_placeholder(c);
+        match (high.take(), surrogate) {
             (Some(up), Some(low)) if low >= FIRST_LOW_SURROGATE => {
                 let whole = 0x1_0000 + ((up - FIRST_SURROGATE) << 10) + (low - FIRST_LOW_SURROGATE);
                 joined.push(char::from_u32(whole).unwrap_or(char::REPLACEMENT_CHARACTER));
@@ -72,8 +73,8 @@ pub fn join_surrogates(held: Option<u32>, text: &str) -> (String, Option<u32>) {
             (Some(_), _) => joined.push(char::REPLACEMENT_CHARACTER),
             (None, _) => {}
         }
-        match half {
-            Some(half) if half < FIRST_LOW_SURROGATE => high = Some(half),
+        match surrogate {
+            Some(surrogate) if surrogate < FIRST_LOW_SURROGATE => high = Some(surrogate),
             Some(_) => joined.push(char::REPLACEMENT_CHARACTER),
             None => joined.push(c),
         }

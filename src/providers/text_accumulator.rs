@@ -25,7 +25,7 @@ impl TextKind {
 pub struct TextAccumulator {
     now: Option<TextKind>,
     /// The high surrogate at its end.
-    half: Option<u32>,
+    surrogate: Option<u32>,
 }
 
 impl TextAccumulator {
@@ -36,9 +36,9 @@ impl TextAccumulator {
             self.flush(out);
             self.now = Some(growth);
         }
-        let given = if is_mended || self.half.is_some() {
-            let (joined, half) = surrogates::join_surrogates(self.half.take(), text);
-            self.half = half;
+        let given = if is_mended || self.surrogate.is_some() {
+            let (joined, surrogate) = surrogates::join_surrogates(self.surrogate.take(), text);
+            self.surrogate = surrogate;
             joined
         } else {
             text.to_owned()
@@ -51,7 +51,7 @@ impl TextAccumulator {
 
     /// Ends the text, at a block boundary or at the end of the body.
     pub fn flush(&mut self, out: &mut Vec<DecodedItem>) {
-        if let (Some(growth), Some(_)) = (self.now.take(), self.half.take()) {
+        if let (Some(growth), Some(_)) = (self.now.take(), self.surrogate.take()) {
             out.push(growth.item(char::REPLACEMENT_CHARACTER.to_string()));
         }
     }

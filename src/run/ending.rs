@@ -157,11 +157,11 @@ pub fn interruption_events(turn: &Turn, (now, first): (DateTime<Utc>, u32), mint
     events
 }
 
-fn failed_result(tool_use_id: &str, tool_name: &str, why: &str) -> Content {
+fn failed_result(tool_use_id: &str, tool_name: &str, reason: &str) -> Content {
     Content::ToolResult {
         tool_use_id: tool_use_id.to_owned(),
         tool_name: tool_name.to_owned(),
-        result: Value::String(why.to_owned()),
+        result: Value::String(reason.to_owned()),
         success: false,
         is_error: true,
         metadata: Value::Null,

@@ -153,8 +153,8 @@ impl LiveTurn {
     }
 
     /// Interrupts the run. The first reason counts.
-    pub fn interrupt(&self, why: Interrupt) {
-        lock(&self.interrupt).get_or_insert(why);
+    pub fn interrupt(&self, kind: Interrupt) {
+        lock(&self.interrupt).get_or_insert(kind);
         self.cancel.cancel();
     }
 

@@ -1,5 +1,5 @@
 //! The mailbox of a run: commands of people while the reply runs tools or waits. A run receives commands only during
-//! such a step; otherwise the answer is [`CommandOutcome::NotAsked`].
+//! such a step; otherwise the answer is [`CommandOutcome::NotOpen`].
 
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -29,7 +29,7 @@ pub enum RunCommand {
 pub enum CommandOutcome {
     Done,
     /// The run does not ask this, or no longer.
-    NotAsked,
+    NotOpen,
     /// The run asks something else now.
     Changed,
     Failed(Failure),
@@ -70,20 +70,20 @@ pub struct CommandReceiver<'a> {
 
 impl RunMailbox {
     /// Sends a command to the run and waits for its outcome.
-    pub async fn send(&self, said: RunCommand) -> CommandOutcome {
-        let mut hears = self.0.subscribe();
-        let Ok(hears) =
-            hears.wait_for(|hears| !matches!(hears, MailboxState::Expected)).await.map(|hears| hears.clone())
+    pub async fn send(&self, command: RunCommand) -> CommandOutcome {
+        let mut mailbox = self.0.subscribe();
+        let Ok(mailbox) =
+            mailbox.wait_for(|mailbox| !matches!(mailbox, MailboxState::Expected)).await.map(|mailbox| mailbox.clone())
         else {
-            return CommandOutcome::NotAsked;
+            return CommandOutcome::NotOpen;
         };
-        let MailboxState::Open(words) = hears else { return CommandOutcome::NotAsked };
-        let (answer, heard) = oneshot::channel();
-        if words.send(CommandEnvelope { command: said, answer }).is_err() {
-            return CommandOutcome::NotAsked;
+        let MailboxState::Open(words) = mailbox else { return CommandOutcome::NotOpen };
+        let (answer, outcome) = oneshot::channel();
+        if words.send(CommandEnvelope { command, answer }).is_err() {
+            return CommandOutcome::NotOpen;
         }
         // A run that stops receiving drops unread commands.
-        heard.await.unwrap_or(CommandOutcome::NotAsked)
+        outcome.await.unwrap_or(CommandOutcome::NotOpen)
     }
 
     /// Lets commands wait until the run receives, or the mailbox is closed.
@@ -128,21 +128,21 @@ mod tests {
     #[tokio::test]
     async fn commands_are_answered_only_while_receiver_listens() {
         let ear = RunMailbox::default();
-        assert!(matches!(ear.send(RunCommand::Continue).await, CommandOutcome::NotAsked));
+        assert!(matches!(ear.send(RunCommand::Continue).await, CommandOutcome::NotOpen));
         let mut hearing = ear.listen();
-        let heard = async {
+        let receive = async {
             let word = hearing.next().await;
             assert!(matches!(word.command, RunCommand::Continue));
             word.answer.send(CommandOutcome::Done).unwrap();
         };
-        let (answer, ()) = tokio::join!(ear.send(RunCommand::Continue), heard);
+        let (answer, ()) = tokio::join!(ear.send(RunCommand::Continue), receive);
         assert!(matches!(answer, CommandOutcome::Done));
         let leaving = async { drop(hearing) };
         let (answer, ()) = tokio::join!(ear.send(RunCommand::Continue), leaving);
-        assert!(matches!(answer, CommandOutcome::NotAsked), "said, but not heard");
-        assert!(matches!(ear.send(RunCommand::Continue).await, CommandOutcome::NotAsked));
+        assert!(matches!(answer, CommandOutcome::NotOpen), "sent, but not received");
+        assert!(matches!(ear.send(RunCommand::Continue).await, CommandOutcome::NotOpen));
         ear.expect_receiver();
         let (answer, ()) = tokio::join!(ear.send(RunCommand::Continue), async { ear.close() });
-        assert!(matches!(answer, CommandOutcome::NotAsked), "it was waited for, and did not come");
+        assert!(matches!(answer, CommandOutcome::NotOpen), "the receiver was awaited and never came");
     }
 }

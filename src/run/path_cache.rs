@@ -135,10 +135,10 @@ impl PathCache {
             }
         };
         if path.iter().all(|turn| turn.status.is_terminal()) {
-            let said: usize = responses.values().flat_map(|steps| steps.iter()).map(|step| step.weight).sum();
+            let raw_weight: usize = responses.values().flat_map(|steps| steps.iter()).map(|step| step.weight).sum();
             // The estimate covers derived data too, which is as long as the turns; of incompressible data, as the
             // responses.
-            let weight = 2 * said + path.iter().map(|turn| 3 * weight(turn)).sum::<usize>();
+            let weight = 2 * raw_weight + path.iter().map(|turn| 3 * weight(turn)).sum::<usize>();
             self.insert(CachedPathEntry { path: path.clone(), responses: responses.clone(), epoch, weight });
         }
         Ok((path, responses))

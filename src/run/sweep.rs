@@ -181,8 +181,8 @@ async fn record(
         .map(|(seq, event)| (seq, serde_json::to_string(event).unwrap_or_else(|_| "{}".into())))
         .collect();
     let impossible = fold::fold(turn, (first..).zip(events));
-    for (seq, why) in impossible {
-        tracing::error!(turn = %turn.id, seq, why, "the sweep wrote an invalid event");
+    for (seq, reason) in impossible {
+        tracing::error!(turn = %turn.id, seq, reason, "the sweep wrote an invalid event");
     }
     let rows: Vec<EventRow<'_>> =
         lines.iter().map(|(seq, event)| EventRow { turn_id: turn.id, seq: *seq, event }).collect();

@@ -73,16 +73,16 @@ mod tests {
 
     #[test]
     fn provider_patience_applies_and_thinking_model_may_stay_silent() {
-        let said = RetryPolicy { retries: Some(0), silence: Some(Duration::from_secs(10)) };
-        let pace = RunTimeouts::default().with_patience(said);
+        let policy = RetryPolicy { retries: Some(0), silence: Some(Duration::from_secs(10)) };
+        let pace = RunTimeouts::default().with_patience(policy);
         assert_eq!(
             (pace.attempts, pace.first_byte, pace.idle_bytes),
-            (1, said.silence.unwrap(), said.silence.unwrap())
+            (1, policy.silence.unwrap(), policy.silence.unwrap())
         );
         let thinks = Capabilities { reasoning: ReasoningSupport::Always, ..Capabilities::default() };
         assert_eq!(pace.for_model(&thinks, true).idle_bytes, limits::IDLE_THINKING);
         let patient =
-            RunTimeouts::default().with_patience(RetryPolicy { silence: Some(Duration::from_secs(1_800)), ..said });
+            RunTimeouts::default().with_patience(RetryPolicy { silence: Some(Duration::from_secs(1_800)), ..policy });
         assert_eq!(patient.for_model(&thinks, true).idle_bytes, Duration::from_secs(1_800));
         assert!(patient.idle_progress >= patient.idle_bytes);
         let usual = RunTimeouts::default().with_patience(RetryPolicy::default());

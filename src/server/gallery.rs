@@ -78,7 +78,7 @@ impl GallerySheet {
             Self::Lists => lists::draw(),
             Self::Menus => menus::draw(),
             Self::ServerPageParts => server_page_parts::draw(),
-            Self::Composer(standing) => composers::draw(standing),
+            Self::Composer(sample) => composers::draw(sample),
         }
     }
 }

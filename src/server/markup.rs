@@ -80,12 +80,12 @@ struct RichMarkup {
 
 impl RichMarkup {
     /// Runs a library call within the time limit; a panic counts as no result.
-    fn ask<T>(&self, what: impl FnOnce() -> Option<T>) -> Option<T> {
+    fn ask<T>(&self, render: impl FnOnce() -> Option<T>) -> Option<T> {
         if self.start.elapsed() > limits::MARKUP_TIME {
             return None;
         }
-        let answer = panic::catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|_| {
-            tracing::warn!("a block of code or a formula could not be drawn");
+        let answer = panic::catch_unwind(AssertUnwindSafe(render)).unwrap_or_else(|_| {
+            tracing::warn!("a code block or a formula could not be rendered");
             None
         });
         self.is_richer.set(self.is_richer.get() || answer.is_some());

@@ -140,8 +140,8 @@ impl PageService {
             model.is_default = model.lock == default;
         }
         page.tools_on = self.new_chat_tool_count(viewer).await?;
-        let asked = self.0.next_chat(viewer).await.map_err(api_error)?.params.thinking;
-        page.draft.thinking = page.draft.thinking.or(asked.map(Thinking::level));
+        let thinking = self.0.next_chat(viewer).await.map_err(api_error)?.params.thinking;
+        page.draft.thinking = page.draft.thinking.or(thinking.map(Thinking::level));
         page.notices.extend(self.found_server_notices(viewer).await?);
         Ok(page)
     }
@@ -197,8 +197,8 @@ impl PageService {
     }
 
     pub async fn turn(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {
-        let drawn = self.0.turn_details(viewer, id).await.map_err(api_error)?;
-        self.render_turns(viewer, vec![drawn]).await?.pop().ok_or(ApiError::NotFound)
+        let details = self.0.turn_details(viewer, id).await.map_err(api_error)?;
+        self.render_turns(viewer, vec![details]).await?.pop().ok_or(ApiError::NotFound)
     }
 
     /// Adds the details around the path, and stores the path as the reader's position, unless it is cut off.
@@ -212,8 +212,8 @@ impl PageService {
         let origin = self.0.copy_origin(viewer, &path.chat).await?;
         page.copied_from = origin.map(|(chat, turn_id)| CopySource { chat_id: chat.id, turn_id, title: chat.title });
         let Some(leaf) = leaf.filter(|_| page.hides_below.is_none()) else { return Ok(()) };
-        let elsewhere = self.0.newer_turns(viewer, leaf).await?;
-        page.elsewhere = elsewhere.map(|found| NewerTurnsView { newest: found.newest, turns: found.turns });
+        let newer_turns = self.0.newer_turns(viewer, leaf).await?;
+        page.elsewhere = newer_turns.map(|found| NewerTurnsView { newest: found.newest, turns: found.turns });
         if path.chat.last_viewed_turn_id != Some(leaf.id) {
             self.0.remember_shown_path(viewer, path.chat.id, leaf.id).await;
         }

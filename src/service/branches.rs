@@ -130,7 +130,7 @@ impl Service {
         new: NewBranch,
     ) -> Result<Created<Branch>, ServiceError> {
         let name = new.name.as_deref().map(check_name).transpose()?;
-        let asked = json!({
+        let request = json!({
             "new": "branch",
             "chat": chat,
             "name": new.name,
@@ -141,7 +141,7 @@ impl Service {
         });
         let mut tx = self.db().begin().await?;
         let id: BranchId = ids::mint();
-        if let Some(made) = self.claim_request(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
+        if let Some(made) = self.claim_request(&mut tx, owner, new.client_request_id.as_deref(), request, id).await? {
             tx.rollback().await?;
             let made = made.parse().map_err(|_| ServiceError::NotFound)?;
             let branch = branches::find(self.db(), owner, made).await?.ok_or(ServiceError::NotFound)?;

@@ -163,7 +163,7 @@ impl Service {
         let title = check_title(&new.title)?;
         check_system_prompt(&new.system_prompt)?;
         new.params.validate()?;
-        let asked = json!({
+        let request = json!({
             "new": "chat",
             "title": new.title,
             "system_prompt": new.system_prompt,
@@ -180,7 +180,7 @@ impl Service {
             InitialChatSettings { title, system_prompt: new.system_prompt, params: new.params, tools: new.tools };
         let mut tx = self.db().begin().await?;
         let id: ChatId = ids::mint();
-        if let Some(made) = self.claim_request(&mut tx, owner, new.client_request_id.as_deref(), asked, id).await? {
+        if let Some(made) = self.claim_request(&mut tx, owner, new.client_request_id.as_deref(), request, id).await? {
             tx.rollback().await?;
             let chat = self.chat(owner, made.parse().map_err(|_| ServiceError::NotFound)?).await?;
             let branch = self.default_branch(owner, &chat).await?.ok_or(ServiceError::NotFound)?;

@@ -23,7 +23,7 @@ pub enum ServiceError {
     TooLarge { field: &'static str, limit: String },
     /// A file, an image or a reference cannot be used as it is. `code` is stable; `extra` may say how to continue.
     #[error("{message}")]
-    Unfit { why: UnfitReason, code: &'static str, field: &'static str, message: String, extra: Option<Box<Value>> },
+    Unfit { reason: UnfitReason, code: &'static str, field: &'static str, message: String, extra: Option<Box<Value>> },
     #[error("too many replies are being generated")]
     TooManyRunning,
     /// The disk or the person's quota has no room for anything new.
@@ -56,8 +56,13 @@ impl From<StorageRefusal> for ServiceError {
 
 impl ServiceError {
     /// Returns the refusal of a file, an image or a reference.
-    pub(super) fn unfit(why: UnfitReason, code: &'static str, field: &'static str, message: impl Into<String>) -> Self {
-        Self::Unfit { why, code, field, message: message.into(), extra: None }
+    pub(super) fn unfit(
+        reason: UnfitReason,
+        code: &'static str,
+        field: &'static str,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::Unfit { reason, code, field, message: message.into(), extra: None }
     }
 
     pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {

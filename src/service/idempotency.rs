@@ -62,14 +62,14 @@ impl Service {
         tx: &mut Tx,
         owner: UserId,
         client_request_id: Option<&str>,
-        asked: Value,
+        fields: Value,
         id: impl Display,
     ) -> Result<Option<String>, ServiceError> {
         check_request_id(client_request_id)?;
         let Some(name) = client_request_id else { return Ok(None) };
         let request = IdempotencyRecord {
             client_request_id: name.to_owned(),
-            hash: request_hash(asked),
+            hash: request_hash(fields),
             created_id: id.to_string(),
         };
         let made = self.insert_claim(tx, owner, &request).await?;
@@ -85,13 +85,13 @@ impl Service {
         &self,
         owner: UserId,
         client_request_id: Option<&str>,
-        asked: &Value,
+        request: &Value,
     ) -> Result<Option<String>, ServiceError> {
         check_request_id(client_request_id)?;
         let Some(name) = client_request_id else { return Ok(None) };
         idempotency_keys::find(self.db(), owner, name)
             .await?
-            .map(|earlier| check_same_request(earlier, &request_hash(asked.clone())))
+            .map(|earlier| check_same_request(earlier, &request_hash(request.clone())))
             .transpose()
     }
 

@@ -45,8 +45,8 @@ impl Service {
             Some(SearchKind::Document) => &[SearchKind::Document],
             None => &SearchKind::ALL,
         };
-        let asked = (&query, &question.filter, kinds);
-        Ok(search::find_items(self.db(), owner, asked, from, question.limit).await??)
+        let request = (&query, &question.filter, kinds);
+        Ok(search::find_items(self.db(), owner, request, from, question.limit).await??)
     }
 
     /// Returns the models of the owner's branches, by name, for the filter of a search.

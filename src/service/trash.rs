@@ -20,8 +20,8 @@ impl Service {
     /// Deletes a turn with its descendants.
     pub async fn delete_turn(&self, owner: UserId, id: TurnId) -> Result<DeletionSummary, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        let beside = self.sibling_of(owner, id).await?;
-        self.delete(owner, turn.chat_id, DeletionRoot::Turn(id), [beside, turn.prev_turn_id]).await
+        let sibling = self.sibling_of(owner, id).await?;
+        self.delete(owner, turn.chat_id, DeletionRoot::Turn(id), [sibling, turn.prev_turn_id]).await
     }
 
     /// Deletes a branch: its first turn with all descendants, and so the branches that fork from them. A branch
@@ -31,11 +31,11 @@ impl Service {
     /// `last_branch` when nothing of the chat would be left.
     pub async fn delete_branch(&self, owner: UserId, id: BranchId) -> Result<DeletionSummary, ServiceError> {
         let branch = branches::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        let beside = match deletions::first_turn_of_branch(self.db(), owner, id).await? {
+        let sibling = match deletions::first_turn_of_branch(self.db(), owner, id).await? {
             Some(first) => self.sibling_of(owner, first).await?,
             None => None,
         };
-        self.delete(owner, branch.chat_id, DeletionRoot::Branch(id), [beside, branch.fork_turn_id]).await
+        self.delete(owner, branch.chat_id, DeletionRoot::Branch(id), [sibling, branch.fork_turn_id]).await
     }
 
     /// Deletes everything in a chat except the path to one turn and its descendants.

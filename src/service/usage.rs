@@ -99,8 +99,9 @@ mod tests {
         ];
         for (from, to, expected) in table {
             let period = UsagePeriod::new(from, to, today);
-            let said = period.as_ref().map(|period| (period.from().to_string(), period.to().to_string())).map_err(drop);
-            assert_eq!(said, expected.map(|(from, to)| (from.to_owned(), to.to_owned())), "{from:?} {to:?}");
+            let range =
+                period.as_ref().map(|period| (period.from().to_string(), period.to().to_string())).map_err(drop);
+            assert_eq!(range, expected.map(|(from, to)| (from.to_owned(), to.to_owned())), "{from:?} {to:?}");
         }
         let (from, to) = UsagePeriod::new(day("2026-11-20"), day("2026-11-21"), today).unwrap().moments();
         assert_eq!(

@@ -31,7 +31,7 @@ type DeletionTimes = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 sql! {
     CHATS = "SELECT c.id FROM chats c WHERE c.owner_id = $1 AND c.deleted_at IS NULL ORDER BY c.created_at, c.id";
     ALL_DOCUMENTS = "SELECT d.id FROM documents d WHERE d.owner_id = $1 AND d.deleted_at IS NULL";
-    STANDING = "SELECT c.deleted_at, d.purging_since FROM chats c LEFT JOIN deletions d ON d.id = c.deletion_id \
+    DELETION_TIMES = "SELECT c.deleted_at, d.purging_since FROM chats c LEFT JOIN deletions d ON d.id = c.deletion_id \
         WHERE c.owner_id = $1 AND c.id = $2";
     /// Turns in Trash are included, because they exist here.
     TURNS = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
@@ -43,7 +43,7 @@ sql! {
     PLACES = "SELECT t.id, t.prev_turn_id, t.branch_id, t.exchange_id, t.depth, t.created_at, t.deleted_at \
         FROM turns t JOIN chats c ON c.id = t.chat_id WHERE c.owner_id = $1 AND c.id = $2";
     /// The outer join keeps turns without blocks. A condition with a list of turn ids follows.
-    SAID = "SELECT t.id, b.content FROM turns t JOIN chats c ON c.id = t.chat_id \
+    CONTENTS = "SELECT t.id, b.content FROM turns t JOIN chats c ON c.id = t.chat_id \
         LEFT JOIN turn_blocks b ON b.turn_id = t.id ";
     HEADS = "SELECT b.id, b.name, b.provider, b.model, b.head_turn_id FROM branches b JOIN chats c ON c.id = b.chat_id \
         WHERE c.owner_id = $1 AND c.id = $2 AND b.deleted_at IS NULL";
@@ -145,8 +145,8 @@ impl Row {
         let request = ok_or_note(self.body.reassemble(self.id), damages)?.unwrap_or_default();
         let request_manifest = ok_or_note(self.manifest.reassemble(self.id), damages)?.unwrap_or_default();
         let mut row = RowReader { table: "generations", id: self.id, damages };
-        let step = u32::try_from(self.step).unwrap_or_else(|why| {
-            row.note("step", why);
+        let step = u32::try_from(self.step).unwrap_or_else(|cause| {
+            row.note("step", cause);
             u32::MAX
         });
         let raw_kind = row.value("raw_kind", self.raw_kind).and_then(|kind| row.word::<RawKind>("raw_kind", kind));
@@ -199,7 +199,7 @@ pub async fn documents(db: &Db, owner: UserId, damages: &mut Vec<Damage>) -> Res
 /// Returns the presence of a chat with this id. `None` if it never existed here or was permanently deleted.
 pub async fn chat_presence(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<Option<ChatPresence>, StoreError> {
     let row: Option<DeletionTimes> = in_tx!(tx, |conn| {
-        sqlx::query_as(STANDING).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
+        sqlx::query_as(DELETION_TIMES).bind(owner.uuid()).bind(chat.uuid()).fetch_optional(conn).await?
     });
     Ok(row.map(|row| match row {
         (None, _) => ChatPresence::Live,
@@ -228,10 +228,10 @@ pub async fn existing_chat(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<E
         in_tx!(&mut *tx, |conn| sqlx::query_as(PLACES).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
     let heads: Vec<(Uuid, String, String, String, Option<Uuid>)> =
         in_tx!(tx, |conn| sqlx::query_as(HEADS).bind(owner.uuid()).bind(chat.uuid()).fetch_all(conn).await?);
-    let mut here = ExistingChat::default();
+    let mut existing = ExistingChat::default();
     for row in places {
         if row.deleted_at.is_some() {
-            here.deleted.insert(row.id.into());
+            existing.deleted.insert(row.id.into());
             continue;
         }
         let place = ExistingTurn {
@@ -241,12 +241,12 @@ pub async fn existing_chat(tx: &mut Tx, owner: UserId, chat: ChatId) -> Result<E
             depth: row.depth,
             created_at: row.created_at,
         };
-        here.turns.insert(row.id.into(), place);
+        existing.turns.insert(row.id.into(), place);
     }
     for (id, name, provider, model, head) in heads {
-        here.branches.insert(id.into(), (name, ModelLock { provider, model }, head.map(TurnId::from)));
+        existing.branches.insert(id.into(), (name, ModelLock { provider, model }, head.map(TurnId::from)));
     }
-    Ok(here)
+    Ok(existing)
 }
 
 /// Returns the contents of those of these turns of a chat that exist and are not deleted: their blocks in order, as
@@ -258,7 +258,7 @@ pub async fn turn_contents(
     turns: &[TurnId],
 ) -> Result<HashMap<TurnId, Vec<String>>, StoreError> {
     let rows: Vec<(Uuid, Option<String>)> = in_tx!(tx, |conn| {
-        let mut query = QueryBuilder::new(SAID);
+        let mut query = QueryBuilder::new(CONTENTS);
         query.push("WHERE c.owner_id = ").push_bind(owner.uuid()).push(" AND c.id = ").push_bind(chat.uuid());
         query.push(" AND t.deleted_at IS NULL AND t.id IN (");
         let mut list = query.separated(", ");
@@ -268,11 +268,11 @@ pub async fn turn_contents(
         query.push(") ORDER BY t.ord, b.seq");
         query.build_query_as().persistent(false).fetch_all(conn).await?
     });
-    let mut said: HashMap<TurnId, Vec<String>> = HashMap::new();
+    let mut contents: HashMap<TurnId, Vec<String>> = HashMap::new();
     for (turn, content) in rows {
-        said.entry(turn.into()).or_default().extend(content);
+        contents.entry(turn.into()).or_default().extend(content);
     }
-    Ok(said)
+    Ok(contents)
 }
 
 /// Returns the calls of a turn with their requests, and records what cannot be read. Responses are read one by one

@@ -187,7 +187,7 @@ pub async fn filter_existing(
     chats: impl IntoIterator<Item = ChatId>,
 ) -> Result<HashSet<ChatId>, StoreError> {
     let chats: Vec<Uuid> = chats.into_iter().map(ChatId::uuid).collect();
-    let mut there = HashSet::new();
+    let mut existing = HashSet::new();
     for some in chats.chunks(limits::PAGE_MAX as usize) {
         let found: Vec<Uuid> = with_pool!(db, |pool| {
             let mut query = QueryBuilder::new(THERE);
@@ -199,9 +199,9 @@ pub async fn filter_existing(
             query.push(")");
             query.build_query_scalar().persistent(false).fetch_all(pool).await?
         });
-        there.extend(found.into_iter().map(ChatId::from));
+        existing.extend(found.into_iter().map(ChatId::from));
     }
-    Ok(there)
+    Ok(existing)
 }
 
 /// Sets the title of a chat; its position in the list stays. A title set by the user is never replaced by an
@@ -262,13 +262,13 @@ pub async fn set_archived(
 
 async fn set_since(
     tx: &mut Tx,
-    what: &'static str,
+    column: &'static str,
     owner: UserId,
     chat: ChatId,
     since: Option<DateTime<Utc>>,
 ) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
-        let query = sqlx::query(what).bind(owner.uuid()).bind(chat.uuid()).bind(since);
+        let query = sqlx::query(column).bind(owner.uuid()).bind(chat.uuid()).bind(since);
         query.execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)
@@ -315,10 +315,10 @@ pub async fn allocate_ord_for_import(
     tx: &mut Tx,
     owner: UserId,
     chat: ChatId,
-    said_at: DateTime<Utc>,
+    written_at: DateTime<Utc>,
 ) -> Result<Option<i64>, StoreError> {
     Ok(in_tx!(tx, |conn| {
-        let query = sqlx::query_scalar(TAKE_ORD_OF_ELSEWHERE).bind(owner.uuid()).bind(chat.uuid()).bind(said_at);
+        let query = sqlx::query_scalar(TAKE_ORD_OF_ELSEWHERE).bind(owner.uuid()).bind(chat.uuid()).bind(written_at);
         query.fetch_optional(conn).await?
     }))
 }

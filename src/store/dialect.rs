@@ -98,20 +98,20 @@ pub async fn check_integrity(db: &Db) -> Result<Vec<String>, StoreError> {
     sqlx::query("SAVEPOINT looked").execute(&mut *conn).await?;
     let read = check_pages(&mut conn).await;
     sqlx::query("RELEASE looked").execute(&mut *conn).await?;
-    let mut said = read?;
+    let mut problems = read?;
     drop(conn);
-    said.retain(|line| line != "ok");
+    problems.retain(|line| line != "ok");
     let broken: Vec<(String, Option<i64>, String, i64)> =
         sqlx::query_as("PRAGMA foreign_key_check").fetch_all(readers).await?;
     let mut counts: BTreeMap<(String, String), u64> = BTreeMap::new();
     for (table, _, parent, _) in broken {
         *counts.entry((table, parent)).or_default() += 1;
     }
-    said.extend(counts.into_iter().map(|((table, parent), count)| match count {
+    problems.extend(counts.into_iter().map(|((table, parent), count)| match count {
         1 => format!("a row of {table} refers to a missing row of {parent}"),
         many => format!("{many} rows of {table} refer to missing rows of {parent}"),
     }));
-    Ok(said)
+    Ok(problems)
 }
 
 /// Checks the pages after a search, because FTS5 checks its index by the structure that this connection read last,
@@ -134,8 +134,8 @@ async fn check_pages(conn: &mut SqliteConnection) -> Result<Vec<String>, sqlx::E
 /// `Damaged`, with SQLite's first message.
 pub async fn quick_check(db: &Db) -> Result<(), StoreError> {
     let Db::Sqlite { writer, .. } = db else { return Ok(()) };
-    let said: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(writer).await?;
-    if said == "ok" { Ok(()) } else { Err(StoreError::Damaged(said)) }
+    let report: String = sqlx::query_scalar("PRAGMA quick_check(1)").fetch_one(writer).await?;
+    if report == "ok" { Ok(()) } else { Err(StoreError::Damaged(report)) }
 }
 
 /// Returns free pages to the file system, a bounded number at a time; returns the number of pages left. PostgreSQL

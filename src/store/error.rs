@@ -84,10 +84,10 @@ impl StoreError {
     pub fn is_value_error(&self) -> bool {
         match self {
             Self::NotUnique | Self::Gone(_) | Self::Deleted(_) | Self::Nul(_) => true,
-            Self::Driver(sqlx::Error::Database(said)) => {
-                let is_of_kind = said.is_check_violation() || said.is_foreign_key_violation();
+            Self::Driver(sqlx::Error::Database(database_error)) => {
+                let is_of_kind = database_error.is_check_violation() || database_error.is_foreign_key_violation();
                 // Class 22 of PostgreSQL: data exceptions.
-                is_of_kind || said.code().is_some_and(|code| code.len() == 5 && code.starts_with("22"))
+                is_of_kind || database_error.code().is_some_and(|code| code.len() == 5 && code.starts_with("22"))
             }
             _ => false,
         }
@@ -99,8 +99,8 @@ impl StoreError {
         match self {
             Self::NotUnique => false,
             Self::Driver(sqlx::Error::Encode(_)) => true,
-            Self::Driver(sqlx::Error::Database(said)) => {
-                self.is_value_error() || said.code().is_some_and(|code| is_refusal_code(&code))
+            Self::Driver(sqlx::Error::Database(database_error)) => {
+                self.is_value_error() || database_error.code().is_some_and(|code| is_refusal_code(&code))
             }
             other => other.is_value_error(),
         }
@@ -127,26 +127,26 @@ impl StoreError {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        let sqlx::Error::Database(said) = &error else {
+        let sqlx::Error::Database(database_error) = &error else {
             return match error {
                 sqlx::Error::PoolTimedOut => Self::Busy("no connection became available".into()),
                 // Turnleaf is stopping.
                 sqlx::Error::PoolClosed => Self::Busy("the database is closed".into()),
-                sqlx::Error::Io(why) if why.kind() == std::io::ErrorKind::StorageFull => Self::Full,
+                sqlx::Error::Io(cause) if cause.kind() == std::io::ErrorKind::StorageFull => Self::Full,
                 // The connection to PostgreSQL broke, perhaps during a response; the pool reconnects.
-                sqlx::Error::Io(why) => Self::Busy(why.to_string()),
-                sqlx::Error::Protocol(why) => Self::Busy(why),
-                sqlx::Error::Tls(why) => Self::Busy(why.to_string()),
+                sqlx::Error::Io(cause) => Self::Busy(cause.to_string()),
+                sqlx::Error::Protocol(cause) => Self::Busy(cause),
+                sqlx::Error::Tls(cause) => Self::Busy(cause.to_string()),
                 sqlx::Error::ColumnDecode { index, source } => Self::unreadable(&index, &source),
                 sqlx::Error::Decode(source) => Self::unreadable("", &source),
                 other => Self::Driver(other),
             };
         };
-        if said.is_unique_violation() {
+        if database_error.is_unique_violation() {
             return Self::NotUnique;
         }
-        let words = said.message().to_owned();
-        if let Some(sqlite) = said.try_downcast_ref::<SqliteError>() {
+        let words = database_error.message().to_owned();
+        if let Some(sqlite) = database_error.try_downcast_ref::<SqliteError>() {
             return match sqlite_primary(sqlite) {
                 SQLITE_BUSY | SQLITE_LOCKED => Self::Busy(words),
                 SQLITE_FULL => Self::Full,
@@ -154,7 +154,7 @@ impl From<sqlx::Error> for StoreError {
                 _ => Self::Driver(error),
             };
         }
-        match said.try_downcast_ref::<PgDatabaseError>().map(PgDatabaseError::code) {
+        match database_error.try_downcast_ref::<PgDatabaseError>().map(PgDatabaseError::code) {
             // disk_full
             Some("53100") => Self::Full,
             // data_corrupted, index_corrupted

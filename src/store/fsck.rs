@@ -49,8 +49,8 @@ pub(super) fn statements() -> impl Iterator<Item = (&'static str, &'static [(&'s
 /// Those of reading: a database too damaged to be read cannot be checked row by row.
 pub async fn check(db: &Db, meanwhile: CheckMode) -> Result<Vec<FsckFinding>, StoreError> {
     let mut findings = Vec::new();
-    for what in dialect::check_integrity(db).await? {
-        findings.push(FsckFinding { invariant: "storage", table: "", id: String::new(), problem: what });
+    for problem in dialect::check_integrity(db).await? {
+        findings.push(FsckFinding { invariant: "storage", table: "", id: String::new(), problem });
     }
     values::check(db, &mut findings).await?;
     for rule in tree::RULES.iter().chain(references::RULES) {

@@ -204,7 +204,7 @@ impl GenerationRow {
         Ok(Generation {
             id: self.id.into(),
             turn_id: self.turn_id.into(),
-            step: u32::try_from(self.step).map_err(|why| inconsistent(TABLE, "step", self.id, why))?,
+            step: u32::try_from(self.step).map_err(|cause| inconsistent(TABLE, "step", self.id, cause))?,
             provider: self.provider,
             model_requested: self.model_requested,
             model_returned: self.model_returned.unwrap_or_log(TABLE, "model_returned", id, || None),

@@ -142,8 +142,8 @@ fn has_log(file: &Path) -> Result<bool, StoreError> {
     log.push("-wal");
     match Path::new(&log).metadata() {
         Ok(log) => Ok(log.len() > 0),
-        Err(why) if why.kind() == ErrorKind::NotFound => Ok(false),
-        Err(why) => Err(sqlx::Error::Io(why).into()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(sqlx::Error::Io(error).into()),
     }
 }
 

@@ -120,7 +120,7 @@ impl Db {
             let file = backup_file(path, backup_dir, version, now);
             dialect::backup(self, &file)
                 .await
-                .map_err(|why| StoreError::Backup { path: file.clone(), reason: why.to_string() })?;
+                .map_err(|error| StoreError::Backup { path: file.clone(), reason: error.to_string() })?;
             done.backup = Some(file);
         }
         self.apply().await?;
@@ -155,8 +155,8 @@ impl Db {
 
 fn explain(error: MigrateError) -> StoreError {
     match error {
-        MigrateError::Execute(why) | MigrateError::ExecuteMigration(why, _) => match StoreError::from(why) {
-            StoreError::Driver(why) => StoreError::Migration(why.to_string()),
+        MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _) => match StoreError::from(cause) {
+            StoreError::Driver(cause) => StoreError::Migration(cause.to_string()),
             known => known,
         },
         other => StoreError::Migration(other.to_string()),

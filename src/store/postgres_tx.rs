@@ -73,43 +73,45 @@ impl PostgresTx {
         let Some(pool) = self.pool.take() else { return self.commit_idempotent().await };
         let number: Option<i64> = sqlx::query_scalar(NUMBER).fetch_one(&mut self.bounded()).await?;
         let limits = self.limits;
-        let said = match (self.commit_idempotent().await, number) {
-            (Err(said), Some(number)) if said.is_busy() => ask_outcome(&pool, limits, number, said, patience).await,
+        let result = match (self.commit_idempotent().await, number) {
+            (Err(result), Some(number)) if result.is_busy() => {
+                ask_outcome(&pool, limits, number, result, patience).await
+            }
             (outcome, _) => outcome,
         };
-        if let Err(StoreError::Unacknowledged(why)) = &said {
-            tracing::error!(%why, "a commit was not acknowledged, and its outcome is not known");
+        if let Err(StoreError::Unacknowledged(reason)) = &result {
+            tracing::error!(%reason, "a commit was not acknowledged, and its outcome is not known");
         }
-        said
+        result
     }
 }
 
-/// Queries the outcome of a transaction whose commit failed with `said`.
+/// Queries the outcome of a transaction whose commit failed with `commit_error`.
 async fn ask_outcome(
     pool: &PgPool,
     limits: TimeLimits,
     number: i64,
-    said: StoreError,
+    commit_error: StoreError,
     patience: Duration,
 ) -> Result<(), StoreError> {
     let started = Instant::now();
     loop {
         let pool = BoundedPool { pool, limit: limits.response_deadline().or(Some(limits.attempt)) };
-        let asked = sqlx::query_scalar::<_, Option<String>>(OUTCOME).bind(number).fetch_one(pool).await;
-        let why = match asked.map_err(StoreError::from) {
+        let answer = sqlx::query_scalar::<_, Option<String>>(OUTCOME).bind(number).fetch_one(pool).await;
+        let reason = match answer.map_err(StoreError::from) {
             Ok(Some(outcome)) if outcome == "committed" => {
-                tracing::warn!(%said, "a commit was not acknowledged; it was stored");
+                tracing::warn!(%commit_error, "a commit was not acknowledged; it was stored");
                 return Ok(());
             }
-            Ok(Some(outcome)) if outcome == "aborted" => return Err(said),
+            Ok(Some(outcome)) if outcome == "aborted" => return Err(commit_error),
             // The server has not noticed that its client is gone, or waits for a standby.
-            Ok(Some(_)) => said.to_string(),
-            Ok(None) => return Err(StoreError::Unacknowledged(said.to_string())),
+            Ok(Some(_)) => commit_error.to_string(),
+            Ok(None) => return Err(StoreError::Unacknowledged(commit_error.to_string())),
             Err(error) if error.is_busy() => error.to_string(),
             Err(error) => return Err(StoreError::Unacknowledged(error.to_string())),
         };
         if started.elapsed() >= patience {
-            return Err(StoreError::Unacknowledged(why));
+            return Err(StoreError::Unacknowledged(reason));
         }
         tokio::time::sleep(ASK_AGAIN).await;
     }

@@ -26,7 +26,7 @@ pub(super) fn parse_word<T: DeserializeOwned>(
     column: &'static str,
     id: impl ToString,
 ) -> Result<T, StoreError> {
-    serde_json::from_value(Value::String(word)).map_err(|why| inconsistent(table, column, id, why))
+    serde_json::from_value(Value::String(word)).map_err(|error| inconsistent(table, column, id, error))
 }
 
 /// Encodes JSON whose text is preserved byte for byte. Parts beyond the nesting bound are stored as strings of their
@@ -36,7 +36,7 @@ pub(super) fn to_json<T: Serialize>(
     table: &'static str,
     column: &'static str,
 ) -> Result<String, StoreError> {
-    let text = serde_json::to_string(value).map_err(|why| inconsistent(table, column, "a new row", why))?;
+    let text = serde_json::to_string(value).map_err(|error| inconsistent(table, column, "a new row", error))?;
     match json_bounds::bounded_text(&text, limits::JSON_TEXT_DEPTH) {
         Cow::Borrowed(_) => Ok(text),
         Cow::Owned(bounded) => Ok(bounded),
@@ -50,7 +50,7 @@ pub(super) fn from_json<T: DeserializeOwned>(
     column: &'static str,
     id: impl ToString,
 ) -> Result<T, StoreError> {
-    serde_json::from_str(text).map_err(|why| inconsistent(table, column, id, why))
+    serde_json::from_str(text).map_err(|error| inconsistent(table, column, id, error))
 }
 
 /// Returns the error for an unreadable stored value.
@@ -58,14 +58,14 @@ pub(super) fn inconsistent(
     table: &'static str,
     column: &'static str,
     id: impl ToString,
-    why: impl ToString,
+    reason: impl ToString,
 ) -> StoreError {
-    StoreError::Inconsistent { table, column, id: id.to_string(), reason: why.to_string() }
+    StoreError::Inconsistent { table, column, id: id.to_string(), reason: reason.to_string() }
 }
 
-/// Checks that both databases can store a text; `what` names it in the error.
-pub(super) fn storable_text<'a>(text: &'a str, what: &'static str) -> Result<&'a str, StoreError> {
-    if text.contains('\0') { Err(StoreError::Nul(what)) } else { Ok(text) }
+/// Checks that both databases can store a text; `column` names it in the error.
+pub(super) fn storable_text<'a>(text: &'a str, column: &'static str) -> Result<&'a str, StoreError> {
+    if text.contains('\0') { Err(StoreError::Nul(column)) } else { Ok(text) }
 }
 
 /// Returns the text of a turn for its row. NUL is replaced, because PostgreSQL cannot store it and an ending must

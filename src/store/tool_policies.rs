@@ -56,20 +56,20 @@ fn read((chat, server, tool, scope, policy, schema_hash): Row) -> Result<StoredP
 }
 
 /// Stores a policy and replaces the earlier one for the same tool, host and chat.
-pub async fn put(tx: &mut Tx, owner: UserId, said: &StoredPolicy, now: DateTime<Utc>) -> Result<(), StoreError> {
-    let tool = storable_text(&said.tool, "the tool")?;
-    let scope = storable_text(said.host.as_deref().unwrap_or_default(), "the host")?;
+pub async fn put(tx: &mut Tx, owner: UserId, policy: &StoredPolicy, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let tool = storable_text(&policy.tool, "the tool")?;
+    let scope = storable_text(policy.host.as_deref().unwrap_or_default(), "the host")?;
     let id: ToolPolicyId = ids::mint();
     in_tx!(tx, |conn| {
-        sqlx::query(if said.chat.is_some() { PUT_IN_CHAT } else { PUT_ALWAYS })
+        sqlx::query(if policy.chat.is_some() { PUT_IN_CHAT } else { PUT_ALWAYS })
             .bind(id.uuid())
             .bind(owner.uuid())
-            .bind(said.chat.map(ChatId::uuid))
-            .bind(said.server.as_str())
+            .bind(policy.chat.map(ChatId::uuid))
+            .bind(policy.server.as_str())
             .bind(tool)
             .bind(scope)
-            .bind(to_word(said.policy))
-            .bind(said.schema_hash.as_deref())
+            .bind(to_word(policy.policy))
+            .bind(policy.schema_hash.as_deref())
             .bind(now)
             .execute(conn)
             .await?;

@@ -83,8 +83,8 @@ impl BlockRow {
     /// recorded in `damages`.
     pub(crate) fn into_block(self, damages: &mut Vec<Damage>) -> Block {
         let mut row = RowReader { table: TABLE, id: self.id, damages };
-        let seq = u32::try_from(self.seq).unwrap_or_else(|why| {
-            row.note("seq", why);
+        let seq = u32::try_from(self.seq).unwrap_or_else(|error| {
+            row.note("seq", error);
             u32::MAX
         });
         let author = row.value("author", self.author).and_then(|word| row.word("author", word));

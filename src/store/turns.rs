@@ -96,7 +96,7 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
         return Err(StoreError::Deleted("the turn before"));
     }
     let text = content_text_column(&turn.content_text());
-    let says_something = !text.is_empty();
+    let has_text = !text.is_empty();
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
     in_tx!(&mut *tx, |conn| {
         sqlx::query(INSERT)
@@ -132,7 +132,7 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
         turn.blocks.iter().map(|block| BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
     turn_blocks::upsert(tx, &blocks, turn.created_at).await?;
     attachments::insert_references(tx, &turn.blocks).await?;
-    if says_something { search::index::index_turn(tx, turn.id).await } else { Ok(()) }
+    if has_text { search::index::index_turn(tx, turn.id).await } else { Ok(()) }
 }
 
 /// Records the progress of a running turn. Returns false if the turn is finished already; then the caller lost the

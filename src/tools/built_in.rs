@@ -146,16 +146,16 @@ pub fn describe_all() -> Vec<ToolDescription> {
         tool(
             SEARCH,
             "Search in your chats",
-            "Looks for words in the user's other chats and gives where they stand: places that have every word, the best of the \
-             newest first.",
+            "Searches the user's other chats and returns the messages that contain all of the words, with excerpts. The newest \
+             messages are searched first.",
             json!({
                 "query": {
                     "type": "string", "minLength": 1, "maxLength": limits::FIND_CHARS,
-                    "description": "The words to look for.",
+                    "description": "The words to search for.",
                 },
                 "limit": {
                     "type": "integer", "minimum": 1, "maximum": limits::SEARCH_HITS,
-                    "description": "How many places to give at most.",
+                    "description": "The maximum number of results.",
                 },
             }),
             json!(["query"]),
@@ -187,7 +187,7 @@ impl BuiltInTools {
                 let query = string_argument(&arguments, "query").unwrap_or_default();
                 match library.search(&caller, query, limit.unwrap_or(most).clamp(1, most)).await {
                     Ok(found) => build_result(CallOutcome::Done, Vec::<ResultPart>::new(), Some(found)),
-                    Err(why) => text_result(CallOutcome::Failed, &why),
+                    Err(reason) => text_result(CallOutcome::Failed, &reason),
                 }
             }),
             _ => return None,

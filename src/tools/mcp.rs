@@ -63,7 +63,7 @@ impl McpServers {
         Self::with_guard(std::env::current_exe().unwrap_or_default(), McpTimeouts::default(), Arc::new(SystemClock))
     }
 
-    /// Creates the registry with `guard` as the executable whose `guard` command stands between Turnleaf and the
+    /// Creates the registry with `guard` as the executable whose `guard` command runs between Turnleaf and the
     /// programs of servers. This is Turnleaf's own executable, except in tests.
     pub fn with_guard(guard: PathBuf, patience: McpTimeouts, clock: Arc<dyn Clock>) -> Self {
         let changed = broadcast::Sender::new(UNREAD);

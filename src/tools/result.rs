@@ -67,15 +67,15 @@ pub enum ResultPart {
 
 /// Builds a result from a tool's parts and its structured content, if any. A duplicate is dropped if one only repeats
 /// the other; structured content that differs from the text is appended to it.
-pub fn build_result(fate: CallOutcome, parts: Vec<ResultPart>, structured: Option<Value>) -> CallResult {
-    build_redacted_result(&SecretSet::default(), fate, parts, structured)
+pub fn build_result(outcome: CallOutcome, parts: Vec<ResultPart>, structured: Option<Value>) -> CallResult {
+    build_redacted_result(&SecretSet::default(), outcome, parts, structured)
 }
 
 /// Like [`build_result`], and redacts credentials that become whole only after the terminal escapes between their
 /// characters are stripped. Credentials that are whole within a part must be redacted before.
 pub fn build_redacted_result(
     secrets: &SecretSet,
-    fate: CallOutcome,
+    outcome: CallOutcome,
     parts: Vec<ResultPart>,
     structured: Option<Value>,
 ) -> CallResult {
@@ -91,27 +91,27 @@ pub fn build_redacted_result(
         }
     }
     let text = texts.join("\n\n");
-    let said = match structured {
+    let result_body = match structured {
         None => ResultBody::Text(text),
         Some(value) if is_too_deep(&value) => ResultBody::from_text_and(text, cleaned.clean_text(value.to_string())),
         Some(value) => {
             let value = cleaned.clean_value(value);
-            let says_the_same =
-                text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|said: Value| said == value);
-            match says_the_same {
+            let is_equal =
+                text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|parsed: Value| parsed == value);
+            match is_equal {
                 true => ResultBody::Structured(value),
                 false if wraps(&value, &text) => ResultBody::Text(text),
                 false => ResultBody::from_text_and(text, value.to_string()),
             }
         }
     };
-    let result = held.cut_to_row(said);
-    CallResult { outcome: fate, result, metadata: metadata(fate, &held, &cleaned), blobs: held.blobs }
+    let result = held.cut_to_row(result_body);
+    CallResult { outcome, result, metadata: metadata(outcome, &held, &cleaned), blobs: held.blobs }
 }
 
 /// Builds a result from one text of Turnleaf's own, such as an error or a refusal.
-pub fn text_result(fate: CallOutcome, text: &str) -> CallResult {
-    build_result(fate, vec![ResultPart::Text(text.to_owned())], None)
+pub fn text_result(outcome: CallOutcome, text: &str) -> CallResult {
+    build_result(outcome, vec![ResultPart::Text(text.to_owned())], None)
 }
 
 /// Records in the metadata how many invalid byte sequences of the source were replaced with `U+FFFD`.
@@ -132,13 +132,13 @@ fn wraps(value: &Value, text: &str) -> bool {
     match only {
         Some(Value::String(inner)) => inner.trim() == text.trim(),
         Some(inner @ (Value::Number(_) | Value::Bool(_))) => {
-            serde_json::from_str(text).is_ok_and(|said: Value| said == *inner)
+            serde_json::from_str(text).is_ok_and(|parsed: Value| parsed == *inner)
         }
         _ => false,
     }
 }
 
-fn metadata(fate: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer) -> Map<String, Value> {
+fn metadata(outcome: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer) -> Map<String, Value> {
     let mut metadata = Map::new();
     let mut set = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
     if let Some(cut) = &held.cut {
@@ -156,7 +156,7 @@ fn metadata(fate: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer) ->
     if let Some(counts) = cleaned.counts() {
         set("cleaned", counts);
     }
-    match fate {
+    match outcome {
         CallOutcome::TimedOut => drop(set("timed_out", json!(true))),
         CallOutcome::Crashed => drop(set("crashed", json!(true))),
         CallOutcome::Done | CallOutcome::Failed | CallOutcome::Unavailable | CallOutcome::Cancelled => {}
@@ -210,8 +210,8 @@ impl ResultBlobs {
     }
 
     /// Returns the content for the row: the whole, or its beginning with the whole stored as a blob.
-    fn cut_to_row(&mut self, said: ResultBody) -> Value {
-        let (text, mime, value) = match said {
+    fn cut_to_row(&mut self, body: ResultBody) -> Value {
+        let (text, mime, value) = match body {
             ResultBody::Text(text) => (text, "text/plain; charset=utf-8", None),
             ResultBody::Structured(value) => (value.to_string(), "application/json", Some(value)),
         };

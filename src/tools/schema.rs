@@ -16,7 +16,7 @@ mod budget;
 mod complexity;
 
 /// Number of faults that are reported, and the longest description of one, in bytes.
-const TOLD: usize = 5;
+const FAULTS_LISTED: usize = 5;
 const WORDS_BYTES: usize = 300;
 /// Size limit of one compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
@@ -59,7 +59,7 @@ pub fn check_arguments(schema: &Value, arguments: &Value) -> Result<(), String> 
 fn faults(validator: &Validator, arguments: &Value) -> String {
     let mut faults = validator.iter_errors(arguments);
     let mut words: Vec<String> =
-        faults.by_ref().take(TOLD).map(|fault| format!("- {}", describe_fault(&fault))).collect();
+        faults.by_ref().take(FAULTS_LISTED).map(|fault| format!("- {}", describe_fault(&fault))).collect();
     if faults.next().is_some() {
         words.push("- and more".into());
     }

@@ -42,9 +42,9 @@ pub fn provide_announcer() -> Announcer {
 impl Announcer {
     /// Announces the text at the next pause. It replaces an announcement that is still waiting, which is outdated by
     /// now.
-    pub fn say(self, text: impl Into<String>) {
+    pub fn announce(self, text: impl Into<String>) {
         self.waiting.set_value(Some(text.into()));
-        self.say_next();
+        self.announce_next();
     }
 
     /// Marks the reply to a message that was sent here: another page shows it, and it may have ended before that page
@@ -65,7 +65,7 @@ impl Announcer {
         set_region_text("alert", text);
     }
 
-    fn say_next(self) {
+    fn announce_next(self) {
         if self.is_resting.get_value() {
             return;
         }
@@ -75,7 +75,7 @@ impl Announcer {
         self.is_resting.set_value(true);
         let rested = move || {
             self.is_resting.set_value(false);
-            self.say_next();
+            self.announce_next();
         };
         set_timeout(rested, APART);
     }
@@ -92,7 +92,7 @@ pub fn announce_arrival(title: impl FnOnce() -> String + 'static) {
             // An announcement that still waits belongs to the previous page.
             announcer.waiting.set_value(None);
             announcer.place.set_value(Some(untrack(title)));
-            announcer.say_next();
+            announcer.announce_next();
         }
     });
 }

@@ -93,10 +93,10 @@ pub async fn fetch_code_for(address: &str) -> Result<(), NotFetched> {
 /// Prefetches the code of the chat page at the first user action on a page without it, because most actions lead to a
 /// chat.
 fn prefetch_chat_code() {
-    let is_asked = StoredValue::new(false);
+    let is_requested = StoredValue::new(false);
     let fetch = move || {
-        if !is_asked.get_value() {
-            is_asked.set_value(true);
+        if !is_requested.get_value() {
+            is_requested.set_value(true);
             // A failed prefetch is repeated where the code is needed.
             spawn_local(async { drop(fetch_chat().await) });
         }

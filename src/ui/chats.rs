@@ -61,11 +61,11 @@ pub struct Chats {
 pub fn provide_chats() -> Chats {
     let day = StoredValue::new(None);
     let list = move |()| async move {
-        let came = list_chats().await;
-        if came.is_ok() {
+        let listed = list_chats().await;
+        if listed.is_ok() {
             let _ = day.try_update_value(|day| *day = clock::local_day());
         }
-        came
+        listed
     };
     let chats = Chats {
         resource: Resource::new_with_options(|| (), list, false),
@@ -99,9 +99,9 @@ impl Chats {
     fn send_utc_offset(self) {
         let zone = clock::utc_offset_minutes().to_string();
         // The offset with which the server rendered this page. The browser may have lost the cookie.
-        let told = cookies::get(ZONE_COOKIE).unwrap_or_else(|| "0".to_owned());
+        let sent = cookies::get(ZONE_COOKIE).unwrap_or_else(|| "0".to_owned());
         cookies::set(ZONE_COOKIE, &zone, KEPT_SECONDS);
-        if told != zone {
+        if sent != zone {
             self.refresh();
         }
     }
@@ -164,8 +164,8 @@ impl Chats {
     }
 
     /// Records whether there are more chats: a page that is full has more behind it.
-    fn note_page_length(self, came: usize) {
-        let more = came >= limits::LISTED_CHATS as usize;
+    fn note_page_length(self, count: usize) {
+        let more = count >= limits::LISTED_CHATS as usize;
         if self.has_older.get_untracked() != more {
             self.has_older.set(more);
         }
@@ -196,8 +196,8 @@ impl Chats {
 
     /// Records which replies run; returns the chats in which a reply ended.
     fn update_running(self, now: &[(ChatId, bool)]) -> Vec<ChatId> {
-        let here = history::path();
-        let looked_at = here.strip_prefix("/c/").and_then(|id| id.split('/').next()?.parse().ok());
+        let current = history::path();
+        let looked_at = current.strip_prefix("/c/").and_then(|id| id.split('/').next()?.parse().ok());
         let looked_at = looked_at.filter(|_| !document::is_hidden());
         self.track_replies(|watched| watched.update_running(now.iter().map(|(chat, _)| *chat), looked_at))
     }
@@ -233,7 +233,7 @@ impl Chats {
     pub async fn rename(self, id: ChatId, title: String) -> Result<(), ApiError> {
         rename_chat(id, title.clone()).await?;
         self.renamed.set(Some((id, title)));
-        self.announcer.say(messages::renamed());
+        self.announcer.announce(messages::renamed());
         self.refresh();
         Ok(())
     }

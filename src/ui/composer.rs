@@ -53,7 +53,7 @@ pub fn Composer(
     form_request_id: String,
     path: FollowedPath,
     /// Set by other parts of the page to stop the path's reply, as the button does.
-    stop_asked: RwSignal<bool>,
+    stop_requested: RwSignal<bool>,
     listeners: ComposerListeners,
     /// The number of tools that the model is offered, where that is known.
     #[prop(optional_no_strip)]
@@ -65,7 +65,7 @@ pub fn Composer(
     let state = ComposerState::new(chat_id, draft, models, form_request_id.clone(), path, listeners);
     provide_context(state);
     listen_on_page(state);
-    state.follow_page(path.navigation_ended, stop_asked, draft_elsewhere);
+    state.follow_page(path.navigation_ended, stop_requested, draft_elsewhere);
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();
@@ -76,8 +76,10 @@ pub fn Composer(
     };
     // The focused element must not be covered by the composer, however high it grows.
     let place = NodeRef::<leptos::html::Div>::new();
-    let told = StoredValue::new(None::<HeightObserver>);
-    effect(move || told.set_value(place.get().and_then(|place| css_heights::observe_height(&place, "--composer"))));
+    let height_observer = StoredValue::new(None::<HeightObserver>);
+    effect(move || {
+        height_observer.set_value(place.get().and_then(|place| css_heights::observe_height(&place, "--composer")))
+    });
     view! {
         <div class="composer-place no-print" node_ref=place>
             {above}

@@ -206,7 +206,7 @@ impl PageConnection {
         let is_old = document::build_id().is_some_and(|own| own != build) && !build.is_empty();
         if is_old && !self.is_old.get_untracked() {
             self.is_old.set(true);
-            self.say(messages::new_version());
+            self.announce(messages::new_version());
         }
     }
 
@@ -220,15 +220,15 @@ impl PageConnection {
             (
                 ConnectionStatus::Live | ConnectionStatus::Restored,
                 ConnectionStatus::Reconnecting | ConnectionStatus::Offline,
-            ) => self.say(messages::connection_lost()),
-            (_, ConnectionStatus::Restored) => self.say(messages::connected()),
+            ) => self.announce(messages::connection_lost()),
+            (_, ConnectionStatus::Restored) => self.announce(messages::connected()),
             _ => {}
         }
     }
 
-    fn say(self, text: &'static str) {
+    fn announce(self, text: &'static str) {
         if let Some(announcer) = self.announcer {
-            announcer.say(text);
+            announcer.announce(text);
         }
     }
 }
@@ -260,14 +260,14 @@ mod tests {
 
     #[test]
     fn any_response_except_from_gateway_is_sign_of_life() {
-        for (error, there) in [
+        for (error, expected) in [
             (None, Some(true)),
             (Some(ApiError::TooMany { retry_after_s: 1 }), Some(true)),
             (Some(ApiError::NotFound), Some(true)),
             (Some(ApiError::server_unreachable()), Some(false)),
             (Some(ApiError::Unavailable { message: "Some gateway".into() }), None),
         ] {
-            assert_eq!(server_reachability(error.as_ref()), there, "{error:?}");
+            assert_eq!(server_reachability(error.as_ref()), expected, "{error:?}");
         }
     }
 }

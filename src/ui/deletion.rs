@@ -69,13 +69,13 @@ impl DeletePart {
         let refusals = use_context::<TurnRefusals>();
         let fail = move |error: ApiError| {
             announcer.alert(&problem(&error));
-            toasts.say(problem(&error));
+            toasts.show(problem(&error));
         };
         let restore = move |id: DeletionId, has_left: bool| {
             spawn_local(async move {
                 match restore_deletion(id).await {
                     Ok(restored) => {
-                        announcer.say(messages::trash::restored());
+                        announcer.announce(messages::trash::restored());
                         // The toast outlives the page: from another page it only restores.
                         let _ = screen.back.try_run(restored.leaf.filter(|_| has_left));
                     }
@@ -83,28 +83,28 @@ impl DeletePart {
                 }
             });
         };
-        Self(Callback::new(move |(deed, count): (DeletedPart, Option<u64>)| {
+        Self(Callback::new(move |(part, count): (DeletedPart, Option<u64>)| {
             let progress = ArcStoredValue::new(DeletionProgress::Requested);
             let undo = {
                 let progress = progress.clone();
                 move || match progress.get_value() {
                     DeletionProgress::Requested => {
                         progress.set_value(DeletionProgress::Undone);
-                        let _ = screen.unhide.try_run(deed);
+                        let _ = screen.unhide.try_run(part);
                     }
                     DeletionProgress::Undone => {}
                     DeletionProgress::Done(id, has_left) => restore(id, has_left),
                 }
             };
-            let said = count.map_or_else(|| messages::trash::is_deleted().to_owned(), messages::trash::deleted);
+            let sentence = count.map_or_else(|| messages::trash::is_deleted().to_owned(), messages::trash::deleted);
             // A screen without optimistic delete shows nothing yet, so nothing is announced yet either.
             let offer = move || {
-                announcer.say(messages::deleted_can_undo());
-                toasts.offer(said, messages::undo(), undo)
+                announcer.announce(messages::deleted_can_undo());
+                toasts.offer(sentence, messages::undo(), undo)
             };
-            let (early, late) = if screen.hide.run(deed) { (Some(offer()), None) } else { (None, Some(offer)) };
+            let (early, late) = if screen.hide.run(part) { (Some(offer()), None) } else { (None, Some(offer)) };
             spawn_local(async move {
-                let deleted = match deed {
+                let deleted = match part {
                     DeletedPart::Turn(turn) => delete_turn(turn).await,
                     DeletedPart::Others(chat, keep) => prune_others(chat, keep).await,
                 };
@@ -112,10 +112,10 @@ impl DeletePart {
                 match deleted {
                     Ok(deleted) if is_taken_back => restore(deleted.deletion_id, false),
                     Ok(deleted) => {
-                        let has_left = screen.gone.try_run((deed, deleted.leaf)).unwrap_or(false);
+                        let has_left = screen.gone.try_run((part, deleted.leaf)).unwrap_or(false);
                         progress.set_value(DeletionProgress::Done(deleted.deletion_id, has_left));
                         if let Some(note) = early.or_else(|| late.map(|offer| offer())) {
-                            note.say(messages::trash::deleted(deleted.turns));
+                            note.set_text(messages::trash::deleted(deleted.turns));
                         }
                     }
                     // The part still exists, as Undo wanted.
@@ -124,8 +124,8 @@ impl DeletePart {
                         if let Some(note) = early {
                             toasts.withdraw(&note);
                         }
-                        let _ = screen.unhide.try_run(deed);
-                        match (deed, refusals) {
+                        let _ = screen.unhide.try_run(part);
+                        match (part, refusals) {
                             // Once the turn is shown again, the failure is reported beside it.
                             (DeletedPart::Turn(turn), Some(refusals)) => {
                                 request_animation_frame(move || refusals.report(turn, error));

@@ -23,7 +23,7 @@ use crate::ui::messages::document_quoting as words;
 const TEXT: &str = "[data-document]";
 const BAR: &str = "#quote-bar";
 const CHAT: &str = "#quote-bar-chat";
-const SAID: &str = "quote-bar-said";
+const STATUS: &str = "quote-bar-said";
 const PROBLEM: &str = "quote-bar-problem";
 /// The debounce: a selection is offered for quoting after it was stable for this long.
 const SETTLED: Duration = Duration::from_millis(150);
@@ -83,12 +83,12 @@ pub fn start() {
         let in_text = focus::is_within(TEXT);
         let press = KeyPress { key: &key, command, shift, alt };
         let of_map = |scope| keymap::command_on_page(scope, press, focus::is_in_text_field());
-        let asked = match (of_map(KeyScope::Reading), of_map(KeyScope::Page)) {
+        let action = match (of_map(KeyScope::Reading), of_map(KeyScope::Page)) {
             (Some(KeyCommand::Quote), _) => Some(QuoteKeyAction::Quote),
             (_, Some(KeyCommand::Search)) => Some(QuoteKeyAction::Search),
             _ => quote_key_action((&key, command, shift, alt), in_text),
         };
-        if asked.is_some_and(|asked| run_action(memory, asked)) {
+        if action.is_some_and(|action| run_action(memory, action)) {
             event.prevent_default();
         }
     });
@@ -105,8 +105,8 @@ fn listen(memory: &SharedState, selector: Option<&str>, name: &str, act: impl Fn
 }
 
 /// Runs the action of a key; false where it is left to the browser.
-fn run_action(memory: &SharedState, asked: QuoteKeyAction) -> bool {
-    match asked {
+fn run_action(memory: &SharedState, action: QuoteKeyAction) -> bool {
+    match action {
         QuoteKeyAction::Quote => {
             update_bar(memory);
             if memory.borrow().selected.is_none() {
@@ -204,8 +204,8 @@ fn update_bar(memory: &SharedState) {
     memory.borrow_mut().selected = found;
     document::set_live_region_text(PROBLEM, "");
     let lines = selected_lines(memory);
-    let said = lines.map(|(first, last)| words::selected(first, last, &document_viewer::selected_option_text(CHAT)));
-    document::set_live_region_text(SAID, &said.unwrap_or_default());
+    let label = lines.map(|(first, last)| words::selected(first, last, &document_viewer::selected_option_text(CHAT)));
+    document::set_live_region_text(STATUS, &label.unwrap_or_default());
     document::set_live_region_text("quote-bar-lines", &lines.map(words::selected_range).unwrap_or_default());
     document_viewer::set_shown(BAR, lines.is_some());
     document_viewer::position_bar(BAR);
@@ -228,9 +228,10 @@ fn copy_link(memory: &SharedState) {
     let id = document_viewer::attribute(TEXT, "data-document").unwrap_or_default();
     let version = document_viewer::attribute(TEXT, "data-version").and_then(|version| version.parse().ok());
     clipboard::copy_page_address(&document_prompt::document_url(&id, version, Some(lines)), |copied| {
-        let said = if copied { words::link_copied() } else { crate::ui::messages::transcript::copy_failed() };
-        document::set_live_region_text(SAID, said);
-        document::set_live_region_text("quote-bar-lines", said);
+        let result_sentence =
+            if copied { words::link_copied() } else { crate::ui::messages::transcript::copy_failed() };
+        document::set_live_region_text(STATUS, result_sentence);
+        document::set_live_region_text("quote-bar-lines", result_sentence);
     });
 }
 
@@ -239,7 +240,7 @@ fn quote(memory: &SharedState) {
     let block = {
         let mut memory = memory.borrow_mut();
         let Some(selected) = memory.selected.clone() else {
-            return document::set_live_region_text(SAID, words::select_first());
+            return document::set_live_region_text(STATUS, words::select_first());
         };
         if std::mem::replace(&mut memory.is_sending, true) {
             return;
@@ -247,22 +248,22 @@ fn quote(memory: &SharedState) {
         quote_block(selected)
     };
     document::set_live_region_text(PROBLEM, "");
-    document::set_live_region_text(SAID, words::quoting());
+    document::set_live_region_text(STATUS, words::quoting());
     let chat = document_viewer::value(CHAT).filter(|chat| !chat.is_empty());
     let memory = memory.clone();
     document_viewer::spawn(async move {
         let body = json!({ "chat_id": chat, "content": [block] });
         let answer = api_request::post("/api/drafts/attachments", &body).await;
         memory.borrow_mut().is_sending = false;
-        document::set_live_region_text(SAID, "");
+        document::set_live_region_text(STATUS, "");
         match answer {
             Ok(_) => {
                 let path = chat.map_or_else(|| "/".to_owned(), |chat| format!("/c/{chat}"));
                 document_viewer::navigate_to(&format!("{path}#message"));
             }
-            Err(why) => {
+            Err(error) => {
                 document_viewer::set_shown(BAR, true);
-                document::set_live_region_text(PROBLEM, &words::refused(why.as_deref()));
+                document::set_live_region_text(PROBLEM, &words::refused(error.as_deref()));
                 document_viewer::position_bar(BAR);
             }
         }

@@ -67,11 +67,11 @@ impl InputMethod {
     /// Handles `keydown`: returns whether the input method consumes the press, which then does nothing else.
     pub fn consumes_key(self, event: &KeyboardEvent) -> bool {
         let key = event.key();
-        let takes = is_input_method_press(field_key_press(event, &key), self.0.get_value());
-        if takes && key == "Enter" {
+        let is_consumed = is_input_method_press(field_key_press(event, &key), self.0.get_value());
+        if is_consumed && key == "Enter" {
             event.prevent_default();
         }
-        takes
+        is_consumed
     }
 
     /// Handles `keydown` of a field that does nothing else with its keys.

@@ -23,8 +23,8 @@ const SOON: Duration = Duration::from_millis(200);
 #[derive(Clone, Copy, PartialEq)]
 enum CodeState {
     Unwanted,
-    OnItsWay,
-    Here,
+    Loading,
+    Loaded,
     Missing,
 }
 
@@ -111,7 +111,7 @@ impl LazyPart {
         // The server always renders the part, and the browser's first view must be the same: `lib.rs` loads the code
         // that a page needs before hydration.
         match code.get_untracked() {
-            CodeState::Here => (self.draw)().into_any(),
+            CodeState::Loaded => (self.draw)().into_any(),
             _ => self.draw_when_loaded(code),
         }
     }
@@ -119,8 +119,8 @@ impl LazyPart {
     fn draw_when_loaded(self, code: RwSignal<CodeState>) -> AnyView {
         live_view(move || match code.get() {
             CodeState::Unwanted => None,
-            CodeState::Here => untrack(|| (self.draw)()),
-            CodeState::OnItsWay => Some(view! { <p class="hint late">{messages::loading_part()}</p> }),
+            CodeState::Loaded => untrack(|| (self.draw)()),
+            CodeState::Loading => Some(view! { <p class="hint late">{messages::loading_part()}</p> }),
             CodeState::Missing => {
                 let part = self.clone();
                 let cancel = self.leave.map(|leave| {
@@ -143,25 +143,25 @@ impl LazyPart {
     fn load(&self, code: RwSignal<CodeState>) {
         let mut fetching = (self.fetch)();
         let announcer = self.announcer;
-        let came = move |came| {
-            let is_there = code.try_set(if came { CodeState::Here } else { CodeState::Missing }).is_none();
-            if let Some(announcer) = announcer.filter(|_| is_there && !came) {
+        let finish = move |is_loaded| {
+            let is_there = code.try_set(if is_loaded { CodeState::Loaded } else { CodeState::Missing }).is_none();
+            if let Some(announcer) = announcer.filter(|_| is_there && !is_loaded) {
                 announcer.alert(messages::part_load_failed());
             }
         };
         match fetching.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(here) => came(here),
+            Poll::Ready(is_loaded) => finish(is_loaded),
             Poll::Pending => {
-                code.set(CodeState::OnItsWay);
+                code.set(CodeState::Loading);
                 if let Some(announcer) = announcer {
-                    let say = move || {
-                        if code.try_get_untracked() == Some(CodeState::OnItsWay) {
-                            announcer.say(messages::loading_part());
+                    let announce = move || {
+                        if code.try_get_untracked() == Some(CodeState::Loading) {
+                            announcer.announce(messages::loading_part());
                         }
                     };
-                    set_timeout(say, SOON);
+                    set_timeout(announce, SOON);
                 }
-                spawn_local(async move { came(fetching.await) });
+                spawn_local(async move { finish(fetching.await) });
             }
         }
     }

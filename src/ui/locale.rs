@@ -177,11 +177,11 @@ fn pseudo(text: &str) -> String {
         other => other,
     });
     let more = text.chars().count().div_ceil(5) * 2;
-    let mut said: String = std::iter::once('[').chain(letters).collect();
+    let mut marked: String = std::iter::once('[').chain(letters).collect();
     // The padding has spaces, so that lines can break as between words.
-    said.extend((1..=more).flat_map(|at| ['·', ' '].into_iter().take(if at % 8 == 0 && at < more { 2 } else { 1 })));
-    said.push(']');
-    said
+    marked.extend((1..=more).flat_map(|at| ['·', ' '].into_iter().take(if at % 8 == 0 && at < more { 2 } else { 1 })));
+    marked.push(']');
+    marked
 }
 
 /// Joins the items of a list.
@@ -270,9 +270,9 @@ mod tests {
 
     #[test]
     fn pseudo_language_marks_text_of_tables() {
-        let said = with_locale(Locale::Pseudo, || localized_word("Close", "关闭"));
-        assert_eq!(said, "[Clôsé··]");
-        assert!(std::ptr::eq(said, with_locale(Locale::Pseudo, || localized_word("Close", "关闭"))), "made once");
+        let marked = with_locale(Locale::Pseudo, || localized_word("Close", "关闭"));
+        assert_eq!(marked, "[Clôsé··]");
+        assert!(std::ptr::eq(marked, with_locale(Locale::Pseudo, || localized_word("Close", "关闭"))), "made once");
         assert_eq!(Locale::parse("en-XA"), Some(Locale::Pseudo));
         assert!(!Locale::ALL.contains(&Locale::Pseudo));
     }

@@ -127,13 +127,13 @@ define_messages! {
     // Empty chat
     greeting: "What would you like to talk about?", "想聊些什么？";
     connect_first: "Connect a model to start.", "连接一个模型即可开始。";
-    connect_how: "API keys are encrypted on this server and never shown. Environment variables such as OPENAI_API_KEY \
+    connect_hint: "API keys are encrypted on this server and never shown. Environment variables such as OPENAI_API_KEY \
         work too.", "API \
         密钥加密保存在此服务器上，绝不显示。也可以使用 OPENAI_API_KEY 这样的环境变量。";
     other_server: "Other server", "其他服务器";
     recent: "Recent chats", "最近的对话";
     try_demo: "Try the demo", "试用演示";
-    try_demo_what: "Scripted replies that work offline. See reasoning, tool calls, and branches without an API key.",
+    try_demo_hint: "Scripted replies that work offline. See reasoning, tool calls, and branches without an API key.",
         "预先写好的回复，离线可用。展示思考过程、工具调用和分支，无需 API 密钥。";
     /// The first message after pressing "Try the demo".
     demo_message: "Show me what you can do.", "让我看看你能做什么。";

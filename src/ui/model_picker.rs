@@ -79,7 +79,7 @@ pub fn ModelPicker(models: Vec<Model>, chosen: Option<ModelLock>, on_pick: Callb
         pointed.set(None);
         typed.set(text);
     });
-    let on_ask = Callback::new(move |asked| match asked {
+    let on_ask = Callback::new(move |action| match action {
         ComboboxAction::MoveTo(at) => pointed.set(lock_at(at)),
         ComboboxAction::Activate | ComboboxAction::ActivateInNewTab => {
             if let Some(lock) = lock_at(at.get_untracked()) {
@@ -117,12 +117,12 @@ fn list(rows: &[Row], at: Memo<usize>, chosen: Option<&ModelLock>, on_pick: Call
         let id = format!("model-group-{first}");
         let labelled = id.clone();
         let option = |(place, row): (usize, &Row)| option(row, place, at, chosen == Some(&row.model.lock), on_pick);
-        let drawn: Vec<AnyView> = (first..).zip(some).map(option).collect();
+        let options: Vec<AnyView> = (first..).zip(some).map(option).collect();
         first += some.len();
         groups.push(view! {
             <div role="group" aria-labelledby=labelled>
                 <div class="palette-group" id=id role="presentation" dir="auto">{some[0].heading.clone()}</div>
-                {drawn}
+                {options}
             </div>
         });
     }

@@ -38,8 +38,8 @@ pub fn Shortcuts() -> impl IntoView {
     effect(move || {
         let navigate = navigate.clone();
         // Returns false where the command does not apply: then the key keeps its other meaning.
-        let act = move |asked: KeyCommand| {
-            match asked {
+        let act = move |key_command: KeyCommand| {
+            match key_command {
                 KeyCommand::Search => {
                     listed.set(false);
                     searching.update(|open| *open = !*open);
@@ -140,9 +140,9 @@ pub fn shortcut_rows() -> AnyView {
 fn copy_last_code(announcer: Announcer) -> bool {
     match clipboard::last_code_block() {
         Some(code) => clipboard::copy(code, move |copied| {
-            announcer.say(if copied { messages::copied() } else { messages::transcript::copy_failed() });
+            announcer.announce(if copied { messages::copied() } else { messages::transcript::copy_failed() });
         }),
-        None => announcer.say(messages::keys::no_code()),
+        None => announcer.announce(messages::keys::no_code()),
     }
     true
 }

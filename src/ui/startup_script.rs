@@ -43,8 +43,9 @@ mod tests {
         let page = |part, call| startup_script("/pkg/b1", "turnleaf", part, call, Some("n0".into())).to_html();
         let application = page(Some("chat"), StartupCall::Hydrate);
         assert!(application.starts_with(r#"<script type="module" nonce="n0">"#), "{application}");
-        let told = r#"("/pkg/b1/turnleaf.js","/pkg/b1/turnleaf.wasm","/pkg/b1/split_chat.wasm","hydrate")</script>"#;
-        assert!(application.contains(told), "{application}");
+        let arguments =
+            r#"("/pkg/b1/turnleaf.js","/pkg/b1/turnleaf.wasm","/pkg/b1/split_chat.wasm","hydrate")</script>"#;
+        assert!(application.contains(arguments), "{application}");
         let plain = page(None, StartupCall::Enhance);
         assert!(
             plain.contains(r#"("/pkg/b1/turnleaf.js","/pkg/b1/turnleaf.wasm",null,"enhance")</script>"#),

@@ -219,8 +219,8 @@ impl ChatState {
 
     /// Returns the state that the reader chose for this disclosure; none if it was not toggled manually.
     pub fn manual_toggle(self, block: BlockId) -> Option<bool> {
-        let here = self.toggled.with_value(|toggled| toggled.get(&block).copied());
-        here.or_else(|| Some(local_store::get_in_tab(&format!("{TOGGLED}{block}"))? == OPEN))
+        let local = self.toggled.with_value(|toggled| toggled.get(&block).copied());
+        local.or_else(|| Some(local_store::get_in_tab(&format!("{TOGGLED}{block}"))? == OPEN))
     }
 
     /// Stores a manual toggle of a disclosure, also for a later visit of the chat in this tab.
@@ -233,22 +233,22 @@ impl ChatState {
     }
 
     /// Makes a polite announcement.
-    pub fn say(self, text: impl Into<String>) {
+    pub fn announce(self, text: impl Into<String>) {
         if let Some(announcer) = self.announcer {
-            announcer.say(text);
+            announcer.announce(text);
         }
     }
 
     /// Schedules an announcement for when the turn is shown, which is after the server's response.
-    pub fn say_on_arrival(self, turn: TurnId, text: String) {
+    pub fn announce_on_arrival(self, turn: TurnId, text: String) {
         self.on_arrival.set_value(Some((turn, text)));
     }
 
     /// Makes the scheduled announcement if the requested turn is on screen; drops it if it could not be shown.
     pub fn announce_arrival(self, at: Option<TurnId>) {
-        let said = self.on_arrival.try_update_value(Option::take).flatten();
-        if let Some((_, text)) = said.filter(|(turn, _)| Some(*turn) == at) {
-            self.say(text);
+        let announcement = self.on_arrival.try_update_value(Option::take).flatten();
+        if let Some((_, text)) = announcement.filter(|(turn, _)| Some(*turn) == at) {
+            self.announce(text);
         }
     }
 

@@ -118,7 +118,7 @@ pub fn Transcript(
         scroll::anchor_clicked_header(&event);
         if let Some(code) = clipboard::code_of_copy_click(&event) {
             clipboard::copy(code, move |copied| {
-                state.say(if copied { crate::ui::messages::copied() } else { words::copy_failed() });
+                state.announce(if copied { crate::ui::messages::copied() } else { words::copy_failed() });
             });
         }
     };

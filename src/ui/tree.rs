@@ -61,7 +61,7 @@ pub fn TreeMap(
         view! { {hidden("at", at)} {hidden("open", ask.open)} {hidden("shut", ask.shut)} }
     };
     let clear_to = action.clone();
-    let drawn = keyed_rows(
+    let rows = keyed_rows(
         move || state.page.with(|page| page.as_ref().map(|page| page.rows.clone()).unwrap_or_default()),
         row_key,
         move |row| draw_row(state, chat, row),
@@ -89,7 +89,7 @@ pub fn TreeMap(
                     on:keydown=move |event| state.on_key(event)
                     on:focusin=move |event| state.on_focus(event)
                 >
-                    {drawn}
+                    {rows}
                 </div>
                 <TreePageLink state is_on=true/>
             </form>
@@ -151,10 +151,10 @@ fn TreeSummary(state: TreeState, words: RwSignal<String>, clear_to: String) -> i
 #[component]
 fn LoadProblem(state: TreeState) -> impl IntoView {
     live_view(move || {
-        let why = state.problem.get()?;
+        let reason = state.problem.get()?;
         Some(view! {
             <div class="hint">
-                <p>{texts::failed()}" "{why}</p>
+                <p>{texts::failed()}" "{reason}</p>
                 <button type="button" class="button" on:click=move |_| state.load()>{messages::retry()}</button>
             </div>
         })

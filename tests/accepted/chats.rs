@@ -274,7 +274,7 @@ async fn accepted_parameters_fit_model() {
         ("gemini", ProviderApi::Gemini, "gemini-3-flash-preview"),
         ("ollama", ProviderApi::Ollama, "qwen3:4b"),
     ];
-    let asked =
+    let requests =
         models.map(|(provider, api, model)| parameters_fit(ModelAccount { provider, api, model }).boxed_local());
-    join_all(asked).await;
+    join_all(requests).await;
 }

@@ -170,8 +170,8 @@ async fn unknown_vision_support_is_learnt_from_one_repaired_refusal() {
         assert_eq!(notice, (!sees).then_some("images_not_seen"), "{model}");
         assert_complete(&talk.send_and_wait("Sure?", [plain_reply("Quite sure.")]).await);
         assert_eq!(talk.validator.violations().len(), usize::from(!sees), "{model}: {:?}", talk.validator.violations());
-        let told = last_request(&talk)[0]["content"].to_string().contains("[image: A leaf]");
-        assert_eq!((told, images_in(&last_request(&talk)).len()), (!sees, if sees { 2 } else { 0 }), "{model}");
+        let is_described = last_request(&talk)[0]["content"].to_string().contains("[image: A leaf]");
+        assert_eq!((is_described, images_in(&last_request(&talk)).len()), (!sees, if sees { 2 } else { 0 }), "{model}");
         let made = generations::list(&talk.house.db, talk.house.owner, turn.id).await.unwrap();
         let expected = if sees { Value::Null } else { json!("images_not_seen") };
         assert_eq!(last_manifest(&made)["repair"], expected, "{model}");
@@ -243,16 +243,16 @@ fn every_rule_about_images_has_request_that_it_refuses() {
     let png = turnleaf_providers::base64::encode(PNG);
     let url = format!("data:image/png;base64,{png}");
     let judged = |path: &str, body: Value| {
-        let asked = ProviderRequest {
+        let request = ProviderRequest {
             provider: path.split('/').nth(1).unwrap().into(),
             path: path.into(),
             headers: Vec::new(),
             body,
         };
-        pictures::check_images(&asked).map_err(|refusal| refusal.message)
+        pictures::check_images(&request).map_err(|refusal| refusal.message)
     };
     let block = |mime: &str, data: &str| json!({"type": "image", "source": {"type": "base64", "media_type": mime, "data": data}});
-    let says = |role: &str, content: Value| json!({"messages": [{"role": role, "content": content}]});
+    let chat_body = |role: &str, content: Value| json!({"messages": [{"role": role, "content": content}]});
     let result = |content: Value, is_error: bool| json!([{"type": "tool_result", "tool_use_id": "a", "content": content, "is_error": is_error}]);
     let part = json!({"type": "image_url", "image_url": {"url": url}});
     let item = |part: Value| json!({"input": [{"role": "user", "content": [part]}]});
@@ -264,9 +264,9 @@ fn every_rule_about_images_has_request_that_it_refuses() {
         ("/responses/v1/responses", "/gemini/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse");
     let older = "/gemini/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
     for (path, body) in [
-        (messages, says("user", json!([block("image/png", &png)]))),
-        (messages, says("user", result(json!([{"type": "text", "text": "x"}, block("image/png", &png)]), false))),
-        (chat, says("user", json!([part]))),
+        (messages, chat_body("user", json!([block("image/png", &png)]))),
+        (messages, chat_body("user", result(json!([{"type": "text", "text": "x"}, block("image/png", &png)]), false))),
+        (chat, chat_body("user", json!([part]))),
         (responses, item(json!({"type": "input_image", "image_url": url, "detail": "auto"}))),
         (gemini, json!({"contents": [{"role": "user", "parts": [inline("image/png")]}]})),
         (gemini, answered.clone()),
@@ -276,17 +276,17 @@ fn every_rule_about_images_has_request_that_it_refuses() {
     }
     let large = turnleaf_providers::base64::encode(&[PNG, &vec![0; 4 << 20]].concat());
     for (path, body, words) in [
-        (messages, says("user", json!([block("image/jpeg", &png)])), "appears to be a image/png"),
-        (messages, says("user", json!([block("image/png", "AA")])), "invalid base64"),
-        (messages, says("user", json!([block("image/png", "AAB=")])), "invalid base64"),
-        (messages, says("user", json!([block("image/png", &large)])), "image exceeds 5 MB"),
-        (messages, says("user", json!([block("image/svg+xml", &png)])), "unsupported media type"),
-        (messages, says("assistant", json!([block("image/png", &png)])), "only permitted in user"),
-        (messages, says("user", result(json!([block("image/png", &png)]), true)), "if `is_error`"),
-        (messages, says("user", json!("\0blob:00")), "instead of its bytes"),
-        (chat, says("tool", json!([part])), "only allowed for messages with role 'user'"),
-        (chat, says("user", json!([{"type": "image_url", "image_url": {"url": "https://a/b.png"}}])), "data URL"),
-        (chat, says("user", json!([{"type": "text", "text": ""}])), "Invalid value: 'text'"),
+        (messages, chat_body("user", json!([block("image/jpeg", &png)])), "appears to be a image/png"),
+        (messages, chat_body("user", json!([block("image/png", "AA")])), "invalid base64"),
+        (messages, chat_body("user", json!([block("image/png", "AAB=")])), "invalid base64"),
+        (messages, chat_body("user", json!([block("image/png", &large)])), "image exceeds 5 MB"),
+        (messages, chat_body("user", json!([block("image/svg+xml", &png)])), "unsupported media type"),
+        (messages, chat_body("assistant", json!([block("image/png", &png)])), "only permitted in user"),
+        (messages, chat_body("user", result(json!([block("image/png", &png)]), true)), "if `is_error`"),
+        (messages, chat_body("user", json!("\0blob:00")), "instead of its bytes"),
+        (chat, chat_body("tool", json!([part])), "only allowed for messages with role 'user'"),
+        (chat, chat_body("user", json!([{"type": "image_url", "image_url": {"url": "https://a/b.png"}}])), "data URL"),
+        (chat, chat_body("user", json!([{"type": "text", "text": ""}])), "Invalid value: 'text'"),
         (responses, item(json!({"type": "input_image", "image_url": url})), "Unknown parameter"),
         (older, answered, "not supported for this model"),
         (gemini, json!({"contents": [{"role": "user", "parts": [inline("image/gif")]}]}), "unsupported media type"),

@@ -17,7 +17,7 @@ fn previous_responses(talk: &TestChat) -> Vec<usize> {
     talk.validator.sent_replies().iter().map(|sent| number(&sent.previous_response_id)).collect()
 }
 
-async fn say(talk: &mut TestChat, text: &str) -> Turn {
+async fn send_text(talk: &mut TestChat, text: &str) -> Turn {
     let turn = talk.send_and_wait(text, [plain_reply("So it is.")]).await;
     assert_complete(&turn);
     turn
@@ -27,9 +27,9 @@ async fn say(talk: &mut TestChat, text: &str) -> Turn {
 async fn kept_responses_are_accepted_across_tool_loop_and_fork() {
     for model in ["gpt-5.6", "gpt-5.1", "o3", "gpt-4o"] {
         let mut talk = TestChat::new(5, &[account(model)]).await.with_system_prompt("You are brief.").await;
-        let first = say(&mut talk, "Hello").await;
+        let first = send_text(&mut talk, "Hello").await;
         assert_complete(&talk.send_and_wait("What is the weather?", tool_loop_script()).await);
-        let main = say(&mut talk, "Thanks").await.id;
+        let main = send_text(&mut talk, "Thanks").await.id;
         assert_eq!(previous_responses(&talk), [0, 1, 2, 3, 4], "{model}");
 
         // A branch off the first reply cannot continue from a stored response; its later requests continue from its
@@ -38,7 +38,7 @@ async fn kept_responses_are_accepted_across_tool_loop_and_fork() {
         let forked = talk.send_and_wait("And the time?", tool_loop_script()).await;
         assert_complete(&forked);
         assert_ne!(forked.branch_id, first.branch_id);
-        say(&mut talk, "Good").await;
+        send_text(&mut talk, "Good").await;
         assert_eq!(previous_responses(&talk)[5..], [0, 6, 7, 8], "{model}");
 
         // Back on the first branch, the request continues from that branch's last response.
@@ -48,7 +48,7 @@ async fn kept_responses_are_accepted_across_tool_loop_and_fork() {
 
         // A retry creates its own branch.
         assert_complete(&talk.retry_and_wait(tool_loop_script()).await);
-        say(&mut talk, "Enough").await;
+        send_text(&mut talk, "Enough").await;
         assert_eq!(previous_responses(&talk)[12..], [0, 13, 14, 15], "{model}");
         assert_eq!(talk.validator.accepted_count(), 16, "{model}");
         talk.house.check_invariants().await;

@@ -29,24 +29,24 @@ const ACCOUNTS: [ModelAccount; 11] = [
 /// Chats with one model, then with the other, then with the first again, and continues all three branches.
 async fn switch_and_return(one: ModelAccount, other: ModelAccount) {
     let mut talk = TestChat::new(11, &[one, other]).await.with_system_prompt("You are brief.").await;
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     talk.next = Some(one);
     assert_complete(&talk.send_and_wait("What is the weather?", tool_loop_script()).await);
     assert_complete(&talk.send_and_wait("Thanks", [plain_reply("You are welcome.")]).await);
     let first = talk.leaf;
-    said.extend(reply_texts(&talk));
+    texts.extend(reply_texts(&talk));
 
     talk.next = Some(other);
     assert_complete(&talk.send_and_wait("And what do you say?", tool_loop_script()).await);
     assert_complete(&talk.send_and_wait("Really?", [plain_reply("Really.")]).await);
     let second = talk.leaf;
-    assert_history_kept(&talk, &said);
+    assert_history_kept(&talk, &texts);
 
-    said = reply_texts(&talk);
+    texts = reply_texts(&talk);
     talk.next = Some(one);
     assert_complete(&talk.send_and_wait("And you again?", tool_loop_script()).await);
     assert_complete(&talk.send_and_wait("Enough", [plain_reply("Enough.")]).await);
-    assert_history_kept(&talk, &said);
+    assert_history_kept(&talk, &texts);
 
     for leaf in [first, second] {
         talk.leaf = leaf;
@@ -62,10 +62,10 @@ fn reply_texts(talk: &TestChat) -> Vec<String> {
 }
 
 /// Asserts that the last request contains each of these texts once.
-fn assert_history_kept(talk: &TestChat, said: &[String]) {
+fn assert_history_kept(talk: &TestChat, texts: &[String]) {
     let sent = talk.validator.sent_replies();
     let before = serde_json::to_string(&sent.last().unwrap().before).unwrap();
-    for text in said {
+    for text in texts {
         for sentence in text.split("Reply ").filter(|sentence| !sentence.is_empty()) {
             assert_eq!(before.matches(sentence).count(), 1, "{sentence} in {before}");
         }

@@ -33,7 +33,7 @@ struct ConformingClient {
     body: Value,
     user: fn(&str) -> Value,
     /// Converts the content of a reply into messages.
-    said: fn(&[Value]) -> Vec<Value>,
+    to_messages: fn(&[Value]) -> Vec<Value>,
     /// Returns the messages with the results of a reply's calls.
     results: fn(&[Value]) -> Vec<Value>,
 }
@@ -41,26 +41,26 @@ struct ConformingClient {
 /// A conversation up to a valid request.
 #[derive(Clone)]
 struct ValidConversation {
-    asked: ProviderRequest,
+    request: ProviderRequest,
     memory: ProviderMemory,
 }
 
 impl ValidConversation {
     /// Returns the refusal of the request after a change, or `(accepted)`.
     fn refusal_of(&self, change: impl FnOnce(&mut ProviderRequest)) -> String {
-        let mut asked = self.asked.clone();
-        change(&mut asked);
-        match protocol_of(&asked).unwrap().judge(&asked, &self.memory) {
+        let mut request = self.request.clone();
+        change(&mut request);
+        match protocol_of(&request).unwrap().judge(&request, &self.memory) {
             Err(refusal) => refusal.message,
             Ok(()) => String::from("(accepted)"),
         }
     }
 
     fn remarks_on(&self, change: impl FnOnce(&mut ProviderRequest)) -> Vec<String> {
-        let mut asked = self.asked.clone();
-        change(&mut asked);
-        let bytes = asked.body.to_string();
-        self.memory.remarks(protocol_of(&asked).unwrap(), &asked, bytes.as_bytes())
+        let mut request = self.request.clone();
+        change(&mut request);
+        let bytes = request.body.to_string();
+        self.memory.remarks(protocol_of(&request).unwrap(), &request, bytes.as_bytes())
     }
 }
 
@@ -74,7 +74,7 @@ fn rule_case<'a>(words: &'a str, change: impl Fn(&mut Value) + 'a) -> Rule<'a> {
 fn all_are_refused(good: &ValidConversation, rules: Vec<Rule<'_>>) {
     assert_eq!(good.refusal_of(|_| {}), "(accepted)");
     for (words, change) in rules {
-        let refused = good.refusal_of(|asked| change(&mut asked.body));
+        let refused = good.refusal_of(|request| change(&mut request.body));
         assert!(refused.contains(words), "{words:?} was expected and not {refused:?}");
     }
 }
@@ -92,13 +92,13 @@ impl ConformingClient {
             ("anthropic-beta", "thinking-binding-controls-2026-08-01".to_owned()),
         ];
         let headers = headers.map(|(name, value)| (name.to_owned(), value)).to_vec();
-        let asked = ProviderRequest {
+        let request = ProviderRequest {
             provider: self.provider.into(),
             path: format!("/{}/{}", self.provider, self.path),
             headers,
             body,
         };
-        let mut good = ValidConversation { asked, memory: ProviderMemory::default() };
+        let mut good = ValidConversation { request, memory: ProviderMemory::default() };
         self.append_reply(&mut good, &ScriptedReply::new([thinking_part("Hm."), text_part("Hello there.")]));
         self.append_messages(&mut good, [(self.user)("The weather?")]);
         let two = [call_part("weather", json!({"place": "Bonn"})), call_part("time", json!({}))];
@@ -106,28 +106,28 @@ impl ConformingClient {
             &mut good,
             &ScriptedReply::new([thinking_part("I look."), text_part("Let me see.")].into_iter().chain(two)),
         );
-        let said = good.memory.sent.last().unwrap().content.clone();
-        self.append_messages(&mut good, (self.results)(&said));
+        let content = good.memory.sent.last().unwrap().content.clone();
+        self.append_messages(&mut good, (self.results)(&content));
         let in_loop = good.clone();
         self.append_reply(&mut good, &ScriptedReply::new([thinking_part("So."), text_part("It is warm.")]));
         self.append_messages(&mut good, [(self.user)("More")]);
         (in_loop, good)
     }
 
-    fn append_reply(&self, good: &mut ValidConversation, say: &ScriptedReply) {
-        let rules = protocol_of(&good.asked).unwrap();
-        let bytes = good.asked.body.to_string();
-        assert_eq!(good.memory.remarks(rules, &good.asked, bytes.as_bytes()), Vec::<String>::new());
-        assert_eq!(rules.judge(&good.asked, &good.memory), Ok(()));
-        let speech = rules.encode_reply(&good.asked, say, good.memory.sent.len() + 1);
-        let (said, model) = ((self.said)(&speech.content), rules.model(&good.asked).to_owned());
-        let asked = good.asked.clone();
-        good.memory.record_reply(rules, &asked, &model, say, speech);
-        self.append_messages(good, said);
+    fn append_reply(&self, good: &mut ValidConversation, scripted: &ScriptedReply) {
+        let rules = protocol_of(&good.request).unwrap();
+        let bytes = good.request.body.to_string();
+        assert_eq!(good.memory.remarks(rules, &good.request, bytes.as_bytes()), Vec::<String>::new());
+        assert_eq!(rules.judge(&good.request, &good.memory), Ok(()));
+        let speech = rules.encode_reply(&good.request, scripted, good.memory.sent.len() + 1);
+        let (messages, model) = ((self.to_messages)(&speech.content), rules.model(&good.request).to_owned());
+        let request = good.request.clone();
+        good.memory.record_reply(rules, &request, &model, scripted, speech);
+        self.append_messages(good, messages);
     }
 
     fn append_messages(&self, good: &mut ValidConversation, messages: impl IntoIterator<Item = Value>) {
-        good.asked.body[self.messages].as_array_mut().unwrap().extend(messages);
+        good.request.body[self.messages].as_array_mut().unwrap().extend(messages);
     }
 }
 
@@ -143,28 +143,28 @@ fn remove(value: &mut Value, key: &str) {
 fn unrefused_mistakes_are_noted() {
     let (_, later) = chat("zai", "glm-4.7", json!({})).tool_conversation();
     let noted = |words: &str, change: &dyn Fn(&mut ProviderRequest)| {
-        let remarks = later.remarks_on(|asked| change(asked));
+        let remarks = later.remarks_on(|request| change(request));
         assert!(remarks.iter().any(|remark| remark.contains(words)), "{words:?} was expected and not {remarks:?}");
     };
     assert_eq!(later.remarks_on(|_| {}), Vec::<String>::new());
-    noted("message 6 came back, but message 0 before it is not what it was", &|asked| {
-        asked.body["messages"][0]["content"] = json!("Hello")
+    noted("message 6 came back, but message 0 before it is not what it was", &|request| {
+        request.body["messages"][0]["content"] = json!("Hello")
     });
-    noted("message 4 came back, but message 1 before it is not what it was", &|asked| {
-        drop(list(&mut asked.body["messages"]).drain(1..3))
+    noted("message 4 came back, but message 1 before it is not what it was", &|request| {
+        drop(list(&mut request.body["messages"]).drain(1..3))
     });
-    noted("message 6 is not what was said", &|asked| {
-        asked.body["messages"][6]["content"] = json!("Reply 3.1: It is warm. And dry.")
+    noted("message 6 is not what was said", &|request| {
+        request.body["messages"][6]["content"] = json!("Reply 3.1: It is warm. And dry.")
     });
-    noted("message 6 is not what was said", &|asked| remove(&mut asked.body["messages"][6], "reasoning_content"));
-    noted("the system prompt or the tools changed", &|asked| drop(list(&mut asked.body["tools"]).pop()));
-    noted("went to another model: Thought 1.0: Hm.", &|asked| asked.body["model"] = json!("glm-4.6"));
+    noted("message 6 is not what was said", &|request| remove(&mut request.body["messages"][6], "reasoning_content"));
+    noted("the system prompt or the tools changed", &|request| drop(list(&mut request.body["tools"]).pop()));
+    noted("went to another model: Thought 1.0: Hm.", &|request| request.body["model"] = json!("glm-4.6"));
     // After another model's reply, everything older is sent as plain text and need not match the original.
     const WORDS: &str = "Another model's words.";
-    let switch = |asked: &mut ProviderRequest| {
+    let switch = |request: &mut ProviderRequest| {
         let other = [json!({"role": "assistant", "content": WORDS}), json!({"role": "user", "content": "Hm"})];
-        list(&mut asked.body["messages"]).extend(other);
-        remove(&mut asked.body["messages"][6], "reasoning_content");
+        list(&mut request.body["messages"]).extend(other);
+        remove(&mut request.body["messages"][6], "reasoning_content");
     };
     let unknown = later.remarks_on(switch);
     assert!(unknown.iter().any(|remark| remark.contains("message 8 was never said")), "{unknown:?}");
@@ -235,6 +235,6 @@ async fn refusals_are_encoded_in_each_provider_format() {
         assert!(refused.failure.detail.unwrap_or_default().contains(words), "{provider}");
         let noted = validator.violations().pop().unwrap();
         assert_eq!((noted.provider.as_str(), noted.model.as_str()), (provider, model));
-        assert!(noted.what.contains(words) && noted.body == body, "{noted:?}");
+        assert!(noted.message.contains(words) && noted.body == body, "{noted:?}");
     }
 }

@@ -141,7 +141,7 @@ async fn main() -> ExitCode {
         println!("SKIPPED on PostgreSQL: there is no initdb on this machine");
     }
     let place = tempfile::Builder::new().prefix("turnleaf-chaos-").tempdir().unwrap().keep();
-    let is_asked = |scenario: &&Scenario| {
+    let is_selected = |scenario: &&Scenario| {
         arguments.scenarios.is_empty() || arguments.scenarios.iter().any(|name| name == scenario.name)
     };
     let run = |scenario: &'static Scenario, database: ScenarioDatabase| {
@@ -178,19 +178,20 @@ async fn main() -> ExitCode {
             }
         }
     };
-    let asked: Vec<&'static Scenario> = SCENARIOS.iter().filter(is_asked).collect();
-    let patient = asked.iter().copied().filter(|scenario| scenario.is_patient);
-    let beside = patient.flat_map(|scenario| scenario.databases.iter().map(move |database| run(scenario, *database)));
-    let beside = futures::future::join_all(beside.collect::<Vec<_>>());
+    let scenarios: Vec<&'static Scenario> = SCENARIOS.iter().filter(is_selected).collect();
+    let patient = scenarios.iter().copied().filter(|scenario| scenario.is_patient);
+    let concurrent =
+        patient.flat_map(|scenario| scenario.databases.iter().map(move |database| run(scenario, *database)));
+    let concurrent = futures::future::join_all(concurrent.collect::<Vec<_>>());
     let one_by_one = async {
         let mut rows = Vec::new();
-        for scenario in asked.iter().copied().filter(|scenario| !scenario.is_patient) {
+        for scenario in scenarios.iter().copied().filter(|scenario| !scenario.is_patient) {
             let on_each = scenario.databases.iter().map(|database| run(scenario, *database));
             rows.extend(futures::future::join_all(on_each).await);
         }
         rows
     };
-    let (mut rows, more) = tokio::join!(one_by_one, beside);
+    let (mut rows, more) = tokio::join!(one_by_one, concurrent);
     rows.extend(more);
     // The folder stays if a failed scenario has left something in it.
     let _ = std::fs::remove_dir(&place);

@@ -100,14 +100,14 @@ async fn connect_faulty_clients(
             sleep(pause).await;
         }
     }));
-    for (what, count) in [
+    for (name, count) in [
         ("trickled bodies", TRICKLES),
         ("idle connections", IDLE),
         ("followers that read nothing", DEAF),
         ("idle WebSockets", SOCKETS),
         ("disconnects", LEAVING),
     ] {
-        findings.count(what, count);
+        findings.count(name, count);
     }
     (open, tasks)
 }
@@ -138,15 +138,15 @@ pub async fn run(ground: ScenarioContext) -> ScenarioFindings {
     let honest = client.create_chat("quick").await;
     let mut last = None;
     while began.elapsed() < TIME {
-        let asked = Instant::now();
+        let started = Instant::now();
         let list = client.get("/api/chats?limit=10").await;
-        slowest_list = slowest_list.max(asked.elapsed());
+        slowest_list = slowest_list.max(started.elapsed());
         findings.check(list.as_ref().is_ok_and(|(status, _)| *status == 200), || format!("the list: {list:?}"));
-        let asked = Instant::now();
+        let started = Instant::now();
         let sent = client.send_and_get_reply_id(&honest, &OutgoingMessage::new("hello", last.take())).await;
-        let accepted = asked.elapsed();
+        let accepted = started.elapsed();
         let turn = client.wait_until_ended(&sent, REPLY).await;
-        slowest_reply = slowest_reply.max(asked.elapsed());
+        slowest_reply = slowest_reply.max(started.elapsed());
         findings.check(accepted <= ACCEPT, || format!("a message was accepted after {accepted:?}"));
         findings
             .check(turn["status"] == "complete" && text_of(&turn) == reply_words("H", 5), || format!("it got {turn}"));

@@ -51,7 +51,7 @@ async fn send_message(client: &ChatClient, words: &str) -> String {
 async fn seed_chats(client: &ChatClient) -> String {
     let trashed = send_message(client, "a chat for Trash").await;
     send_message(client, "a chat that is damaged").await;
-    let beside = send_message(client, WORDS).await;
+    let other_chat = send_message(client, WORDS).await;
     let document = json!({ "title": "Plan", "kind": "text/markdown", "content": "# Plan" });
     for (method, path, body) in
         [("POST", "/api/documents".to_owned(), Some(document)), ("DELETE", format!("/api/chats/{trashed}"), None)]
@@ -59,7 +59,7 @@ async fn seed_chats(client: &ChatClient) -> String {
         let (status, answer) = client.call(method, &path, body.as_ref()).await.unwrap();
         assert!(status < 300, "{method} {path}: {status} {answer}");
     }
-    beside
+    other_chat
 }
 
 async fn every_damage(ground: &ScenarioContext, whole: &TestInstallation) -> Vec<Damage> {
@@ -128,12 +128,12 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Starts the server on such a database, uses it like a person, and runs the checker.
-async fn inspect_installation(installation: &TestInstallation, beside: &str) -> Result<FsckReport, String> {
+async fn inspect_installation(installation: &TestInstallation, other_chat: &str) -> Result<FsckReport, String> {
     let server = installation.try_start().await?;
     let client = &server.client;
     for (path, part) in [
-        ("/api/chats?limit=100".to_owned(), beside),
-        (format!("/api/chats/{beside}/turns"), WORDS),
+        ("/api/chats?limit=100".to_owned(), other_chat),
+        (format!("/api/chats/{other_chat}/turns"), WORDS),
         ("/api/export".to_owned(), WORDS),
         ("/api/trash".to_owned(), ""),
         ("/api/documents".to_owned(), ""),
@@ -155,7 +155,7 @@ pub async fn run(mut ground: ScenarioContext) -> ScenarioFindings {
     let configuration = provider_config("p", &model_server.base_url(), "");
     let whole = ground.installation(&configuration);
     let server = whole.start().await;
-    let beside = seed_chats(&server.client).await;
+    let other_chat = seed_chats(&server.client).await;
     server.terminate().await;
     let mut all = every_damage(&ground, &whole).await;
     let mut tables = std::collections::BTreeSet::new();
@@ -163,8 +163,8 @@ pub async fn run(mut ground: ScenarioContext) -> ScenarioFindings {
         let damage = all.swap_remove(ground.randomness.next_below(last + 1));
         let Some(installation) = damaged_copy(&ground, &whole, &configuration, &damage).await else { continue };
         findings.count("damages", 1);
-        match inspect_installation(&installation, &beside).await {
-            Err(why) => findings.add_failure(format!("{}: {why}", damage.description())),
+        match inspect_installation(&installation, &other_chat).await {
+            Err(failure) => findings.add_failure(format!("{}: {failure}", damage.description())),
             Ok(check) => {
                 findings.count("named by fsck", usize::from(!check.is_clean()));
                 // A block is JSON, whose depth every reader limits.

@@ -116,7 +116,8 @@ pub async fn run(ground: ScenarioContext) -> ScenarioFindings {
             let turn = client.wait_until_ended(reply, ENDING).await;
             let (stored, full) = (text_of(&turn), reply_words(&format!("K{at:02}"), WORDS));
             findings.check(is_over(&turn), || format!("full: {reply} is {}", turn["status"]));
-            findings.check(full.starts_with(&stored), || format!("full: {reply} has words nobody said"));
+            findings
+                .check(full.starts_with(&stored), || format!("full: {reply} has text that the provider did not send"));
             let code = failure_code_of(&turn);
             findings.check(matches!(code, "" | "storage_full"), || format!("full: {reply} ended with {code}"));
             let shown = follower.snapshot().text;

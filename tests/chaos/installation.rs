@@ -75,7 +75,7 @@ impl TestInstallation {
     pub async fn start(&self) -> RunningServer {
         match self.try_start().await {
             Ok(server) => server,
-            Err(why) => panic!("the server does not start: {why}; its log ends:\n{}", self.read_log()),
+            Err(reason) => panic!("the server does not start: {reason}; its log ends:\n{}", self.read_log()),
         }
     }
 
@@ -84,8 +84,8 @@ impl TestInstallation {
     pub async fn try_start(&self) -> Result<RunningServer, String> {
         let mut child = self.command().args(["serve", "--listen", "127.0.0.1:0"]).spawn().unwrap();
         let mut line = String::new();
-        let mut said = BufReader::new(child.stdout.take().unwrap());
-        let listens = timeout(PATIENCE, said.read_line(&mut line)).await;
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let listens = timeout(PATIENCE, stdout.read_line(&mut line)).await;
         if !listens.is_ok_and(|read| read.is_ok_and(|length| length > 0)) {
             return Err(format!("{:?}", child.try_wait()));
         }
@@ -96,14 +96,14 @@ impl TestInstallation {
     /// Runs `turnleaf fsck`.
     pub async fn run_fsck(&self) -> FsckReport {
         let checked = timeout(PATIENCE, self.command().arg("fsck").output()).await.expect("fsck ends").unwrap();
-        FsckReport { code: checked.status.code(), said: String::from_utf8_lossy(&checked.stdout).into_owned() }
+        FsckReport { code: checked.status.code(), output: String::from_utf8_lossy(&checked.stdout).into_owned() }
     }
 }
 
 /// The result of `turnleaf fsck`.
 pub struct FsckReport {
     code: Option<i32>,
-    said: String,
+    output: String,
 }
 
 /// The exit code for damaged data.
@@ -116,13 +116,13 @@ impl FsckReport {
 
     /// Returns whether the checker examined everything and named what it found.
     pub fn is_complete(&self) -> bool {
-        self.is_clean() || (self.code == Some(DAMAGED) && !self.said.is_empty())
+        self.is_clean() || (self.code == Some(DAMAGED) && !self.output.is_empty())
     }
 }
 
 impl std::fmt::Display for FsckReport {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let beginning: String = self.said.chars().take(600).collect();
+        let beginning: String = self.output.chars().take(600).collect();
         write!(f, "fsck ended with {:?}: {beginning}", self.code)
     }
 }

@@ -79,7 +79,7 @@ async fn inspect_chat(
     }
     let stored = text_of(&turn);
     if !full.starts_with(&stored) {
-        broken.push(format!("{id} has words nobody said: {stored}"));
+        broken.push(format!("{id} has text that the provider did not send: {stored}"));
     }
     if !stored.starts_with(shown.text_shown_by(killed - UNSTORED)) {
         let age = shown.age_of(stored.len(), killed);

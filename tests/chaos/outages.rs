@@ -69,7 +69,9 @@ impl StreamingReplies {
             let (stored, full) = (text_of(&turn), reply_words(&format!("K{at:02}"), WORDS));
             let shown = follower.snapshot();
             findings.check(is_over(&turn), || format!("{fault}: the turn {reply} is {}", turn["status"]));
-            findings.check(full.starts_with(&stored), || format!("{fault}: {reply} has words nobody said: {stored}"));
+            findings.check(full.starts_with(&stored), || {
+                format!("{fault}: {reply} has text that the provider did not send: {stored}")
+            });
             findings.check(stored.starts_with(&shown.text), || {
                 format!("{fault}: {reply} was shown {} bytes and has {}", shown.text.len(), stored.len())
             });

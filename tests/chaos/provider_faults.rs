@@ -248,15 +248,15 @@ async fn check_fault(client: &ChatClient, at: usize, fault: &Fault, provider: Op
     }
     let repeated = shown.events.iter().filter(|event| event["type"] == "attempt").count();
     if repeated + 1 != fault.requests {
-        broken.push(format!("it says that it asked {} times, not {}", repeated + 1, fault.requests));
+        broken.push(format!("it reports {} requests, not {}", repeated + 1, fault.requests));
     }
     let Some(provider) = provider else { return broken };
-    let asked: Vec<_> = provider.requests().into_iter().filter(|request| request.method == "POST").collect();
-    if asked.len() != fault.requests {
-        broken.push(format!("the provider was asked {} times, not {}", asked.len(), fault.requests));
+    let requests: Vec<_> = provider.requests().into_iter().filter(|request| request.method == "POST").collect();
+    if requests.len() != fault.requests {
+        broken.push(format!("the provider was asked {} times, not {}", requests.len(), fault.requests));
     }
-    if asked.len() > 1 && (asked[1].at - asked[0].at).as_secs() < fault.pause {
-        broken.push(format!("it was asked again after {:?}", asked[1].at - asked[0].at));
+    if requests.len() > 1 && (requests[1].at - requests[0].at).as_secs() < fault.pause {
+        broken.push(format!("it was asked again after {:?}", requests[1].at - requests[0].at));
     }
     broken.extend(check_next_reply(client, &chat, reply).await);
     broken

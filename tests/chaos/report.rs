@@ -19,8 +19,8 @@ pub struct ScenarioFindings {
 
 impl ScenarioFindings {
     /// Adds to a counter.
-    pub fn count(&mut self, what: &'static str, times: usize) {
-        *self.done.entry(what).or_default() += times;
+    pub fn count(&mut self, label: &'static str, times: usize) {
+        *self.done.entry(label).or_default() += times;
     }
 
     /// Adds a measurement to the table.
@@ -35,8 +35,8 @@ impl ScenarioFindings {
     }
 
     /// Returns a counter.
-    pub fn count_of(&self, what: &str) -> usize {
-        self.done.get(what).copied().unwrap_or_default()
+    pub fn count_of(&self, label: &str) -> usize {
+        self.done.get(label).copied().unwrap_or_default()
     }
 
     pub fn has_failed(&self) -> bool {
@@ -87,7 +87,7 @@ impl ReportRow {
         let is_skipped = matches!(outcome, ScenarioOutcome::Skipped);
         let (done, failures) = match outcome {
             ScenarioOutcome::Ran(findings) => {
-                let counts = findings.done.iter().map(|(what, times)| format!("{times} {what}"));
+                let counts = findings.done.iter().map(|(label, times)| format!("{times} {label}"));
                 (counts.chain(findings.notes.iter().cloned()).collect::<Vec<_>>().join(", "), findings.failures)
             }
             ScenarioOutcome::Panicked(words) => ("did not end".into(), vec![words]),

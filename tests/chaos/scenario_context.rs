@@ -49,7 +49,7 @@ impl SharedCluster {
         format!("{}/{name}", url.rsplit_once('/').unwrap().0)
     }
 
-    /// Copies a database to which nobody is connected. Returns the URL of the copy.
+    /// Copies a database without connected clients. Returns the URL of the copy.
     pub async fn copy_database(&self, of: &str, name: &str) -> String {
         self.sql(format!("DROP DATABASE IF EXISTS \"{name}\"")).await;
         self.sql(format!("CREATE DATABASE \"{name}\" TEMPLATE \"{of}\"")).await;

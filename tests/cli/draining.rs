@@ -35,9 +35,9 @@ fn request_in_flight_at_shutdown_is_answered_before_database_closes() {
     .unwrap();
     // The server asks for the body from the code that answers the request, so from here on the request is in
     // progress.
-    let mut asked = [0; 25];
-    stream.read_exact(&mut asked).unwrap();
-    assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let mut received = [0; 25];
+    stream.read_exact(&mut received).unwrap();
+    assert_eq!(&received, b"HTTP/1.1 100 Continue\r\n\r\n");
     stream.write_all(&body.as_bytes()[..10]).unwrap();
 
     server.signal("TERM");

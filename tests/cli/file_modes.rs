@@ -90,10 +90,10 @@ fn world_readable_files_are_restricted_with_one_warning() {
         set_mode(&notes, 0o644);
         set_mode(&target, 0o644);
     };
-    let check = |of: &str, said: &str| {
+    let check = |of: &str, stderr: &str| {
         assert_eq!(mode_of(dir.path()), 0o700, "{of}");
-        let lines: Vec<&str> = said.lines().filter(|line| line.contains("other accounts could read")).collect();
-        let [line] = lines[..] else { panic!("{of}: one warning, and not {said}") };
+        let lines: Vec<&str> = stderr.lines().filter(|line| line.contains("other accounts could read")).collect();
+        let [line] = lines[..] else { panic!("{of}: one warning, and not {stderr}") };
         for name in closed {
             assert_eq!(mode_of(&dir.path().join(name)), 0o600, "{of}: {name}");
             assert!(line.contains(name), "{of}: {name} is named in {line}");
@@ -120,10 +120,10 @@ fn world_readable_files_are_restricted_with_one_warning() {
     let mut server = CliServer::start(dir.path());
     server.signal("TERM");
     assert_eq!(server.child.wait().unwrap().code(), Some(0));
-    let mut said = String::new();
-    server.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    check("serve", &said);
+    let mut stderr = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    check("serve", &stderr);
     set_mode(&target, 0o600);
     let quiet = run(dir.path(), &["migrate"]);
-    assert!(quiet.stderr.is_empty(), "nothing is said where all is in order: {}", text(&quiet.stderr));
+    assert!(quiet.stderr.is_empty(), "no warning where all modes are right: {}", text(&quiet.stderr));
 }

@@ -53,14 +53,14 @@ async fn unreadable_rows_are_quarantined_and_rest_stays() {
 
     // The output for people states what was done with which value, and where its bytes are.
     damage(&dir.path().join("turnleaf.db")).await;
-    let told = text(&run(dir.path(), &["fsck", "--repair"]).stdout);
-    let lines: Vec<&str> = told.lines().collect();
-    let [name, setting, sum, order] = lines.as_slice() else { panic!("{told}") };
-    assert!(name.starts_with("users ") && name.contains(", name: invalid bytes replaced with U+FFFD."), "{told}");
-    assert!(setting.starts_with("settings ") && setting.contains(", value: the whole row removed."), "{told}");
+    let output = text(&run(dir.path(), &["fsck", "--repair"]).stdout);
+    let lines: Vec<&str> = output.lines().collect();
+    let [name, setting, sum, order] = lines.as_slice() else { panic!("{output}") };
+    assert!(name.starts_with("users ") && name.contains(", name: invalid bytes replaced with U+FFFD."), "{output}");
+    assert!(setting.starts_with("settings ") && setting.contains(", value: the whole row removed."), "{output}");
     for line in [name, setting] {
         let entry = line.rsplit_once("Original: quarantine ").unwrap().1;
-        assert!(entry.parse::<uuid::Uuid>().is_ok(), "{told}");
+        assert!(entry.parse::<uuid::Uuid>().is_ok(), "{output}");
     }
     assert_eq!(*sum, "Repaired: 2. Not repaired: 0. Run `turnleaf fsck --quarantine` to print the original bytes.");
     assert_eq!(*order, "No problems found.");

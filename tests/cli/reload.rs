@@ -47,11 +47,11 @@ impl ReloadableServer {
     }
 
     fn wait_for_log(&mut self, until: &str) -> String {
-        let mut said = String::new();
-        while !said.lines().last().is_some_and(|line| line.contains(until)) {
-            assert_ne!(self.log.read_line(&mut said).unwrap(), 0, "the log ends without {until}: {said}");
+        let mut log = String::new();
+        while !log.lines().last().is_some_and(|line| line.contains(until)) {
+            assert_ne!(self.log.read_line(&mut log).unwrap(), 0, "the log ends without {until}: {log}");
         }
-        said
+        log
     }
 
     pub fn send_json(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
@@ -121,8 +121,8 @@ fn sighup_reloads_providers_and_invalid_file_changes_nothing() {
         ("min_free_disk = 'a lot'\n", "min_free_disk"),
         ("[[tool_servers]]\nid = 'x'\n", "`x`"),
     ] {
-        let said = of.reload(broken, REFUSED);
-        assert!(said.contains(named) && !said.contains("sk-canary"), "{named}: {said}");
+        let log = of.reload(broken, REFUSED);
+        assert!(log.contains(named) && !log.contains("sk-canary"), "{named}: {log}");
         assert!(of.has_model("model-two"), "the one in force stays");
     }
     assert!(of.server.get("/readyz").starts_with("HTTP/1.1 200"));
@@ -149,17 +149,17 @@ fn sighup_reloads_log_and_hosts_and_names_settings_that_need_restart() {
     assert_eq!(ask(&of), 421);
     let changed = "find_local_servers = false\nlog = 'warn,turnleaf=info'\nallowed_hosts = ['desk.example']\n\
                    public_url = 'http://chat.example'\nlog_format = 'json'\nproxy_secret = 'another-secret-16'\n";
-    let said = of.reload(changed, RELOADED);
+    let log = of.reload(changed, RELOADED);
     assert_eq!(ask(&of), 200);
-    let restart = said.lines().find(|line| line.contains("need a restart")).unwrap();
+    let restart = log.lines().find(|line| line.contains("need a restart")).unwrap();
     assert!(restart.contains("public_url") && restart.contains("log_format"), "{restart}");
     assert!(restart.contains("proxy_secret") && !restart.contains("another-secret"), "{restart}");
     for other in ["listen", "data_dir", "database_url", "secret_key", "auth", "trusted_proxies"] {
         assert!(!restart.contains(other), "{other} is as it was: {restart}");
     }
     assert_eq!(of.send_request("GET", "/healthz", ("text/plain", ""), "chat.example").0, 421, "it needs a restart");
-    let said = of.reload(&format!("log = 'a=b=c'\nfind_local_servers = false\n{secret}"), RELOADED);
-    assert!(said.contains("is not a log filter"), "{said}");
+    let log = of.reload(&format!("log = 'a=b=c'\nfind_local_servers = false\n{secret}"), RELOADED);
+    assert!(log.contains("is not a log filter"), "{log}");
     assert_eq!(ask(&of), 421, "the name is taken back");
 }
 
@@ -168,11 +168,11 @@ fn sighup_does_not_expose_server_without_sign_in() {
     let mut of = ReloadableServer::start("find_local_servers = false\n");
     let ask = |of: &ReloadableServer| of.send_request("GET", "/healthz", ("text/plain", ""), "desk.example").0;
     let open = "find_local_servers = false\nallowed_hosts = ['desk.example']\n";
-    let said = of.reload(
+    let log = of.reload(
         &format!("{open}{}", provider("one", "model-one").replace("find_local_servers = false\n", "")),
         REFUSED,
     );
-    assert!(said.contains("desk.example"), "{said}");
+    assert!(log.contains("desk.example"), "{log}");
     assert_eq!(ask(&of), 421);
     assert!(!of.has_model("model-one"), "the configuration in force stays");
     of.reload("find_local_servers = false\nallowed_hosts = ['desk.localhost']\ndrain_seconds = 31\n", "drain_seconds");

@@ -31,8 +31,8 @@ fn writes_are_refused_below_free_space_bound_and_accepted_above_it() {
     let (status, refused) = of.send_json("POST", &turns, &message);
     assert_eq!((status, &refused["code"]), (507, &json!("disk_space_low")), "{refused}");
     assert!(refused["detail"].as_str().unwrap().contains("disk is almost full"), "{refused}");
-    for (what, (status, body)) in [("an upload", upload(&of)), ("an import", import(&of))] {
-        assert!(status == 507 && body.contains("disk_space_low") || body.contains("almost full"), "{what}: {body}");
+    for (case, (status, body)) in [("an upload", upload(&of)), ("an import", import(&of))] {
+        assert!(status == 507 && body.contains("disk_space_low") || body.contains("almost full"), "{case}: {body}");
     }
     // Without script, the refused form comes back with the words that were typed.
     let form = format!("chat_id={chat}&text=words+that+were+typed");

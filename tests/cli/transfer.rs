@@ -21,9 +21,9 @@ fn sample(name: &str) -> String {
 /// Asserts the exit code. Returns standard output and standard error.
 #[track_caller]
 fn assert_exit(output: &Output, code: i32) -> (String, String) {
-    let (out, said) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{out}\n{said}");
-    (out, said)
+    let (out, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{out}\n{stderr}");
+    (out, stderr)
 }
 
 /// Creates an installation and imports this sample into it.
@@ -71,8 +71,8 @@ fn restore_replaces_database_and_keeps_previous_one() {
         tempfile::tempdir().unwrap(),
     );
     let copy = copy_of(one.path());
-    let here = titles(other.path());
-    assert!(!here.is_empty() && here.is_disjoint(&titles(one.path())));
+    let restored = titles(other.path());
+    assert!(!restored.is_empty() && restored.is_disjoint(&titles(one.path())));
     for round in 1..=2 {
         let (out, _) = assert_exit(&run(other.path(), &["restore", copy.to_str().unwrap()]), 0);
         assert!(out.contains("Restored ") && out.contains(&format!(" from {}.", copy.display())), "{out}");
@@ -85,7 +85,7 @@ fn restore_replaces_database_and_keeps_previous_one() {
     kept.sort();
     let first = tempfile::tempdir().unwrap();
     std::fs::copy(other.path().join(&kept[1]), first.path().join("turnleaf.db")).unwrap();
-    assert_eq!(titles(first.path()), here);
+    assert_eq!(titles(first.path()), restored);
     // A restore into an empty directory sets nothing aside.
     assert_exit(&run(new.path(), &["restore", copy.to_str().unwrap()]), 0);
     assert_eq!(
@@ -138,7 +138,7 @@ fn restore_refuses_invalid_copy_and_changes_nothing() {
     let stranger = file("stranger.db", b"");
     sql(&stranger, "CREATE TABLE letters (a TEXT); INSERT INTO letters VALUES ('Dear reader')");
     let (archive, _) = assert_exit(&run(dir.path(), &["export"]), 0);
-    for (what, path, code) in [
+    for (case, path, code) in [
         ("nothing", dir.path().join("none.db"), 1),
         ("a folder", dir.path().to_owned(), 1),
         ("an empty file", file("empty.db", b""), 74),
@@ -150,14 +150,14 @@ fn restore_refuses_invalid_copy_and_changes_nothing() {
         ("half of an older copy", file("older.db", &older[..older.len() / 2]), 74),
         ("a copy of a newer Turnleaf", newer, 78),
     ] {
-        let (_, said) = assert_exit(&run(dir.path(), &["restore", path.to_str().unwrap()]), code);
-        assert!(said.contains(path.to_str().unwrap()) || code == 78, "{what}: {said}");
-        assert_eq!(files_beside_database(dir.path()), ["turnleaf.db"], "{what}");
+        let (_, stderr) = assert_exit(&run(dir.path(), &["restore", path.to_str().unwrap()]), code);
+        assert!(stderr.contains(path.to_str().unwrap()) || code == 78, "{case}: {stderr}");
+        assert_eq!(files_beside_database(dir.path()), ["turnleaf.db"], "{case}");
     }
     assert_eq!(titles(dir.path()), before);
     let server = CliServer::start(dir.path());
-    let (_, said) = assert_exit(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 75);
-    assert!(said.contains(&format!("process {}", server.child.id())), "{said}");
+    let (_, stderr) = assert_exit(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 75);
+    assert!(stderr.contains(&format!("process {}", server.child.id())), "{stderr}");
     drop(server);
     assert_exit(&run(dir.path(), &["restore", copy.to_str().unwrap()]), 0);
 }
@@ -188,10 +188,10 @@ fn newer_database_is_refused_by_every_command_with_one_message() {
         &["import", "--dry-run", &sample("chatgpt/conversations.json")],
         &["export", "--output", out],
     ] {
-        let (printed, said) = assert_exit(&run(dir.path(), command), 78);
+        let (printed, stderr) = assert_exit(&run(dir.path(), command), 78);
         assert!(printed.is_empty(), "{command:?}: {printed}");
         let words = format!("{newer}, but this version of Turnleaf only supports up to {known}");
-        assert!(said.contains(&words), "{command:?}: {said}");
+        assert!(stderr.contains(&words), "{command:?}: {stderr}");
         assert_eq!(files_beside_database(dir.path()), ["turnleaf.db"], "{command:?}");
     }
     assert!(!Path::new(out).exists());
@@ -230,8 +230,8 @@ fn import_reports_result_and_dry_run_changes_nothing() {
     );
     assert_eq!(titles(&absent), before);
     // The output for people.
-    let (told, _) = assert_exit(&run(&absent, &["import", &file]), 0);
-    assert!(told.contains("5 already imported, 0 not imported"), "{told}");
+    let (stdout, _) = assert_exit(&run(&absent, &["import", &file]), 0);
+    assert!(stdout.contains("5 already imported, 0 not imported"), "{stdout}");
 
     let nonsense = dir.path().join("nonsense.json");
     std::fs::write(&nonsense, "Dear reader").unwrap();
@@ -242,11 +242,14 @@ fn import_reports_result_and_dry_run_changes_nothing() {
         (&["import", "/nowhere/at/all.json"], 1, "file not found: /nowhere/at/all.json"),
         (&["import", nonsense], 1, "nonsense.json could not be read completely"),
     ] {
-        let (_, said) = assert_exit(&run(&absent, arguments), code);
-        assert!(said.contains(words), "{arguments:?}: {said}");
+        let (_, stderr) = assert_exit(&run(&absent, arguments), code);
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
     }
-    let (told, _) = assert_exit(&run(&absent, &["import", "--from", "claude", &file]), 0);
-    assert!(told.contains("0 already imported, 5 not imported") && told.contains("it is not a conversation"), "{told}");
+    let (stdout, _) = assert_exit(&run(&absent, &["import", "--from", "claude", &file]), 0);
+    assert!(
+        stdout.contains("0 already imported, 5 not imported") && stdout.contains("it is not a conversation"),
+        "{stdout}"
+    );
     // The readable file is imported, and the unreadable one is reported.
     let (out, _) = assert_exit(&run(&absent, &["import", "--json", nonsense, &sample("claude/conversations.json")]), 1);
     let both: Value = serde_json::from_str(&out).unwrap();
@@ -261,13 +264,13 @@ fn database_is_not_migrated_by_reading_command_or_under_running_server() {
     let file = dir.path().join("turnleaf.db");
     sql(&file, older);
     let out = dir.path().join("out.json");
-    let (_, said) = assert_exit(&run(dir.path(), &["export", "--output", out.to_str().unwrap()]), 1);
-    assert!(said.contains("run `turnleaf migrate` to update it") && !out.exists(), "{said}");
+    let (_, stderr) = assert_exit(&run(dir.path(), &["export", "--output", out.to_str().unwrap()]), 1);
+    assert!(stderr.contains("run `turnleaf migrate` to update it") && !out.exists(), "{stderr}");
     let new = tempfile::tempdir().unwrap();
     let server = CliServer::start(new.path());
     sql(&new.path().join("turnleaf.db"), older);
-    let (_, said) = assert_exit(&run(new.path(), &["import", &sample("claude/conversations.json")]), 75);
-    assert!(said.contains(&format!("process {}", server.child.id())), "{said}");
+    let (_, stderr) = assert_exit(&run(new.path(), &["import", &sample("claude/conversations.json")]), 75);
+    assert!(stderr.contains(&format!("process {}", server.child.id())), "{stderr}");
 }
 
 #[cfg(unix)]
@@ -296,8 +299,8 @@ fn export_writes_new_file_or_standard_output() {
     assert_exit(&run(dir.path(), &["export", "--chat", &chat, "--output", out]), 0);
     let one: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     assert_eq!((one["chats"].as_array().unwrap().len(), &one["chats"][0]), (1, &all["chats"][0]));
-    let (_, said) = assert_exit(&run(dir.path(), &["export", "--output", out]), 1);
-    assert!(said.contains(out), "{said}");
+    let (_, stderr) = assert_exit(&run(dir.path(), &["export", "--output", out]), 1);
+    assert!(stderr.contains(out), "{stderr}");
     assert_eq!(serde_json::from_slice::<Value>(&std::fs::read(&file).unwrap()).unwrap(), one, "never overwritten");
     let (markdown, _) = assert_exit(&run(dir.path(), &["export", "--chat", &chat, "--format", "markdown"]), 0);
     assert!(markdown.starts_with("# "), "{markdown}");
@@ -313,8 +316,8 @@ fn export_writes_new_file_or_standard_output() {
         (&["--format", "telepathy"], 2, "telepathy"),
     ] {
         let all: Vec<&str> = ["export", "--output", other_name].iter().chain(arguments).copied().collect();
-        let (_, said) = assert_exit(&run(dir.path(), &all), code);
-        assert!(said.contains(words), "{arguments:?}: {said}");
+        let (_, stderr) = assert_exit(&run(dir.path(), &all), code);
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
         assert!(!other.exists(), "{arguments:?}: nothing half-written is left");
     }
     let absent = dir.path().join("absent");
@@ -347,17 +350,17 @@ fn repository_is_exported_into_new_or_existing_empty_folder() {
     };
     assert_exit(&export("."), 0);
     assert!(stand.join("HEAD").exists() && stand.join("objects").is_dir(), "the folder is the same one");
-    let (_, said) = assert_exit(&export("."), 1);
-    assert!(said.contains("write into .") && said.contains("it is not empty"), "{said}");
+    let (_, stderr) = assert_exit(&export("."), 1);
+    assert!(stderr.contains("write into .") && stderr.contains("it is not empty"), "{stderr}");
     assert_exit(&export("../beside/chat.git"), 0);
     assert!(dir.path().join("beside/chat.git/HEAD").exists());
-    let (_, said) = assert_exit(&export("HEAD"), 1);
-    assert!(said.contains("write into HEAD") && said.contains("it is not a folder"), "{said}");
+    let (_, stderr) = assert_exit(&export("HEAD"), 1);
+    assert!(stderr.contains("write into HEAD") && stderr.contains("it is not a folder"), "{stderr}");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("nowhere", stand.join("link")).unwrap();
-        let (_, said) = assert_exit(&export("link"), 1);
-        assert!(said.contains("write into link") && said.contains("it is a broken link"), "{said}");
+        let (_, stderr) = assert_exit(&export("link"), 1);
+        assert!(stderr.contains("write into link") && stderr.contains("it is a broken link"), "{stderr}");
     }
 }
 
@@ -367,8 +370,8 @@ fn backup_of_postgres_is_refused_with_pointer_to_its_tools() {
     let url = "postgres://nobody@127.0.0.1:1/none";
     for (command, words) in [(["backup", "copy.db"], "pg_dump"), (["restore", "copy.db"], "pg_restore")] {
         let output = turnleaf(dir.path()).args(command).args(["--database", url]).output().unwrap();
-        let (_, said) = assert_exit(&output, 2);
-        assert!(said.contains(words) && said.contains("SQLite"), "{said}");
+        let (_, stderr) = assert_exit(&output, 2);
+        assert!(stderr.contains(words) && stderr.contains("SQLite"), "{stderr}");
     }
 }
 

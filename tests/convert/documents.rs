@@ -75,7 +75,7 @@ async fn hostile_pdfs_are_refused() {
     ]);
     let own_kid =
         pdf(&["<< /Type /Catalog /Pages 2 0 R >>".into(), "<< /Type /Pages /Count 9 /Kids [2 0 R 2 0 R] >>".into()]);
-    for (what, bytes) in [
+    for (case, bytes) in [
         ("cut", whole[..whole.len() / 2].to_vec()),
         ("head", b"%PDF-1.7\n".to_vec()),
         ("not one", b"%PDF-<html><script>XSS</script>".to_vec()),
@@ -86,7 +86,7 @@ async fn hostile_pdfs_are_refused() {
         ("deep", pdf(&[format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000))])),
     ] {
         let refused = text("a.pdf", bytes).await.unwrap_err();
-        assert!(matches!(refused, ConversionError::Damaged(_) | ConversionError::OutOfBounds), "{what}: {refused:?}");
+        assert!(matches!(refused, ConversionError::Damaged(_) | ConversionError::OutOfBounds), "{case}: {refused:?}");
     }
 }
 

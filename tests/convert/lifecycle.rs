@@ -43,13 +43,13 @@ fn live_processes(group: &str) -> Vec<String> {
     all.flatten().filter_map(|entry| entry.file_name().into_string().ok()).filter(is_in).collect()
 }
 
-async fn wait_for<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
+async fn wait_for<T>(label: &str, found: impl Fn() -> Option<T>) -> T {
     let since = Instant::now();
     loop {
         if let Some(found) = found() {
             return found;
         }
-        assert!(since.elapsed() < LONG, "{what}");
+        assert!(since.elapsed() < LONG, "{label}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -60,9 +60,9 @@ async fn hanging_pages_do_not_block_files() {
     let started = folder.path().join("started");
     let converter = script(&folder, &format!("head -c 40 >> {0}; echo >> {0}; sleep 600", started.display()));
     let has = |is_page: bool| {
-        let said = fs::read(&started).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
-        said.lines().any(|line| line.contains("p.example") == is_page).then_some(())
+        let started_files = fs::read(&started).unwrap_or_default();
+        let started_files = String::from_utf8_lossy(&started_files);
+        started_files.lines().any(|line| line.contains("p.example") == is_page).then_some(())
     };
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..6 {
@@ -77,8 +77,8 @@ async fn hanging_pages_do_not_block_files() {
 }
 
 async fn pid_in(folder: &Path) -> String {
-    let said = || fs::read_to_string(folder.join("pid")).ok();
-    wait_for("it was not started", || said()?.strip_suffix('\n').map(str::to_owned)).await
+    let text = || fs::read_to_string(folder.join("pid")).ok();
+    wait_for("it was not started", || text()?.strip_suffix('\n').map(str::to_owned)).await
 }
 
 async fn wait_until_gone(group: &str) {

@@ -105,23 +105,23 @@ async fn small_animation_stays_animated() {
 #[tokio::test]
 async fn hostile_images_are_refused_cheaply() {
     let too_large = ConversionError::ImageTooLarge("50 megapixels, 16384 pixels per side".into());
-    for (what, file) in [
+    for (case, file) in [
         ("50,000 wide and high", png_head(50_000, 50_000, 8)),
         ("too long a side", png_head(16_385, 1, 8)),
         ("too many pixels", png_head(16_000, 4_000, 8)),
         ("too many bytes of pixels", png_head(7_000, 7_000, 16)),
     ] {
-        assert_eq!(picture("a.png", file).await.unwrap_err(), too_large, "{what}");
+        assert_eq!(picture("a.png", file).await.unwrap_err(), too_large, "{case}");
     }
     let whole = encode_image(&two_tone_image(40, 20), ImageFormat::Jpeg);
-    for (what, file) in [
+    for (case, file) in [
         ("no pixels", png_head(100, 100, 8)),
         ("a head", whole[..30].to_vec()),
         ("no sides", png_head(0, 0, 8)),
         ("no WebP", b"RIFF\x10\0\0\0WEBPVP8 \xff\xff\xff\xff".to_vec()),
     ] {
         let refused = picture("a.png", file).await.unwrap_err();
-        assert!(matches!(refused, ConversionError::Damaged(_)), "{what}: {refused:?}");
+        assert!(matches!(refused, ConversionError::Damaged(_)), "{case}: {refused:?}");
     }
     // The bytes after the signature are read as width and height.
     let polyglot = picture("x.html", b"GIF89a/*<script>XSS</script>*/".to_vec()).await;

@@ -24,7 +24,7 @@ use crate::interchange::{export_archive, import_file, without_ids};
 use crate::made::{photo, png_head, png_with_words};
 use crate::test_server::{TestServer, streamed_answer, text_step};
 
-/// Stores every image unchanged, as a server did before images were re-encoded, or as somebody may craft an archive.
+/// Stores every image unchanged, as a server did before images were re-encoded, or as a crafted archive may contain it.
 struct PassthroughConverter;
 
 impl FileReader for PassthroughConverter {

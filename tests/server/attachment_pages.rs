@@ -86,22 +86,22 @@ async fn reference_status_is_current_and_shown_only_to_owner() {
             picture.block_metadata["card"]["thumbnail"], image["thumbnail"],
             "the card knows the small form of an image"
         );
-        let standing = async |owner| {
+        let status_for = async |owner| {
             let found = service.reference_statuses(owner, &[&turn]).await.unwrap();
             (found.get(&reference.id).copied(), found.get(&picture.id).copied())
         };
-        assert_eq!(standing(owner).await, (None, None));
+        assert_eq!(status_for(owner).await, (None, None));
         let path = format!("/api/documents/{id}");
         api.call("PUT", &path, Some(json!({ "content": "two" }))).await;
-        assert_eq!(standing(owner).await, (Some(ReferenceStatus::Older), None));
+        assert_eq!(status_for(owner).await, (Some(ReferenceStatus::Older), None));
         api.call("DELETE", &path, None).await;
-        assert_eq!(standing(owner).await, (Some(ReferenceStatus::Deleted), None));
+        assert_eq!(status_for(owner).await, (Some(ReferenceStatus::Deleted), None));
         api.call("POST", &format!("{path}/restore"), None).await;
-        assert_eq!(standing(owner).await.0, Some(ReferenceStatus::Older));
+        assert_eq!(status_for(owner).await.0, Some(ReferenceStatus::Older));
         let stranger: UserId = ids::mint();
-        assert_eq!(standing(stranger).await, (Some(ReferenceStatus::Deleted), Some(ReferenceStatus::Deleted)));
+        assert_eq!(status_for(stranger).await, (Some(ReferenceStatus::Deleted), Some(ReferenceStatus::Deleted)));
         api.house.sql("DELETE FROM block_blobs").await;
-        assert_eq!(standing(owner).await.1, Some(ReferenceStatus::Deleted), "its bytes are lost");
+        assert_eq!(status_for(owner).await.1, Some(ReferenceStatus::Deleted), "its bytes are lost");
     }
 }
 
@@ -220,7 +220,7 @@ async fn text_of_interrupted_or_refused_form_is_restored() {
     let missing = ids::mint::<uuid::Uuid>().to_string();
     let long = format!("{words} {}", "x".repeat(limits::MESSAGE_BYTES));
     for api in apis_with_fake_reader(Vec::new).await {
-        for (what, body, status) in [
+        for (case, body, status) in [
             ("it breaks off in its file", field("text", words) + file, StatusCode::BAD_REQUEST),
             (
                 "its chat is gone",
@@ -233,10 +233,10 @@ async fn text_of_interrupted_or_refused_form_is_restored() {
             let request =
                 request.header("accept", "text/html").header("content-type", "multipart/form-data; boundary=X");
             let answer = api.send(request.body(Body::from(body)).unwrap()).await;
-            assert_eq!(answer.status(), status, "{what}");
+            assert_eq!(answer.status(), status, "{case}");
             let page = axum::body::to_bytes(answer.into_body(), usize::MAX).await.unwrap();
             let page = String::from_utf8(page.into()).unwrap();
-            assert!(page.contains(words), "{what}: {page}");
+            assert!(page.contains(words), "{case}: {page}");
         }
     }
 }

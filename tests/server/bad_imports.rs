@@ -187,8 +187,8 @@ async fn invalid_trees_are_reported_and_rest_is_imported() {
         }
         assert!(!issues_of_kind(&report, "put_right").is_empty() && !issues_of_kind(&report, "left_out").is_empty());
         for chat in report.chats.iter().filter_map(|chat| chat.id) {
-            let drawn = chat_lines(&house, chat).await;
-            assert!(drawn.iter().all(|line| !line.contains('\0')), "{drawn:?}");
+            let lines = chat_lines(&house, chat).await;
+            assert!(lines.iter().all(|line| !line.contains('\0')), "{lines:?}");
             let now = SystemClock.now();
             let row = house.service.chat(house.owner, chat).await.unwrap();
             assert!(row.created_at <= now && row.updated_at <= now && row.created_at.timestamp() > 0, "{row:?}");
@@ -313,8 +313,11 @@ async fn ten_gigabytes_of_zeros_are_bounded_and_rest_is_imported() {
     for house in test_servers().await {
         let report = import_file(&house, "bomb.zip", &archive, false).await;
         assert_eq!((report.imported, titles(&house).await), (1, vec!["one".to_owned()]), "{report:#?}");
-        let told = issues_of_kind(&report, "left_out");
-        assert!(told.len() == 2 && told.iter().all(|told| told.contains("reading the file stopped")), "{told:?}");
+        let issues = issues_of_kind(&report, "left_out");
+        assert!(
+            issues.len() == 2 && issues.iter().all(|issues| issues.contains("reading the file stopped")),
+            "{issues:?}"
+        );
         let report = import_file(&house, "conversations.json.gz", &gzip, false).await;
         assert_eq!(report.imported, 0);
         assert!(report.stopped.is_some() || !report.findings.is_empty(), "{report:#?}");
@@ -342,10 +345,10 @@ async fn encodings_are_read_or_reported() {
         assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
         for (name, bytes) in [("b.json", &utf16), ("c.json", &latin), ("d.json", &broken)] {
             let report = import_file(&house, name, bytes, false).await;
-            let is_told = report.stopped.is_some() || !report.findings.is_empty();
-            assert!(report.imported == 1 || is_told, "{name}: {report:#?}");
+            let is_reported = report.stopped.is_some() || !report.findings.is_empty();
+            assert!(report.imported == 1 || is_reported, "{name}: {report:#?}");
             // An encoding that the import does not understand is reported, not guessed.
-            assert!(is_told || name == "b.json", "{name}: {report:#?}");
+            assert!(is_reported || name == "b.json", "{name}: {report:#?}");
         }
         assert!(titles(&house).await.contains(&"Zürich 树".to_owned()));
         assert_database_sound(&house).await;
@@ -520,9 +523,13 @@ async fn chat_continued_elsewhere_is_extended_and_keeps_local_changes() {
         assert_eq!(count(&house, "documents").await, 3);
         let grown = chat_lines(&house, chat).await;
         assert_eq!(grown[..shown.len()], shown[..], "nothing that was here is another one");
-        let said = |line: &str| grown.iter().any(|drawn| drawn.contains(line));
+        let has_line = |line: &str| grown.iter().any(|chat_line| chat_line.contains(line));
         assert!(
-            said("5<1/1") && said("Hi, again") && said("3<2/0") && said("file E.md \"# E\"") && said("4<3/0"),
+            has_line("5<1/1")
+                && has_line("Hi, again")
+                && has_line("3<2/0")
+                && has_line("file E.md \"# E\"")
+                && has_line("4<3/0"),
             "{grown:#?}"
         );
         assert_eq!(import_file(&house, "b.zip", &archive, false).await.turns, 0);

@@ -80,8 +80,8 @@ async fn other_model_answers_on_own_branch_and_first_branch_is_unchanged() {
     assert_eq!(other.branch.parent_branch_id, Some(first.branch.id));
     let path = house.service.path(house.owner, first.chat.id, None, 50).await.unwrap();
     assert_eq!(path.switches, [(other.user_turn.id, "model-b".to_owned())].into());
-    let drawn = house.service.turn_details(house.owner, other.user_turn.id).await.unwrap();
-    assert_eq!(drawn.switched_to.as_deref(), Some("model-b"));
+    let details = house.service.turn_details(house.owner, other.user_turn.id).await.unwrap();
+    assert_eq!(details.switched_to.as_deref(), Some("model-b"));
 
     let place = PlacementRequest { branch_id: Some(first.branch.id), ..place_below(first.assistant_turn.id) };
     let back = continue_chat(&house, &first, "c", place).await;
@@ -146,8 +146,9 @@ async fn edit_is_sibling_of_message_and_may_use_other_model() {
     let versions = house.service.turn_details(house.owner, edited.user_turn.id).await.unwrap().siblings;
     assert_eq!(versions, [second.user_turn.id, edited.user_turn.id]);
     let body = request_at(&log.requests(), 2);
-    let said: Vec<&Value> = body["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
-    assert_eq!(said, ["a", "one", "B"]);
+    let contents: Vec<&Value> =
+        body["messages"].as_array().unwrap().iter().map(|message| &message["content"]).collect();
+    assert_eq!(contents, ["a", "one", "B"]);
     let of_reply = house.service.edit_turn(house.owner, second.assistant_turn.id, edit).await;
     assert!(matches!(of_reply, Err(ServiceError::Invalid(invalid)) if invalid.field == "model"));
     house.check_invariants().await;

@@ -70,7 +70,7 @@ async fn window_has_quarter_before_its_anchor_and_rest_after_it() {
             let page = get(&api, format!("{turns}?{query}")).await;
             assert_eq!(ids(&page["turns"]), ids_of(&bush, range.clone()), "{query}");
             assert_eq!((&page["has_more_before"], &page["has_more_after"]), (&json!(before), &json!(after)), "{query}");
-            let cursor = |there: bool, at: usize| if there { json!(bush.turns[at].id) } else { Value::Null };
+            let cursor = |has_cursor: bool, at: usize| if has_cursor { json!(bush.turns[at].id) } else { Value::Null };
             assert_eq!(page["before_cursor"], cursor(before, range.start), "{query}");
             assert_eq!(page["after_cursor"], cursor(after, range.end - 1), "{query}");
             assert_eq!(page["chat_rev"], 300);
@@ -301,9 +301,9 @@ async fn path_includes_sibling_versions() {
                 .collect();
             assert_eq!(path, json!({ "turn_id": turn.id, "path": walked }));
             let siblings = get(&api, format!("/api/turns/{}/siblings", turn.id)).await;
-            let beside: Vec<TurnId> =
+            let same_parent: Vec<TurnId> =
                 bush.turns.iter().filter(|t| t.prev_turn_id == turn.prev_turn_id).map(|t| t.id).collect();
-            assert_eq!(siblings, json!({ "turn_id": turn.id, "siblings": beside }));
+            assert_eq!(siblings, json!({ "turn_id": turn.id, "siblings": same_parent }));
         }
         api.house.close().await;
     }
@@ -427,13 +427,13 @@ async fn groups_are_messages_and_replies_and_messages_are_deprecated() {
         assert!(links.contains(&format!("</api/chats/{chat}/blocks>; rel=\"successor-version\"")), "{links}");
         let page = get(&api, &uri).await;
         assert_eq!(page["total"], 4);
-        let said: Vec<(&str, &str)> = page["messages"]
+        let texts: Vec<(&str, &str)> = page["messages"]
             .as_array()
             .unwrap()
             .iter()
             .map(|m| (m["role"].as_str().unwrap(), m["content"].as_str().unwrap()))
             .collect();
-        assert_eq!(said, [("assistant", "Hello"), ("user", "and?")]);
+        assert_eq!(texts, [("assistant", "Hello"), ("user", "and?")]);
         api.house.check_invariants().await;
         api.house.close().await;
     }

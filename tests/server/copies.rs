@@ -88,11 +88,11 @@ async fn copy_has_same_text_and_continues_with_same_bytes() {
         let theirs = house.service.path(house.owner, chat, Some(second.assistant_turn.id), 50).await.unwrap();
         let ours = house.service.path(house.owner, new, None, 50).await.unwrap();
         assert_eq!(ours.turns.last().unwrap().id, leaf);
-        let said = |path: &turnleaf_service::paths::ChatPath| -> Vec<Value> {
+        let contents = |path: &turnleaf_service::paths::ChatPath| -> Vec<Value> {
             let blocks = path.turns.iter().flat_map(|turn| &turn.blocks);
             blocks.map(|block| json!([block.content, block.author, block.created_at])).collect()
         };
-        assert_eq!(said(&ours), said(&theirs));
+        assert_eq!(contents(&ours), contents(&theirs));
         assert!(ours.turns.iter().zip(&theirs.turns).all(|(a, b)| a.id != b.id && a.role == b.role));
         assert!(ours.siblings.values().all(|versions| versions.len() == 1));
         let (origin, turn) = house.service.copy_origin(house.owner, &ours.chat).await.unwrap().unwrap();

@@ -140,9 +140,9 @@ async fn undeletable_chat_is_reported_and_rest_is_deleted() {
         api.house.wait_until_ended(started.assistant_turn.id).await;
         let (status, page) = api.post_form("/forms/delete-everything", &[("word", "delete")]).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{page}");
-        let said = "Some items could not be deleted: new replies keep starting in the chats to be deleted; try again. \
+        let expected = "Some items could not be deleted: new replies keep starting in the chats to be deleted; try again. \
                     The rest was deleted.";
-        assert!(page.contains(said) && !page.contains("Nothing was deleted"), "{page}");
+        assert!(page.contains(expected) && !page.contains("Nothing was deleted"), "{page}");
         assert!(!page.contains("aria-invalid"), "the word is right: {page}");
         assert_eq!(count(&api, "SELECT COUNT(*) FROM chats").await, 1);
         assert_eq!(count(&api, "SELECT COUNT(*) FROM deletions").await, 0);

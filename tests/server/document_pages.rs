@@ -157,14 +157,14 @@ async fn form_files_are_stored_one_by_one() {
         [("a.md", b"# A"), ("b.png", PNG), ("c.txt", b"\xc4\xe3"), ("d.txt", b""), ("e.txt", b"E")];
     let (status, page) = upload(&api, &[("encoding", "")], &files).await;
     assert_eq!(status, StatusCode::OK);
-    for said in [
+    for expected in [
         "a.md",
         "b.png: an image cannot be a document",
         "c.txt: the text encoding",
         "d.txt: the file is empty",
         "e.txt",
     ] {
-        assert!(page.contains(said), "{said}: {page}");
+        assert!(page.contains(expected), "{expected}: {page}");
     }
     let (_, list) = api.call("GET", "/api/documents", None).await;
     assert_eq!(list.as_array().unwrap().len(), 2);

@@ -396,15 +396,15 @@ async fn model_is_sent_pinned_version_with_same_bytes() {
         let reply = id(&started["assistant_turn"]).to_owned();
         let first = shown_references(&api, &reply).await;
         let version = d["version_timestamp"].as_str().unwrap().parse().unwrap();
-        let told = document_prompt::render_document(
+        let rendered = document_prompt::render_document(
             id(&d),
             "The \"plan\"",
             Some(version),
             None,
             "one\ntwo </document>\nthree\n",
         );
-        assert_eq!(first[0]["sha256"], hash(told.as_bytes()), "{first:#?}");
-        let told = document_prompt::render_document(
+        assert_eq!(first[0]["sha256"], hash(rendered.as_bytes()), "{first:#?}");
+        let rendered = document_prompt::render_document(
             id(&d),
             "The \"plan\"",
             Some(version),
@@ -418,7 +418,7 @@ async fn model_is_sent_pinned_version_with_same_bytes() {
             Some((2, 3)),
             "two </document>\nth",
         );
-        assert_ne!(first[1]["sha256"], hash(told.as_bytes()));
+        assert_ne!(first[1]["sha256"], hash(rendered.as_bytes()));
         assert_eq!((&first[1]["sha256"], &first[1]["selection"]), (&json!(hash(lines.as_bytes())), &json!([4, 22])));
         assert_eq!(first[2]["shown_as"], "image");
         assert_eq!(first[2]["sha256"], hash(&[PNG, b"modelscat"].concat()), "the form for models");
@@ -565,15 +565,15 @@ async fn attachments_are_kept_by_edit_retry_copy_and_graft() {
 
 /// Converts a stored block into the form that a client sends.
 fn as_client_block(block: &Value) -> Value {
-    let mut said = json!({});
+    let mut client_block = json!({});
     for name in
         ["type", "text", "blob", "alt", "ref_id", "ref_type", "version_timestamp", "selection_start", "selection_end"]
     {
         if let Some(value) = block.get(name) {
-            said[name] = value.clone();
+            client_block[name] = value.clone();
         }
     }
-    said
+    client_block
 }
 
 #[tokio::test]
@@ -667,7 +667,7 @@ async fn documents_are_found_by_their_titles() {
                 api.call("POST", "/api/documents", Some(json!({ "title": title, "content": "x" }))).await;
             assert_eq!(status, StatusCode::CREATED, "{body}");
         }
-        for (asked, titles) in [
+        for (query, titles) in [
             ("plan", &["Plan B"][..]),
             ("pl%C3%A4n", &["PLÄNE"]),
             ("100%25", &["100% sure"]),
@@ -676,9 +676,9 @@ async fn documents_are_found_by_their_titles() {
             ("%20", &["规格", "1000 things", "100% sure", "PLÄNE", "Plan B"]),
             ("nothing", &[]),
         ] {
-            let (_, list) = api.call("GET", &format!("/api/documents?title={asked}"), None).await;
+            let (_, list) = api.call("GET", &format!("/api/documents?title={query}"), None).await;
             let found: Vec<_> = list.as_array().unwrap().iter().map(|one| one["title"].as_str().unwrap()).collect();
-            assert_eq!(found, titles, "{asked}");
+            assert_eq!(found, titles, "{query}");
         }
         let path = format!("/api/documents?title={}", "x".repeat(257));
         let (status, problem) = api.call("GET", &path, None).await;
@@ -686,8 +686,8 @@ async fn documents_are_found_by_their_titles() {
 
         let (_, list) = api.call("GET", "/api/documents?title=plan", None).await;
         api.call("DELETE", &format!("/api/documents/{}", list[0]["id"].as_str().unwrap()), None).await;
-        for (asked, count) in [("PLAN", 1), ("pl%C3%A4n", 0)] {
-            let (_, trash) = api.call("GET", &format!("/api/documents?deleted=true&title={asked}"), None).await;
+        for (query, count) in [("PLAN", 1), ("pl%C3%A4n", 0)] {
+            let (_, trash) = api.call("GET", &format!("/api/documents?deleted=true&title={query}"), None).await;
             assert_eq!(trash.as_array().unwrap().len(), count, "{trash}");
         }
         api.house.close().await;

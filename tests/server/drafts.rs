@@ -113,8 +113,8 @@ async fn reply_is_copied_with_its_references() {
     for api in apis_with_fake_reader(replies).await {
         let chat = api.create_chat().await;
         let d = document(&api, "Plan", "one\ntwo\nthree").await;
-        let asked = json!([reference_part(&d, 4, 7), { "type": "text", "text": "What is it?" }]);
-        let started = send_and_wait(&api, &chat, asked).await;
+        let content = json!([reference_part(&d, 4, 7), { "type": "text", "text": "What is it?" }]);
+        let started = send_and_wait(&api, &chat, content).await;
         let path = format!("/api/turns/{}/markdown", id(&started["assistant_turn"]));
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
         let body = axum::body::to_bytes(api.send(request).await.into_body(), usize::MAX).await.unwrap();

@@ -34,10 +34,10 @@ pub fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
     command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("GIT_CONFIG_NOSYSTEM", "1");
     match command.output() {
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
             let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success(), "git {arguments:?}: {said}{errors}");
-            Some(format!("{said}{errors}"))
+            assert!(output.status.success(), "git {arguments:?}: {output_text}{errors}");
+            Some(format!("{output_text}{errors}"))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             eprintln!("SKIPPED: there is no git that could read the repository");
@@ -51,15 +51,15 @@ pub fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
 async fn repository(house: &TestServer, chat: ChatId, name: &str) -> Option<std::path::PathBuf> {
     let folder = house.dir.path().join(name);
     house.service.export_git_folder(house.owner, chat, &folder).await.unwrap().unwrap();
-    let said = git(&folder, &["fsck", "--strict", "--full", "--no-dangling"])?;
+    let output_text = git(&folder, &["fsck", "--strict", "--full", "--no-dangling"])?;
     // A repository without commits is valid.
-    let faults: Vec<&str> = said.lines().filter(|line| !line.starts_with("notice: ")).collect();
+    let faults: Vec<&str> = output_text.lines().filter(|line| !line.starts_with("notice: ")).collect();
     assert_eq!(faults, [""; 0], "git has nothing to say of it");
     Some(folder)
 }
 
-fn lines(said: &str) -> Vec<&str> {
-    said.lines().map(str::trim).filter(|line| !line.is_empty()).collect()
+fn lines(output_text: &str) -> Vec<&str> {
+    output_text.lines().map(str::trim).filter(|line| !line.is_empty()).collect()
 }
 
 #[tokio::test]
@@ -103,19 +103,19 @@ async fn git_reads_chat_with_its_turns_its_branches_and_their_models() {
         // A branch is a ref; its provider and model stand in `turnleaf.json` and `branch.json`.
         let refs = git(&folder, &["for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads"]).unwrap();
         let refs: BTreeMap<&str, &str> = lines(&refs).into_iter().map(|line| line.split_once(' ').unwrap()).collect();
-        let beside: Value = serde_json::from_slice(&std::fs::read(folder.join("turnleaf.json")).unwrap()).unwrap();
-        assert_eq!(beside["chat"]["title"], "Hello");
+        let metadata: Value = serde_json::from_slice(&std::fs::read(folder.join("turnleaf.json")).unwrap()).unwrap();
+        assert_eq!(metadata["chat"]["title"], "Hello");
         let branches = house.service.branches(house.owner, chat).await.unwrap();
-        assert_eq!((refs.len(), beside["branches"].as_object().unwrap().len()), (branches.len(), branches.len()));
+        assert_eq!((refs.len(), metadata["branches"].as_object().unwrap().len()), (branches.len(), branches.len()));
         for branch in &branches {
-            let (name, said) = beside["branches"]
+            let (name, branch_metadata) = metadata["branches"]
                 .as_object()
                 .unwrap()
                 .iter()
-                .find(|(_, said)| said["id"] == branch.id.to_string())
+                .find(|(_, branch_metadata)| branch_metadata["id"] == branch.id.to_string())
                 .unwrap();
             assert_eq!(
-                (said["provider"].as_str(), said["model"].as_str()),
+                (branch_metadata["provider"].as_str(), branch_metadata["model"].as_str()),
                 (Some("scripted"), Some(branch.lock.model.as_str()))
             );
             assert_eq!(refs[name.as_str()], commits[&branch.head_turn_id.unwrap()].0);
@@ -133,9 +133,9 @@ async fn git_reads_chat_with_its_turns_its_branches_and_their_models() {
         assert_eq!(files.len(), 1 + 2 * 6, "{files:?}");
         let markdown = git(&folder, &["show", "HEAD:turns/00001-00100/00002-assistant/turn.md"]).unwrap();
         assert!(markdown.contains("<summary>") && markdown.contains("reply 0"), "{markdown}");
-        let said = git(&folder, &["show", "HEAD:turns/00001-00100/00002-assistant/turn.json"]).unwrap();
-        let said: Value = serde_json::from_str(&said).unwrap();
-        assert_eq!(&said, turns.iter().find(|turn| turn["id"] == said["id"]).unwrap());
+        let turn_json = git(&folder, &["show", "HEAD:turns/00001-00100/00002-assistant/turn.json"]).unwrap();
+        let turn_json: Value = serde_json::from_str(&turn_json).unwrap();
+        assert_eq!(&turn_json, turns.iter().find(|turn| turn["id"] == turn_json["id"]).unwrap());
 
         // Exporting is deterministic: a second export, and one after the chat was continued and lost a branch, gives
         // the same commits.
@@ -152,8 +152,8 @@ async fn git_reads_chat_with_its_turns_its_branches_and_their_models() {
         house.wait_until_ended(started.assistant_turn.id).await;
         let grown = repository(&house, chat, "grown.git").await.unwrap();
         let all = |folder: &Path| -> BTreeSet<String> {
-            let said = git(folder, &["rev-list", "--all"]).unwrap();
-            lines(&said).into_iter().map(str::to_owned).collect()
+            let revisions = git(folder, &["rev-list", "--all"]).unwrap();
+            lines(&revisions).into_iter().map(str::to_owned).collect()
         };
         let (before, after) = (all(&folder), all(&grown));
         assert_eq!((after.len(), after.intersection(&before).count()), (8, 6), "two were deleted, two are new");
@@ -280,8 +280,8 @@ async fn page_over_http_includes_images_and_repository_is_zip() {
         let (_, _, again) = get(format!("/api/chats/{chat}/export?format=git")).await;
         assert_eq!(body, again, "the same chat is the same file");
         let folder = unpack_repository(api.house.dir.path(), &body).join("What-is-this.git");
-        if let Some(said) = git(&folder, &["fsck", "--strict", "--full"]) {
-            assert_eq!(said.trim(), "");
+        if let Some(problems) = git(&folder, &["fsck", "--strict", "--full"]) {
+            assert_eq!(problems.trim(), "");
             let path = format!("HEAD:turns/00001-00100/00001-user/{sha256}.png");
             assert_eq!(git(&folder, &["cat-file", "-t", &path]).unwrap().trim(), "blob");
             let markdown = git(&folder, &["show", "HEAD:turns/00001-00100/00001-user/turn.md"]).unwrap();
@@ -411,28 +411,28 @@ async fn import_losses_stay_with_chat_and_are_in_every_export() {
         let html = html.await.unwrap();
         assert!(html.contains("Imported from ChatGPT") && html.contains("not preserved"), "{html}");
         let archive = export_archive(&house, ExportScope::Chat(chat)).await;
-        let said: Value = serde_json::from_slice(&archive).unwrap();
-        let in_archive: ImportOrigin = serde_json::from_value(said["chats"][0]["imported_from"].clone()).unwrap();
+        let exported: Value = serde_json::from_slice(&archive).unwrap();
+        let in_archive: ImportOrigin = serde_json::from_value(exported["chats"][0]["imported_from"].clone()).unwrap();
         assert_eq!(in_archive, kept);
 
         // The origin is exported and imported unchanged.
         let target = TestServer::new(replies(1)).await;
         let report = import_file(&target, "a.json", &archive, false).await;
-        let there = report.chats[0].id.unwrap();
-        assert_eq!(target.service.imported_from(target.owner, there).await.unwrap(), Some(kept));
+        let imported_chat = report.chats[0].id.unwrap();
+        assert_eq!(target.service.imported_from(target.owner, imported_chat).await.unwrap(), Some(kept));
         target.check_invariants().await;
 
         // An image whose bytes are missing from the archive is a difference of its own.
         let (pictured, sha256) = with_picture(&house).await;
         assert_eq!(house.service.imported_from(house.owner, pictured).await.unwrap(), None);
-        let mut said: Value =
+        let mut exported: Value =
             serde_json::from_slice(&export_archive(&house, ExportScope::Chat(pictured)).await).unwrap();
-        said["blobs"] = json!([]);
-        let report = import_file(&target, "b.json", &serde_json::to_vec(&said).unwrap(), false).await;
-        let there = report.chats[0].id.unwrap();
-        let kept = target.service.imported_from(target.owner, there).await.unwrap().unwrap();
+        exported["blobs"] = json!([]);
+        let report = import_file(&target, "b.json", &serde_json::to_vec(&exported).unwrap(), false).await;
+        let imported_chat = report.chats[0].id.unwrap();
+        let kept = target.service.imported_from(target.owner, imported_chat).await.unwrap().unwrap();
         assert_eq!((kept.format.as_str(), kept.differences.len()), ("turnleaf", 1), "{kept:?} {sha256}");
-        let path = target.service.path(target.owner, there, None, 9).await.unwrap();
+        let path = target.service.path(target.owner, imported_chat, None, 9).await.unwrap();
         assert!(path.turns[0].blocks.iter().all(|block| !matches!(block.content, Content::Image { .. })));
 
         let api = TestApi::with_server(house);

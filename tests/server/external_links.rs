@@ -11,9 +11,10 @@ use crate::test_server::{TestServer, streamed_answer, text_step};
 
 #[tokio::test]
 async fn links_to_unnamed_hosts_ask_for_confirmation() {
-    let said = "Read https://docs.example.org/a or https://evil.example/?q=secret.";
+    let reply_text = "Read https://docs.example.org/a or https://evil.example/?q=secret.";
     for house in
-        TestServer::on_every_database(|| ScriptedProvider::new("scripted", [streamed_answer([text_step(said)])])).await
+        TestServer::on_every_database(|| ScriptedProvider::new("scripted", [streamed_answer([text_step(reply_text)])]))
+            .await
     {
         let api = TestApi::with_server(house);
         let started = api.house.send("What is on docs.example.org?").await;
@@ -48,8 +49,8 @@ async fn confirmation_page_does_not_redirect_by_itself() {
         let (status, page) = get(&api, &format!("/leave?to={to}")).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{to}");
         // The page's own forms return to its address, which contains the target, but no link leads to the target.
-        let leads = ["javascript:", "data:", "//evil", "https:"].map(|way| format!("href=\"{way}"));
-        assert!(leads.iter().all(|way| !page.contains(way)) && !page.contains("Open link<"), "{page}");
+        let leads = ["javascript:", "data:", "//evil", "https:"].map(|scheme| format!("href=\"{scheme}"));
+        assert!(leads.iter().all(|scheme| !page.contains(scheme)) && !page.contains("Open link<"), "{page}");
     }
     let (status, page) = get(&api, "/leave?to=https%3A%2F%2Fa.example%2F%3F%22%3E%3Cscript%3E").await;
     assert_eq!(status, StatusCode::OK);

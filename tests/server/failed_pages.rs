@@ -201,10 +201,14 @@ async fn chat_is_renamed_and_deleted_without_script() {
     assert_eq!((renamed.status, renamed.to), (StatusCode::SEE_OTHER, format!("{settings}?saved=1")));
     assert_eq!(api.call("GET", &format!("/api/chats/{chat}"), None).await.1["title"], "Plans & more");
     let long = "x".repeat(limits::TITLE_CHARS + 1);
-    for (title, why) in [("", "must not be empty"), (long.as_str(), "at most 200 characters")] {
+    for (title, reason) in [("", "must not be empty"), (long.as_str(), "at most 200 characters")] {
         let refused = send_request(&api, "POST", "/forms/rename", &[], &format!("chat_id={chat}&title={title}")).await;
         assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{title}");
-        assert!(refused.text.contains(why) && refused.text.contains(&format!("value=\"{title}\"")), "{}", refused.text);
+        assert!(
+            refused.text.contains(reason) && refused.text.contains(&format!("value=\"{title}\"")),
+            "{}",
+            refused.text
+        );
     }
     assert_eq!(api.call("GET", &format!("/api/chats/{chat}"), None).await.1["title"], "Plans & more");
 
@@ -229,11 +233,15 @@ async fn short_document_urls_redirect_to_long_ones() {
         (format!("/docs/{NOBODY}?sel=10-42"), format!("/documents/{NOBODY}?lines=10-42")),
         (format!("/docs/{NOBODY}?sel=%0d%0aX:1"), format!("/documents/{NOBODY}")),
     ] {
-        let came = send_request(&api, "GET", &path, &[], "").await;
-        assert_eq!((came.status, came.to), (StatusCode::PERMANENT_REDIRECT, to), "{path}");
+        let response = send_request(&api, "GET", &path, &[], "").await;
+        assert_eq!((response.status, response.to), (StatusCode::PERMANENT_REDIRECT, to), "{path}");
     }
-    let came = send_request(&api, "GET", &format!("/docs/{NOBODY}?v=2026-01-02T03:04:05Z&sel=1-2"), &[], "").await;
-    assert!(came.to.contains("?version=2026-01-02T03:04:05") && came.to.ends_with("&lines=1-2"), "{}", came.to);
+    let response = send_request(&api, "GET", &format!("/docs/{NOBODY}?v=2026-01-02T03:04:05Z&sel=1-2"), &[], "").await;
+    assert!(
+        response.to.contains("?version=2026-01-02T03:04:05") && response.to.ends_with("&lines=1-2"),
+        "{}",
+        response.to
+    );
     api.house.close().await;
 }
 
@@ -247,9 +255,9 @@ async fn chat_tool_permissions_are_listed_and_revoked() {
     for chat in [&chat, &other] {
         let id = Some(chat.parse().unwrap());
         let (server, tool) = ("files".to_owned(), "write".to_owned());
-        let said =
+        let policy =
             StoredPolicy { chat: id, server, tool, host: None, policy: ToolApprovalPolicy::Allow, schema_hash: None };
-        tool_policies::put(&mut tx, house.owner, &said, now).await.unwrap();
+        tool_policies::put(&mut tx, house.owner, &policy, now).await.unwrap();
     }
     tx.commit().await.unwrap();
     let tools = format!("/c/{chat}/tools");
@@ -260,7 +268,7 @@ async fn chat_tool_permissions_are_listed_and_revoked() {
     assert_eq!((taken.status, taken.to), (StatusCode::SEE_OTHER, format!("{tools}?done=asks")));
     assert!(!send_request(&api, "GET", &tools, &[], "").await.text.contains("Allowed in this chat"));
     let left = house.service.tool_policies(house.owner).await.unwrap();
-    assert_eq!(left.iter().map(|said| said.chat.unwrap().to_string()).collect::<Vec<_>>(), [other]);
+    assert_eq!(left.iter().map(|policy| policy.chat.unwrap().to_string()).collect::<Vec<_>>(), [other]);
     let nobodys = format!("chat_id={NOBODY}&server=files&tool=write");
     let refused = send_request(&api, "POST", "/forms/tools/ask-again", &[], &nobodys).await;
     assert_eq!(refused.status, StatusCode::NOT_FOUND);

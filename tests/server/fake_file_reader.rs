@@ -63,11 +63,11 @@ impl FileReader for FakeFileReader {
             if bytes.ends_with(b"huge") {
                 return Err(ConversionError::ImageTooLarge("50 megapixels".into()));
             }
-            let form = |what: &str, side| EncodedImage {
+            let form = |content: &str, side| EncodedImage {
                 mime: "image/png",
                 width: side,
                 height: side,
-                bytes: [PNG, what.as_bytes(), &bytes[PNG.len()..]].concat().into(),
+                bytes: [PNG, content.as_bytes(), &bytes[PNG.len()..]].concat().into(),
             };
             Ok(ConvertedPicture {
                 image: match bytes[PNG.len()..].starts_with(CLEAN) {

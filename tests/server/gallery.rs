@@ -127,7 +127,7 @@ async fn every_state_is_on_its_page() {
             "name=\"q\"",
         ],
     );
-    let composer = async |standing| page(&api, GallerySheet::Composer(standing)).await;
+    let composer = async |sample| page(&api, GallerySheet::Composer(sample)).await;
     let arriving = composer(ComposerSample::UploadingFiles).await;
     for state in ["lost", "failed", "sending", "waiting"] {
         assert!(arriving.contains(&format!("data-state=\"{state}\"")), "{state}");
@@ -145,28 +145,28 @@ async fn every_state_is_on_its_page() {
 /// Components that the gallery does not render, with the reason. Most of them are a page or an overlay that only
 /// exists in a browser, where screenshots and axe check it (`end2end/tests/pictures`,
 /// `end2end/tests/hydrate/accessible_states.spec.ts`).
-const NOT_DRAWN: [(&str, &str); 21] = [
+const NOT_RENDERED: [(&str, &str); 21] = [
     ("App", "the whole page"),
-    ("ChatList", "waits for the server; its rows are drawn, and what stands around them"),
+    ("ChatList", "waits for the server; its rows are rendered, and their surroundings"),
     ("ChatPageView", "the page of a chat"),
     ("ChatScreen", "the page of a chat"),
-    ("ConnectionBanner", "listens to the network; its bars are drawn"),
+    ("ConnectionBanner", "listens to the network; its bars are rendered"),
     ("FollowWithoutScript", "nothing to be seen"),
     ("HomeScreen", "the page of a new chat"),
     ("HomePage", "the page of a new chat"),
-    ("LoadFailedView", "a page; what it shows is drawn"),
+    ("LoadFailedView", "a page; its contents are rendered"),
     ("LiveRegions", "for ears alone"),
-    ("Loading", "waits; its outline is drawn"),
-    ("MissingView", "a page; what it shows is drawn"),
-    ("NotFoundPage", "a page; what it shows is drawn"),
-    ("PaletteBody", "asks the browser and the server; what it shows is drawn"),
+    ("Loading", "waits; its outline is rendered"),
+    ("MissingView", "a page; its contents are rendered"),
+    ("NotFoundPage", "a page; its contents are rendered"),
+    ("PaletteBody", "asks the browser and the server; its contents are rendered"),
     ("PaletteDialog", "asks the browser and the server"),
     ("RecentChats", "waits for the server"),
     ("Shortcuts", "listens to the keyboard; its table is a dialog of the browser"),
-    ("SidePanel", "fetches its code; the tree in it is drawn"),
-    ("Sidebar", "the column of every page; its parts are drawn"),
-    ("TreePageView", "the page of a tree; the tree is drawn"),
-    ("TreeScreen", "the page of a tree; the tree is drawn"),
+    ("SidePanel", "fetches its code; its tree is rendered"),
+    ("Sidebar", "the column of every page; its parts are rendered"),
+    ("TreePageView", "the page of a tree; the tree is rendered"),
+    ("TreeScreen", "the page of a tree; the tree is rendered"),
 ];
 
 /// The name of a component and its file.
@@ -226,8 +226,8 @@ impl ComponentSources {
                     .filter_map(|line| line.replace("pub(super)", "pub").strip_prefix("pub fn ").map(String::from));
                 let names: Vec<String> =
                     functions.filter_map(|line| Some(line.split(['(', '<']).next()?.to_owned())).collect();
-                let takes = |line: &&str| line.contains(&module) && names.iter().any(|name| has_word(line, name));
-                if uses.iter().any(takes) && found.insert(other.clone()) {
+                let renders = |line: &&str| line.contains(&module) && names.iter().any(|name| has_word(line, name));
+                if uses.iter().any(renders) && found.insert(other.clone()) {
                     open.push(other.clone());
                 }
             }
@@ -280,23 +280,23 @@ fn every_component_is_in_gallery_or_exempted() {
             waiting.extend(sources.components.keys().filter(|(at, _)| at == file).cloned());
         }
     }
-    let mut drawn = BTreeSet::new();
+    let mut rendered = BTreeSet::new();
     while let Some(next) = waiting.pop() {
         let mut more = Vec::new();
         for file in sources.files_rendering(&next.0) {
             let texts = [sources.components.get(&next), sources.rest.get(&file)];
             more.extend(texts.into_iter().flatten().flat_map(|text| sources.components_rendered_in(Some(&file), text)));
         }
-        if drawn.insert(next) {
+        if rendered.insert(next) {
             waiting.extend(more);
         }
     }
     let missing: BTreeSet<&str> =
-        sources.components.keys().filter(|one| !drawn.contains(*one)).map(|(_, name)| name.as_str()).collect();
-    let excused: BTreeSet<&str> = NOT_DRAWN.iter().map(|(name, _)| *name).collect();
+        sources.components.keys().filter(|one| !rendered.contains(*one)).map(|(_, name)| name.as_str()).collect();
+    let excused: BTreeSet<&str> = NOT_RENDERED.iter().map(|(name, _)| *name).collect();
     let unexcused: Vec<_> = missing.difference(&excused).collect();
     assert!(unexcused.is_empty(), "neither in src/server/gallery nor in the list with a reason: {unexcused:?}");
     let stale: Vec<_> = excused.difference(&missing).collect();
     assert!(stale.is_empty(), "in the gallery by now, or gone: {stale:?}");
-    assert!(drawn.len() > 80, "{}", drawn.len());
+    assert!(rendered.len() > 80, "{}", rendered.len());
 }

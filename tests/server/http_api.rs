@@ -119,9 +119,10 @@ async fn script_can_hold_conversation() {
 
     let (_, lines) = api.read_events(&turn, &[("accept", "application/x-ndjson")]).await;
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let said: String = lines.iter().filter(|l| l["type"] == "text").map(|l| l["content"].as_str().unwrap()).collect();
+    let reply_text: String =
+        lines.iter().filter(|l| l["type"] == "text").map(|l| l["content"].as_str().unwrap()).collect();
     assert_eq!(lines[0], json!({ "type": "thinking", "content": "hm" }));
-    assert_eq!(said, "Hello");
+    assert_eq!(reply_text, "Hello");
 
     let (status, again) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(key)).await;
     assert_eq!((status, &again["assistant_turn"]["id"]), (StatusCode::OK, &started["assistant_turn"]["id"]));
@@ -143,12 +144,12 @@ async fn ndjson_events_match_documented_format() {
     let call = delta_step(
         json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": "{}" } }] }),
     );
-    let asks =
+    let calls =
         [vec![thinking_step("first"), text_step("I look."), call], crate::test_server::finish_steps("tool_calls")]
             .concat();
     let provider = ScriptedProvider::new(
         "scripted",
-        [ScriptedAnswer::Stream(asks), streamed_answer([thinking_step("second"), text_step("Seen.")])],
+        [ScriptedAnswer::Stream(calls), streamed_answer([thinking_step("second"), text_step("Seen.")])],
     )
     .with_tools(
         vec![turnleaf::domain::tool::ToolSpec {
@@ -167,7 +168,7 @@ async fn ndjson_events_match_documented_format() {
     let (_, lines) = api.read_events(turn, &[("accept", "application/x-ndjson, text/event-stream;q=0.1")]).await;
     assert!(lines.ends_with('\n'));
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let mut told: Vec<(String, String)> = Vec::new();
+    let mut merged: Vec<(String, String)> = Vec::new();
     for line in &lines {
         let fields = line.as_object().unwrap();
         assert!(fields.keys().all(|key| ["type", "content", "append"].contains(&key.as_str())), "{line}");
@@ -175,17 +176,17 @@ async fn ndjson_events_match_documented_format() {
         let appends = match kind {
             "thinking" => line["append"] == true,
             // Consecutive text lines belong together without `append`.
-            "text" => told.last().is_some_and(|(last, _)| last == "text") && fields.len() == 2,
+            "text" => merged.last().is_some_and(|(last, _)| last == "text") && fields.len() == 2,
             other => panic!("{other}"),
         };
         if appends {
-            told.last_mut().unwrap().1.push_str(content);
+            merged.last_mut().unwrap().1.push_str(content);
         } else {
-            told.push((kind.into(), content.into()));
+            merged.push((kind.into(), content.into()));
         }
     }
-    let told: Vec<(&str, &str)> = told.iter().map(|(kind, content)| (kind.as_str(), content.as_str())).collect();
-    assert_eq!(told, [("thinking", "first"), ("text", "I look."), ("thinking", "second"), ("text", "Seen.")]);
+    let merged: Vec<(&str, &str)> = merged.iter().map(|(kind, content)| (kind.as_str(), content.as_str())).collect();
+    assert_eq!(merged, [("thinking", "first"), ("text", "I look."), ("thinking", "second"), ("text", "Seen.")]);
 
     // A cursor after the start of a block gets only deltas of it.
     let (_, events) = api.read_events(turn, &[]).await;

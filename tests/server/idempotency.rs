@@ -102,7 +102,7 @@ async fn idempotency_key_belongs_to_one_request_across_endpoints() {
         let api = TestApi::with_server(house);
         let chat = api.create_chat().await;
         let turns = format!("/api/chats/{chat}/turns");
-        let say = |name: &str| json!({ "text": "hi", "client_request_id": name });
+        let message = |name: &str| json!({ "text": "hi", "client_request_id": name });
         let mismatch = (StatusCode::CONFLICT, json!("idempotency_mismatch"));
         let post = async |path: &str, body: Value| {
             let (status, answer) = api.call("POST", path, Some(body)).await;
@@ -110,10 +110,10 @@ async fn idempotency_key_belongs_to_one_request_across_endpoints() {
         };
         let made = post("/api/chats", with_client_request_id(&json!({ "title": "One" }), "a")).await;
         assert_eq!(made.0, StatusCode::CREATED);
-        let (status, code, _) = post(&turns, say("a")).await;
+        let (status, code, _) = post(&turns, message("a")).await;
         assert_eq!((status, code), mismatch);
 
-        let (status, _, started) = post(&turns, say("b")).await;
+        let (status, _, started) = post(&turns, message("b")).await;
         assert_eq!(status, StatusCode::CREATED, "{started}");
         let reply: TurnId = started["assistant_turn"]["id"].as_str().unwrap().parse().unwrap();
         api.house.wait_until_ended(reply).await;
@@ -128,11 +128,11 @@ async fn idempotency_key_belongs_to_one_request_across_endpoints() {
             let (status, code, answer) = post(path, body).await;
             assert_eq!((status, code), mismatch, "{path} {answer}");
         }
-        assert_eq!(post(&turns, say("b")).await.0, StatusCode::OK);
+        assert_eq!(post(&turns, message("b")).await.0, StatusCode::OK);
 
         // Keys of other requests expire after a day, but the key of a turn is kept with it.
         api.house.sql("DELETE FROM requests").await;
-        assert_eq!(post(&turns, say("b")).await.0, StatusCode::OK);
+        assert_eq!(post(&turns, message("b")).await.0, StatusCode::OK);
         let (status, code, _) = post("/api/chats", with_client_request_id(&json!({}), "b")).await;
         assert_eq!((status, code), mismatch);
         api.house.check_invariants().await;
@@ -152,14 +152,14 @@ async fn concurrent_requests_with_one_key_are_one_or_refused() {
         for round in 0..8 {
             let name = format!("round {round}");
             let turns = format!("/api/chats/{chat}/turns");
-            let say = json!({ "text": "hi", "client_request_id": name });
+            let message = json!({ "text": "hi", "client_request_id": name });
             let make = with_client_request_id(&json!({ "title": "One" }), &name);
-            let (said, made) =
-                tokio::join!(api.call("POST", &turns, Some(say)), api.call("POST", "/api/chats", Some(make)));
-            let mut both = [said.0, made.0];
+            let (sent, made) =
+                tokio::join!(api.call("POST", &turns, Some(message)), api.call("POST", "/api/chats", Some(make)));
+            let mut both = [sent.0, made.0];
             both.sort();
-            assert_eq!(both, [StatusCode::CREATED, StatusCode::CONFLICT], "{said:?} {made:?}");
-            if let Some(reply) = said.1.pointer("/assistant_turn/id").and_then(Value::as_str) {
+            assert_eq!(both, [StatusCode::CREATED, StatusCode::CONFLICT], "{sent:?} {made:?}");
+            if let Some(reply) = sent.1.pointer("/assistant_turn/id").and_then(Value::as_str) {
                 api.house.wait_until_ended(reply.parse().unwrap()).await;
             }
         }

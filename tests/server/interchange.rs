@@ -122,22 +122,22 @@ pub async fn varied_chat(house: &TestServer) -> ChatId {
     let first = house.send("Hello").await;
     house.wait_until_ended(first.assistant_turn.id).await;
     let chat = first.chat.id;
-    let say = async |after: TurnId, words: &str, place: PlacementRequest| {
+    let send_at = async |after: TurnId, words: &str, place: PlacementRequest| {
         let place = PlacementRequest { prev_turn_id: Some(after), ..place };
         let turn = TurnRequest { chat_id: Some(chat), place, ..message_to_send(words) };
         let started = house.service.start_turn(house.owner, turn).await.unwrap();
         house.wait_until_ended(started.assistant_turn.id).await;
         started.assistant_turn.id
     };
-    let second = say(first.assistant_turn.id, "Go on", PlacementRequest::default()).await;
-    say(first.assistant_turn.id, "Or else", PlacementRequest::default()).await;
+    let second = send_at(first.assistant_turn.id, "Go on", PlacementRequest::default()).await;
+    send_at(first.assistant_turn.id, "Or else", PlacementRequest::default()).await;
     let other = PlacementRequest {
         provider: Some("scripted".into()),
         model: Some("model-b".into()),
         may_branch: true,
         ..PlacementRequest::default()
     };
-    say(second, "With another model", other).await;
+    send_at(second, "With another model", other).await;
     chat
 }
 
@@ -220,9 +220,9 @@ async fn foreign_tree_is_imported_with_versions_and_last_position() {
         assert_eq!((report.format, report.imported, report.turns, report.branches), (Some("chatgpt"), 1, 3, 2));
         let chat = report.chats[0].id.unwrap();
         let path = house.service.path(house.owner, chat, None, 10).await.unwrap();
-        let said: Vec<String> = path.turns.iter().map(turnleaf::domain::Turn::content_text).collect();
+        let texts: Vec<String> = path.turns.iter().map(turnleaf::domain::Turn::content_text).collect();
         assert_eq!(
-            (path.chat.title.as_str(), said.as_slice()),
+            (path.chat.title.as_str(), texts.as_slice()),
             ("A tree", ["Hello".to_owned(), "Good day".to_owned()].as_slice())
         );
         let reply = path.turns.last().unwrap();
@@ -413,9 +413,12 @@ async fn offered_tools_are_imported_as_far_as_available() {
             let report = import_file(&target, "all.json", &archive, false).await;
             assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
             assert_eq!(looked.findings, []);
-            let there = report.chats[0].id.unwrap();
-            assert_eq!(chat_tools::find(&target.db, target.owner, there).await.unwrap(), Some(choice.clone()));
-            assert_eq!(without_ids(&export_archive(&target, ExportScope::Chat(there)).await), without_ids(&archive));
+            let imported_chat = report.chats[0].id.unwrap();
+            assert_eq!(chat_tools::find(&target.db, target.owner, imported_chat).await.unwrap(), Some(choice.clone()));
+            assert_eq!(
+                without_ids(&export_archive(&target, ExportScope::Chat(imported_chat)).await),
+                without_ids(&archive)
+            );
             target.check_invariants().await;
             target.close().await;
         }
@@ -430,11 +433,11 @@ async fn offered_tools_are_imported_as_far_as_available() {
             for name in ["files/read", "files/*", "a tool of tomorrow"] {
                 assert!(report.findings.iter().any(|one| one.text.contains(&format!("`{name}`"))), "{report:#?}");
             }
-            let there = report.chats[0].id.unwrap();
-            let kept = chat_tools::find(&target.db, target.owner, there).await.unwrap().unwrap();
+            let imported_chat = report.chats[0].id.unwrap();
+            let kept = chat_tools::find(&target.db, target.owner, imported_chat).await.unwrap().unwrap();
             assert_eq!((kept.on, kept.client), (vec![on[0].to_owned(), on[3].into()], choice.client.clone()));
             // The loss is stored with the chat as a difference from its source.
-            let source = target.service.imported_from(target.owner, there).await.unwrap().unwrap();
+            let source = target.service.imported_from(target.owner, imported_chat).await.unwrap().unwrap();
             assert_eq!(source.differences, report.findings);
             target.check_invariants().await;
             target.close().await;
@@ -452,8 +455,8 @@ async fn offered_tools_are_imported_as_far_as_available() {
         value["chats"][0].as_object_mut().unwrap().remove("tools");
         let report = import_file(&target, "before.json", &serde_json::to_vec(&value).unwrap(), false).await;
         assert_eq!((report.imported, report.findings.as_slice()), (1, [].as_slice()));
-        let there = report.chats[0].id.unwrap();
-        assert_eq!(chat_tools::find(&target.db, target.owner, there).await.unwrap(), None);
+        let imported_chat = report.chats[0].id.unwrap();
+        assert_eq!(chat_tools::find(&target.db, target.owner, imported_chat).await.unwrap(), None);
         target.close().await;
         source.close().await;
     }

@@ -25,7 +25,7 @@ fn response_keeping_provider(answers: impl IntoIterator<Item = ScriptedAnswer>) 
         .with_protocol_of(ResponsesEndpoint::new(&endpoint, HttpClient::default()))
 }
 
-fn said(text: &str) -> Value {
+fn message_item(text: &str) -> Value {
     json!({"type": "message", "id": format!("msg_{text}"), "role": "assistant",
         "content": [{"type": "output_text", "text": text}]})
 }
@@ -94,11 +94,11 @@ fn words(entries: &[(&str, &str)]) -> Vec<(Value, Value)> {
 #[tokio::test]
 async fn branch_continues_from_last_response_and_no_item_is_sent_twice() {
     let provider = with_tool(response_keeping_provider([
-        response("resp_1", &[said("A1")]),
+        response("resp_1", &[message_item("A1")]),
         response("resp_2", &[call("a")]),
         response("resp_3", &[call("b"), call("c")]),
-        response("resp_4", &[said("A2")]),
-        response("resp_5", &[said("A3")]),
+        response("resp_4", &[message_item("A2")]),
+        response("resp_5", &[message_item("A3")]),
     ]));
     let log = provider.log();
     let house = TestServer::new(provider).await;
@@ -131,12 +131,12 @@ async fn branch_continues_from_last_response_and_no_item_is_sent_twice() {
 #[tokio::test]
 async fn new_branch_and_other_model_start_with_complete_path() {
     let provider = response_keeping_provider([
-        response("resp_1", &[said("A1")]),
-        response("resp_2", &[said("A2")]),
-        response("resp_3", &[said("again")]),
-        response("resp_4", &[said("edited")]),
-        response("resp_5", &[said("other")]),
-        response("resp_6", &[said("A3")]),
+        response("resp_1", &[message_item("A1")]),
+        response("resp_2", &[message_item("A2")]),
+        response("resp_3", &[message_item("again")]),
+        response("resp_4", &[message_item("edited")]),
+        response("resp_5", &[message_item("other")]),
+        response("resp_6", &[message_item("A3")]),
     ]);
     let log = provider.log();
     let house = TestServer::new(provider).await;
@@ -154,7 +154,7 @@ async fn new_branch_and_other_model_start_with_complete_path() {
     );
     let again = retry.await.unwrap();
     wait_until_complete(&house, &again).await;
-    assert_eq!(request_at(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])), "Retry");
+    assert_eq!(request_at(&log, 2), (None, json!([user("U1"), message_item("A1"), user("U2")])), "Retry");
     assert_eq!(kept_response(&house, &again).await, expected_response(again.assistant_turn.id, "resp_3"));
     assert_eq!(
         kept_response(&house, &second).await,
@@ -165,7 +165,7 @@ async fn new_branch_and_other_model_start_with_complete_path() {
     let edit = TurnRequest { chat_id: Some(first.chat.id), ..message_to_send("U2, better") };
     let edited = house.service.edit_turn(house.owner, second.user_turn.id, edit).await.unwrap();
     wait_until_complete(&house, &edited).await;
-    assert_eq!(request_at(&log, 3), (None, json!([user("U1"), said("A1"), user("U2, better")])), "edited");
+    assert_eq!(request_at(&log, 3), (None, json!([user("U1"), message_item("A1"), user("U2, better")])), "edited");
 
     let place = PlacementRequest {
         prev_turn_id: Some(second.assistant_turn.id),
@@ -195,9 +195,9 @@ async fn new_branch_and_other_model_start_with_complete_path() {
 #[tokio::test]
 async fn no_response_is_continued_after_model_break() {
     let provider = response_keeping_provider([
-        response("resp_1", &[said("A1")]),
-        response("resp_2", &[said("other")]),
-        response("resp_3", &[said("another")]),
+        response("resp_1", &[message_item("A1")]),
+        response("resp_2", &[message_item("other")]),
+        response("resp_3", &[message_item("another")]),
     ]);
     let log = provider.log();
     let house = TestServer::new(provider).await;
@@ -226,11 +226,11 @@ async fn no_response_is_continued_after_model_break() {
 #[tokio::test]
 async fn unknown_response_is_repaired_once_and_cleared() {
     let provider = response_keeping_provider([
-        response("resp_1", &[said("A1")]),
+        response("resp_1", &[message_item("A1")]),
         refused_answer(UNKNOWN),
-        response("resp_2", &[said("A2")]),
-        response("resp_3", &[said("A3")]),
-        response("resp_4", &[said("A4")]),
+        response("resp_2", &[message_item("A2")]),
+        response("resp_3", &[message_item("A3")]),
+        response("resp_4", &[message_item("A4")]),
     ]);
     let log = provider.log();
     let house = TestServer::new(provider).await;
@@ -240,7 +240,7 @@ async fn unknown_response_is_repaired_once_and_cleared() {
     let turn = wait_until_complete(&house, &second).await;
     assert_eq!((turn.content_text().as_str(), notices(&turn)), ("A2", vec![(0, "sent_whole")]));
     assert_eq!(request_at(&log, 1), continuation_request("resp_1", json!([user("U2")])));
-    assert_eq!(request_at(&log, 2), (None, json!([user("U1"), said("A1"), user("U2")])));
+    assert_eq!(request_at(&log, 2), (None, json!([user("U1"), message_item("A1"), user("U2")])));
     assert_eq!(kept_response(&house, &second).await, None);
     let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
     let repairs = |at: usize| made[at].request_manifest.get("repair").cloned();
@@ -251,7 +251,7 @@ async fn unknown_response_is_repaired_once_and_cleared() {
     // The next request sends the whole path, and the one after it continues from its response.
     let third = send_next(&house, &second, "U3").await;
     let turn = wait_until_complete(&house, &third).await;
-    let whole = json!([user("U1"), said("A1"), user("U2"), said("A2"), user("U3")]);
+    let whole = json!([user("U1"), message_item("A1"), user("U2"), message_item("A2"), user("U3")]);
     assert_eq!((request_at(&log, 3), notices(&turn)), ((None, whole), vec![]));
     wait_until_complete(&house, &send_next(&house, &third, "U4").await).await;
     assert_eq!(request_at(&log, 4), continuation_request("resp_3", json!([user("U4")])));
@@ -264,7 +264,7 @@ async fn lost_response_in_tool_loop_is_repaired() {
         response("resp_1", &[call("a")]),
         refused_answer(UNKNOWN),
         response("resp_2", &[call("b")]),
-        response("resp_3", &[said("A1")]),
+        response("resp_3", &[message_item("A1")]),
     ]));
     let log = provider.log();
     let house = TestServer::new(provider).await;
@@ -282,7 +282,7 @@ async fn lost_response_in_tool_loop_is_repaired() {
 #[tokio::test]
 async fn request_refused_in_both_forms_fails_after_two_attempts() {
     let provider = response_keeping_provider([
-        response("resp_1", &[said("A1")]),
+        response("resp_1", &[message_item("A1")]),
         refused_answer(UNKNOWN),
         refused_answer(UNKNOWN),
     ]);
@@ -301,16 +301,16 @@ async fn incomplete_reply_is_not_continued() {
     let broken = vec![begun()];
     let limited = vec![begun(), ending("resp_2", "incomplete", &[])];
     let unkept = vec![event_step(json!({"type": "response.completed",
-        "response": {"id": "resp_2", "status": "completed", "store": false, "output": [said("So")]}}))];
-    for (what, steps, status) in [
+        "response": {"id": "resp_2", "status": "completed", "store": false, "output": [message_item("So")]}}))];
+    for (case, steps, status) in [
         ("broken", broken, TurnStatus::Error),
         ("at its limit", limited, TurnStatus::Complete),
         ("not kept", unkept, TurnStatus::Complete),
     ] {
         let provider = response_keeping_provider([
-            response("resp_1", &[said("A1")]),
+            response("resp_1", &[message_item("A1")]),
             ScriptedAnswer::Stream(steps),
-            response("resp_3", &[said("A3")]),
+            response("resp_3", &[message_item("A3")]),
         ]);
         let log = provider.log();
         let house = TestServer::new(provider).await;
@@ -318,10 +318,10 @@ async fn incomplete_reply_is_not_continued() {
         wait_until_complete(&house, &first).await;
         let second = send_next(&house, &first, "U2").await;
         let turn = house.wait_until_ended(second.assistant_turn.id).await;
-        assert_eq!(turn.status, status, "{what}: {:?}", turn.error);
+        assert_eq!(turn.status, status, "{case}: {:?}", turn.error);
         wait_until_complete(&house, &send_next(&house, &second, "U3").await).await;
         let (id, input) = request_at(&log, 2);
-        assert_eq!((id, &input[0]), (None, &user("U1")), "{what}");
+        assert_eq!((id, &input[0]), (None, &user("U1")), "{case}");
         house.check_invariants().await;
     }
 }
@@ -332,9 +332,9 @@ async fn stopped_reply_is_not_continued() {
     let created =
         event_step(json!({"type": "response.created", "response": {"id": "resp_2", "status": "in_progress"}}));
     let provider = response_keeping_provider([
-        response("resp_1", &[said("A1")]),
+        response("resp_1", &[message_item("A1")]),
         ScriptedAnswer::Stream(vec![created, begun, ScriptedStep::Hang]),
-        response("resp_3", &[said("A3")]),
+        response("resp_3", &[message_item("A3")]),
     ]);
     let log = provider.log();
     let house = TestServer::new(provider).await;
@@ -357,9 +357,11 @@ async fn stopped_reply_is_not_continued() {
 
 #[tokio::test]
 async fn disabled_storage_keeps_and_names_no_response() {
-    let provider =
-        ScriptedProvider::new("scripted", [response("resp_1", &[said("A1")]), response("resp_2", &[said("A2")])])
-            .with_protocol_of(ResponsesEndpoint::new(&endpoint(ProviderApi::OpenaiResponses), HttpClient::default()));
+    let provider = ScriptedProvider::new(
+        "scripted",
+        [response("resp_1", &[message_item("A1")]), response("resp_2", &[message_item("A2")])],
+    )
+    .with_protocol_of(ResponsesEndpoint::new(&endpoint(ProviderApi::OpenaiResponses), HttpClient::default()));
     let log = provider.log();
     let house = TestServer::new(provider).await;
     let first = house.send("U1").await;

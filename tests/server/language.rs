@@ -41,8 +41,8 @@ async fn page_is_in_language_of_its_reader() {
         (&[("cookie", "turnleaf_language=\"><script>")], "en", "Skip to the message box"),
     ] {
         for path in ["/", "/settings/general", "/usage", "/nothing/here"] {
-            let (_, said, html) = get(&api, path, headers).await;
-            assert_eq!(said, lang, "{path} {headers:?}");
+            let (_, content_language, html) = get(&api, path, headers).await;
+            assert_eq!(content_language, lang, "{path} {headers:?}");
             assert!(html.contains(&format!("<html lang=\"{lang}\"")), "{path}: {html}");
         }
         let (_, _, html) = get(&api, "/", headers).await;

@@ -70,9 +70,10 @@ async fn outline(house: &TestServer) -> Vec<String> {
             let exchange = exchanges.iter().find(|exchange| exchange["id"] == turn["exchange_id"]).unwrap();
             assert_eq!(exchange["kind"], "import");
             let thinks = if exchange["is_thinking_mode"] == true { " thinks" } else { "" };
-            let said: Vec<String> = turn["blocks"].as_array().unwrap().iter().map(|block| line(block, turn)).collect();
+            let blocks: Vec<String> =
+                turn["blocks"].as_array().unwrap().iter().map(|block| line(block, turn)).collect();
             let (role, status) = (turn["role"].as_str().unwrap(), turn["status"].as_str().unwrap());
-            lines.push(format!("{role}{thinks} {status}: {}", said.join(" | ")));
+            lines.push(format!("{role}{thinks} {status}: {}", blocks.join(" | ")));
         }
     }
     lines
@@ -112,16 +113,16 @@ async fn import_and_outline(
     assert_eq!(outline(house).await, before, "a look stores nothing");
     let report = import_legacy(house, source, schema, false).await;
     assert_eq!(counts_only(&looked), counts_only(&report));
-    let there = outline(house).await;
+    let outline_lines = outline(house).await;
     let again = import_legacy(house, source, schema, false).await;
     assert_eq!((again.imported, again.known, again.left_out), (0, report.imported, report.left_out));
-    assert_eq!(outline(house).await, there, "the same taken in again adds nothing");
+    assert_eq!(outline(house).await, outline_lines, "the same taken in again adds nothing");
     for report in [&report, &again] {
         assert_eq!(report.conversations, report.imported + report.known + report.left_out);
         assert_eq!(report.stopped, None);
     }
     house.check_invariants().await;
-    (report, there)
+    (report, outline_lines)
 }
 
 fn tables(report: &ImportReport) -> Vec<(&str, u64, u64)> {
@@ -168,8 +169,8 @@ async fn four_tables_with_turns_are_imported_with_stored_mode() {
     for house in TestServer::on_every_database(|| replies(1)).await {
         for (number, LegacySample { source, .. }) in samples.iter().enumerate() {
             if number == 0 {
-                let (report, there) = import_and_outline(&house, source, LegacySchema::Messages).await;
-                assert_eq!(there, expected([true, false, true]));
+                let (report, outline_lines) = import_and_outline(&house, source, LegacySchema::Messages).await;
+                assert_eq!(outline_lines, expected([true, false, true]));
                 assert_eq!((report.conversations, report.imported, report.left_out), (4, 3, 1));
                 assert_eq!((report.turns, report.branches, report.lost), (10, 3, 1));
                 assert_eq!(
@@ -182,14 +183,14 @@ async fn four_tables_with_turns_are_imported_with_stored_mode() {
                         ("ThinkBlocks", 3, 0)
                     ]
                 );
-                let told = issue_lines(&report).join("\n");
+                let issues = issue_lines(&report).join("\n");
                 for words in [
                     "lost Conversations: content of UserName cannot be imported",
                     "its conversation is missing",
                     "the conversation has no messages",
                     "the tool call `clock` has no result: imported as stopped",
                 ] {
-                    assert!(told.contains(words), "{words}: {told}");
+                    assert!(issues.contains(words), "{words}: {issues}");
                 }
             } else {
                 // A conversation is recognized, whichever database it is read from.
@@ -217,8 +218,8 @@ async fn four_tables_with_turns_are_imported_with_stored_mode() {
 async fn four_tables_without_turns_are_imported_with_inferred_mode() {
     for LegacySample { source, fresh } in samples(|types| message_statements(types, false)).await {
         for house in TestServer::on_every_database(|| replies(1)).await {
-            let (report, there) = import_and_outline(&house, &source, LegacySchema::Messages).await;
-            assert_eq!(there, expected([true, true, false]));
+            let (report, outline_lines) = import_and_outline(&house, &source, LegacySchema::Messages).await;
+            assert_eq!(outline_lines, expected([true, true, false]));
             assert_eq!(tables(&report)[1], ("ChatMessage", 12, 1));
             house.close().await;
         }
@@ -230,9 +231,9 @@ async fn four_tables_without_turns_are_imported_with_inferred_mode() {
 async fn sessions_are_imported_with_tool_actions_by_time() {
     for LegacySample { source, fresh } in samples(action_statements).await {
         for house in TestServer::on_every_database(|| replies(1)).await {
-            let (report, there) = import_and_outline(&house, &source, LegacySchema::Actions).await;
+            let (report, outline_lines) = import_and_outline(&house, &source, LegacySchema::Actions).await;
             assert_eq!(
-                there,
+                outline_lines,
                 [
                     "# Repair (\"\")",
                     "user complete: \"Why does it fail?\"",
@@ -394,9 +395,9 @@ async fn import_is_atomic_per_chat_and_refused_chat_is_skipped() {
         house.sql(if matches!(house.db, Db::Sqlite { .. }) { SQLITE_REFUSES } else { POSTGRES_REFUSES }).await;
         let report = import_legacy(&house, &sample.source, LegacySchema::Messages, false).await;
         assert_eq!((report.conversations, report.imported, report.left_out), (4, 2, 2));
-        let there: Vec<String> =
+        let without_plain: Vec<String> =
             expected([true, false, true]).into_iter().filter(|line| !PLAIN.contains(&line.as_str())).collect();
-        assert_eq!(outline(&house).await, there);
+        assert_eq!(outline(&house).await, without_plain);
         house.check_invariants().await;
         house.close().await;
     }
@@ -446,10 +447,10 @@ async fn unusual_file_values_are_imported_or_reported() {
     run(&sqlite.db, statements).await;
     let source = LegacySource::File(sqlite.db.path().unwrap().to_owned());
     for house in TestServer::on_every_database(|| replies(1)).await {
-        let (report, there) = import_and_outline(&house, &source, LegacySchema::Messages).await;
+        let (report, outline_lines) = import_and_outline(&house, &source, LegacySchema::Messages).await;
         assert_eq!(report.imported, 1, "{report:?}");
         assert_eq!(
-            there,
+            outline_lines,
             [
                 "# Zero (\"\")",
                 "user thinks complete: \"a\u{2400}b c\"",

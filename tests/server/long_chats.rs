@@ -199,8 +199,9 @@ async fn chat_with_very_long_responses_round_trips() {
         let mut damages = Vec::new();
         let calls = archive::generations(&target.db, target.owner, reply.id, &mut damages).await.unwrap();
         assert_eq!(calls.len(), 1);
-        let there = archive::raw_response(&target.db, target.owner, calls[0].id, &mut damages).await.unwrap().unwrap();
-        assert!(there.0 == raw, "{} bytes are not those that came", there.0.len());
+        let imported =
+            archive::raw_response(&target.db, target.owner, calls[0].id, &mut damages).await.unwrap().unwrap();
+        assert!(imported.0 == raw, "{} bytes are not those that came", imported.0.len());
     }
     target.check_invariants().await;
     target.close().await;
@@ -266,11 +267,11 @@ async fn assert_empty(house: &TestServer) {
 
 const SQLITE_REFUSES: &str = "CREATE TRIGGER refuses BEFORE INSERT ON turns WHEN NEW.ord = 450 \
     BEGIN INSERT INTO users SELECT * FROM users LIMIT 1; END";
-const SQLITE_TAKES: &str = "DROP TRIGGER refuses";
+const SQLITE_ACCEPTS: &str = "DROP TRIGGER refuses";
 const POSTGRES_REFUSES: &str = "CREATE FUNCTION refuses() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
     IF NEW.ord = 450 THEN INSERT INTO users SELECT * FROM users LIMIT 1; END IF; RETURN NEW; END $$; \
     CREATE TRIGGER refuses BEFORE INSERT ON turns FOR EACH ROW EXECUTE FUNCTION refuses()";
-const POSTGRES_TAKES: &str = "DROP TRIGGER refuses ON turns";
+const POSTGRES_ACCEPTS: &str = "DROP TRIGGER refuses ON turns";
 /// Simulates an importer that stalls for longer than its lease.
 const SQLITE_LAPSES: &str = "CREATE TRIGGER lapses BEFORE INSERT ON turns WHEN NEW.ord = 450 \
     BEGIN UPDATE deletions SET purging_since = created_at; END";
@@ -327,7 +328,7 @@ async fn chunked_import_is_visible_completely_or_not_at_all() {
         let report = import_file(&house, "refused.json", &archive, false).await;
         assert_eq!((report.imported, report.left_out, count(&house, "chats").await), (0, 1, 0), "{report:#?}");
         assert_eq!((count(&house, "turns").await, count(&house, "deletions").await), (0, 0));
-        house.sql(if is_sqlite { SQLITE_TAKES } else { POSTGRES_TAKES }).await;
+        house.sql(if is_sqlite { SQLITE_ACCEPTS } else { POSTGRES_ACCEPTS }).await;
         // The lease has lapsed, so the chat may be purged.
         house.sql(if is_sqlite { SQLITE_LAPSES } else { POSTGRES_LAPSES }).await;
         let report = import_file(&house, "stalled.json", &archive, false).await;
@@ -397,7 +398,7 @@ async fn interrupted_long_chat_is_purged_despite_earlier_failure() {
 
         house.sql(if is_sqlite { SQLITE_KEEPS } else { POSTGRES_KEEPS }).await;
         let failed = purge_scheduled(&house.db, from).await;
-        assert!(failed.is_err(), "who asked for it to go is not told that it went");
+        assert!(failed.is_err(), "the deletion is not reported as done");
         let left = [count(&house, "chats").await, count(&house, "turns").await, count(&house, "deletions").await];
         assert_eq!(left, [1, 0, 1], "{failed:?}");
         house.sql(if is_sqlite { SQLITE_GIVES } else { POSTGRES_GIVES }).await;

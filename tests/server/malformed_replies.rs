@@ -127,13 +127,13 @@ impl FaultyReply {
     }
 }
 
-async fn assert_outcome(what: &str, body: impl Fn(ProviderApi) -> Vec<u8>, ending: &str, words: &str) {
-    for heard in run_on_every_api(|api| body_script(body(api))).await {
-        let (api, body) = (heard.api, body(heard.api));
-        assert_eq!(heard.outcome(), (ending, words.to_owned()), "{what}, {api:?}");
-        assert_eq!(heard.provider.requests().len(), 1, "{what}, {api:?}");
+async fn assert_outcome(case: &str, body: impl Fn(ProviderApi) -> Vec<u8>, ending: &str, words: &str) {
+    for run in run_on_every_api(|api| body_script(body(api))).await {
+        let (api, body) = (run.api, body(run.api));
+        assert_eq!(run.outcome(), (ending, words.to_owned()), "{case}, {api:?}");
+        assert_eq!(run.provider.requests().len(), 1, "{case}, {api:?}");
         if !body.is_empty() {
-            assert_eq!(heard.raw_response().await, body, "{what}, {api:?}");
+            assert_eq!(run.raw_response().await, body, "{case}, {api:?}");
         }
     }
 }
@@ -151,13 +151,13 @@ async fn oversized_event_ends_reply_and_keeps_partial_text() {
         body.resize(body.len() + limits::PROVIDER_EVENT_BYTES, b'x');
         body_script(body)
     };
-    for heard in run_on_every_api(endless).await {
-        assert_eq!(heard.outcome(), ("limit_event", "half".to_owned()), "{:?}", heard.api);
+    for run in run_on_every_api(endless).await {
+        assert_eq!(run.outcome(), ("limit_event", "half".to_owned()), "{:?}", run.api);
     }
     // Blank bytes do not depend on the API, so one API is enough.
     let blanks = body_script(vec![b' '; limits::PROVIDER_EVENT_BYTES + 1]);
-    for heard in run_scripts([(ProviderApi::OpenaiChat, blanks)]).await {
-        assert_eq!(heard.outcome(), ("limit_event", String::new()));
+    for run in run_scripts([(ProviderApi::OpenaiChat, blanks)]).await {
+        assert_eq!(run.outcome(), ("limit_event", String::new()));
     }
 }
 
@@ -219,8 +219,8 @@ async fn byte_order_mark_and_line_endings_change_nothing() {
 #[tokio::test]
 async fn json_array_of_events_is_read_like_stream() {
     let body = |api| {
-        let said = serde_json::from_slice(&text_event(api, b"as one document")).unwrap();
-        Value::Array([opening_events(api), vec![said], ending_events(api)].concat()).to_string().into_bytes()
+        let event = serde_json::from_slice(&text_event(api, b"as one document")).unwrap();
+        Value::Array([opening_events(api), vec![event], ending_events(api)].concat()).to_string().into_bytes()
     };
     assert_outcome("an array", body, "complete", "as one document").await;
 }
@@ -230,21 +230,21 @@ async fn unrequested_compression_is_refused() {
     let packed = || [ServerStep::Bytes(b"\x1f\x8b\x08\x00\x01\x02".to_vec()), ServerStep::Fin];
     // The body is compressed, both with the header that declares it and without.
     for headers in [&[("content-encoding", "gzip")][..], &[]] {
-        for heard in run_on_every_api(|_| response_script(200, headers, packed())).await {
-            assert_eq!(heard.outcome(), ("provider_protocol", String::new()), "{:?}", heard.api);
+        for run in run_on_every_api(|_| response_script(200, headers, packed())).await {
+            assert_eq!(run.outcome(), ("provider_protocol", String::new()), "{:?}", run.api);
         }
     }
 }
 
 #[tokio::test]
 async fn endless_body_is_abandoned_and_connection_closed() {
-    for heard in run_on_every_api(|api| {
+    for run in run_on_every_api(|api| {
         response_script(200, &[], [ServerStep::Bytes(interrupted_stream(api, "half")), ServerStep::Stall])
     })
     .await
     {
-        assert_eq!(heard.outcome(), ("provider_stalled", "half".to_owned()), "{:?}", heard.api);
-        tokio::time::timeout(PATIENCE, heard.provider.wait_for_closes(1)).await.unwrap();
+        assert_eq!(run.outcome(), ("provider_stalled", "half".to_owned()), "{:?}", run.api);
+        tokio::time::timeout(PATIENCE, run.provider.wait_for_closes(1)).await.unwrap();
     }
 }
 
@@ -262,17 +262,16 @@ async fn duplicate_ending_is_ignored() {
 #[tokio::test]
 async fn bytes_after_ending_are_ignored() {
     for garbage in [&b"\n\n<html>"[..], b"data: {\"broken\n\n", b"\n\ndata\n\n", b"\x00\xff\n\n", b"}\n"] {
-        for heard in
-            run_on_every_api(|api| body_script([complete_stream(api, "said"), garbage.to_vec()].concat())).await
+        for run in run_on_every_api(|api| body_script([complete_stream(api, "said"), garbage.to_vec()].concat())).await
         {
             // Gemini has no terminal event: bytes after a finish reason may still belong to the reply, so a broken
             // event there may be broken content.
-            let ending = match (heard.api, garbage[0]) {
+            let ending = match (run.api, garbage[0]) {
                 (ProviderApi::Gemini, b'd') => "provider_protocol",
                 _ => "complete",
             };
-            let what = String::from_utf8_lossy(garbage);
-            assert_eq!(heard.outcome(), (ending, "said".to_owned()), "{what:?}, {:?}", heard.api);
+            let case = String::from_utf8_lossy(garbage);
+            assert_eq!(run.outcome(), (ending, "said".to_owned()), "{case:?}, {:?}", run.api);
         }
     }
 }
@@ -282,12 +281,12 @@ async fn redirect_is_not_followed_and_key_is_not_sent() {
     let elsewhere = FakeProvider::start(vec![body_script(complete_stream(ProviderApi::OpenaiChat, "stolen"))]).await;
     let to = format!("{}/chat/completions", elsewhere.base_url());
     for status in [301, 302, 303, 307, 308] {
-        for heard in run_on_every_api(|_| {
+        for run in run_on_every_api(|_| {
             response_script(status, &[("location", &to)], [ServerStep::Bytes(Vec::new()), ServerStep::Fin])
         })
         .await
         {
-            assert_eq!(heard.outcome(), ("provider_refused_request", String::new()), "{status}, {:?}", heard.api);
+            assert_eq!(run.outcome(), ("provider_refused_request", String::new()), "{status}, {:?}", run.api);
         }
     }
     assert!(elsewhere.requests().is_empty());
@@ -297,38 +296,39 @@ async fn redirect_is_not_followed_and_key_is_not_sent() {
 async fn key_repeated_by_provider_is_never_shown() {
     let log = Log::default();
     let _guard = tracing::subscriber::set_default(log.subscriber());
-    let said = format!("Incorrect API key provided: {KEY}. You can find {KEY} in your account.");
+    let refusal = format!("Incorrect API key provided: {KEY}. You can find {KEY} in your account.");
     let refused = |api| {
         response_script(
             401,
             &[],
-            [ServerStep::Bytes(error_event(api, &said).to_string().into_bytes()), ServerStep::Fin],
+            [ServerStep::Bytes(error_event(api, &refusal).to_string().into_bytes()), ServerStep::Fin],
         )
     };
-    let inside =
-        |api| body_script([interrupted_stream(api, "half"), encode_events(api, &[error_event(api, &said)])].concat());
+    let inside = |api| {
+        body_script([interrupted_stream(api, "half"), encode_events(api, &[error_event(api, &refusal)])].concat())
+    };
     let strange = |_| body_script(format!("<p>{KEY}</p>"));
-    for (what, heard) in [
+    for (case, run) in [
         ("as the answer", run_on_every_api(refused).await),
         ("in the stream", run_on_every_api(inside).await),
         ("in a page", run_on_every_api(strange).await),
     ] {
-        for heard in heard {
-            let api = heard.api;
-            assert_ne!(heard.outcome().0, "complete", "{what}, {api:?}");
-            let turn = heard.turn.to_string();
-            assert!(turn.contains("[removed]"), "the provider's words are there: {what}, {api:?} {turn}");
-            let generations = format!("/api/turns/{}/generations", heard.turn["id"].as_str().unwrap());
+        for run in run {
+            let api = run.api;
+            assert_ne!(run.outcome().0, "complete", "{case}, {api:?}");
+            let turn = run.turn.to_string();
+            assert!(turn.contains("[removed]"), "the provider's words are there: {case}, {api:?} {turn}");
+            let generations = format!("/api/turns/{}/generations", run.turn["id"].as_str().unwrap());
             for (place, text) in [
                 ("the turn", turn.into_bytes()),
-                ("the events", heard.events.clone().into_bytes()),
-                ("the page", heard.get(&format!("/c/{}", heard.chat)).await),
-                ("the generations", heard.get(&generations).await),
-                ("the raw bytes", heard.raw_response().await),
-                ("the stored bytes", heard.stored_response().await),
+                ("the events", run.events.clone().into_bytes()),
+                ("the page", run.get(&format!("/c/{}", run.chat)).await),
+                ("the generations", run.get(&generations).await),
+                ("the raw bytes", run.raw_response().await),
+                ("the stored bytes", run.stored_response().await),
             ] {
                 let shown = String::from_utf8_lossy(&text);
-                assert!(!text.is_empty() && !holds_key(&text), "{place}, {what}, {api:?}: {shown}");
+                assert!(!text.is_empty() && !holds_key(&text), "{place}, {case}, {api:?}: {shown}");
             }
         }
     }
@@ -338,10 +338,10 @@ async fn key_repeated_by_provider_is_never_shown() {
 
 #[tokio::test]
 async fn split_key_is_never_shown_and_delays_no_text() {
-    let said = format!("You sent {KEY} to me");
+    let reply_text = format!("You sent {KEY} to me");
     // The key is cut between network packets, then between events of the stream.
     let cut_by_network = |api| {
-        let body = complete_stream(api, &said);
+        let body = complete_stream(api, &reply_text);
         let at = body.windows(KEY.len()).position(|window| window == KEY.as_bytes()).unwrap();
         let pieces = [0, 1, KEY.len() / 2, KEY.len() - 1, KEY.len()].map(|end| at + end);
         let mut from = 0;
@@ -352,12 +352,10 @@ async fn split_key_is_never_shown_and_delays_no_text() {
         }
         response_script(200, &[], verbs.into_iter().chain([ServerStep::Fin]))
     };
-    for heard in run_on_every_api(cut_by_network).await {
-        let api = heard.api;
-        assert_eq!(heard.outcome(), ("complete", "You sent [removed] to me".to_owned()), "{api:?}");
-        for text in
-            [heard.turn.to_string().into_bytes(), heard.events.clone().into_bytes(), heard.stored_response().await]
-        {
+    for run in run_on_every_api(cut_by_network).await {
+        let api = run.api;
+        assert_eq!(run.outcome(), ("complete", "You sent [removed] to me".to_owned()), "{api:?}");
+        for text in [run.turn.to_string().into_bytes(), run.events.clone().into_bytes(), run.stored_response().await] {
             assert!(!holds_key(&text), "{api:?}: {}", String::from_utf8_lossy(&text));
         }
     }
@@ -366,15 +364,15 @@ async fn split_key_is_never_shown_and_delays_no_text() {
         let rest = [encode_event(api, &text_event(api, last.as_bytes())), stream_end(api)].concat();
         body_script([interrupted_stream(api, first), rest].concat())
     };
-    for heard in run_on_every_api(cut_by_events).await {
-        assert_eq!(heard.outcome(), ("complete", "[removed]".to_owned()), "{:?}", heard.api);
-        assert!(!holds_key(heard.events.as_bytes()), "{:?}", heard.api);
+    for run in run_on_every_api(cut_by_events).await {
+        assert_eq!(run.outcome(), ("complete", "[removed]".to_owned()), "{:?}", run.api);
+        assert!(!holds_key(run.events.as_bytes()), "{:?}", run.api);
     }
 }
 
 #[tokio::test]
 async fn previously_stored_key_is_in_no_export() {
-    let heard =
+    let run =
         run_scripts([(ProviderApi::OpenaiChat, body_script(complete_stream(ProviderApi::OpenaiChat, "planted here")))])
             .await
             .remove(0);
@@ -384,10 +382,10 @@ async fn previously_stored_key_is_in_no_export() {
          UPDATE generations SET raw_response = NULL, raw_sha256 = NULL, raw_bytes = NULL; \
          INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 0, CAST('data: {KEY}' AS BLOB) FROM generations"
     );
-    heard.client.house.sql(planted.leak()).await;
-    assert!(holds_key(&heard.stored_response().await), "it is stored");
+    run.client.house.sql(planted.leak()).await;
+    assert!(holds_key(&run.stored_response().await), "it is stored");
     for form in ["json", "markdown", "html"] {
-        let text = heard.get(&format!("/api/chats/{}/export?format={form}", heard.chat)).await;
+        let text = run.get(&format!("/api/chats/{}/export?format={form}", run.chat)).await;
         let shown = String::from_utf8_lossy(&text);
         assert!(!holds_key(&text) && shown.contains("[removed]"), "{form}: {shown}");
         let raw = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, format!("data: {KEY}"));
@@ -397,13 +395,12 @@ async fn previously_stored_key_is_in_no_export() {
 
 #[tokio::test]
 async fn key_in_title_prompt_name_or_document_is_in_no_export() {
-    let heard =
-        run_scripts([(ProviderApi::OpenaiChat, body_script(complete_stream(ProviderApi::OpenaiChat, "hello")))])
-            .await
-            .remove(0);
-    let (house, chat) = (&heard.client.house, heard.chat.parse().unwrap());
+    let run = run_scripts([(ProviderApi::OpenaiChat, body_script(complete_stream(ProviderApi::OpenaiChat, "hello")))])
+        .await
+        .remove(0);
+    let (house, chat) = (&run.client.house, run.chat.parse().unwrap());
     let document = json!({ "title": "planted", "content": "planted" });
-    heard.client.call("POST", "/api/documents", Some(document)).await;
+    run.client.call("POST", "/api/documents", Some(document)).await;
     let planted = format!(
         "UPDATE chats SET title = 'a {KEY}', system_prompt = 'b {KEY}'; \
          UPDATE branches SET name = 'c {KEY}', label = 'd {KEY}', system_prompt = 'e {KEY}', tools = \
@@ -423,9 +420,9 @@ async fn key_in_title_prompt_name_or_document_is_in_no_export() {
         ("beside", "acdjkl", std::fs::read(folder.join("turnleaf.json")).unwrap()),
     ];
     for (form, letters) in [("json", "abcdefjkl"), ("markdown", "abjkl"), ("html", "abj"), ("git", "")] {
-        let path = format!("/api/chats/{}/export?format={form}", heard.chat);
+        let path = format!("/api/chats/{}/export?format={form}", run.chat);
         let request = Request::builder().uri(path).header("host", "127.0.0.1:3000").body(Body::empty()).unwrap();
-        let response = heard.client.send(request).await;
+        let response = run.client.send(request).await;
         let name = response.headers()["content-disposition"].to_str().unwrap().to_owned();
         // Characters that are not allowed in a file name are replaced.
         assert!(!name.contains("the-secret") && name.contains("removed"), "{form}: {name}");
@@ -477,7 +474,7 @@ impl std::io::Write for Log {
 
 #[tokio::test]
 async fn missing_provider_or_model_is_named() {
-    let heard = run_scripts([(ProviderApi::OpenaiChat, body_script(complete_stream(ProviderApi::OpenaiChat, "hi")))])
+    let run = run_scripts([(ProviderApi::OpenaiChat, body_script(complete_stream(ProviderApi::OpenaiChat, "hi")))])
         .await
         .remove(0);
     let long = "m".repeat(limits::TITLE_CHARS + 1);
@@ -491,29 +488,28 @@ async fn missing_provider_or_model_is_named() {
         (json!({ "provider": 1 }), 400, "provider"),
         (json!({ "model": ["m-1"] }), 400, "model"),
     ] {
-        let (was, problem) = heard.client.call("POST", "/api/chats", Some(body.clone())).await;
+        let (was, problem) = run.client.call("POST", "/api/chats", Some(body.clone())).await;
         assert_eq!((was.as_u16(), problem["field"].as_str()), (status, Some(field)), "{body} {problem}");
     }
-    let path = format!("/api/chats/{}/turns", heard.chat);
+    let path = format!("/api/chats/{}/turns", run.chat);
     for body in [
         json!({ "text": "a", "provider": "nobody" }),
         json!({ "text": "a", "model": "unheard-of" }),
         json!({ "text": "a", "provider": "nobody", "model": "unheard-of" }),
     ] {
-        let (status, problem) = heard.client.call("POST", &path, Some(body.clone())).await;
+        let (status, problem) = run.client.call("POST", &path, Some(body.clone())).await;
         assert_eq!((status.as_u16(), problem["code"].as_str()), (409, Some("branch_locked")), "{body} {problem}");
     }
-    assert_eq!(heard.provider.requests().len(), 1, "nobody was asked");
+    assert_eq!(run.provider.requests().len(), 1, "nobody was asked");
 }
 
 #[tokio::test]
 async fn model_unknown_to_provider_is_reported() {
-    let said = json!({"message": "model 'm-1' not found", "type": "not_found_error", "code": "model_not_found"});
-    let body = json!({ "error": said }).to_string().into_bytes();
-    for heard in
-        run_on_every_api(|_| response_script(404, &[], [ServerStep::Bytes(body.clone()), ServerStep::Fin])).await
+    let error = json!({"message": "model 'm-1' not found", "type": "not_found_error", "code": "model_not_found"});
+    let body = json!({ "error": error }).to_string().into_bytes();
+    for run in run_on_every_api(|_| response_script(404, &[], [ServerStep::Bytes(body.clone()), ServerStep::Fin])).await
     {
-        assert_eq!(heard.outcome(), ("model_not_found", String::new()), "{:?}", heard.api);
-        assert_eq!(heard.provider.requests().len(), 1, "{:?}", heard.api);
+        assert_eq!(run.outcome(), ("model_not_found", String::new()), "{:?}", run.api);
+        assert_eq!(run.provider.requests().len(), 1, "{:?}", run.api);
     }
 }

@@ -52,25 +52,25 @@ async fn every_reference_resolves() {
         document["tags"].as_array().unwrap().iter().map(|tag| tag["name"].as_str().unwrap()).collect();
     let mut ids = BTreeSet::new();
     for (method, path, operation) in operations(&document) {
-        let what = format!("{method} {path}");
-        assert!(tags.contains(&operation["tags"][0].as_str().unwrap()), "{what}");
-        assert!(ids.insert(operation["operationId"].as_str().unwrap().to_owned()), "{what}: its id is used twice");
+        let label = format!("{method} {path}");
+        assert!(tags.contains(&operation["tags"][0].as_str().unwrap()), "{label}");
+        assert!(ids.insert(operation["operationId"].as_str().unwrap().to_owned()), "{label}: its id is used twice");
         let answers = operation["responses"].as_object().unwrap();
-        assert!(answers.keys().any(|status| status < &"400".to_owned()), "{what}: nothing but errors");
-        assert!(answers.contains_key("404") || !path.contains('{'), "{what}: 404");
-        assert_eq!(answers.contains_key("403"), method != "get" || path.ends_with("/ws"), "{what}: 403");
+        assert!(answers.keys().any(|status| status < &"400".to_owned()), "{label}: nothing but errors");
+        assert!(answers.contains_key("404") || !path.contains('{'), "{label}: 404");
+        assert_eq!(answers.contains_key("403"), method != "get" || path.ends_with("/ws"), "{label}: 403");
         let taken = operation["parameters"].as_array().map_or(&[][..], Vec::as_slice);
         for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
-            assert!(taken.iter().any(|one| one["in"] == "path" && one["name"] == name), "{what}: {name}");
+            assert!(taken.iter().any(|one| one["in"] == "path" && one["name"] == name), "{label}: {name}");
         }
         let is_file = is_file(&operation);
         if let Some(body) = operation.get("requestBody").filter(|_| !is_file) {
-            assert!(body["content"]["application/json"]["example"].is_object(), "{what}: no example");
+            assert!(body["content"]["application/json"]["example"].is_object(), "{label}: no example");
         }
         let is_creating = answers.contains_key("201");
         let named = taken.iter().any(|one| one["name"] == "Idempotency-Key");
         // Uploads take no idempotency key, because identical bytes are the same file anyway.
-        assert_eq!(is_creating && !is_file, named, "{what}: what makes something can be named");
+        assert_eq!(is_creating && !is_file, named, "{label}: what makes something can be named");
     }
     // The document must contain no citation or rustdoc link, which only readers of the code can follow.
     let text = document.to_string();

@@ -98,7 +98,7 @@ async fn page_shows_chat_thinking_and_keeps_its_budget() {
     let selected: Vec<&str> =
         html.split("<option ").filter(|option| option.split('>').next().unwrap().contains(" selected")).collect();
     assert!(selected.iter().any(|option| option.contains("value=\"low\"")), "the level that the budget is about");
-    for (level, asked) in [("low", json!({ "budget": 2_000 })), ("high", json!("high"))] {
+    for (level, requested) in [("low", json!({ "budget": 2_000 })), ("high", json!("high"))] {
         let form = Request::builder()
             .method("POST")
             .uri("/forms/send")
@@ -113,7 +113,7 @@ async fn page_shows_chat_thinking_and_keeps_its_budget() {
         let (_, reply) = api.call("GET", &format!("/api/turns/{reply}"), None).await;
         let exchange = reply["exchange_id"].as_str().unwrap().parse().unwrap();
         let exchange = exchanges::find(&api.house.db, api.house.owner, exchange).await.unwrap().unwrap();
-        assert_eq!(serde_json::to_value(exchange.params.thinking).unwrap(), asked, "{level}");
+        assert_eq!(serde_json::to_value(exchange.params.thinking).unwrap(), requested, "{level}");
     }
 }
 
@@ -143,10 +143,10 @@ async fn unsupported_parameters_are_reported_and_not_sent() {
     let html = axum::body::to_bytes(page.into_body(), usize::MAX).await.unwrap();
     let html = String::from_utf8(html.to_vec()).unwrap();
     let line = html.split("class=\"not-sent\"").nth(1).and_then(|rest| rest.split("</p>").next());
-    let said = "temperature was not sent: this model does not support it while it thinks. \
+    let notice = "temperature was not sent: this model does not support it while it thinks. \
                 top_k was not sent: this model does not support it.";
     // Leptos marks the end of a text.
-    assert_eq!(line.map(|line| line.trim_start_matches('>').trim_end_matches("<!>")), Some(said));
+    assert_eq!(line.map(|line| line.trim_start_matches('>').trim_end_matches("<!>")), Some(notice));
     assert_eq!(html.matches("class=\"not-sent\"").count(), 1, "once, under the reply");
     api.house.check_invariants().await;
 }
@@ -187,17 +187,17 @@ async fn unsupported_turn_parameters_are_refused_by_name_and_store_nothing() {
     }
     let (_, _) = api.call("PATCH", &format!("/api/chats/{chat}"), Some(json!({ "params": refused[0].0 }))).await;
     let started = send_turn(&api, &chat, json!({})).await;
-    let told = json!([{
+    let expected = json!([{
         "param": "temperature", "reason": "must be between 0 and 1 for this model",
         "code": "out_of_range", "args": { "least": "0", "most": "1" },
     }]);
-    assert_eq!((&started["exchange"]["not_sent"], last_request_body(&log).get("temperature")), (&told, None));
+    assert_eq!((&started["exchange"]["not_sent"], last_request_body(&log).get("temperature")), (&expected, None));
 
     // A retry does not fail because of the first reply's parameters either.
     let reply = started["assistant_turn"]["id"].as_str().unwrap();
     let retry = format!("/api/turns/{reply}/retry");
     let (status, again) = api.call("POST", &retry, None).await;
-    assert_eq!((status, &again["exchange"]["not_sent"]), (StatusCode::CREATED, &told));
+    assert_eq!((status, &again["exchange"]["not_sent"]), (StatusCode::CREATED, &expected));
     api.read_events(again["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     let (status, problem) = api.call("POST", &retry, Some(json!({ "params": { "temperature": 1.5 } }))).await;
     assert_eq!((status, &problem["field"]), (StatusCode::BAD_REQUEST, &json!("params.temperature")));
@@ -276,12 +276,12 @@ async fn models_list_supported_parameters() {
         (&json!("optional"), &json!(["off", "low", "medium", "high"]))
     );
     assert_eq!((&first["context_tokens"], &first["output_tokens"]), (&json!(200_000), &json!(64_000)));
-    let takes = &first["capabilities"];
-    assert_eq!(takes["temperature"], json!({ "plain": { "least": 0.0, "most": 1.0 }, "thinking": null }));
-    assert_eq!(takes["top_k"], json!({ "plain": null, "thinking": null }));
-    assert_eq!(takes["max_tokens"], json!({ "least": 1, "most": 64_000 }));
-    assert_eq!(takes["thinking_budget"], json!({ "least": 1_024 }));
-    assert_eq!(takes["stop_sequences"], json!({ "plain": 4, "thinking": 4 }));
+    let capabilities = &first["capabilities"];
+    assert_eq!(capabilities["temperature"], json!({ "plain": { "least": 0.0, "most": 1.0 }, "thinking": null }));
+    assert_eq!(capabilities["top_k"], json!({ "plain": null, "thinking": null }));
+    assert_eq!(capabilities["max_tokens"], json!({ "least": 1, "most": 64_000 }));
+    assert_eq!(capabilities["thinking_budget"], json!({ "least": 1_024 }));
+    assert_eq!(capabilities["stop_sequences"], json!({ "plain": 4, "thinking": 4 }));
 }
 
 #[tokio::test]

@@ -197,9 +197,9 @@ async fn changed_address_clears_key_and_reports_it() {
     );
     let before = server.requests().len();
     api.call("POST", "/api/providers/my-box/test", None).await;
-    let asked = server.requests().split_off(before);
-    assert!(!asked.is_empty());
-    for request in asked {
+    let requests = server.requests().split_off(before);
+    assert!(!requests.is_empty());
+    for request in requests {
         let shown = request.headers.iter().any(|(name, value)| name == "authorization" || value.contains(HEADER));
         assert!(!shown, "a key went to another address: {request:?}");
     }
@@ -233,15 +233,15 @@ async fn found_local_server_is_offered_until_dismissed() {
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(api.post_form("/forms/found", &[("address", &address)]).await, (StatusCode::SEE_OTHER, "/".to_owned()));
     assert_eq!(service.local_servers(owner).await.unwrap(), []);
-    assert!(!api.models("/api/models").await.contains(&"ollama/big".to_owned()), "nobody said yes");
+    assert!(!api.models("/api/models").await.contains(&"ollama/big".to_owned()), "it was not accepted");
     let place =
         PlacementRequest { provider: Some("ollama".into()), model: Some("big".into()), ..PlacementRequest::default() };
     let refused = service.start_turn(owner, TurnRequest { place, ..message_to_send("Hello") }).await;
     assert!(refused.is_err(), "{refused:?}");
     assert!(api.get_page("/settings/providers").await.contains("Found on this machine. Use it?"));
 
-    let say = async |how| api.post_form("/forms/found", &[("address", &address), ("how", how)]).await;
-    assert_eq!(say("use").await, (StatusCode::SEE_OTHER, "/settings/providers?done=saved".to_owned()));
+    let decide = async |action| api.post_form("/forms/found", &[("address", &address), ("how", action)]).await;
+    assert_eq!(decide("use").await, (StatusCode::SEE_OTHER, "/settings/providers?done=saved".to_owned()));
     assert!(api.models("/api/models").await.contains(&"ollama/big".to_owned()));
     let registry = service.supervisor().registry();
     assert_eq!(registry.default_lock().provider, "ollama");
@@ -249,7 +249,7 @@ async fn found_local_server_is_offered_until_dismissed() {
     registry.set_accepted_addresses([]);
     service.load_providers(owner).await.unwrap();
     assert_eq!(registry.default_lock().provider, "ollama");
-    assert_eq!(say("stop").await.0, StatusCode::SEE_OTHER);
+    assert_eq!(decide("stop").await.0, StatusCode::SEE_OTHER);
     assert_eq!(registry.default_lock().provider, "demo");
     let (status, _) =
         api.post_form("/forms/found", &[("address", "http://elsewhere.example/v1"), ("how", "use")]).await;

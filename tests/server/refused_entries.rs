@@ -162,15 +162,15 @@ async fn followers_of_turn_with_refused_entry_get_stored_turn() {
         let live = house.service.supervisor().live_turn(id).unwrap();
         let shown = live.turn().last_event_seq;
         gates[0].notify_one();
-        let mut told = Vec::new();
-        while let Some(one) = timeout(SOON, early.next()).await.expect("a follower is told of the end") {
-            told.push(one);
+        let mut frames = Vec::new();
+        while let Some(one) = timeout(SOON, early.next()).await.expect("a follower receives the ending") {
+            frames.push(one);
         }
         let stored = house.service.turn(house.owner, id).await.unwrap();
-        let Some(FollowerItem::Snapshot(last)) = told.pop() else { panic!("no snapshot: {told:?}") };
+        let Some(FollowerItem::Snapshot(last)) = frames.pop() else { panic!("no snapshot: {frames:?}") };
         assert_eq!((last.status, last.content_text()), (TurnStatus::Error, stored.content_text()));
         let is_line_of_end = |one: &FollowerItem| matches!(one, FollowerItem::Line(line) if line.name() == "turn_end");
-        assert!(!told.iter().any(is_line_of_end), "it is told of one ending only: {told:?}");
+        assert!(!frames.iter().any(is_line_of_end), "it receives only one ending: {frames:?}");
         // A follower that reconnects with the number of an unstored event gets a snapshot.
         let back: Vec<FollowerItem> = follow(shown).await.collect().await;
         assert!(matches!(back.as_slice(), [FollowerItem::Snapshot(_)]), "{back:?}");

@@ -56,11 +56,11 @@ async fn reply_extended_at_source_is_reported_and_stays_unchanged() {
     shorter["mapping"]["a"]["message"]["content"]["parts"][0] = json!("Once");
     let second = export_bytes(&[longer, goes_on, shorter, base_conversation("same")]);
     for house in test_servers().await {
-        let came = import_file(&house, "a.json", &first, false).await;
-        let chats: Vec<ChatId> = came.chats.iter().filter_map(|chat| chat.id).collect();
+        let imported = import_file(&house, "a.json", &first, false).await;
+        let chats: Vec<ChatId> = imported.chats.iter().filter_map(|chat| chat.id).collect();
         let shown = chat_lines(&house, chats[0]).await;
         assert_eq!(
-            (came.imported, came.lost, changed_places(&import_file(&house, "a.json", &first, false).await)),
+            (imported.imported, imported.lost, changed_places(&import_file(&house, "a.json", &first, false).await)),
             (4, 0, vec![])
         );
 

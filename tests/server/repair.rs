@@ -1,6 +1,6 @@
 //! Request repair: a request that is refused for its reasoning is sent once more in another form. Both forms are
-//! stored, the person is told, and later requests avoid the refusal. Also interrupted replies in later requests. The
-//! tests run the real adapters over scripted bytes (docs/reference/providers.md 2.8).
+//! stored, the user gets a notice, and later requests avoid the refusal. Also interrupted replies in later requests.
+//! The tests run the real adapters over scripted bytes (docs/reference/providers.md 2.8).
 
 use serde_json::{Value, json};
 use turnleaf::domain::tool::ToolSpec;
@@ -213,7 +213,7 @@ async fn refusal_inside_successful_stream_is_repaired_before_any_text() {
         let error = json!({"type": "error", "error": {"type": "invalid_request_error", "message": SIGNATURE}});
         ScriptedAnswer::Stream([vec![message_start_step()], before, vec![event_step(error)]].concat())
     };
-    for (what, failed, requests, status) in [
+    for (case, failed, requests, status) in [
         ("before content", failing(vec![]), 3, TurnStatus::Complete),
         ("behind content", failing(block_steps(&[text_block("So")])), 2, TurnStatus::Error),
     ] {
@@ -227,7 +227,7 @@ async fn refusal_inside_successful_stream_is_repaired_before_any_text() {
         let first = house.send("U1").await;
         house.wait_until_ended(first.assistant_turn.id).await;
         let turn = house.wait_until_ended(send_next(&house, &first, "U2").await.assistant_turn.id).await;
-        assert_eq!((log.requests().len(), turn.status), (requests, status), "{what}");
+        assert_eq!((log.requests().len(), turn.status), (requests, status), "{case}");
         house.check_invariants().await;
     }
 }
@@ -252,15 +252,15 @@ async fn refused_tool_loop_is_resent_as_text_and_continues() {
     let turn = house.wait_until_ended(first.assistant_turn.id).await;
     assert_eq!(turn.status, TurnStatus::Complete);
     assert_eq!(notices(&turn).iter().map(|(_, kind)| *kind).collect::<Vec<_>>(), ["steps_told"]);
-    let told = request_messages(&log, 2);
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0]["role"], "user");
-    let words = told[0]["content"][1]["text"].as_str().unwrap();
+    let resent = request_messages(&log, 2);
+    assert_eq!(resent.len(), 1);
+    assert_eq!(resent[0]["role"], "user");
+    let words = resent[0]["content"][1]["text"].as_str().unwrap();
     assert!(words.contains("you wrote: I look.") && words.contains("you called look with {\"n\":1}"), "{words}");
     assert!(words.contains("look gave: found it") && !words.contains("why"), "{words}");
     // Later steps are sent unchanged, and the text of the earlier ones stays the same.
     let after = request_messages(&log, 3);
-    assert_eq!(after[0], told[0]);
+    assert_eq!(after[0], resent[0]);
     assert_eq!(after[1]["content"], json!([thinking_block("two"), tool_call_block("b")]));
     assert_eq!(after[2]["content"][0]["tool_use_id"], "b");
     // In later requests, the turn is sent with its calls and results, and without its reasoning.
@@ -275,12 +275,12 @@ async fn refused_tool_loop_is_resent_as_text_and_continues() {
 #[tokio::test]
 async fn endpoint_requiring_reasoning_gets_it_from_then_on() {
     let function = json!({ "name": "look", "arguments": "{}" });
-    let asks =
+    let calls =
         [thinking_step("hm"), delta_step(json!({ "tool_calls": [{ "index": 0, "id": "a", "function": function }] }))];
     let provider = with_tool(ScriptedProvider::new(
         "scripted",
         [
-            ScriptedAnswer::Stream(asks.into_iter().chain(finish_steps("tool_calls")).collect()),
+            ScriptedAnswer::Stream(calls.into_iter().chain(finish_steps("tool_calls")).collect()),
             refused_answer("The `reasoning_content` in the thinking mode must be passed back to the API."),
             streamed_answer([thinking_step("so"), text_step("A1")]),
             streamed_answer([text_step("A2")]),
@@ -410,7 +410,7 @@ async fn reasoning_dropped_by_provider_is_noted_before_reply() {
 
 #[tokio::test]
 async fn interrupted_reply_is_resent_as_far_as_provider_accepts() {
-    let half = [
+    let partial = [
         vec![message_start_step()],
         block_steps(&[thinking_block("one")]),
         vec![
@@ -424,7 +424,7 @@ async fn interrupted_reply_is_resent_as_far_as_provider_accepts() {
         ],
     ];
     let provider = anthropic_provider([
-        ScriptedAnswer::Stream(half.concat()),
+        ScriptedAnswer::Stream(partial.concat()),
         complete_answer(&[thinking_block("two"), text_block("A2")], "end_turn"),
         complete_answer(&[text_block("A3")], "end_turn"),
     ]);

@@ -30,23 +30,23 @@ struct ParityCase {
 
 /// The observations about a response that the server and `replay` must agree on.
 #[derive(Debug, PartialEq)]
-struct Told {
+struct ReplayedReply {
     is_complete: bool,
     failure: Value,
     notice: Value,
     blocks: Vec<Value>,
 }
 
-fn told_by_replay(case: &ParityCase) -> Told {
-    let how = ReplayOptions {
+fn replayed_reply(case: &ParityCase) -> ReplayedReply {
+    let options = ReplayOptions {
         api: case.api.as_str().into(),
         dialect: Some(case.dialect.clone()).filter(|name| !name.is_empty()),
         http_status: None,
         chunk: None,
         with_next_message: false,
     };
-    let printed = replay(&how, &case.body).unwrap();
-    Told {
+    let printed = replay(&options, &case.body).unwrap();
+    ReplayedReply {
         is_complete: printed["complete"] == true,
         failure: printed["failure"]["kind"].clone(),
         notice: printed.get("notice").cloned().unwrap_or_default(),
@@ -64,31 +64,31 @@ fn comparable(block: &Value) -> Value {
     }
 }
 
-/// Compares a turn with what `replay` told. A reply with calls goes on, so only its beginning is compared.
+/// Compares a turn with the output of `replay`. A reply with calls continues, so only its beginning is compared.
 fn assert_agrees(case: &ParityCase, turn: &Value) {
-    let mut told = told_by_replay(case);
+    let mut replayed = replayed_reply(case);
     let all = turn["blocks"].as_array().unwrap();
     let is_ours = |block: &&Value| block["author"] == "system" || block["type"] == "x:pause";
     let is_result = |block: &&Value| block["type"] == "tool_result" && block["parent_block_id"].is_string();
-    let goes_on = told.is_complete && turn["generations"].as_u64() != Some(1);
+    let goes_on = replayed.is_complete && turn["generations"].as_u64() != Some(1);
     let endings = ["length_reached", "context_filled", "filtered", "declined", "stopped_otherwise", "no_answer"];
     let notice = all.iter().find(|block| endings.iter().any(|kind| block["kind"] == *kind));
     let blocks = all.iter().filter(|block| !(is_ours(block) || goes_on && is_result(block))).map(comparable);
-    let mut seen = Told {
+    let mut seen = ReplayedReply {
         is_complete: turn["status"] == "complete",
         failure: turn["error"]["kind"].clone(),
         notice: notice.map(|block| json!([block["kind"], block["text"], block["stop_reason"]])).unwrap_or_default(),
         blocks: blocks.collect(),
     };
-    if !told.notice.is_null() {
-        told.notice = json!([told.notice["kind"], told.notice["text"], told.notice["stop_reason"]]);
+    if !replayed.notice.is_null() {
+        replayed.notice = json!([replayed.notice["kind"], replayed.notice["text"], replayed.notice["stop_reason"]]);
     }
-    told.blocks.retain(|block| block[0] != "x:notice");
+    replayed.blocks.retain(|block| block[0] != "x:notice");
     if goes_on {
-        told.blocks.retain(|block| block[0] != "tool_result");
-        seen.blocks.truncate(told.blocks.len());
+        replayed.blocks.retain(|block| block[0] != "tool_result");
+        seen.blocks.truncate(replayed.blocks.len());
     }
-    assert_eq!(seen, told, "{}", case.name);
+    assert_eq!(seen, replayed, "{}", case.name);
 }
 
 /// Plays the responses through one server. Calls are answered, and the model then says a word.

@@ -130,12 +130,12 @@ async fn stop_keeps_what_was_shown_and_closes_connection() {
     let mut followed = std::pin::pin!(
         house.service.supervisor().follow(house.owner, id, EventCursor::After(0)).await.unwrap().unwrap()
     );
-    let mut said = String::new();
-    while !said.ends_with("partial") {
+    let mut shown_text = String::new();
+    while !shown_text.ends_with("partial") {
         if let Some(Ok(FollowerItem::Line(line))) = followed.next().await
             && let Ok(Event::BlockDelta { text, .. }) = serde_json::from_str(&line.json)
         {
-            said.push_str(&text);
+            shown_text.push_str(&text);
         }
     }
     let turn = house.service.stop_turn(house.owner, id).await.unwrap();
@@ -179,9 +179,9 @@ async fn stop_works_at_any_time_after_sending() {
         assert!(turn.content_text().starts_with(&seen.content_text()), "after {delay:?}: {turn:?} of {seen:?}");
         assert_eq!(turn, house.service.turn(house.owner, id).await.unwrap(), "stored when Stop returns");
         // A stop that came early enough prevented the provider request.
-        let asked = log.requests().len();
-        tokio::time::timeout(Duration::from_secs(1), log.wait_for_released_bodies(asked)).await.unwrap();
-        assert!(asked <= count + 1);
+        let request_count = log.requests().len();
+        tokio::time::timeout(Duration::from_secs(1), log.wait_for_released_bodies(request_count)).await.unwrap();
+        assert!(request_count <= count + 1);
     }
     house.check_invariants().await;
 }
@@ -309,7 +309,7 @@ async fn busy_database_does_not_count_as_provider_silence() {
     let house = TestServer::new(provider([ScriptedAnswer::Stream(stream)])).await;
     let id = house.send("?").await.assistant_turn.id;
     house.wait_until(id, |turn| !turn.content_text().is_empty()).await;
-    let Db::Sqlite { writer, .. } = &house.db else { panic!("a house is a file unless told otherwise") };
+    let Db::Sqlite { writer, .. } = &house.db else { panic!("the test server uses SQLite by default") };
     let busy = writer.acquire().await.unwrap();
     tokio::time::sleep(SILENCE + Duration::from_millis(500)).await;
     drop(busy);
@@ -333,10 +333,10 @@ async fn bytes_after_ending_or_failure_are_not_awaited() {
     ]);
     let log = provider.log();
     let house = TestServer::new(provider).await;
-    for (count, said, kind) in [(1, "whole", None), (2, "half", Some(FailureKind::ProviderProtocol))] {
+    for (count, text, kind) in [(1, "whole", None), (2, "half", Some(FailureKind::ProviderProtocol))] {
         let started = house.send("?").await.assistant_turn.id;
         let turn = tokio::time::timeout(Duration::from_secs(10), house.wait_until_ended(started)).await.unwrap();
-        assert_eq!((turn.content_text().as_str(), turn.error.map(|failure| failure.kind)), (said, kind));
+        assert_eq!((turn.content_text().as_str(), turn.error.map(|failure| failure.kind)), (text, kind));
         tokio::time::timeout(Duration::from_secs(1), log.wait_for_released_bodies(count)).await.unwrap();
     }
     house.check_invariants().await;
@@ -348,9 +348,9 @@ async fn tools_run_concurrently_and_model_continues() {
         let function = json!({ "name": "double", "arguments": format!("{{\"n\":{index}}}") });
         json!({ "index": index, "id": id, "function": function })
     };
-    let asks = [thinking_step("two at once"), delta_step(json!({ "tool_calls": [call(0, "a"), call(1, "b")] }))];
+    let calls = [thinking_step("two at once"), delta_step(json!({ "tool_calls": [call(0, "a"), call(1, "b")] }))];
     let provider = provider([
-        ScriptedAnswer::Stream(asks.into_iter().chain(finish_steps("tool_calls")).collect()),
+        ScriptedAnswer::Stream(calls.into_iter().chain(finish_steps("tool_calls")).collect()),
         streamed_answer([thinking_step("so it is"), text_step("0 and 2")]),
     ])
     .with_tools(
@@ -458,13 +458,13 @@ async fn message_after_running_reply_is_refused() {
 
 #[tokio::test]
 async fn restart_ends_unfinished_replies_and_keeps_text() {
-    let asks = delta_step(
+    let calls = delta_step(
         json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "x", "arguments": "{\"a\":" } }] }),
     );
     let house = TestServer::new(provider([ScriptedAnswer::Stream(vec![
         thinking_step("I see"),
         text_step("words"),
-        asks,
+        calls,
         ScriptedStep::Hang,
     ])]))
     .await;

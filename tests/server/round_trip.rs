@@ -76,7 +76,7 @@ enum BlockSpec {
         arguments: Value,
         raw: Option<String>,
         result: Value,
-        how: usize,
+        call_end: usize,
         metadata: Value,
     },
     Picture(Vec<u8>, String),
@@ -93,8 +93,8 @@ fn block_strategy() -> impl Strategy<Value = BlockSpec> {
         2 => (word_strategy(), optional(word_strategy()), optional(word_strategy()), optional(0..1u64 << 40))
             .prop_map(|(text, signature, title, ms)| BlockSpec::Thinking(text, signature, title, ms)),
         1 => word_strategy().prop_map(BlockSpec::Signature),
-        2 => (value_strategy(), optional(word_strategy()), value_strategy(), 0..5usize, value_strategy()).prop_map(|(arguments, raw, result, how, metadata)| {
-            BlockSpec::Tool { arguments, raw, result, how, metadata }
+        2 => (value_strategy(), optional(word_strategy()), value_strategy(), 0..5usize, value_strategy()).prop_map(|(arguments, raw, result, call_end, metadata)| {
+            BlockSpec::Tool { arguments, raw, result, call_end, metadata }
         }),
         1 => (prop::collection::vec(any::<u8>(), 0..40), word_strategy()).prop_map(|(bytes, alt)| BlockSpec::Picture(bytes, alt)),
         1 => (any::<Index>(), optional((0..5u64, 5..9u64))).prop_map(|(which, part)| BlockSpec::Document(which, part)),
@@ -158,7 +158,7 @@ struct TurnSpec {
     /// The last call is handed over to the client that declared its tool.
     is_handed_over: bool,
     thinking: (bool, Option<Thinking>),
-    said: String,
+    word: String,
     policy: usize,
 }
 
@@ -168,22 +168,25 @@ fn turn_strategy() -> impl Strategy<Value = TurnSpec> {
         (1..u32::MAX).prop_map(Thinking::Budget),
     ];
     let shape = (any::<Index>(), 0..12u8, 0..3usize, 0..3usize);
-    let said = (word_strategy(), word_strategy(), any::<bool>(), (any::<bool>(), optional(thinking)), 0..3usize);
-    (shape, prop::collection::vec(block_strategy(), 0..5), prop::collection::vec(call_strategy(), 0..3), said).prop_map(
-        |((parent, place, model, ending), pieces, calls, (failure, said, is_handed_over, thinking, policy))| TurnSpec {
-            parent,
-            place,
-            model,
-            pieces,
-            calls,
-            ending,
-            failure,
-            is_handed_over,
-            thinking,
-            said,
-            policy,
-        },
-    )
+    let details = (word_strategy(), word_strategy(), any::<bool>(), (any::<bool>(), optional(thinking)), 0..3usize);
+    (shape, prop::collection::vec(block_strategy(), 0..5), prop::collection::vec(call_strategy(), 0..3), details)
+        .prop_map(
+            |((parent, place, model, ending), pieces, calls, (failure, word, is_handed_over, thinking, policy))| {
+                TurnSpec {
+                    parent,
+                    place,
+                    model,
+                    pieces,
+                    calls,
+                    ending,
+                    failure,
+                    is_handed_over,
+                    thinking,
+                    word,
+                    policy,
+                }
+            },
+        )
 }
 
 #[derive(Debug, Clone)]
@@ -372,7 +375,7 @@ impl TreePlanter<'_> {
                 return at;
             }
         }
-        let name = format!("{} {}", node.said, self.branches.len());
+        let name = format!("{} {}", node.word, self.branches.len());
         let origins = [
             branch::BranchOrigin::Fork,
             branch::BranchOrigin::Edit,
@@ -387,17 +390,17 @@ impl TreePlanter<'_> {
             parent_branch_id: before,
             fork_turn_id: parent.map(|parent| parent.id),
             origin: if before.is_none() { branch::BranchOrigin::Root } else { origins[usize::from(node.place) % 4] },
-            label: Some(node.said.clone()).filter(|_| node.thinking.0),
+            label: Some(node.word.clone()).filter(|_| node.thinking.0),
             pinned: node.is_handed_over,
             policy: policies[node.policy],
             ..branch(self.chat.id)
         };
-        let said = match node.model {
+        let prefix = match node.model {
             0 => frozen_settings(),
-            1 => PromptPrefix { system_prompt: node.said.clone(), tools: Some(Vec::new()) },
+            1 => PromptPrefix { system_prompt: node.word.clone(), tools: Some(Vec::new()) },
             _ => PromptPrefix::default(),
         };
-        branches::insert(&mut self.tx, &new, &said).await.unwrap();
+        branches::insert(&mut self.tx, &new, &prefix).await.unwrap();
         self.branches.push(new);
         self.branches.len() - 1
     }
@@ -420,7 +423,7 @@ impl TreePlanter<'_> {
         let calls = if role == Role::Assistant { self.plant_reply(node, &on, &mut grown) } else { Vec::new() };
         grown.exchange_id = self.plant_exchange(node, &on, &grown, parent.as_ref()).await;
         grown.blocks = self.plant_blocks(node, &grown, parent.as_ref(), &calls).await;
-        grown.last_event_seq = node.said.len() as u64;
+        grown.last_event_seq = node.word.len() as u64;
         turns::insert(&mut self.tx, &grown).await.unwrap();
         for block in &grown.blocks {
             let Content::ToolResult { metadata, .. } = &block.content else { continue };
@@ -450,9 +453,9 @@ impl TreePlanter<'_> {
             _ if node.place.is_multiple_of(2) => (of.id, ExchangeKind::Send),
             _ => (of.id, ExchangeKind::Edit),
         };
-        let args = BTreeMap::from([("limit".to_owned(), node.said.clone())]);
+        let args = BTreeMap::from([("limit".to_owned(), node.word.clone())]);
         let code = node.thinking.0.then(|| node.failure.clone());
-        let not_sent = vec![DroppedParam { param: "top_k".into(), reason: node.said.clone(), code, args }];
+        let not_sent = vec![DroppedParam { param: "top_k".into(), reason: node.word.clone(), code, args }];
         let params = ModelParams { thinking: node.thinking.1, temperature: Some(0.1), ..ModelParams::default() };
         // Idempotency keys belong to the installation and are not exported.
         let of = Exchange {
@@ -495,7 +498,7 @@ impl TreePlanter<'_> {
                     model_requested: on.lock.model.clone(),
                     model_returned: call.raw.as_ref().map(|_| on.lock.model.clone()),
                     request: ArchivedBytes(call.request.clone()),
-                    request_manifest: json!({"turns": path, "not_sent": [], "said": node.said}),
+                    request_manifest: json!({"turns": path, "not_sent": [], "said": node.word}),
                     raw_kind: if call.raw.is_some() { "sse_events" } else { "none" }.to_owned(),
                     raw_complete: call.is_complete,
                     raw: call.raw.clone().map(ArchivedBytes),
@@ -540,13 +543,13 @@ impl TreePlanter<'_> {
             let seq = u32::try_from(blocks.len()).unwrap();
             let mut new = block(of, seq, author, states[blocks.len() % 3], content);
             new.generation_id = calls.get(blocks.len() % 4).map(|call| call.id);
-            new.block_metadata = if blocks.len().is_multiple_of(2) { Value::Null } else { json!({"said": node.said}) };
+            new.block_metadata = if blocks.len().is_multiple_of(2) { Value::Null } else { json!({"said": node.word}) };
             blocks.push(new);
         };
         // The result of a handed-over call is part of the client's next message.
         let handed = parent.and_then(|parent| parent.blocks.iter().find(|block| is_handed_over(block)));
         if let Some(handed) = handed.filter(|_| !is_reply) {
-            add(&mut blocks, Author::Tool, result(&handed.content, json!({"text": node.said}), &Value::Null));
+            add(&mut blocks, Author::Tool, result(&handed.content, json!({"text": node.word}), &Value::Null));
             blocks.last_mut().unwrap().parent_block_id = Some(handed.id);
         }
         for piece in &node.pieces {
@@ -562,7 +565,7 @@ impl TreePlanter<'_> {
                     add(&mut blocks, author, Content::Image { blob, mime: "image/png".into(), alt: alt.clone() });
                 }
                 BlockSpec::Newer(value) => {
-                    let fields = json!({"type": "x:hologram", "depth": value, "of": node.said});
+                    let fields = json!({"type": "x:hologram", "depth": value, "of": node.word});
                     add(&mut blocks, author, Content::Other(fields.as_object().unwrap().clone()));
                 }
                 BlockSpec::Document(which, part) if !is_reply && !self.documents.is_empty() => {
@@ -605,15 +608,15 @@ impl TreePlanter<'_> {
                     let attaches_to = blocks.last().map(|block| block.id);
                     add(&mut blocks, author, Content::ThinkingSignature { signature: words.clone(), attaches_to });
                 }
-                BlockSpec::Tool { arguments, raw, result: brought, how, metadata } if is_reply => {
+                BlockSpec::Tool { arguments, raw, result: brought, call_end, metadata } if is_reply => {
                     use ToolStatus::{Cancelled, Denied, Done, Failed, Interrupted};
                     let tool = Content::ToolUse {
                         tool_use_id: format!("call {}", blocks.len()),
                         tool_name: "look_up".into(),
                         arguments: arguments.clone(),
                         arguments_raw: raw.clone(),
-                        status: [Done, Failed, Cancelled, Denied, Interrupted][*how],
-                        duration_ms: (*how > 1).then_some(4),
+                        status: [Done, Failed, Cancelled, Denied, Interrupted][*call_end],
+                        duration_ms: (*call_end > 1).then_some(4),
                     };
                     // A result names the blobs that its tool produced.
                     let metadata = match raw {
@@ -669,7 +672,7 @@ impl TreePlanter<'_> {
             let differences = vec![ImportDifference {
                 kind: ImportDifferenceKind::Lost,
                 place: "a › b".into(),
-                text: nodes.said.clone(),
+                text: nodes.word.clone(),
             }];
             let (format, file) = ("chatgpt".to_owned(), "conversations.json".to_owned());
             let source = ImportOrigin { format, file, imported_at: next_time(), differences };
@@ -748,8 +751,8 @@ fn every_tree_round_trips_between_all_databases() {
     let config = Config { cases: TREES, max_shrink_iters: 400, failure_persistence: None, ..Config::default() };
     let ran = TestRunner::new(config)
         .run(&tree_strategy(), |tree| runtime.block_on(assert_round_trip(&sources, &targets, &tree)));
-    if let Err(why) = ran {
-        panic!("{why}");
+    if let Err(error) = ran {
+        panic!("{error}");
     }
     runtime.block_on(async {
         // All chats are copied at once, and every invariant holds on both sides.

@@ -62,13 +62,13 @@ pub async fn chat_lines(house: &TestServer, chat: ChatId) -> Vec<String> {
             _ => String::new(),
         };
         let thinking = if of[&turn.id].is_thinking_mode { " thinking" } else { "" };
-        let said: Vec<String> =
+        let block_lines: Vec<String> =
             futures::future::join_all(turn.blocks.iter().map(|block| block_line(house, block))).await;
         let (ord, role, parent) = (turn.ord, turn.role.as_str(), parent.unwrap_or_default());
         lines.push(format!(
             "{star}{ord}<{parent}/{branch} {role}{model}{thinking}{}: {}",
             turn_ending(turn),
-            said.join(" | ")
+            block_lines.join(" | ")
         ));
     }
     lines
@@ -141,9 +141,9 @@ async fn import_outline(house: &TestServer, name: &str, bytes: &[u8]) -> (Import
     assert_same(&looked, &report);
     let mut all = Vec::new();
     for chat in report.chats.iter().filter(|chat| chat.outcome == ImportOutcome::Imported) {
-        let mut told = vec![chat.title.clone()];
-        told.extend(chat_lines(house, chat.id.unwrap()).await);
-        all.push(told);
+        let mut outline = vec![chat.title.clone()];
+        outline.extend(chat_lines(house, chat.id.unwrap()).await);
+        all.push(outline);
     }
     let again = import_file(house, name, bytes, false).await;
     assert_eq!((again.imported, again.known, again.turns, again.documents), (0, report.imported, 0, 0), "{again:?}");
@@ -157,10 +157,10 @@ async fn import_outline(house: &TestServer, name: &str, bytes: &[u8]) -> (Import
 
 /// Asserts that the imported chats have this outline.
 #[track_caller]
-fn assert_outline(told: &[Vec<String>], expected: &str) {
-    let told: Vec<String> = told.iter().map(|chat| chat.join("\n")).collect();
-    let told = told.join("\n\n");
-    assert!(told == expected.trim(), "---- told\n{told}\n---- expected\n{}", expected.trim());
+fn assert_outline(outlines: &[Vec<String>], expected: &str) {
+    let outlines: Vec<String> = outlines.iter().map(|chat| chat.join("\n")).collect();
+    let outlines = outlines.join("\n\n");
+    assert!(outlines == expected.trim(), "---- actual\n{outlines}\n---- expected\n{}", expected.trim());
 }
 
 async fn assert_sample(format: &str, name: &str, bytes: &[u8], expected: &str) {
@@ -276,8 +276,8 @@ async fn messages_keep_their_dates() {
     for house in test_servers().await {
         let chatgpt = import_file(&house, "conversations.json", &sample("chatgpt/conversations.json"), false).await;
         // This conversation claims to have begun later than its messages.
-        let told = times(&house, &chatgpt, "Another model than the usual one").await;
-        assert_eq!(told, [1_749_990_001, 1_749_990_002, 1_749_990_005]);
+        let dates = times(&house, &chatgpt, "Another model than the usual one").await;
+        assert_eq!(dates, [1_749_990_001, 1_749_990_002, 1_749_990_005]);
         assert_eq!(
             times(&house, &chatgpt, "Edits and regenerations").await,
             [1_704_067_201, 1_704_067_202, 1_704_067_290, 1_704_067_300, 1_704_067_310]
@@ -289,7 +289,7 @@ async fn messages_keep_their_dates() {
 /// A reply may have images but no documents, so its other attachments become text.
 #[tokio::test]
 async fn reply_files_become_text() {
-    let said = |id: &str, role: &str, parent: Value, extra: Value| {
+    let message = |id: &str, role: &str, parent: Value, extra: Value| {
         json!({"id": id, "convId": "c", "type": "text", "timestamp": 1_757_000_001_000_i64, "role": role,
             "content": id, "parent": parent, "children": [], "extra": extra})
     };
@@ -300,7 +300,7 @@ async fn reply_files_become_text() {
     ]);
     let all = json!([{
         "conv": {"currNode": "answer", "id": "c", "lastModified": 1_757_000_000_000_i64, "name": "Files"},
-        "messages": [said("question", "user", Value::Null, json!([])), said("answer", "assistant", json!("question"), extra)],
+        "messages": [message("question", "user", Value::Null, json!([])), message("answer", "assistant", json!("question"), extra)],
     }]);
     for house in test_servers().await {
         let (report, chats) = import_outline(&house, "list.json", &serde_json::to_vec(&all).unwrap()).await;

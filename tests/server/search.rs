@@ -35,9 +35,9 @@ async fn page(api: &TestApi, path: &str) -> (StatusCode, String) {
 
 #[tokio::test]
 async fn matches_are_found_in_all_chats_and_link_to_turns() {
-    let said = "Grüße an die C++-Leute: 100% <b>你好世界</b>";
+    let text = "Grüße an die C++-Leute: 100% <b>你好世界</b>";
     for house in TestServer::on_every_database(|| {
-        scripted([streamed_answer([text_step(said)]), streamed_answer([text_step("nothing of it")])])
+        scripted([streamed_answer([text_step(text)]), streamed_answer([text_step("nothing of it")])])
     })
     .await
     {
@@ -139,7 +139,7 @@ async fn page_without_script_shows_groups_with_highlights() {
 #[tokio::test]
 async fn index_follows_edits_versions_copies_and_deletions() {
     let replies =
-        || scripted(["walnut one", "walnut two", "walnut three"].map(|said| streamed_answer([text_step(said)])));
+        || scripted(["walnut one", "walnut two", "walnut three"].map(|text| streamed_answer([text_step(text)])));
     for house in TestServer::on_every_database(replies).await {
         let found = async |words: &str| {
             let question = SearchRequest { words: words.into(), limit: 50, ..SearchRequest::default() };

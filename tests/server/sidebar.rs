@@ -22,23 +22,23 @@ async fn running_chats_are_listed_only_to_their_owner() {
     };
     for house in TestServer::on_every_database_with_tools(provider, || Arc::new(lab.clone())).await {
         let pages = PageService::new(house.service.clone());
-        let told = async |viewer: UserId| -> Vec<(ChatId, bool)> { pages.running_chats(viewer).await.unwrap() };
-        assert_eq!(told(house.owner).await, []);
+        let listed = async |viewer: UserId| -> Vec<(ChatId, bool)> { pages.running_chats(viewer).await.unwrap() };
+        assert_eq!(listed(house.owner).await, []);
         let asking = house.chat_with_tools(&lab.offered_tools()).await;
         let waits = house.send_to(asking, "go").await.assistant_turn.id;
         house.wait_until(waits, is_waiting_for_approval).await;
         let running = house.send("on and on").await;
         let mut expected = vec![(asking, true), (running.chat.id, false)];
         expected.sort_unstable();
-        assert_eq!(told(house.owner).await, expected);
+        assert_eq!(listed(house.owner).await, expected);
         let stranger = ids::mint();
-        assert_eq!(told(stranger).await, [], "not those of somebody else");
-        let there = house.service.existing_chats(house.owner, [asking, ids::mint()]).await.unwrap();
-        assert_eq!(there.into_iter().collect::<Vec<_>>(), [asking]);
+        assert_eq!(listed(stranger).await, [], "not those of somebody else");
+        let existing = house.service.existing_chats(house.owner, [asking, ids::mint()]).await.unwrap();
+        assert_eq!(existing.into_iter().collect::<Vec<_>>(), [asking]);
         assert!(house.service.existing_chats(stranger, [asking]).await.unwrap().is_empty());
         house.service.stop_turn(house.owner, waits).await.unwrap();
         house.service.stop_turn(house.owner, running.assistant_turn.id).await.unwrap();
-        assert_eq!(told(house.owner).await, []);
+        assert_eq!(listed(house.owner).await, []);
         house.close().await;
     }
 }

@@ -53,11 +53,11 @@ async fn open_request(address: SocketAddr, head: &str) -> TcpStream {
     stream
 }
 
-/// Reads until the text contains `what`, or until the connection ends.
-async fn read_until(stream: &mut TcpStream, what: &str) -> String {
+/// Reads until the text contains `text`, or until the connection ends.
+async fn read_until(stream: &mut TcpStream, text: &str) -> String {
     let mut all = Vec::new();
     let mut piece = [0; 16 << 10];
-    while !String::from_utf8_lossy(&all).contains(what) {
+    while !String::from_utf8_lossy(&all).contains(text) {
         match stream.read(&mut piece).await {
             Ok(length @ 1..) => all.extend_from_slice(&piece[..length]),
             _ => break,
@@ -184,7 +184,7 @@ async fn streams_of_client_behind_proxy_are_bounded_and_oldest_closes() {
     }
     let mut other = follow("203.0.113.8").await;
     let mut newest = follow("203.0.113.7").await;
-    // The oldest stream is told to reconnect later, and closed properly.
+    // The oldest stream receives a request to reconnect later, and is closed properly.
     let last = read_until(&mut streams[0], "0\r\n\r\n").await;
     assert!(last.contains("retry: 30000") && last.ends_with("0\r\n\r\n"), "{last}");
     // A WebSocket counts as a stream, so the second oldest stream is closed.

@@ -130,7 +130,7 @@ fn joined_text(events: &[Value], name: &str) -> String {
 /// Returns a provider whose first reply continues after its first thought when the test signals.
 fn with_a_tool(goes_on: Arc<Notify>) -> ScriptedProvider {
     let call = |arguments: &str| json!({ "tool_calls": [{ "index": 0, "id": "t", "function": { "name": "look", "arguments": arguments } }] });
-    let asks = vec![
+    let calls = vec![
         thinking_step("hm"),
         ScriptedStep::WaitForSignal(goes_on),
         text_step("I look."),
@@ -140,7 +140,7 @@ fn with_a_tool(goes_on: Arc<Notify>) -> ScriptedProvider {
     ScriptedProvider::new(
         "scripted",
         [
-            ScriptedAnswer::Stream([asks, finish_steps("tool_calls")].concat()),
+            ScriptedAnswer::Stream([calls, finish_steps("tool_calls")].concat()),
             streamed_answer([text_step("Hel"), text_step("lo")]),
         ],
     )
@@ -234,10 +234,10 @@ async fn replies_started_elsewhere_on_path_are_followed_and_siblings_are_not() {
     let first = served.send(&chat, json!({ "text": "1" })).await;
     assert_eq!(joined_text(&client.events_until("end").await, "chunk"), "a");
     let message = first["user_turn"]["id"].as_str().unwrap();
-    let (status, beside) =
+    let (status, sibling) =
         served.api.call("POST", &format!("/api/turns/{message}/edit"), Some(json!({ "text": "2" }))).await;
     assert_eq!(status, StatusCode::CREATED);
-    served.api.read_events(beside["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+    served.api.read_events(sibling["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
     served.send(&chat, json!({ "text": "3", "branch_id": first["branch"]["id"] })).await;
     let events = client.events_until("end").await;
     assert_eq!(events[0]["block"]["content"]["text"], "3", "{events:?}");
@@ -245,8 +245,8 @@ async fn replies_started_elsewhere_on_path_are_followed_and_siblings_are_not() {
 
     // The other path is selected by its branch, or by a turn on it.
     for query in [
-        format!("branch_id={}", beside["branch"]["id"].as_str().unwrap()),
-        format!("leaf={}", beside["user_turn"]["id"].as_str().unwrap()),
+        format!("branch_id={}", sibling["branch"]["id"].as_str().unwrap()),
+        format!("leaf={}", sibling["user_turn"]["id"].as_str().unwrap()),
     ] {
         let mut other = served.connect(&format!("/api/chats/{chat}/ws?after=0&{query}")).await;
         assert_eq!(joined_text(&other.events_until("end").await, "chunk"), "b");
@@ -475,14 +475,14 @@ async fn deletion_is_announced_and_connection_continues() {
 
         // The connection notices the deletion when something starts elsewhere in the chat; no event is sent again.
         served.delete(&format!("/api/turns/{}", id(&second["user_turn"]))).await;
-        let beside = json!({ "text": "beside" });
+        let sibling = json!({ "text": "beside" });
         let path = format!("/api/turns/{}/edit", id(&first["user_turn"]));
-        let (status, beside) = served.api.call("POST", &path, Some(beside)).await;
-        assert_eq!(status, StatusCode::CREATED, "{beside}");
-        served.api.read_events(&id(&beside["assistant_turn"]), &[]).await;
-        let told = client.next_event().await;
-        assert_eq!((&told["type"], &told["code"]), (&json!("error"), &json!("path_deleted")), "{told}");
-        assert_eq!((&told["turn_id"], &told["branch_id"]), (&first["assistant_turn"]["id"], &first["branch"]["id"]));
+        let (status, sibling) = served.api.call("POST", &path, Some(sibling)).await;
+        assert_eq!(status, StatusCode::CREATED, "{sibling}");
+        served.api.read_events(&id(&sibling["assistant_turn"]), &[]).await;
+        let event = client.next_event().await;
+        assert_eq!((&event["type"], &event["code"]), (&json!("error"), &json!("path_deleted")), "{event}");
+        assert_eq!((&event["turn_id"], &event["branch_id"]), (&first["assistant_turn"]["id"], &first["branch"]["id"]));
         client.send_json(json!({ "type": "message", "content": "3" })).await;
         let events = client.events_until("end").await;
         assert_eq!((events[0]["block"]["content"]["text"].as_str(), &*joined_text(&events, "chunk")), (Some("3"), "d"));
@@ -492,12 +492,16 @@ async fn deletion_is_announced_and_connection_continues() {
         served.delete(&format!("/api/turns/{third}")).await;
         served.delete(&format!("/api/turns/{}", id(&first["user_turn"]))).await;
         client.send_json(json!({ "type": "message", "content": "4" })).await;
-        let mut told = client.next_event().await;
-        if told["code"] == "path_deleted" && told["branch_id"] != beside["branch"]["id"] {
+        let mut event = client.next_event().await;
+        if event["code"] == "path_deleted" && event["branch_id"] != sibling["branch"]["id"] {
             // The connection looked between the two deletions.
-            told = client.next_event().await;
+            event = client.next_event().await;
         }
-        assert_eq!((&told["code"], &told["branch_id"]), (&json!("path_deleted"), &beside["branch"]["id"]), "{told}");
+        assert_eq!(
+            (&event["code"], &event["branch_id"]),
+            (&json!("path_deleted"), &sibling["branch"]["id"]),
+            "{event}"
+        );
         client.send_json(json!({ "type": "message", "content": "4" })).await;
         let events = client.events_until("end").await;
         assert_eq!((events[0]["block"]["content"]["text"].as_str(), &*joined_text(&events, "chunk")), (Some("4"), "e"));
@@ -512,8 +516,8 @@ async fn deletion_is_announced_and_connection_continues() {
 
 #[tokio::test]
 async fn slow_client_is_not_disconnected() {
-    const SAID: usize = 10_000;
-    let blocks = (0..200).flat_map(|_| [thinking_step(&"x".repeat(SAID)), text_step(&"y".repeat(SAID))]);
+    const TEXT_CHARS: usize = 10_000;
+    let blocks = (0..200).flat_map(|_| [thinking_step(&"x".repeat(TEXT_CHARS)), text_step(&"y".repeat(TEXT_CHARS))]);
     // Small socket buffers make the backpressure visible; a connection inherits those of the listener.
     let listener = TcpSocket::new_v4().unwrap();
     listener.set_send_buffer_size(64 << 10).unwrap();
@@ -544,7 +548,7 @@ async fn slow_client_is_not_disconnected() {
     drop(free);
     assert!(holding.await.unwrap().is_err());
     tokio::time::resume();
-    while got < 400 * SAID {
+    while got < 400 * TEXT_CHARS {
         match wire.read(&mut bytes).await.unwrap() {
             0 => panic!("the server left after {got} bytes"),
             some => got += some,

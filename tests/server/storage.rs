@@ -214,7 +214,7 @@ async fn import_ends_when_disk_gets_low_and_keeps_imported_chats() {
         let probe = probe(move || measured.fetch_sub(1, Ordering::SeqCst));
         house.service = house.service.clone().with_storage(StorageLimits::new(probe, 256 * MIB, 0));
         let report = import_file(&house, "all.json", &conversations(&[1; 8]), false).await;
-        assert!(report.stopped.as_deref().is_some_and(|why| why.contains("disk is almost full")), "{report:?}");
+        assert!(report.stopped.as_deref().is_some_and(|reason| reason.contains("disk is almost full")), "{report:?}");
         assert!(report.imported > 0 && report.conversations < 8, "{report:?}");
         let kept = house.service.list_chats(house.owner, 100).await.unwrap();
         assert_eq!(kept.len() as u64, report.imported);
@@ -404,8 +404,8 @@ async fn edit_form_refused_for_storage_keeps_text_and_explains_in_readers_langua
             let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
             let page = String::from_utf8(bytes.to_vec()).unwrap();
             assert_eq!(status, StatusCode::INSUFFICIENT_STORAGE, "{kind}: {page}");
-            let why = if quota > 0 { "配额" } else { "磁盘空间即将用尽" };
-            assert!(page.contains("typed-words") && page.contains(why), "{kind}: {page}");
+            let reason = if quota > 0 { "配额" } else { "磁盘空间即将用尽" };
+            assert!(page.contains("typed-words") && page.contains(reason), "{kind}: {page}");
             assert!(!page.contains("almost full") && !page.contains("quota of"), "{kind}: {page}");
         }
     }

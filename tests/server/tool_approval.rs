@@ -55,7 +55,7 @@ async fn nothing_runs_before_approval_and_then_exactly_approved_call() {
         let id = house.send_to(chat, "go").await.assistant_turn.id;
         let turn = house.wait_until(id, is_waiting_for_approval).await;
         let (call, ask) = pending_approvals(&turn).remove(0);
-        let asked_at = SystemClock.now();
+        let requested_at = SystemClock.now();
         assert_eq!(
             (ask.title.as_str(), ask.server.as_str(), turn.status),
             ("The write", "lab", TurnStatus::WaitingSubagents)
@@ -85,7 +85,7 @@ async fn nothing_runs_before_approval_and_then_exactly_approved_call() {
         assert_eq!(tool_use_blocks(&turn)[0].block_metadata["decision"]["decision"], "allow");
         let since =
             tool_use_blocks(&turn)[0].block_metadata["runs_since"].as_str().unwrap().parse::<DateTime<Utc>>().unwrap();
-        assert!(since > asked_at, "it runs since it was allowed, not since it was written");
+        assert!(since > requested_at, "it runs since it was allowed, not since it was written");
         assert_eq!(lab.run_count("write"), before + 1);
         let late = service.decide_tool_call(house.owner, id, call.id, &ask.hash, ApprovalDecision::Deny, None).await;
         assert_eq!(conflict(late), "not_asked");
@@ -114,8 +114,8 @@ async fn refusal_is_sent_to_model_with_reason_while_other_calls_run() {
     gate.notify_one();
     let turn = house.wait_until_complete(id).await;
     assert_eq!(statuses(&turn), [ToolStatus::Denied, ToolStatus::Done]);
-    let told = tool_results_sent(&log, 1);
-    assert_eq!(told[2], "The user declined this call. Their reason: use the\u{2400}other file", "{told:?}");
+    let results = tool_results_sent(&log, 1);
+    assert_eq!(results[2], "The user declined this call. Their reason: use the\u{2400}other file", "{results:?}");
     assert_eq!(lab.run_count("write"), 0);
     house.check_invariants().await;
 }
@@ -261,11 +261,11 @@ async fn approval_works_over_api_and_forms() {
     assert_eq!(unknown.0, StatusCode::BAD_REQUEST);
     let nowhere = format!("/api/turns/{id}/calls/{id}");
     assert_eq!(api.call("POST", &format!("{nowhere}/stop"), None).await.0, StatusCode::NOT_FOUND);
-    let said = json!({ "decision": "allow", "hash": ask.hash });
-    let (status, answer) = api.call("POST", &path, Some(said.clone())).await;
+    let decision = json!({ "decision": "allow", "hash": ask.hash });
+    let (status, answer) = api.call("POST", &path, Some(decision.clone())).await;
     assert_eq!((status, &answer["turn_id"]), (StatusCode::OK, &json!(id)));
     api.house.wait_until_complete(id).await;
-    assert_eq!(api.call("POST", &path, Some(said)).await.1["code"], "not_asked");
+    assert_eq!(api.call("POST", &path, Some(decision)).await.1["code"], "not_asked");
     let (status, problem) = api.call("POST", &format!("/api/turns/{id}/continue"), None).await;
     assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("not_asked")));
 

@@ -16,8 +16,8 @@ pub fn tool_call_answer(first: impl IntoIterator<Item = ScriptedStep>, calls: &[
         json!({ "index": index, "id": format!("call-{index}-{name}"), "function": function })
     };
     let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
-    let said = first.into_iter().chain([delta_step(json!({ "tool_calls": calls }))]);
-    ScriptedAnswer::Stream(said.chain(finish_steps("tool_calls")).collect())
+    let deltas = first.into_iter().chain([delta_step(json!({ "tool_calls": calls }))]);
+    ScriptedAnswer::Stream(deltas.chain(finish_steps("tool_calls")).collect())
 }
 
 /// Returns the calls of a turn in their order.

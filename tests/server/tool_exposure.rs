@@ -327,8 +327,8 @@ async fn redirect_to_host_that_was_not_allowed_ends_fetch() {
     let id = send(&house, chat, "http://page.test/away").await;
     house.decide(id, ApprovalDecision::AllowInChat, None).await.unwrap();
     let turn = house.wait_until_complete(id).await;
-    let told = last_result(&turn);
-    assert!(told.starts_with("other_host") && told.contains("http://evil.test/taken"), "{told}");
+    let result_text = last_result(&turn);
+    assert!(result_text.starts_with("other_host") && result_text.contains("http://evil.test/taken"), "{result_text}");
     assert_eq!(
         (statuses(&turn), internet.reached_hosts()),
         (vec![ToolStatus::Failed], vec!["page.test/away".to_owned()])

@@ -82,8 +82,13 @@ async fn concurrent_calls_end_independently_and_are_sent_in_order() {
     let turn = house.wait_until_complete(id).await;
     assert_eq!(statuses(&turn), [ToolStatus::Failed, ToolStatus::Failed, ToolStatus::Done]);
     assert_eq!(lab.cancelled_count(), 1, "the one that hung was let go");
-    let told = tool_results_sent(&log, 1);
-    assert!(told[2].contains("too long") && told[3].contains("it broke") && told[4].contains(r#""a":1"#), "{told:?}");
+    let sent_results = tool_results_sent(&log, 1);
+    assert!(
+        sent_results[2].contains("too long")
+            && sent_results[3].contains("it broke")
+            && sent_results[4].contains(r#""a":1"#),
+        "{sent_results:?}"
+    );
     let of_hung = turn.blocks.iter().find_map(|block| match &block.content {
         Content::ToolResult { tool_name, metadata, .. } if tool_name == "lab__hang" => Some(metadata.clone()),
         _ => None,
@@ -101,9 +106,11 @@ async fn invalid_call_is_reported_to_model_and_runs_no_tool() {
     let chat = house.chat_with_tools(&lab.offered_tools()).await;
     let turn = house.wait_until_complete(house.send_to(chat, "go").await.assistant_turn.id).await;
     assert_eq!(statuses(&turn), [ToolStatus::Failed; 4]);
-    let told = tool_results_sent(&log, 1);
-    for (said, words) in told[2..].iter().zip(["not valid JSON", "not in the lab", "not available", "not valid JSON"]) {
-        assert!(said.contains(words), "{said}");
+    let results = tool_results_sent(&log, 1);
+    for (result, words) in
+        results[2..].iter().zip(["not valid JSON", "not in the lab", "not available", "not valid JSON"])
+    {
+        assert!(result.contains(words), "{result}");
     }
     assert_eq!(lab.run_count("look"), 0);
     house.check_invariants().await;
@@ -197,7 +204,7 @@ async fn repeated_identical_call_pauses_and_continues_on_request() {
     let turn = house.wait_until_complete(id).await;
     assert_eq!(lab.run_count("look"), 4);
     assert!(turn.blocks.iter().any(|block| block.content.block_type() == "x:pause"));
-    assert_eq!(tool_results_sent(&log, 4).len(), 9, "the pause is nothing that a model is told");
+    assert_eq!(tool_results_sent(&log, 4).len(), 9, "the pause is not sent to the model");
     let late = house.service.continue_paused_reply(house.owner, id).await;
     assert!(matches!(late, Err(ServiceError::Conflict { code: "not_asked", .. })), "{late:?}");
     house.check_invariants().await;

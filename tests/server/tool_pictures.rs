@@ -80,9 +80,9 @@ async fn call_look_tool(house: &mut TestServer) -> CallResult {
 async fn server_result_contains_neither_credentials_nor_hidden_image_data() {
     let mut house = TestServer::new(ScriptedProvider::new("unused", [])).await;
     let outcome = call_look_tool(&mut house).await;
-    let told = outcome.result.to_string();
-    assert_eq!(outcome.outcome, CallOutcome::Done, "{told}");
-    assert!(told.contains("[removed] and an ordinary title") && !told.contains(TOKEN), "{told}");
+    let result_text = outcome.result.to_string();
+    assert_eq!(outcome.outcome, CallOutcome::Done, "{result_text}");
+    assert!(result_text.contains("[removed] and an ordinary title") && !result_text.contains(TOKEN), "{result_text}");
     let images = tool_output::result_images(&outcome.metadata.clone().into());
     assert_eq!(images.iter().map(|image| image.mime.as_str()).collect::<Vec<_>>(), ["image/jpeg"]);
     assert_eq!(outcome.metadata["files"][0]["mime"], "application/octet-stream");

@@ -68,14 +68,15 @@ async fn pending_approval_survives_restart_and_then_continues() {
         let (looked, wrote, hung) = (lab.run_count("look"), lab.run_count("write"), lab.run_count("hang"));
         let chat = house.chat_with_tools(&lab.offered_tools()).await;
         let id = house.send_to(chat, "go").await.assistant_turn.id;
-        let standing = [ToolStatus::Done, ToolStatus::AwaitingApproval, ToolStatus::Running, ToolStatus::Done];
-        let before = house.wait_until(id, |turn| statuses(turn) == standing).await;
+        let expected_statuses = [ToolStatus::Done, ToolStatus::AwaitingApproval, ToolStatus::Running, ToolStatus::Done];
+        let before = house.wait_until(id, |turn| statuses(turn) == expected_statuses).await;
         let next = provider([streamed_answer([thinking_step("Good."), text_step("Written.")])]);
         let log = next.log();
         let house = house.restart_after_kill(next, Arc::new(lab.clone())).await;
         let turn = house.wait_until(id, is_waiting_for_approval).await;
-        let standing = [ToolStatus::Done, ToolStatus::AwaitingApproval, ToolStatus::Interrupted, ToolStatus::Done];
-        assert_eq!(statuses(&turn), standing);
+        let expected_statuses =
+            [ToolStatus::Done, ToolStatus::AwaitingApproval, ToolStatus::Interrupted, ToolStatus::Done];
+        assert_eq!(statuses(&turn), expected_statuses);
         assert!(results(&turn)[2].as_str().unwrap().contains("the server restarted"));
         assert_eq!(pending_approvals(&turn)[0].1, pending_approvals(&before)[0].1, "the same question");
         check_at_rest(&house).await;
@@ -94,9 +95,13 @@ async fn pending_approval_survives_restart_and_then_continues() {
             (lab.run_count("look"), lab.run_count("write"), lab.run_count("hang")),
             (looked + 2, wrote + 1, hung + 1)
         );
-        let told = tool_results_sent(&log, 0);
-        assert_eq!(told[..3], ["user", "assistant", r#"{"n":1}"#], "with its own steps as they came: {told:?}");
-        assert_eq!((told.len(), told[4].as_str()), (7, r#"{"a":1}"#));
+        let sent_results = tool_results_sent(&log, 0);
+        assert_eq!(
+            sent_results[..3],
+            ["user", "assistant", r#"{"n":1}"#],
+            "with its own steps as they came: {sent_results:?}"
+        );
+        assert_eq!((sent_results.len(), sent_results[4].as_str()), (7, r#"{"a":1}"#));
         let made = generations::list(&house.db, house.owner, id).await.unwrap();
         assert_eq!(made.iter().map(|made| made.step).collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!(turn.usage.output_tokens, Some(15), "the sum of all steps");

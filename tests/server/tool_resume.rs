@@ -90,19 +90,19 @@ async fn repaired_reply_continues_in_repaired_form() {
         house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
         let turn = house.wait_until_complete(id).await;
         assert_eq!(notices(&turn).iter().map(|(_, kind)| *kind).collect::<Vec<_>>(), ["reasoning_refused"]);
-        let asked = request_messages(&log, 0);
-        assert_eq!(asked[1]["content"], json!([text_block("A1")]), "left out as before");
+        let messages = request_messages(&log, 0);
+        assert_eq!(messages[1]["content"], json!([text_block("A1")]), "left out as before");
         assert_eq!(
-            asked[3]["content"],
+            messages[3]["content"],
             json!([thinking_block("two"), tool_use_block("a", "lab__write")]),
             "its own step as it came"
         );
-        assert_eq!(asked[4]["content"][0]["tool_use_id"], "a");
+        assert_eq!(messages[4]["content"][0]["tool_use_id"], "a");
         let made = generations::list(&house.db, house.owner, id).await.unwrap();
         assert_eq!(made.iter().map(|made| made.step).collect::<Vec<_>>(), [0, 1, 2]);
         // The repair that was learnt before the crash still applies to the next turn.
         house.wait_until_complete(house.send_to(chat, "U3").await.assistant_turn.id).await;
-        assert_eq!(request_messages(&log, 1)[..5], asked[..]);
+        assert_eq!(request_messages(&log, 1)[..5], messages[..]);
         assert_eq!((log.requests().len(), lab.run_count("write")), (2, before + 1));
         house.check_invariants().await;
         house.close().await;
@@ -131,10 +131,10 @@ async fn steps_sent_as_text_stay_text() {
     house.decide(id, ApprovalDecision::Allow, None).await.unwrap();
     let turn = house.wait_until_complete(id).await;
     assert_eq!(notices(&turn).len(), 1);
-    let asked = request_messages(&log, 0);
-    assert_eq!(asked[0], request_messages(&earlier, 2)[0], "the words stay what they were");
-    assert_eq!(asked[1]["content"], json!([thinking_block("two"), tool_use_block("b", "lab__write")]));
-    assert_eq!((asked.len(), &asked[2]["content"][0]["tool_use_id"]), (3, &json!("b")));
+    let messages = request_messages(&log, 0);
+    assert_eq!(messages[0], request_messages(&earlier, 2)[0], "the words stay what they were");
+    assert_eq!(messages[1]["content"], json!([thinking_block("two"), tool_use_block("b", "lab__write")]));
+    assert_eq!((messages.len(), &messages[2]["content"][0]["tool_use_id"]), (3, &json!("b")));
     house.check_invariants().await;
 }
 
@@ -235,8 +235,8 @@ async fn allowed_but_unstarted_call_runs_once_or_is_reported_as_not_run() {
                 assert_eq!(turn.status, TurnStatus::Error);
                 assert_eq!(turn.error.as_ref().map(|failure| failure.kind), Some(FailureKind::ServerRestarted));
                 assert_eq!(statuses(&turn), [ToolStatus::Denied, ToolStatus::Cancelled]);
-                let told = results(&turn)[1].as_str().unwrap().to_owned();
-                assert!(told.contains("was not run"), "{told}");
+                let result = results(&turn)[1].as_str().unwrap().to_owned();
+                assert!(result.contains("was not run"), "{result}");
                 assert_eq!((lab.run_count("write"), lab.run_count("send")), (wrote, sent));
                 house.wait_until_complete(house.send_to(chat, "and?").await.assistant_turn.id).await;
             }

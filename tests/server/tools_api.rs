@@ -125,7 +125,7 @@ async fn server_is_connected_changed_and_removed_and_headers_are_never_exposed()
     assert_eq!((status, &changed["headers"]), (StatusCode::OK, &json!([])), "{changed}");
     assert!(changed["notices"][0].as_str().unwrap().contains("headers were deleted"), "{changed}");
     assert_eq!(changed["tools"], json!([]), "what it offered was another server's");
-    assert_eq!(api.call("GET", "/api/tool-policies", None).await.1, json!([]), "and so was what was said of it");
+    assert_eq!(api.call("GET", "/api/tool-policies", None).await.1, json!([]), "and so were its policies");
 
     let off = json!({ "is_enabled": false });
     let (_, changed) = api.call("PATCH", "/api/tool-servers/files", Some(off)).await;
@@ -302,7 +302,8 @@ async fn permitted_call_runs_and_changed_tool_asks() {
     let api = api_with_tools([streamed_answer([text_step("a")]), streamed_answer([text_step("b")])]).await;
     configure_files_server(&api).await;
     let toolbox = api.house.service.supervisor().toolbox().clone();
-    let refused = |gate: &GateDecision| matches!(gate, GateDecision::Refuse(why) if why.contains("not available"));
+    let refused =
+        |gate: &GateDecision| matches!(gate, GateDecision::Refuse(reason) if reason.contains("not available"));
     // The tool exists, but this chat does not offer it.
     let call = call_of(&api, "write", json!({})).await;
     assert!(refused(&toolbox.gate(&call, None).await));
@@ -312,7 +313,7 @@ async fn permitted_call_runs_and_changed_tool_asks() {
     assert_eq!(toolbox.gate(&call, Some(&ask.hash)).await, GateDecision::Run);
     let (db, owner, now) = (&api.house.db, api.house.owner, SystemClock.now());
     let mut tx = db.begin().await.unwrap();
-    let said = StoredPolicy {
+    let policy = StoredPolicy {
         chat: Some(call.caller.chat),
         server: "files".into(),
         tool: "read".into(),
@@ -320,7 +321,7 @@ async fn permitted_call_runs_and_changed_tool_asks() {
         policy: ToolApprovalPolicy::Allow,
         schema_hash: Some(ask.schema_hash.clone()),
     };
-    tool_policies::put(&mut tx, owner, &said, now).await.unwrap();
+    tool_policies::put(&mut tx, owner, &policy, now).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(toolbox.gate(&call, None).await, GateDecision::Run);
     // The description changed between the approval and the call.
@@ -585,9 +586,9 @@ async fn forms_match_api() {
     }
     assert!(!page.contains("canary-of-a-form"), "{page}");
     configure_files_server(&api).await;
-    let said = [("server", "files"), ("tool", "read"), ("was", "ask"), ("policy", "never")];
+    let fields = [("server", "files"), ("tool", "read"), ("was", "ask"), ("policy", "never")];
     let saved = (StatusCode::SEE_OTHER, "/settings/tools?done=saved".to_owned());
-    assert_eq!(api.post_form("/forms/tools/policies", &said).await, saved);
+    assert_eq!(api.post_form("/forms/tools/policies", &fields).await, saved);
     let (_, policies) = api.call("GET", "/api/tool-policies", None).await;
     assert_eq!(policies, json!([{ "server": "files", "tool": "read", "policy": "never" }]));
     assert_eq!(api.post_form("/forms/tools/default", &[("on", "files/*")]).await, saved);

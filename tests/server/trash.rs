@@ -298,14 +298,14 @@ async fn deleted_turn_is_hidden_everywhere_until_restored() {
         ("POST", format!("/api/chats/{chat}/turns"), Some(json!({ "text": "c", "prev_turn_id": reply }))),
         ("POST", format!("/api/chats/{chat}/prune"), Some(json!({ "keep": reply }))),
     ] {
-        let (status, said) = api.call(method, &path, body).await;
-        assert_eq!((status, &said["code"]), (StatusCode::NOT_FOUND, &json!("not_found")), "{method} {path}");
+        let (status, problem) = api.call(method, &path, body).await;
+        assert_eq!((status, &problem["code"]), (StatusCode::NOT_FOUND, &json!("not_found")), "{method} {path}");
     }
     // A link to a deleted turn leads to what is left nearby, with a note; a link to an unknown turn finds nothing.
     let page = api.html(&format!("/c/{chat}?at={reply}")).await;
     assert!(page.contains("This message was deleted."), "{page}");
-    let is_drawn = |turn: &str| page.contains(&format!("data-turn-id=\"{turn}\""));
-    assert!(is_drawn(&of(&first, "assistant_turn")) && !is_drawn(&reply), "{page}");
+    let is_shown = |turn: &str| page.contains(&format!("data-turn-id=\"{turn}\""));
+    assert!(is_shown(&of(&first, "assistant_turn")) && !is_shown(&reply), "{page}");
     let nowhere = api.html(&format!("/c/{chat}?at={chat}")).await;
     assert!(!nowhere.contains("was deleted") && nowhere.contains("Not found"), "{nowhere}");
 
@@ -342,10 +342,10 @@ async fn later_deletion_is_restored_first_and_purge_is_permanent() {
         api.call("DELETE", &path, None).await.1["deletion_id"].as_str().unwrap().to_owned()
     };
     let (inner, outer) = (delete(&second).await, delete(&first).await);
-    let (status, said) = api.call("POST", &format!("/api/trash/{inner}/restore"), None).await;
-    assert_eq!((status, &said["code"]), (StatusCode::CONFLICT, &json!("parent_deleted")));
-    assert_eq!(said["deletion_id"], json!(outer));
-    assert!(said["detail"].as_str().unwrap().contains("“a”"), "{said}");
+    let (status, problem) = api.call("POST", &format!("/api/trash/{inner}/restore"), None).await;
+    assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("parent_deleted")));
+    assert_eq!(problem["deletion_id"], json!(outer));
+    assert!(problem["detail"].as_str().unwrap().contains("“a”"), "{problem}");
     assert_eq!(api.call("POST", &format!("/api/trash/{outer}/restore"), None).await.0, StatusCode::OK);
     assert_eq!(api.call("POST", &format!("/api/trash/{inner}/restore"), None).await.0, StatusCode::OK);
     api.house.check_invariants().await;
@@ -386,14 +386,14 @@ async fn bad_ids_and_fields_are_refused_by_name() {
         ("POST", format!("/api/trash/{}/restore", strange.to_uppercase() + "A")),
         ("DELETE", format!("/api/chats/{strange}")),
     ] {
-        let (status, said) = api.call(method, &path, None).await;
-        assert_eq!((status, &said["code"]), (StatusCode::NOT_FOUND, &json!("not_found")), "{method} {path}");
+        let (status, problem) = api.call(method, &path, None).await;
+        assert_eq!((status, &problem["code"]), (StatusCode::NOT_FOUND, &json!("not_found")), "{method} {path}");
     }
     for (query, field) in
         [("limit=0", "limit"), ("limit=201", "limit"), ("limit=x", "limit"), ("before=1", "before"), ("page=2", "page")]
     {
-        let (status, said) = api.call("GET", &format!("/api/trash?{query}"), None).await;
-        assert_eq!((status, &said["field"]), (StatusCode::BAD_REQUEST, &json!(field)), "{query}: {said}");
+        let (status, problem) = api.call("GET", &format!("/api/trash?{query}"), None).await;
+        assert_eq!((status, &problem["field"]), (StatusCode::BAD_REQUEST, &json!(field)), "{query}: {problem}");
     }
     let prune = format!("/api/chats/{chat}/prune");
     for (body, status) in [

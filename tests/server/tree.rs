@@ -288,7 +288,7 @@ async fn tree_labels_are_bounded() {
         assert_eq!(outline(&"x".repeat(256)).await.unwrap().hits.unwrap().len(), 1);
         for long in [257, 60_000] {
             let refused = outline(&"x".repeat(long)).await.err();
-            assert!(matches!(&refused, Some(ServiceError::Invalid(why)) if why.field == "words"), "{refused:?}");
+            assert!(matches!(&refused, Some(ServiceError::Invalid(error)) if error.field == "words"), "{refused:?}");
         }
         house.close().await;
     }

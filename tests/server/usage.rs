@@ -48,11 +48,11 @@ async fn server_with_prices(answers: impl IntoIterator<Item = ScriptedAnswer>) -
 #[tokio::test]
 async fn reply_ending_reports_cost() {
     let tokens = json!({"prompt_tokens": 100, "completion_tokens": 10});
-    let mut said = tokens.clone();
-    said["cost"] = json!(0.000_5);
+    let mut reported = tokens.clone();
+    reported["cost"] = json!(0.000_5);
     let unpriced = TestServer::new(ScriptedProvider::new("scripted", [answer_with_usage("m", tokens.clone())])).await;
     for (house, cost, basis) in [
-        (server_with_prices([answer_with_usage("m", said)]).await, Some((500, false)), Some(CostBasis::Reported)),
+        (server_with_prices([answer_with_usage("m", reported)]).await, Some((500, false)), Some(CostBasis::Reported)),
         (server_with_prices([answer_with_usage("m", tokens)]).await, Some((280, true)), Some(CostBasis::Configured)),
         (server_with_prices([answer_with_usage("m", json!({"prompt_tokens": 100}))]).await, None, None),
         (unpriced, None, None),
@@ -60,8 +60,8 @@ async fn reply_ending_reports_cost() {
         let id = house.send("hi").await.assistant_turn.id;
         let events = house.follow_events(id, 0).await;
         let cost = cost.map(|(micros, is_estimated)| Cost { micros, is_estimated });
-        let Some((_, Event::TurnEnd { cost: told, .. })) = events.last() else { panic!("{events:?}") };
-        assert_eq!(*told, cost, "the follower is told at the end");
+        let Some((_, Event::TurnEnd { cost: reported_cost, .. })) = events.last() else { panic!("{events:?}") };
+        assert_eq!(*reported_cost, cost, "the follower receives the cost at the end");
         let turn = house.service.turn(house.owner, id).await.unwrap();
         assert_eq!(turn.cost, cost);
         let context = turn.usage.output_tokens.map_or(100, |output| 100 + output);
@@ -98,7 +98,7 @@ async fn stopped_reply_cost_is_unknown_and_refused_reply_costs_nothing() {
     }
     let stopped = house.service.stop_turn(house.owner, id).await.unwrap();
     assert_eq!(stopped.status, TurnStatus::Cancelled);
-    assert_eq!(stopped.cost, None, "what it said is not counted yet");
+    assert_eq!(stopped.cost, None, "its text is not counted yet");
 
     let id = house.send("hi").await.assistant_turn.id;
     let refused = house.wait_until_ended(id).await;

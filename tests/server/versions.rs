@@ -60,10 +60,10 @@ async fn version_leads_to_last_read_leaf_and_chat_opens_there_on_any_device() {
     let second = send_below(&house, &first, "b").await;
     let third = send_below(&house, &second, "c").await;
     let other = retry(&house, second.assistant_turn.id).await;
-    let beside = retry(&house, third.assistant_turn.id).await;
+    let sibling = retry(&house, third.assistant_turn.id).await;
     let below_first = |at| leaf(&house, &first, at);
-    assert_eq!(below_first(None).await, beside.assistant_turn.id);
-    assert_eq!(below_first(Some(second.assistant_turn.id)).await, beside.assistant_turn.id, "made last");
+    assert_eq!(below_first(None).await, sibling.assistant_turn.id);
+    assert_eq!(below_first(Some(second.assistant_turn.id)).await, sibling.assistant_turn.id, "made last");
     assert_eq!(below_first(Some(other.assistant_turn.id)).await, other.assistant_turn.id);
 
     house.service.remember_shown_path(house.owner, first.chat.id, third.assistant_turn.id).await;
@@ -84,12 +84,12 @@ async fn version_list_has_details_to_choose_by() {
     let path = house.service.path(house.owner, first.chat.id, None, 50).await.unwrap();
     let versions = house.service.versions(house.owner, first.chat.id, &path.siblings).await.unwrap();
     assert_eq!(versions.len(), 1, "turns with one version have no list");
-    let said: Vec<(&str, u64, bool, TurnStatus)> = versions[&written.assistant_turn.id]
+    let listed: Vec<(&str, u64, bool, TurnStatus)> = versions[&written.assistant_turn.id]
         .iter()
         .map(|version| (version.words.as_str(), version.followed_by, version.is_edited, version.status))
         .collect();
     let complete = TurnStatus::Complete;
-    assert_eq!(said, [("one", 0, false, complete), ("two", 2, false, complete), ("My own words", 0, true, complete)]);
+    assert_eq!(listed, [("one", 0, false, complete), ("two", 2, false, complete), ("My own words", 0, true, complete)]);
     let elsewhere = async |id| {
         let turn = stored_turn(&house, id).await;
         house.service.newer_turns(house.owner, &turn).await.unwrap().map(|elsewhere| elsewhere.turns)
@@ -121,17 +121,18 @@ async fn person_written_reply_is_sibling_and_sent_as_plain_text() {
 
     let next = send_below(&house, &version, "c").await;
     let request: Value = serde_json::from_slice(&log.requests()[2]).unwrap();
-    let said: Vec<&str> =
+    let contents: Vec<&str> =
         request["messages"].as_array().unwrap().iter().map(|one| one["content"].as_str().unwrap()).collect();
-    assert_eq!(said, ["a", "one", "b", "In my words.", "c"]);
+    assert_eq!(contents, ["a", "one", "b", "In my words.", "c"]);
     let generation = &house.service.generations(house.owner, next.assistant_turn.id).await.unwrap()[0];
     let manifest: turnleaf::domain::context::RequestManifest =
         serde_json::from_value(generation.request_manifest.clone()).unwrap();
-    let told: Vec<(ReplayMode, ReplayReason)> = manifest.turns.iter().map(|entry| (entry.mode, entry.reason)).collect();
-    let asked = (ReplayMode::Canonical, ReplayReason::FromBlocks);
+    let modes: Vec<(ReplayMode, ReplayReason)> =
+        manifest.turns.iter().map(|entry| (entry.mode, entry.reason)).collect();
+    let from_blocks = (ReplayMode::Canonical, ReplayReason::FromBlocks);
     let (behind, edited) =
         ((ReplayMode::Canonical, ReplayReason::BehindModelBreak), (ReplayMode::Canonical, ReplayReason::Edited));
-    assert_eq!(told, [asked, behind, asked, edited, asked]);
+    assert_eq!(modes, [from_blocks, behind, from_blocks, edited, from_blocks]);
     house.check_invariants().await;
 }
 
@@ -201,8 +202,8 @@ async fn fifty_concurrent_edits_give_fifty_siblings_and_running_reply_continues(
         for id in ids {
             assert_eq!(api.house.wait_until_ended(id).await.status, TurnStatus::Complete);
         }
-        let drawn = api.house.service.turn_details(api.house.owner, first.user_turn.id).await.unwrap();
-        assert_eq!(drawn.siblings.len(), 51);
+        let details = api.house.service.turn_details(api.house.owner, first.user_turn.id).await.unwrap();
+        assert_eq!(details.siblings.len(), 51);
         let names = api.house.service.branches(api.house.owner, first.chat.id).await.unwrap();
         assert_eq!(names.len(), 51);
         let left = stored_turn(&api.house, first.assistant_turn.id).await;
@@ -239,7 +240,7 @@ async fn retry_ids_are_unique() {
 fn sqlite(house: &TestServer) -> &sqlx::SqlitePool {
     match &house.db {
         turnleaf_store::Db::Sqlite { writer, .. } => writer,
-        turnleaf_store::Db::Postgres { .. } => panic!("a house is a file unless told otherwise"),
+        turnleaf_store::Db::Postgres { .. } => panic!("the test server uses SQLite by default"),
     }
 }
 

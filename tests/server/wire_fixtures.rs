@@ -30,7 +30,7 @@ pub fn opening_events(api: ProviderApi) -> Vec<Value> {
     }
 }
 
-/// Encodes an event with text. The text stands verbatim between the quotes of the JSON, so it may be no valid string.
+/// Encodes an event with text. The text is inserted verbatim between the quotes of the JSON, so it need not be valid.
 pub fn text_event(api: ProviderApi, text: &[u8]) -> Vec<u8> {
     const PLACE: &str = "TEXT";
     let value = match api {

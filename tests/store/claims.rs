@@ -75,7 +75,7 @@ async fn start_waits_for_session_of_killed_process() {
 async fn only_one_process_drives_replies_of_database() {
     let file = empty_sqlite().await;
     let claim = Claim::acquire(&file.db, ids::mint()).await.unwrap();
-    assert_eq!(file.db.claim_state(), ClaimState::Unclaimed, "a lock file says it");
+    assert_eq!(file.db.claim_state(), ClaimState::Unclaimed, "a lock file holds the claim");
     claim.release().await;
     // The claim works before any table exists.
     let Some(server) = empty_postgres().await else { return };

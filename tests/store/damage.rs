@@ -100,7 +100,7 @@ async fn seed_chats(db: &Db, dir: &Path) -> ChatId {
         created_at: next_time(),
         updated_at: next_time(),
     };
-    let beside = send_and_wait(&service, owner, WORDS).await;
+    let other_chat = send_and_wait(&service, owner, WORDS).await;
     let mut tx = db.begin().await.unwrap();
     tool_servers::insert(&mut tx, &server).await.unwrap();
     tool_listings::put(&mut tx, owner, "files", &[], next_time()).await.unwrap();
@@ -109,16 +109,16 @@ async fn seed_chats(db: &Db, dir: &Path) -> ChatId {
     damaged_readers::seed_reader_rows(db, owner).await;
     service.delete_chat(owner, trashed).await.unwrap();
     service.supervisor().toolbox().shut_down().await;
-    beside
+    other_chat
 }
 
 /// Seeds a database as [`seed_chats`] does, with a value for nearly every column.
 async fn seed_all_tables(db: &Db, dir: &Path) -> ChatId {
-    let beside = seed_chats(db, dir).await;
+    let other_chat = seed_chats(db, dir).await;
     let (service, owner) = start_service(db, dir).await.unwrap();
     seeded_rows::seed_all_rows(db, &service, owner).await;
     service.supervisor().toolbox().shut_down().await;
-    beside
+    other_chat
 }
 
 /// Returns the texts of an archive, each with its turn.
@@ -143,7 +143,7 @@ fn check_kept_texts(archive: &Value, sound: &BTreeSet<(String, String)>, table: 
             }
         }
         let chat: ArchivedChat = serde_json::from_value(chat).map_err(|error| format!("export: {error}"))?;
-        check_chat(&chat).map_err(|why| format!("export: an import refuses it: {why}; {}", archive["chats"]))?;
+        check_chat(&chat).map_err(|reason| format!("export: an import refuses it: {reason}; {}", archive["chats"]))?;
     }
     let now = texts(archive);
     let lost: Vec<_> = sound.difference(&now).collect();
@@ -154,11 +154,11 @@ fn check_kept_texts(archive: &Value, sound: &BTreeSet<(String, String)>, table: 
 }
 
 /// Starts the server, reads everything that a person can see, and returns an archive of everything.
-async fn inspect(db: &Db, dir: &Path, beside: ChatId) -> Result<Value, String> {
+async fn inspect(db: &Db, dir: &Path, other_chat: ChatId) -> Result<Value, String> {
     let (service, owner) = start_service(db, dir).await?;
     let text = |step: &'static str| move |error| format!("{step}: {error}");
     let listed = service.list_chats(owner, 100).await.map_err(text("list"))?;
-    if !listed.iter().any(|chat| chat.id == beside) {
+    if !listed.iter().any(|chat| chat.id == other_chat) {
         return Err("list: the other chat is missing".into());
     }
     service.newest_chats(owner, 100).await.map_err(text("newest"))?;
@@ -172,11 +172,11 @@ async fn inspect(db: &Db, dir: &Path, beside: ChatId) -> Result<Value, String> {
     let today = next_time().date_naive();
     let period = UsagePeriod::new(None, None, today).unwrap();
     service.usage(owner, period, SpendingGrouping::Day).await.map_err(text("usage"))?;
-    let path = service.path(owner, beside, None, 100).await.map_err(text("the other chat"))?;
+    let path = service.path(owner, other_chat, None, 100).await.map_err(text("the other chat"))?;
     if path.turns.first().is_none_or(|turn| turn.content_text() != WORDS) {
-        return Err("the other chat does not say what it said".into());
+        return Err("the other chat has other text".into());
     }
-    damaged_readers::read_all(db, &service, owner, (beside, WORDS)).await?;
+    damaged_readers::read_all(db, &service, owner, (other_chat, WORDS)).await?;
     let (send, mut receive) = tokio::sync::mpsc::channel(4);
     let (exported, archive) = tokio::join!(
         async {
@@ -208,15 +208,15 @@ async fn inspect(db: &Db, dir: &Path, beside: ChatId) -> Result<Value, String> {
 async fn inspect_and_repair(
     db: &Db,
     dir: &Path,
-    beside: ChatId,
+    other_chat: ChatId,
     sound: &BTreeSet<(String, String)>,
     table: &str,
 ) -> Result<(), String> {
-    let archive = inspect(db, dir, beside).await?;
+    let archive = inspect(db, dir, other_chat).await?;
     check_kept_texts(&archive, sound, table)?;
     let repairs = repair::repair(db, next_time()).await.map_err(|error| format!("repair: {error}"))?;
     let stayed: Vec<_> = repairs.iter().filter(|one| one.outcome.is_err()).collect();
-    let is_reason = |why: &String| why.contains("other rows depend on it");
+    let is_reason = |reason: &String| reason.contains("other rows depend on it");
     if let Some(refused) = stayed.iter().find(|one| !one.outcome.as_ref().is_err_and(is_reason)) {
         return Err(format!("repair refused {refused:?}"));
     }
@@ -272,11 +272,11 @@ fn is_of_json(damage: &str) -> bool {
 async fn every_damage_of(part: usize, parts: usize) {
     let whole = empty_sqlite().await;
     whole.db.migrate(None, noon()).await.unwrap();
-    let beside = seed_all_tables(&whole.db, whole.dir.path()).await;
+    let other_chat = seed_all_tables(&whole.db, whole.dir.path()).await;
     let file = whole.db.path().unwrap().to_owned();
     let before = tempfile::tempdir().unwrap();
     dialect::backup(&whole.db, &before.path().join("furnished.db")).await.unwrap();
-    let sound = texts(&inspect(&whole.db, whole.dir.path(), beside).await.unwrap());
+    let sound = texts(&inspect(&whole.db, whole.dir.path(), other_chat).await.unwrap());
     assert!(sound.len() > 8, "{sound:?}");
     whole.db.close().await;
     std::fs::copy(before.path().join("furnished.db"), &file).unwrap();
@@ -317,7 +317,7 @@ async fn every_damage_of(part: usize, parts: usize) {
                 Ok(_) => {
                     tried += 1;
                     let db = Db::open(&format!("sqlite://{}", copy.display())).await.unwrap();
-                    if let Err(failure) = inspect_and_repair(&db, dir.path(), beside, &sound, table).await {
+                    if let Err(failure) = inspect_and_repair(&db, dir.path(), other_chat, &sound, table).await {
                         failures.push(format!("{table}.{column} = {}: {failure}", &damage[..damage.len().min(40)]));
                     }
                     db.close().await;
@@ -372,12 +372,12 @@ pub async fn drop_checks(pool: &PgPool) {
 #[tokio::test]
 async fn damaged_row_affects_nothing_else_on_postgresql() {
     let Some(whole) = migrated_postgres().await else { return };
-    let beside = seed_all_tables(&whole.db, whole.dir.path()).await;
-    let sound = texts(&inspect(&whole.db, whole.dir.path(), beside).await.unwrap());
+    let other_chat = seed_all_tables(&whole.db, whole.dir.path()).await;
+    let sound = texts(&inspect(&whole.db, whole.dir.path(), other_chat).await.unwrap());
     let pool = PgPool::connect(&whole.url).await.unwrap();
     let columns = checked_columns(&pool).await;
     drop_checks(&pool).await;
-    // PostgreSQL copies a database only while nobody is connected to it.
+    // PostgreSQL copies a database only while no client is connected to it.
     pool.close().await;
     whole.db.close().await;
     let template = whole.url.rsplit('/').next().unwrap().split('?').next().unwrap();
@@ -398,7 +398,7 @@ async fn damaged_row_affects_nothing_else_on_postgresql() {
             // An error means that the column is unique or that another column is computed from it.
             if sqlx::raw_sql(AssertSqlSafe(update)).execute(writer).await.is_ok() {
                 tried += 1;
-                if let Err(failure) = inspect_and_repair(&copy.db, copy.dir.path(), beside, &sound, &table).await {
+                if let Err(failure) = inspect_and_repair(&copy.db, copy.dir.path(), other_chat, &sound, &table).await {
                     failures.push(format!("{table}.{column} = {}: {failure}", &text[..text.len().min(40)]));
                 }
             }
@@ -425,11 +425,11 @@ pub async fn reply_of(service: &Service, owner: UserId, chat: ChatId) -> Turn {
 #[tokio::test]
 async fn too_deeply_nested_block_is_shown_and_invalid_json_block_is_damaged() {
     for fresh in test_databases().await {
-        let beside = seed_chats(&fresh.db, fresh.dir.path()).await;
+        let other_chat = seed_chats(&fresh.db, fresh.dir.path()).await;
         let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
         let words =
             |turn: &Turn| turn.blocks.iter().map(|block| serde_json::to_string(block).unwrap()).collect::<String>();
-        let before = reply_of(&service, owner, beside).await;
+        let before = reply_of(&service, owner, other_chat).await;
         let block = before.blocks.iter().find(|block| matches!(block.content, Content::Text { .. })).unwrap();
         let blob = if fresh.db.path().is_some() {
             format!("X'{}'", block.id.uuid().simple())
@@ -445,13 +445,13 @@ async fn too_deeply_nested_block_is_shown_and_invalid_json_block_is_damaged() {
             )
         };
         sql(&fresh.db, over(&call(127))).await;
-        let deeper = reply_of(&service, owner, beside).await;
+        let deeper = reply_of(&service, owner, other_chat).await;
         let read = deeper.blocks.iter().find(|read| read.id == block.id).unwrap();
         assert!(matches!(read.content, Content::ToolResult { .. }), "{read:?}");
-        inspect(&fresh.db, fresh.dir.path(), beside).await.unwrap();
+        inspect(&fresh.db, fresh.dir.path(), other_chat).await.unwrap();
 
         sql(&fresh.db, over(r#"{"type":"text","text":["not","a","text"]}"#)).await;
-        let other = reply_of(&service, owner, beside).await;
+        let other = reply_of(&service, owner, other_chat).await;
         assert_eq!(other.blocks.len(), before.blocks.len());
         assert!(words(&other).contains("not"), "what is stored is kept as it is");
         let findings = fsck::check(&fresh.db, CheckMode::Serving).await.unwrap();
@@ -465,9 +465,9 @@ async fn too_deeply_nested_block_is_shown_and_invalid_json_block_is_damaged() {
 #[tokio::test]
 async fn running_reply_with_damaged_journal_ends_with_readable_text() {
     for fresh in test_databases().await {
-        let beside = seed_chats(&fresh.db, fresh.dir.path()).await;
+        let other_chat = seed_chats(&fresh.db, fresh.dir.path()).await;
         let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
-        let before = reply_of(&service, owner, beside).await;
+        let before = reply_of(&service, owner, other_chat).await;
         let is_file = fresh.db.path().is_some();
         let turn = if is_file { format!("X'{}'", before.id.uuid().simple()) } else { format!("'{}'", before.id) };
         // After a kill the end is missing; here a line in the middle is damaged, too.
@@ -481,15 +481,15 @@ async fn running_reply_with_damaged_journal_ends_with_readable_text() {
         ] {
             sql(&fresh.db, text).await;
         }
-        inspect(&fresh.db, fresh.dir.path(), beside).await.unwrap();
+        inspect(&fresh.db, fresh.dir.path(), other_chat).await.unwrap();
         let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
-        let ended = reply_of(&service, owner, beside).await;
+        let ended = reply_of(&service, owner, other_chat).await;
         assert_eq!(ended.status, TurnStatus::Error);
         assert_eq!(ended.content_text(), before.content_text(), "the rows have what the journal lost");
-        assert!(ended.blocks.iter().any(|block: &Block| is_placeholder(&block.content)), "it says that it is damaged");
+        assert!(ended.blocks.iter().any(|block: &Block| is_placeholder(&block.content)), "it shows that it is damaged");
         // The chat continues.
         let message = TurnRequest {
-            chat_id: Some(beside),
+            chat_id: Some(other_chat),
             content: vec![MessageBlock::Text { text: "and now?".into() }],
             ..TurnRequest::default()
         };
@@ -507,9 +507,9 @@ async fn running_reply_with_damaged_journal_ends_with_readable_text() {
 #[tokio::test]
 async fn repaired_reply_reads_as_before_except_damage_and_keeps_bytes() {
     for fresh in test_databases().await {
-        let beside = seed_chats(&fresh.db, fresh.dir.path()).await;
+        let other_chat = seed_chats(&fresh.db, fresh.dir.path()).await;
         let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
-        let before = reply_of(&service, owner, beside).await;
+        let before = reply_of(&service, owner, other_chat).await;
         service.supervisor().toolbox().shut_down().await;
         let block = before.blocks.iter().find(|block| matches!(block.content, Content::Text { .. })).unwrap();
         let is_file = fresh.db.path().is_some();
@@ -552,7 +552,7 @@ async fn repaired_reply_reads_as_before_except_damage_and_keeps_bytes() {
         assert_eq!(fsck::check(&fresh.db, CheckMode::Stopped).await.unwrap(), []);
         assert_eq!(repair::repair(&fresh.db, next_time()).await.unwrap(), [], "there is nothing left to repair");
         let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
-        let after = reply_of(&service, owner, beside).await;
+        let after = reply_of(&service, owner, other_chat).await;
         assert_eq!(after.status, before.status);
         assert_eq!(after.blocks.len(), before.blocks.len());
         for (after, before) in after.blocks.iter().zip(&before.blocks) {
@@ -564,7 +564,7 @@ async fn repaired_reply_reads_as_before_except_damage_and_keeps_bytes() {
             }
         }
         // Permanent deletion of a chat also deletes its quarantined values.
-        service.delete_chat(owner, beside).await.unwrap();
+        service.delete_chat(owner, other_chat).await.unwrap();
         service.empty_trash(owner).await.unwrap();
         service.supervisor().run_maintenance().await.unwrap();
         service.supervisor().toolbox().shut_down().await;
@@ -578,9 +578,9 @@ async fn repaired_reply_reads_as_before_except_damage_and_keeps_bytes() {
 #[tokio::test]
 async fn follower_gets_snapshot_instead_of_damaged_entry() {
     for fresh in test_databases().await {
-        let beside = seed_chats(&fresh.db, fresh.dir.path()).await;
+        let other_chat = seed_chats(&fresh.db, fresh.dir.path()).await;
         let (service, owner) = start_service(&fresh.db, fresh.dir.path()).await.unwrap();
-        let reply = reply_of(&service, owner, beside).await;
+        let reply = reply_of(&service, owner, other_chat).await;
         let is_file = fresh.db.path().is_some();
         let turn = if is_file { format!("X'{}'", reply.id.uuid().simple()) } else { format!("'{}'", reply.id) };
         sql(&fresh.db, format!("UPDATE turn_events SET event = '{{\"type\":' WHERE turn_id = {turn} AND seq = 3"))

@@ -174,8 +174,8 @@ async fn children_of_damaged_rows_are_exported_named_and_imported() {
             let tree = plant_forked_chat(&service, owner).await;
             let (name, text) = damages(&fresh.db, &tree).swap_remove(at);
             run_unchecked(&fresh.db, &text).await;
-            if let Err(why) = check_exports(&service, owner, tree.chat).await {
-                failures.push(format!("{name}: {why}"));
+            if let Err(reason) = check_exports(&service, owner, tree.chat).await {
+                failures.push(format!("{name}: {reason}"));
             }
             // The export page reports the damage without planning an export; damage of an exchange's own row is not
             // part of the tree.
@@ -230,7 +230,7 @@ async fn check_exports(service: &Service, owner: UserId, chat: ChatId) -> Result
     elsewhere.db.migrate(None, noon()).await.map_err(|error| error.to_string())?;
     let done = check_import(&elsewhere, &bytes).await;
     elsewhere.close().await;
-    done.map_err(|why| format!("{why}; named {named:?}"))
+    done.map_err(|reason| format!("{reason}; named {named:?}"))
 }
 
 async fn check_import(elsewhere: &TestDatabase, bytes: &[u8]) -> Result<(), String> {
@@ -242,13 +242,13 @@ async fn check_import(elsewhere: &TestDatabase, bytes: &[u8]) -> Result<(), Stri
     if report.imported != 1 {
         return Err(format!("it was not imported: {:?}", report.findings));
     }
-    let is_told = |text: &str| text.starts_with("it was already damaged when exported");
-    if !report.findings.iter().any(|one| one.kind != ImportDifferenceKind::LeftOut && is_told(&one.text)) {
+    let is_reported = |text: &str| text.starts_with("it was already damaged when exported");
+    if !report.findings.iter().any(|one| one.kind != ImportDifferenceKind::LeftOut && is_reported(&one.text)) {
         return Err(format!("the import does not say it: {:?}", report.findings));
     }
     let id = report.chats[0].id.ok_or("no id")?;
     let kept = service.imported_from(owner, id).await.map_err(|error| error.to_string())?;
-    if !kept.is_some_and(|kept| kept.differences.iter().any(|one| is_told(&one.text))) {
+    if !kept.is_some_and(|kept| kept.differences.iter().any(|one| is_reported(&one.text))) {
         return Err("the chat does not keep it".into());
     }
     let (_, again) = archive_of(&service, owner, ExportScope::Everything).await;
@@ -337,12 +337,12 @@ struct DamagedValue {
 }
 
 /// Values outside the tree that an export reads, each damaged by itself.
-fn damaged_values(db: &Db, tree: &ForkedTree, beside: &ChatResources) -> Vec<DamagedValue> {
+fn damaged_values(db: &Db, tree: &ForkedTree, resources: &ChatResources) -> Vec<DamagedValue> {
     let is_file = db.path().is_some();
     let chat = literal(db, tree.chat.uuid());
     let (root, reply, last_reply) =
         (literal(db, tree.path[0].uuid()), literal(db, tree.path[1].uuid()), literal(db, tree.path[5].uuid()));
-    let document = |at: usize| literal(db, beside.documents[at].uuid());
+    let document = |at: usize| literal(db, resources.documents[at].uuid());
     let version = |at: usize, newest: bool| {
         let end = if newest { "MAX" } else { "MIN" };
         let of = document(at);
@@ -411,19 +411,19 @@ fn damaged_values(db: &Db, tree: &ForkedTree, beside: &ChatResources) -> Vec<Dam
         ),
         one(
             format!("DELETE FROM document_versions WHERE document_id = {}", document(1)),
-            &format!("document_versions of document {}", beside.documents[1]),
+            &format!("document_versions of document {}", resources.documents[1]),
             "they are missing",
         ),
         one(
-            format!("DELETE FROM blobs WHERE sha256 = '{}'", beside.file),
-            &format!("blobs {}", beside.file),
+            format!("DELETE FROM blobs WHERE sha256 = '{}'", resources.file),
+            &format!("blobs {}", resources.file),
             "a file of document",
         ),
     ];
     if !is_file {
         all.push(one(
-            format!("DELETE FROM blobs WHERE sha256 = '{}'", beside.image),
-            &format!("blobs {}", beside.image),
+            format!("DELETE FROM blobs WHERE sha256 = '{}'", resources.image),
+            &format!("blobs {}", resources.image),
             "an image of turn",
         ));
         return all;
@@ -457,8 +457,8 @@ fn damaged_values(db: &Db, tree: &ForkedTree, beside: &ChatResources) -> Vec<Dam
             "its stop_reason cannot be read",
         ),
         one(
-            format!("UPDATE blobs SET mime = {no_text} WHERE sha256 = '{}'", beside.image),
-            &format!("blobs {}", beside.image),
+            format!("UPDATE blobs SET mime = {no_text} WHERE sha256 = '{}'", resources.image),
+            &format!("blobs {}", resources.image),
             "its mime cannot be read",
         ),
         one(
@@ -468,12 +468,12 @@ fn damaged_values(db: &Db, tree: &ForkedTree, beside: &ChatResources) -> Vec<Dam
         ),
         one(
             format!("UPDATE documents SET title = {no_text} WHERE id = {}", document(2)),
-            &format!("documents {}", beside.documents[2]),
+            &format!("documents {}", resources.documents[2]),
             "its title cannot be read",
         ),
         one(
             format!("UPDATE documents SET updated_at = 'none', kind = {no_text} WHERE id = {}", document(3)),
-            &format!("documents {}", beside.documents[3]),
+            &format!("documents {}", resources.documents[3]),
             "its kind cannot be read",
         ),
         one(
@@ -483,12 +483,12 @@ fn damaged_values(db: &Db, tree: &ForkedTree, beside: &ChatResources) -> Vec<Dam
         ),
         one(
             format!("UPDATE document_versions SET content = CAST(X'6e61ff7665' AS TEXT) WHERE {}", version(5, false)),
-            &format!("document_versions 1 of document {}", beside.documents[5]),
+            &format!("document_versions 1 of document {}", resources.documents[5]),
             "its content cannot be read",
         ),
         one(
             format!("UPDATE document_versions SET version_timestamp = 'none' WHERE {}", version(6, true)),
-            &format!("document_versions 3 of document {}", beside.documents[6]),
+            &format!("document_versions 3 of document {}", resources.documents[6]),
             "its version_timestamp cannot be read",
         ),
     ]);
@@ -504,11 +504,11 @@ async fn unreadable_value_outside_tree_is_named_and_rest_of_row_is_exported() {
         }
         let (service, owner) = start_service(db, fresh.dir.path()).await.unwrap();
         let tree = plant_forked_chat(&service, owner).await;
-        let beside = plant_resources(db, &service, owner, &tree).await;
+        let resources = plant_resources(db, &service, owner, &tree).await;
         let (damaged, sound) = archive_of(&service, owner, ExportScope::Everything).await;
         let sound: Value = serde_json::from_slice(&sound).unwrap();
         assert_eq!((damaged, sound.get("damaged"), sound["chats"][0].get("damaged")), (0, None, None));
-        let values = damaged_values(db, &tree, &beside);
+        let values = damaged_values(db, &tree, &resources);
         for value in &values {
             run_unchecked(db, &value.statement).await;
         }
@@ -545,14 +545,14 @@ async fn unreadable_value_outside_tree_is_named_and_rest_of_row_is_exported() {
             .output()
             .unwrap();
         let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
-        assert_eq!(listed.contains(&beside.image), db.path().is_some(), "an image of an unknown type: {listed}");
+        assert_eq!(listed.contains(&resources.image), db.path().is_some(), "an image of an unknown type: {listed}");
 
         let elsewhere = empty_sqlite().await;
         elsewhere.db.migrate(None, noon()).await.unwrap();
         let done = check_import(&elsewhere, &bytes).await;
         elsewhere.close().await;
         // A missing image is reported there, too.
-        let is_missing = |why: &String| why.matches("invariant").count() == 1 && why.contains("is not stored");
+        let is_missing = |reason: &String| reason.matches("invariant").count() == 1 && reason.contains("is not stored");
         assert!(done.is_ok() || done.as_ref().is_err_and(is_missing), "{done:?}");
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;

@@ -46,11 +46,11 @@ pub async fn read_all(
     db: &Db,
     service: &Service,
     owner: UserId,
-    (beside, words): (ChatId, &str),
+    (sound_chat, words): (ChatId, &str),
 ) -> Result<(), String> {
     let text = |reader: &'static str| move |error: StoreError| format!("{reader}: {error}");
     let page = search(db, owner, words).await.map_err(text("search"))?;
-    if !page.hits.iter().any(|hit| matches!(hit, MatchedItem::Turn(turn) if turn.chat_id == beside)) {
+    if !page.hits.iter().any(|hit| matches!(hit, MatchedItem::Turn(turn) if turn.chat_id == sound_chat)) {
         return Err("search: the message of the other chat is missing".into());
     }
     for grouping in [
@@ -58,7 +58,7 @@ pub async fn read_all(
         SpendingGrouping::Model,
         SpendingGrouping::Provider,
         SpendingGrouping::Chat,
-        SpendingGrouping::Branch(beside),
+        SpendingGrouping::Branch(sound_chat),
     ] {
         let sums = spending::sums(db, owner, all_times(), grouping).await.map_err(text("usage"))?;
         if sums.is_empty() {
@@ -134,14 +134,14 @@ async fn create_chat(db: &Db, owner: UserId, title: &str, words: &str) -> (ChatI
     chats::insert(&mut tx, &chat).await.unwrap();
     branches::insert(&mut tx, &branch, &frozen_settings()).await.unwrap();
     let ord = chats::allocate_ord(&mut tx, owner, chat.id, next_time()).await.unwrap().unwrap();
-    let mut said = turn(&branch, next_id(), None, ord, Role::User);
-    let exchange = exchange(&branch, said.id, None);
-    said.exchange_id = exchange.id;
-    said.blocks = vec![block(&said, 0, Author::User, BlockState::Done, Content::text(words))];
+    let mut message = turn(&branch, next_id(), None, ord, Role::User);
+    let exchange = exchange(&branch, message.id, None);
+    message.exchange_id = exchange.id;
+    message.blocks = vec![block(&message, 0, Author::User, BlockState::Done, Content::text(words))];
     exchanges::insert(&mut tx, owner, &exchange, None).await.unwrap();
-    turns::insert(&mut tx, &said).await.unwrap();
+    turns::insert(&mut tx, &message).await.unwrap();
     tx.commit().await.unwrap();
-    (chat.id, branch.id, said.id)
+    (chat.id, branch.id, message.id)
 }
 
 async fn create_owner(db: &Db) -> UserId {
@@ -233,7 +233,7 @@ async fn housekeeping_continues_after_failed_step() {
         let (service, _) = start_service(db, fresh.dir.path()).await.unwrap();
         let unpacked = unpack_all(db).await;
         sql(db, "DROP TABLE search_progress".into()).await;
-        assert!(service.supervisor().run_maintenance().await.is_err(), "the step that failed is told");
+        assert!(service.supervisor().run_maintenance().await.is_err(), "the failed step is reported");
         assert_eq!(count(db, PACKED).await, unpacked.len() as i64);
         assert_eq!(count(db, UNCOUNTED).await, 0);
         service.supervisor().toolbox().shut_down().await;

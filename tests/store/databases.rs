@@ -37,11 +37,11 @@ pub async fn migrated_postgres() -> Option<TestDatabase> {
 }
 
 /// Creates a PostgreSQL database with these options of `CREATE DATABASE`; returns `None` when no cluster is named.
-pub async fn postgres(how: &str) -> Option<TestDatabase> {
+pub async fn postgres(options: &str) -> Option<TestDatabase> {
     let cluster = cluster()?;
     let name = format!("t{}", turnleaf_platform::ids::mint::<uuid::Uuid>().simple());
     let url = postgres_url(&cluster, &name);
-    run_on_cluster(&cluster, format!("CREATE DATABASE {name} {how}")).await;
+    run_on_cluster(&cluster, format!("CREATE DATABASE {name} {options}")).await;
     Some(TestDatabase { db: Db::open(&url).await.unwrap(), url, dir: tempfile::tempdir().unwrap() })
 }
 

@@ -247,7 +247,7 @@ async fn references_are_counted_and_deleted_with_document() {
         purge_expired(db, day + limits::TRASH_KEPT + TimeDelta::seconds(1)).await.unwrap();
         assert_eq!(documents::find(db, owner, plan).await.unwrap(), None);
         let stored = turns::find(db, owner, message.id).await.unwrap().unwrap();
-        assert_eq!(stored.blocks, message.blocks, "the message says what it said");
+        assert_eq!(stored.blocks, message.blocks, "the message is unchanged");
         assert_fsck_clean(db).await;
         // The same reference can still be sent: no row is stored that would reference the missing document.
         create_message(db, owner, vec![reference(plan, at), Content::text("again")]).await;

@@ -1,5 +1,5 @@
 //! One walkthrough through every public function of the store, on both databases: the owner reads back what was
-//! written, and nobody else can.
+//! written, and other users cannot.
 
 use crate::databases::{empty_sqlite, migrated_postgres, noon};
 use crate::walkthrough;

@@ -52,8 +52,8 @@ async fn full_disk_is_reported_and_reads_continue() {
     let large = format!("{{\"type\":\"x\",\"text\":\"{}\"}}", "x".repeat(1 << 20));
     let event = EventRow { turn_id: line[0].id, seq: 1, event: &large };
     let mut tx = fresh.db.begin().await.unwrap();
-    let said = turn_events::append(&mut tx, &[event]).await.unwrap_err();
-    assert!(matches!(said, StoreError::Full), "{said:?}");
+    let error = turn_events::append(&mut tx, &[event]).await.unwrap_err();
+    assert!(matches!(error, StoreError::Full), "{error:?}");
     drop(tx);
     assert_eq!(turns::find(&fresh.db, owner, line[0].id).await.unwrap().as_ref(), Some(&line[0]));
 
@@ -74,8 +74,8 @@ async fn locked_file_is_busy_and_not_damaged() {
     sqlx::query("PRAGMA busy_timeout = 20").execute(writer).await.unwrap();
     let mut other = sqlx::SqliteConnection::connect(&fresh.url).await.unwrap();
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
-    let said = fresh.db.begin().await.unwrap_err();
-    assert!(said.is_busy(), "{said:?}");
+    let error = fresh.db.begin().await.unwrap_err();
+    assert!(error.is_busy(), "{error:?}");
     assert_eq!(settings::find(&fresh.db, owner, "theme").await.unwrap(), None, "reading goes on");
     sqlx::query("ROLLBACK").execute(&mut other).await.unwrap();
     fresh.db.begin().await.unwrap().commit().await.unwrap();
@@ -123,8 +123,8 @@ async fn lost_connection_is_busy_and_next_one_works() {
     let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
         WHERE datname = current_database() AND pid <> pg_backend_pid()";
     sqlx::query(end).execute(&mut other).await.unwrap();
-    let said = chats::insert(&mut tx, &chat(owner)).await.unwrap_err();
-    assert!(said.is_busy(), "{said:?}");
+    let error = chats::insert(&mut tx, &chat(owner)).await.unwrap_err();
+    assert!(error.is_busy(), "{error:?}");
     drop(tx);
     let mut tx = fresh.db.begin().await.unwrap();
     chats::insert(&mut tx, &chat(owner)).await.unwrap();

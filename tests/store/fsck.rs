@@ -245,11 +245,11 @@ async fn lock_cannot_be_changed_by_direct_sql() {
         walkthrough::start_walkthrough(&fresh.db).await;
         let mut tx = fresh.db.begin().await.unwrap();
         let text = "UPDATE branches SET model = 'other'";
-        let said = match &mut tx {
+        let result = match &mut tx {
             turnleaf_store::Tx::Sqlite(tx) => sqlx::query(text).execute(&mut **tx).await.map(drop),
             turnleaf_store::Tx::Postgres(tx) => sqlx::query(text).execute(&mut **tx).await.map(drop),
         };
-        assert!(said.unwrap_err().to_string().contains("keeps its provider and model"));
+        assert!(result.unwrap_err().to_string().contains("keeps its provider and model"));
         drop(tx);
         fresh.close().await;
     }

@@ -17,14 +17,14 @@ pub struct StoryState<'a> {
     pub exchange: ExchangeId,
 }
 
-fn new_graft(told: &StoryState<'_>) -> Rerun {
+fn new_graft(state: &StoryState<'_>) -> Rerun {
     Rerun {
         id: next_id(),
-        chat_id: told.chat,
-        branch_id: told.branch,
-        from_turn_id: Some(told.question.id),
-        leaf_turn_id: Some(told.reply.id),
-        messages: vec![told.question.id, next_id()],
+        chat_id: state.chat,
+        branch_id: state.branch,
+        from_turn_id: Some(state.question.id),
+        leaf_turn_id: Some(state.reply.id),
+        messages: vec![state.question.id, next_id()],
         asked: 0,
         exchange_id: None,
         status: RerunStatus::Running,
@@ -36,10 +36,10 @@ fn new_graft(told: &StoryState<'_>) -> Rerun {
     }
 }
 
-pub async fn check_graft(db: &Db, told: &StoryState<'_>) {
-    let owner = told.owner;
+pub async fn check_graft(db: &Db, state: &StoryState<'_>) {
+    let owner = state.owner;
     let stranger: UserId = next_id();
-    let mut graft = new_graft(told);
+    let mut graft = new_graft(state);
     let mut tx = db.begin().await.unwrap();
     reruns::insert(&mut tx, owner, &graft).await.unwrap();
     let nul = Rerun { id: next_id(), detail: Some("a\0b".into()), ..graft.clone() };
@@ -47,23 +47,23 @@ pub async fn check_graft(db: &Db, told: &StoryState<'_>) {
     tx.commit().await.unwrap();
     assert_eq!(reruns::find(db, owner, graft.id).await.unwrap().as_ref(), Some(&graft));
     assert_eq!(reruns::find(db, stranger, graft.id).await.unwrap(), None);
-    assert_eq!(reruns::list(db, owner, told.chat, 9).await.unwrap(), [graft.clone()]);
-    assert_eq!(reruns::list(db, stranger, told.chat, 9).await.unwrap(), []);
+    assert_eq!(reruns::list(db, owner, state.chat, 9).await.unwrap(), [graft.clone()]);
+    assert_eq!(reruns::list(db, stranger, state.chat, 9).await.unwrap(), []);
     assert_eq!(reruns::list_running(db).await.unwrap(), [(owner, graft.clone())]);
 
     // A step counts once: advancing is a compare-and-set on the observed position.
-    let to = RerunAdvance { asked: 1, exchange_id: told.exchange, branch_id: told.branch };
+    let to = RerunAdvance { asked: 1, exchange_id: state.exchange, branch_id: state.branch };
     let at = next_time();
     let mut tx = db.begin().await.unwrap();
     assert!(reruns::advance(&mut tx, &graft, to, at).await.unwrap());
     assert!(!reruns::advance(&mut tx, &graft, to, at).await.unwrap(), "it has been taken");
     tx.commit().await.unwrap();
-    graft = Rerun { asked: 1, exchange_id: Some(told.exchange), updated_at: at, ..graft };
+    graft = Rerun { asked: 1, exchange_id: Some(state.exchange), updated_at: at, ..graft };
     assert_eq!(reruns::find(db, owner, graft.id).await.unwrap().as_ref(), Some(&graft));
-    assert_eq!(exchanges::find_reply(db, owner, told.exchange).await.unwrap(), Some(told.reply.id));
-    assert_eq!(exchanges::find_reply(db, stranger, told.exchange).await.unwrap(), None);
+    assert_eq!(exchanges::find_reply(db, owner, state.exchange).await.unwrap(), Some(state.reply.id));
+    assert_eq!(exchanges::find_reply(db, stranger, state.exchange).await.unwrap(), None);
 
-    let stands = |from: RerunStatus, to: RerunStatusChange| {
+    let set_status = |from: RerunStatus, to: RerunStatusChange| {
         let id = graft.id;
         async move {
             let mut tx = db.begin().await.unwrap();
@@ -73,8 +73,8 @@ pub async fn check_graft(db: &Db, told: &StoryState<'_>) {
         }
     };
     let paused = RerunStatusChange::Paused(RerunPauseReason::ReplyFailed, Some("It said\0no.".into()));
-    assert!(!stands(RerunStatus::Paused, paused.clone()).await, "it runs");
-    assert!(stands(RerunStatus::Running, paused).await);
+    assert!(!set_status(RerunStatus::Paused, paused.clone()).await, "it runs");
+    assert!(set_status(RerunStatus::Running, paused).await);
     let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
     assert_eq!((found.status, found.reason), (RerunStatus::Paused, Some(RerunPauseReason::ReplyFailed)));
     assert_eq!(found.detail.as_deref(), Some("It said\u{2400}no."));
@@ -86,25 +86,25 @@ pub async fn check_graft(db: &Db, told: &StoryState<'_>) {
     tx.commit().await.unwrap();
     let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
     assert_eq!((found.asked, found.status, found.reason, found.detail), (2, RerunStatus::Running, None, None));
-    assert!(stands(RerunStatus::Running, RerunStatusChange::Cancelled).await);
-    assert!(stands(RerunStatus::Cancelled, RerunStatusChange::Running).await);
-    assert!(stands(RerunStatus::Running, RerunStatusChange::Done).await);
-    assert!(!stands(RerunStatus::Running, RerunStatusChange::Cancelled).await, "it is done");
+    assert!(set_status(RerunStatus::Running, RerunStatusChange::Cancelled).await);
+    assert!(set_status(RerunStatus::Cancelled, RerunStatusChange::Running).await);
+    assert!(set_status(RerunStatus::Running, RerunStatusChange::Done).await);
+    assert!(!set_status(RerunStatus::Running, RerunStatusChange::Cancelled).await, "it is done");
 }
 
 /// The finished reply called tools in two generations.
-pub async fn check_path_measures(db: &Db, told: &StoryState<'_>) {
-    let path = turns::lineage(db, told.owner, told.reply.id).await.unwrap();
-    assert_eq!(path.iter().map(|turn| turn.id).collect::<Vec<_>>(), [told.question.id, told.reply.id]);
+pub async fn check_path_measures(db: &Db, state: &StoryState<'_>) {
+    let path = turns::lineage(db, state.owner, state.reply.id).await.unwrap();
+    assert_eq!(path.iter().map(|turn| turn.id).collect::<Vec<_>>(), [state.question.id, state.reply.id]);
     let (question, reply) = (&path[0], &path[1]);
-    assert_eq!((question.role, question.first_token_at, question.chat_id), (Role::User, None, told.chat));
-    assert_eq!((reply.role, reply.status, reply.branch_id), (Role::Assistant, told.reply.status, told.branch));
-    assert_eq!((reply.usage, reply.cost), (told.reply.usage, told.reply.cost));
-    assert_eq!((reply.created_at, reply.completed_at), (told.reply.created_at, told.reply.completed_at));
+    assert_eq!((question.role, question.first_token_at, question.chat_id), (Role::User, None, state.chat));
+    assert_eq!((reply.role, reply.status, reply.branch_id), (Role::Assistant, state.reply.status, state.branch));
+    assert_eq!((reply.usage, reply.cost), (state.reply.usage, state.reply.cost));
+    assert_eq!((reply.created_at, reply.completed_at), (state.reply.created_at, state.reply.completed_at));
     assert!(reply.first_token_at.is_some_and(|at| at >= reply.created_at), "{:?}", reply.first_token_at);
-    assert_eq!(turns::lineage(db, next_id(), told.reply.id).await.unwrap(), []);
-    assert_eq!(turns::lineage(db, told.owner, next_id()).await.unwrap(), []);
-    assert_eq!(turns::tools_called(db, told.owner, told.reply.id, 1).await.unwrap(), ["look_up"]);
-    assert_eq!(turns::tools_called(db, told.owner, told.question.id, 9).await.unwrap(), Vec::<String>::new());
-    assert_eq!(turns::tools_called(db, next_id(), told.reply.id, 9).await.unwrap(), Vec::<String>::new());
+    assert_eq!(turns::lineage(db, next_id(), state.reply.id).await.unwrap(), []);
+    assert_eq!(turns::lineage(db, state.owner, next_id()).await.unwrap(), []);
+    assert_eq!(turns::tools_called(db, state.owner, state.reply.id, 1).await.unwrap(), ["look_up"]);
+    assert_eq!(turns::tools_called(db, state.owner, state.question.id, 9).await.unwrap(), Vec::<String>::new());
+    assert_eq!(turns::tools_called(db, next_id(), state.reply.id, 9).await.unwrap(), Vec::<String>::new());
 }

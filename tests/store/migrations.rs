@@ -155,8 +155,8 @@ async fn existing_file_is_copied_before_it_is_migrated() {
     fresh.db.migrate(None, noon()).await.unwrap();
     downgrade_schema(&fresh.db).await;
     // This binary does not know the applied versions, so the migration fails after the backup and changes nothing.
-    let said = fresh.db.migrate(None, noon()).await.unwrap_err();
-    assert!(matches!(said, StoreError::Migration(_)), "{said}");
+    let error = fresh.db.migrate(None, noon()).await.unwrap_err();
+    assert!(matches!(error, StoreError::Migration(_)), "{error}");
 
     let made = backups(fresh.dir.path());
     let before = newest() - 1000;
@@ -167,8 +167,8 @@ async fn existing_file_is_copied_before_it_is_migrated() {
     assert_eq!(kept, "a chat");
     dialect::quick_check(&copy).await.unwrap();
     // An earlier backup is never overwritten.
-    let said = fresh.db.migrate(None, noon()).await.unwrap_err();
-    assert!(matches!(said, StoreError::Backup { .. }), "{said}");
+    let error = fresh.db.migrate(None, noon()).await.unwrap_err();
+    assert!(matches!(error, StoreError::Backup { .. }), "{error}");
 }
 
 /// Migrates a database up to this version, as an older binary left it.
@@ -283,10 +283,10 @@ async fn replies_from_before_costs_have_context_size_and_no_cost() {
 async fn database_of_newer_version_is_refused_and_both_versions_are_named() {
     for fresh in test_databases().await {
         run(&fresh.db, "UPDATE _sqlx_migrations SET version = version + 7000").await;
-        let said = fresh.db.migrate(None, noon()).await.unwrap_err();
-        let StoreError::NewerSchema { database, binary } = said else { panic!("{said}") };
+        let error = fresh.db.migrate(None, noon()).await.unwrap_err();
+        let StoreError::NewerSchema { database, binary } = error else { panic!("{error}") };
         assert_eq!((database, binary), (newest() + 7000, newest()));
-        let words = said.to_string();
+        let words = error.to_string();
         assert!(words.contains(&database.to_string()) && words.contains(&format!("up to {binary}")), "{words}");
         assert_eq!(backups(fresh.dir.path()), Vec::<String>::new());
     }
@@ -299,8 +299,8 @@ async fn migration_that_was_edited_after_it_was_applied_is_refused() {
             Db::Sqlite { .. } => run(&fresh.db, "UPDATE _sqlx_migrations SET checksum = x'00'").await,
             Db::Postgres { .. } => run(&fresh.db, "UPDATE _sqlx_migrations SET checksum = '\\x00'").await,
         }
-        let said = fresh.db.migrate(None, noon()).await.unwrap_err();
-        assert!(matches!(said, StoreError::Migration(_)), "{said}");
+        let error = fresh.db.migrate(None, noon()).await.unwrap_err();
+        assert!(matches!(error, StoreError::Migration(_)), "{error}");
     }
 }
 
@@ -317,12 +317,12 @@ async fn two_processes_that_migrate_at_once_both_find_schema_in_place() {
 #[tokio::test]
 async fn only_known_schemes_are_opened_and_nothing_is_created_for_others() {
     for url in ["mysql://localhost/x", "turnleaf.db", "sqlit://x.db", "", "file:x.db"] {
-        let said = Db::open(url).await.unwrap_err();
-        assert!(matches!(said, StoreError::UnknownScheme(_)), "{url}: {said}");
+        let error = Db::open(url).await.unwrap_err();
+        assert!(matches!(error, StoreError::UnknownScheme(_)), "{url}: {error}");
     }
     for url in ["sqlite::memory:", "sqlite://x.db?mode=memory", "sqlite://"] {
-        let said = Db::open(url).await.unwrap_err();
-        assert!(matches!(said, StoreError::NoFile), "{url}: {said}");
+        let error = Db::open(url).await.unwrap_err();
+        assert!(matches!(error, StoreError::NoFile), "{url}: {error}");
     }
     assert!(!Path::new("turnleaf.db").exists() && !Path::new("x.db").exists());
 }
@@ -342,9 +342,9 @@ async fn non_database_file_is_reported_as_damaged() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("letter.db");
     std::fs::write(&path, "Dear reader, ".repeat(999)).unwrap();
-    let said = Db::open(&format!("sqlite://{}", path.display())).await.unwrap_err();
-    assert!(said.is_damaged(), "{said:?}");
-    assert!(said.to_string().contains("restore a backup"), "{said}");
+    let error = Db::open(&format!("sqlite://{}", path.display())).await.unwrap_err();
+    assert!(error.is_damaged(), "{error:?}");
+    assert!(error.to_string().contains("restore a backup"), "{error}");
 }
 
 #[tokio::test]
@@ -359,11 +359,11 @@ async fn corrupted_page_is_found_before_serving() {
     bytes[page..page + 64].fill(0xA5);
     std::fs::write(&path, bytes).unwrap();
     let db = Db::open(&fresh.url).await.unwrap();
-    let said = match db.migrate(None, noon()).await {
+    let error = match db.migrate(None, noon()).await {
         Ok(_) => dialect::quick_check(&db).await.unwrap_err(),
-        Err(said) => said,
+        Err(error) => error,
     };
-    assert!(said.is_damaged(), "{said:?}");
+    assert!(error.is_damaged(), "{error:?}");
 }
 
 #[tokio::test]
@@ -383,7 +383,7 @@ async fn sqlite_file_is_opened_with_durable_commits() {
         assert_eq!(set, wanted, "{pragma}");
     }
     assert_eq!(writer.options().get_max_connections(), 1);
-    let said = sqlx::query("DELETE FROM users").execute(readers).await.unwrap_err();
-    assert!(said.to_string().contains("readonly"), "{said}");
+    let error = sqlx::query("DELETE FROM users").execute(readers).await.unwrap_err();
+    assert!(error.to_string().contains("readonly"), "{error}");
     dialect::reclaim_free_pages(&fresh.db).await.unwrap();
 }

@@ -18,13 +18,13 @@ async fn path_of(db: &Db, texts: &[&str]) -> (UserId, Vec<TurnId>) {
     let mut path: Vec<Turn> = Vec::new();
     for text in texts {
         let ord = chats::allocate_ord(&mut tx, owner, chat.id, next_time()).await.unwrap().unwrap();
-        let mut said = turn(&branch, next_id(), path.last(), ord, Role::User);
-        let exchange = exchange(&branch, said.id, None);
-        said.exchange_id = exchange.id;
-        said.blocks = vec![block(&said, 0, Author::User, BlockState::Done, Content::text(*text))];
+        let mut new_turn = turn(&branch, next_id(), path.last(), ord, Role::User);
+        let exchange = exchange(&branch, new_turn.id, None);
+        new_turn.exchange_id = exchange.id;
+        new_turn.blocks = vec![block(&new_turn, 0, Author::User, BlockState::Done, Content::text(*text))];
         exchanges::insert(&mut tx, owner, &exchange, None).await.unwrap();
-        turns::insert(&mut tx, &said).await.unwrap();
-        path.push(said);
+        turns::insert(&mut tx, &new_turn).await.unwrap();
+        path.push(new_turn);
     }
     tx.commit().await.unwrap();
     (owner, path.iter().map(|turn| turn.id).collect())

@@ -179,8 +179,8 @@ async fn externally_written_cycle_is_error() {
         let leaf = &bush.turns[8];
         let end = turns::find_position(db, bush.owner, leaf.id).await.unwrap().unwrap();
         run(db, "UPDATE turns SET prev_turn_id = (SELECT t.id FROM turns t WHERE t.ord = 7) WHERE ord = 4").await;
-        let said = turns::turns_between(db, bush.owner, &end, 0, 8).await.unwrap_err();
-        assert!(matches!(said, StoreError::BrokenPath(turn) if turn == leaf.id), "{said}");
+        let error = turns::turns_between(db, bush.owner, &end, 0, 8).await.unwrap_err();
+        assert!(matches!(error, StoreError::BrokenPath(turn) if turn == leaf.id), "{error}");
         let rest = turns::turns_between(db, bush.owner, &end, 5, 8).await.unwrap();
         assert_eq!(
             rest.iter().map(|turn| turn.id).collect::<Vec<_>>(),
@@ -198,53 +198,53 @@ async fn sent_path_is_reread_only_where_it_changed() {
         let bush = plant_tree(db, 90, |at| at.checked_sub(1)).await;
         let paths = PathCache::default();
         let leaf = |at: usize| bush.turns[at].id;
-        let asked = async |owner: UserId, at: usize, wants: fn(&Turn) -> bool| {
+        let read_path = async |owner: UserId, at: usize, wants: fn(&Turn) -> bool| {
             let begun = paths.read_newest(db, owner, bush.chat, leaf(at)).await.unwrap();
             let (path, responses) = paths.read_rest(db, owner, begun, wants).await.unwrap();
             (path.iter().map(|turn| (**turn).clone()).collect::<Vec<Turn>>(), responses)
         };
-        let read = async |at: usize| asked(bush.owner, at, |_| true).await.0;
+        let read = async |at: usize| read_path(bush.owner, at, |_| true).await.0;
         let stored = async |at: usize| turns::path(db, bush.owner, leaf(at), 1_000).await.unwrap().0;
         store_finished_call(db, leaf(20)).await;
         store_finished_call(db, leaf(88)).await;
         for at in [60, 70, 89, 65, 10] {
             assert_eq!(read(at).await, stored(at).await, "to {at}");
         }
-        let (path, responses) = asked(next_id(), 89, |_| true).await;
+        let (path, responses) = read_path(next_id(), 89, |_| true).await;
         assert!(path.is_empty() && responses.is_empty(), "a stranger's");
-        assert_eq!(asked(next_id(), 10, |_| true).await.0, [], "a stranger's short one");
+        assert_eq!(read_path(next_id(), 10, |_| true).await.0, [], "a stranger's short one");
 
         // Responses come with the path, both from the cache and from the database.
-        for (what, paths) in [("read", &PathCache::default()), ("known", &paths)] {
+        for (case, paths) in [("read", &PathCache::default()), ("known", &paths)] {
             for (wants, count) in [((|turn| turn.depth == 20) as fn(&Turn) -> bool, 1), (|turn| turn.depth < 20, 0)] {
                 let begun = paths.read_newest(db, bush.owner, bush.chat, leaf(89)).await.unwrap();
                 let (_, responses) = paths.read_rest(db, bush.owner, begun, wants).await.unwrap();
-                assert_eq!(responses.values().flat_map(|steps| steps.iter()).count(), count, "{what}");
+                assert_eq!(responses.values().flat_map(|steps| steps.iter()).count(), count, "{case}");
                 assert!(
                     responses.values().flat_map(|steps| steps.iter()).all(|step| step.response.bytes() == "data: {}"),
-                    "{what}"
+                    "{case}"
                 );
             }
         }
 
         // A response is read again only when its turn has changed: tried with a cached turn and with one of the
         // newest.
-        let said = async |paths: &PathCache, at: usize| {
+        let response_of = async |paths: &PathCache, at: usize| {
             let begun = paths.read_newest(db, bush.owner, bush.chat, leaf(89)).await.unwrap();
             let (_, responses) = paths.read_rest(db, bush.owner, begun, |_| true).await.unwrap();
             responses[&leaf(at)][0].response.bytes()
         };
         let paths = PathCache::default();
-        assert_eq!([said(&paths, 20).await, said(&paths, 88).await], ["data: {}", "data: {}"]);
+        assert_eq!([response_of(&paths, 20).await, response_of(&paths, 88).await], ["data: {}", "data: {}"]);
         let other = match db {
             Db::Sqlite { .. } => "UPDATE generation_chunks SET bytes = X'2121'",
             Db::Postgres { .. } => "UPDATE generation_chunks SET bytes = '\\x2121'",
         };
         run(db, other).await;
-        assert_eq!([said(&paths, 20).await, said(&paths, 88).await], ["data: {}", "data: {}"]);
+        assert_eq!([response_of(&paths, 20).await, response_of(&paths, 88).await], ["data: {}", "data: {}"]);
         run(db, "UPDATE turns SET last_event_seq = last_event_seq + 1 WHERE depth = 88").await;
-        assert_eq!([said(&paths, 20).await, said(&paths, 88).await], ["data: {}", "!!"]);
-        assert_eq!(said(&PathCache::default(), 20).await, "!!");
+        assert_eq!([response_of(&paths, 20).await, response_of(&paths, 88).await], ["data: {}", "!!"]);
+        assert_eq!(response_of(&PathCache::default(), 20).await, "!!");
 
         // A direct edit, which no operation makes on an ended turn, shows that the cached turn was used.
         run(db, "UPDATE turn_blocks SET content = REPLACE(content, '20.0', 'other')").await;

@@ -189,8 +189,8 @@ async fn no_request_statement_scans_full_table() {
 
 #[tokio::test]
 async fn no_statement_of_chat_walkthrough_scans_full_table() {
-    let told = StatementLog::default();
-    let writer = told.clone();
+    let log = StatementLog::default();
+    let writer = log.clone();
     let subscriber = tracing_subscriber::fmt()
         .json()
         .with_thread_names(true)
@@ -201,10 +201,10 @@ async fn no_statement_of_chat_walkthrough_scans_full_table() {
     tracing::subscriber::set_global_default(subscriber).unwrap();
     let fresh = empty_sqlite().await;
     fresh.db.migrate(None, noon()).await.unwrap();
-    told.0.lock().unwrap().clear();
+    log.0.lock().unwrap().clear();
     walkthrough::run_walkthrough(&fresh.db).await;
     paths::check_many_forks(&fresh.db).await;
-    let statements = told.statements();
+    let statements = log.statements();
     assert!(statements.len() > 60, "{}", statements.len());
     let Db::Sqlite { writer, .. } = &fresh.db else { unreachable!("made as one") };
     let known = turnleaf_store::statements();

@@ -138,7 +138,7 @@ async fn turn_text_stays_when_blocks_and_journal_are_lost() {
         damage(db, format!("DELETE FROM turn_events WHERE turn_id = {reply}")).await;
         damage(db, format!("UPDATE turn_blocks SET content = '{{\"type\":' WHERE turn_id = {reply}")).await;
         repair::repair(db, next_time()).await.unwrap();
-        assert_eq!(count(db, has_text).await, 1, "the last copy of what was said");
+        assert_eq!(count(db, has_text).await, 1, "the last copy of the text");
         assert!(fsck::check(db, CheckMode::Stopped).await.unwrap().iter().all(|finding| finding.invariant != "I10"));
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;
@@ -151,11 +151,11 @@ async fn damaged_turn_text_is_rebuilt_from_remaining_blocks() {
         let db = &fresh.db;
         let (service, _, _, before) = create_reply(db, fresh.dir.path()).await;
         let reply = literal(db, before.id.uuid());
-        let says = |text: &str| {
+        let count_of_text = |text: &str| {
             format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text = '{}'", text.replace('\'', "''"))
         };
         let text = before.content_text();
-        assert_eq!((text.is_empty(), count(db, says(&text)).await), (false, 1));
+        assert_eq!((text.is_empty(), count(db, count_of_text(&text)).await), (false, 1));
         damage(db, format!("DELETE FROM turn_events WHERE turn_id = {reply}")).await;
         let is_thinking = "block_type = 'thinking'";
         damage(db, format!("UPDATE turn_blocks SET content = '{{' WHERE turn_id = {reply} AND {is_thinking}")).await;
@@ -169,7 +169,7 @@ async fn damaged_turn_text_is_rebuilt_from_remaining_blocks() {
         assert!(repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
         let kept = repair::list_quarantined(db).await.unwrap();
         assert_eq!(kept.iter().any(|value| value.bytes == b"a\xffb"), is_file, "{kept:#?}");
-        assert_eq!(count(db, says(&text)).await, 1, "the text of the blocks that can be read");
+        assert_eq!(count(db, count_of_text(&text)).await, 1, "the text of the blocks that can be read");
         assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), []);
         assert_eq!(repair::repair(db, next_time()).await.unwrap(), []);
         service.supervisor().toolbox().shut_down().await;
@@ -195,12 +195,13 @@ async fn turn_whose_block_contains_nul_is_repaired_and_its_text_is_in_line() {
         }
         let repairs = repair::repair(db, next_time()).await.unwrap();
         assert!(!repairs.is_empty() && repairs.iter().all(|one| one.outcome.is_ok()), "{repairs:#?}");
-        let says = format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text LIKE '%a\u{2400}b%'");
-        assert_eq!(count(db, says).await, 1);
+        let with_placeholder =
+            format!("SELECT COUNT(*) FROM turns WHERE id = {reply} AND content_text LIKE '%a\u{2400}b%'");
+        assert_eq!(count(db, with_placeholder).await, 1);
         let findings = fsck::check(db, CheckMode::Stopped).await.unwrap();
         // The replacement character in the block is reported as a finding of its own.
-        let is_said = |finding: &fsck::FsckFinding| finding.invariant == "R8";
-        assert!(findings.iter().all(is_said), "{findings:#?}");
+        let is_derived_text = |finding: &fsck::FsckFinding| finding.invariant == "R8";
+        assert!(findings.iter().all(is_derived_text), "{findings:#?}");
         assert_eq!(repair::repair(db, next_time()).await.unwrap(), []);
         service.supervisor().toolbox().shut_down().await;
         fresh.close().await;

@@ -36,18 +36,18 @@ impl WrittenChat {
 
     async fn add_turn_in(&mut self, tx: &mut Tx, role: Role, text: &str) -> TurnId {
         let ord = chats::allocate_ord(tx, self.owner, self.chat.id, next_time()).await.unwrap().unwrap();
-        let mut said = turn(&self.branch, next_id(), self.last.as_ref(), ord, role);
-        let exchange = exchange(&self.branch, said.id, None);
-        said.exchange_id = exchange.id;
+        let mut new_turn = turn(&self.branch, next_id(), self.last.as_ref(), ord, role);
+        let exchange = exchange(&self.branch, new_turn.id, None);
+        new_turn.exchange_id = exchange.id;
         if role == Role::Assistant {
-            said.status = TurnStatus::Complete;
-            said.completed_at = Some(said.created_at);
+            new_turn.status = TurnStatus::Complete;
+            new_turn.completed_at = Some(new_turn.created_at);
         }
-        said.blocks = vec![block(&said, 0, Author::User, BlockState::Done, Content::text(text))];
+        new_turn.blocks = vec![block(&new_turn, 0, Author::User, BlockState::Done, Content::text(text))];
         exchanges::insert(tx, self.owner, &exchange, None).await.unwrap();
-        turns::insert(tx, &said).await.unwrap();
-        let id = said.id;
-        self.last = Some(said);
+        turns::insert(tx, &new_turn).await.unwrap();
+        let id = new_turn.id;
+        self.last = Some(new_turn);
         id
     }
 
@@ -154,10 +154,10 @@ async fn every_query_is_matched_literally() {
     for fresh in databases::test_databases().await {
         let db = &fresh.db;
         let mut written = WrittenChat::create_chat(db, "").await;
-        let said = written.add_turns(db, &texts).await;
+        let ids = written.add_turns(db, &texts).await;
         for (at, sign) in signs.iter().enumerate() {
             let hit = found_turns(db, written.owner, sign).await;
-            assert_eq!(hit, BTreeSet::from([said[at]]), "{sign} on {}", fresh.url);
+            assert_eq!(hit, BTreeSet::from([ids[at]]), "{sign} on {}", fresh.url);
         }
         let more = signs.len();
         for (query, at) in [
@@ -175,7 +175,7 @@ async fn every_query_is_matched_literally() {
         ] {
             assert_eq!(
                 found_turns(db, written.owner, query).await,
-                BTreeSet::from([said[at]]),
+                BTreeSet::from([ids[at]]),
                 "{query} on {}",
                 fresh.url
             );
@@ -186,7 +186,7 @@ async fn every_query_is_matched_literally() {
         for few in ["%", "_", "\"", "-"] {
             let hit = found_turns(db, written.owner, few).await;
             let has: BTreeSet<TurnId> =
-                texts.iter().zip(&said).filter(|(text, _)| text.contains(few)).map(|(_, id)| *id).collect();
+                texts.iter().zip(&ids).filter(|(text, _)| text.contains(few)).map(|(_, id)| *id).collect();
             assert_eq!(hit, has, "{few} on {}", fresh.url);
         }
         assert_index_matches(db).await;
@@ -236,7 +236,7 @@ async fn search_finds_exactly_turns_with_query_words() {
         let mut chance = TextRng(0x5eed_cafe_f00d);
         let mut written = WrittenChat::create_chat(db, "").await;
         let texts: Vec<String> = (0..150).map(|_| chance.next_text(&letters, 24)).collect();
-        let said = written.add_turns(db, &texts).await;
+        let ids = written.add_turns(db, &texts).await;
         let mut hits = 0;
         for _ in 0..200 {
             // Half of the queries are substrings of texts.
@@ -248,7 +248,7 @@ async fn search_finds_exactly_turns_with_query_words() {
                 continue;
             }
             let right: BTreeSet<TurnId> =
-                texts.iter().zip(&said).filter(|(text, _)| contains_query(text, &query)).map(|(_, id)| *id).collect();
+                texts.iter().zip(&ids).filter(|(text, _)| contains_query(text, &query)).map(|(_, id)| *id).collect();
             hits += right.len();
             assert_eq!(found_turns(db, written.owner, &query).await, right, "{query:?} on {}", fresh.url);
         }
@@ -298,7 +298,7 @@ async fn pages_show_every_hit_once_despite_concurrent_changes() {
         let mut written = WrittenChat::create_chat(db, "").await;
         // There are more texts than one read of the index takes.
         let texts: Vec<String> = (0..620).map(|n| format!("tree {} {n}", "green ".repeat(n % 3))).collect();
-        let said = written.add_turns(db, &texts).await;
+        let turn_ids = written.add_turns(db, &texts).await;
         let mut gone = WrittenChat::create_chat(db, "").await;
         gone.add_turns(db, &vec!["a tree that goes".to_owned(); 450]).await;
         let owner = written.owner;
@@ -332,7 +332,7 @@ async fn pages_show_every_hit_once_despite_concurrent_changes() {
         }
         let all: BTreeSet<TurnId> = seen.iter().copied().collect();
         assert_eq!(all.len(), seen.len(), "nothing twice on {}", fresh.url);
-        let lost: Vec<&TurnId> = said.iter().filter(|id| !all.contains(id)).collect();
+        let lost: Vec<&TurnId> = turn_ids.iter().filter(|id| !all.contains(id)).collect();
         assert!(lost.is_empty(), "{lost:?} on {}", fresh.url);
         fresh.close().await;
     }
@@ -345,7 +345,7 @@ async fn deleted_turns_are_not_found_until_restored_and_purged_turns_leave_index
         let mut kept = WrittenChat::create_chat(db, "Kept").await;
         let stays = kept.add_turn(db, "a walnut tree").await;
         let mut written = WrittenChat::create_chat(db, "Walnut").await;
-        let said = [written.add_turn(db, "walnut one").await, written.add_turn(db, "walnut two").await];
+        let turn_ids = [written.add_turn(db, "walnut one").await, written.add_turn(db, "walnut two").await];
         let owner = written.owner;
         let titles = async || page(db, owner, "walnut", &[SearchKind::Chat], None, 20).await.hits.len();
         assert_eq!((found_turns(db, owner, "walnut").await.len(), titles().await), (3, 1));
@@ -362,8 +362,8 @@ async fn deleted_turns_are_not_found_until_restored_and_purged_turns_leave_index
             assert!(matches!(deletions::restore(&mut tx, owner, deletion).await.unwrap(), RestoreOutcome::Done { .. }));
             tx.commit().await.unwrap();
         };
-        let last = delete(DeletionRoot::Turn(said[1])).await;
-        assert_eq!(found_turns(db, owner, "walnut").await, BTreeSet::from([stays, said[0]]));
+        let last = delete(DeletionRoot::Turn(turn_ids[1])).await;
+        assert_eq!(found_turns(db, owner, "walnut").await, BTreeSet::from([stays, turn_ids[0]]));
         restore(last).await;
         assert_eq!(found_turns(db, owner, "walnut").await.len(), 3);
         let whole = delete(DeletionRoot::Chat).await;
@@ -446,7 +446,7 @@ async fn turns_older_than_index_are_indexed_in_steps() {
         let db = &fresh.db;
         let mut written = WrittenChat::create_chat(db, "Old chat").await;
         let texts: Vec<String> = (0..410).map(|n| format!("oak {n}")).collect();
-        let said = written.add_turns(db, &texts).await;
+        let ids = written.add_turns(db, &texts).await;
         let owner = written.owner;
         backfill::reset(db).await.unwrap();
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_words").await, 0);
@@ -462,7 +462,7 @@ async fn turns_older_than_index_are_indexed_in_steps() {
         assert!(steps >= 3, "{steps}");
         let found = found_turns(db, owner, "oak").await;
         assert_eq!(found.len(), 411);
-        assert!(said.iter().chain([&new]).all(|id| found.contains(id)));
+        assert!(ids.iter().chain([&new]).all(|id| found.contains(id)));
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries WHERE id <= 4294967296").await, 411);
         assert_eq!(count(db, "SELECT COUNT(*) FROM search_entries WHERE id > 4294967296").await, 1);
         assert_index_matches(db).await;

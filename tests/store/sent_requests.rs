@@ -19,8 +19,8 @@ use crate::tree_fixtures::{TreeFixture, plant_tree, pseudo_random_parent};
 
 /// Builds a request body with every message of a path, and its manifest.
 fn request_and_list(path: &[Turn]) -> (Bytes, Bytes) {
-    let said = |turn: &Turn| json!({ "role": turn.role, "content": format!("{} {}", turn.id, "word ".repeat(400)) });
-    let body = json!({ "messages": path.iter().map(said).collect::<Vec<_>>(), "model": "m", "stream": true });
+    let message = |turn: &Turn| json!({ "role": turn.role, "content": format!("{} {}", turn.id, "word ".repeat(400)) });
+    let body = json!({ "messages": path.iter().map(message).collect::<Vec<_>>(), "model": "m", "stream": true });
     let entry = |turn: &Turn| json!({ "turn_id": turn.id, "mode": "canonical" });
     let manifest = json!({ "not_sent": [], "turns": path.iter().map(entry).collect::<Vec<_>>() });
     (body.to_string().into(), manifest.to_string().into())
@@ -232,7 +232,7 @@ async fn imported_requests_are_stored_as_deltas() {
                 let mut path = bush.walk_to_root(reply);
                 path.truncate(path.len() - 1 + step);
                 let (body, manifest) = request_and_list(&path);
-                let came = ArchivedGeneration {
+                let imported = ArchivedGeneration {
                     id: next_id(),
                     turn_id: reply.id,
                     step: step as u32,
@@ -257,16 +257,16 @@ async fn imported_requests_are_stored_as_deltas() {
                     ended_at: Some(noon()),
                 };
                 let mut tx = db.begin().await.unwrap();
-                archive::insert_generation(&mut tx, &came).await.unwrap();
+                archive::insert_generation(&mut tx, &imported).await.unwrap();
                 tx.commit().await.unwrap();
-                calls.push(came);
+                calls.push(imported);
             }
         }
         assert!(after_others(db).await > calls.len() / 3, "{} of {}", after_others(db).await, calls.len());
         for reply in bush.turns.iter().filter(|turn| turn.role == Role::Assistant) {
-            let came: Vec<_> = calls.iter().filter(|call| call.turn_id == reply.id).cloned().collect();
+            let imported: Vec<_> = calls.iter().filter(|call| call.turn_id == reply.id).cloned().collect();
             let mut damages = Vec::new();
-            assert_eq!(archive::generations(db, bush.owner, reply.id, &mut damages).await.unwrap(), came);
+            assert_eq!(archive::generations(db, bush.owner, reply.id, &mut damages).await.unwrap(), imported);
             assert_eq!(damages, []);
         }
         assert_eq!(fsck::check(db, CheckMode::Stopped).await.unwrap(), Vec::new());

@@ -32,12 +32,12 @@ async fn create_reply(db: &Db, owner: UserId, branch: &Branch) -> TurnId {
     let mut tx = db.begin().await.unwrap();
     let ord = chats::allocate_ord(&mut tx, owner, branch.chat_id, next_time()).await.unwrap().unwrap();
     let mut question = turn(branch, next_id(), None, ord, Role::User);
-    let asked = exchange(branch, question.id, None);
-    question.exchange_id = asked.id;
-    exchanges::insert(&mut tx, owner, &asked, None).await.unwrap();
+    let question_exchange = exchange(branch, question.id, None);
+    question.exchange_id = question_exchange.id;
+    exchanges::insert(&mut tx, owner, &question_exchange, None).await.unwrap();
     turns::insert(&mut tx, &question).await.unwrap();
     let ord = chats::allocate_ord(&mut tx, owner, branch.chat_id, next_time()).await.unwrap().unwrap();
-    let mut reply = turn(branch, asked.id, Some(&question), ord, Role::Assistant);
+    let mut reply = turn(branch, question_exchange.id, Some(&question), ord, Role::Assistant);
     (reply.status, reply.completed_at) = (TurnStatus::Cancelled, Some(next_time()));
     turns::insert(&mut tx, &reply).await.unwrap();
     tx.commit().await.unwrap();
@@ -251,8 +251,8 @@ async fn turn_cost_is_sum_of_its_calls_or_unknown() {
         let cost = |micros, is_estimated| Some(Cost { micros, is_estimated });
         let model = ("openai", "gpt", None);
 
-        let (tokens, said) = ((Some(1), Some(2)), Some((3, CostBasis::Reported)));
-        store_call(db, reply, FinishedCall { step: 0, model, at, tokens, cost: said }).await;
+        let (tokens, reported) = ((Some(1), Some(2)), Some((3, CostBasis::Reported)));
+        store_call(db, reply, FinishedCall { step: 0, model, at, tokens, cost: reported }).await;
         assert_eq!(spending::turn_usage_and_cost(db, reply).await.unwrap(), (usage(1, 2), cost(3, false)));
         store_call(db, reply, FinishedCall { step: 1, model, at, tokens, cost: Some((4, CostBasis::Configured)) })
             .await;

@@ -17,8 +17,8 @@ async fn every_statement_can_be_prepared_on_both_databases() {
                 Db::Sqlite { writer, .. } => writer.prepare(text).await.map(drop),
                 Db::Postgres { writer, .. } => writer.prepare(text).await.map(drop),
             };
-            if let Err(why) = prepared {
-                refused.push(format!("{file} {name}: {why}"));
+            if let Err(error) = prepared {
+                refused.push(format!("{file} {name}: {error}"));
             }
         }
         assert!(refused.is_empty(), "{}: {refused:#?}", fresh.url);

@@ -1,5 +1,5 @@
 //! Tools in the store: servers, offered tools, approval policies, the tool choice of a chat, and the bytes of
-//! results. The owner reads back what was written, and nobody else can.
+//! results. The owner reads back what was written, and other users cannot.
 
 use serde_json::json;
 use turnleaf::domain::approval::ToolApprovalPolicy;
@@ -137,19 +137,22 @@ async fn new_policy_replaces_previous_one() {
         ] {
             let schema_hash = hash.map(str::to_owned);
             let (server, tool) = ("files".to_owned(), tool.to_owned());
-            let said = StoredPolicy { chat, server, tool, host: None, policy, schema_hash };
-            tool_policies::put(&mut tx, owner, &said, next_time()).await.unwrap();
+            let stored = StoredPolicy { chat, server, tool, host: None, policy, schema_hash };
+            tool_policies::put(&mut tx, owner, &stored, next_time()).await.unwrap();
         }
         tx.commit().await.unwrap();
-        let said = |chat| async move {
-            let said = tool_policies::list_for_tool(db, owner, chat, "files", "read").await.unwrap();
-            said.into_iter().map(|said| (said.chat, said.policy, said.schema_hash)).collect::<Vec<_>>()
+        let list_policies = |chat| async move {
+            let policies = tool_policies::list_for_tool(db, owner, chat, "files", "read").await.unwrap();
+            policies
+                .into_iter()
+                .map(|policies| (policies.chat, policies.policy, policies.schema_hash))
+                .collect::<Vec<_>>()
         };
         let of_one =
             [(None, ToolApprovalPolicy::Never, None), (Some(one), ToolApprovalPolicy::Allow, Some("h2".to_owned()))];
-        assert_eq!(said(one).await, of_one);
+        assert_eq!(list_policies(one).await, of_one);
         assert_eq!(
-            said(two).await,
+            list_policies(two).await,
             [(None, ToolApprovalPolicy::Never, None), (Some(two), ToolApprovalPolicy::Allow, None)]
         );
         assert_eq!(tool_policies::list_for_tool(db, other, one, "files", "read").await.unwrap(), []);
@@ -165,7 +168,7 @@ async fn new_policy_replaces_previous_one() {
         let mut tx = db.begin().await.unwrap();
         tool_policies::delete_grants(&mut tx, owner, "files", "read").await.unwrap();
         tx.commit().await.unwrap();
-        assert_eq!(said(one).await, of_one[..1]);
+        assert_eq!(list_policies(one).await, of_one[..1]);
         let mut tx = db.begin().await.unwrap();
         tool_policies::delete_of_server(&mut tx, owner, "files").await.unwrap();
         tx.commit().await.unwrap();

@@ -269,9 +269,9 @@ async fn delete_and_compare(tree: &TrashTree<'_>, root: DeletionRoot) -> Option<
         assert_eq!(before, after, "{marked:?} changes nothing");
         return None;
     };
-    let went: BTreeSet<Uuid> =
+    let deleted: BTreeSet<Uuid> =
         after.turns.values().filter(|turn| turn.deletion_id == Some(deletion.uuid())).map(|turn| turn.id).collect();
-    assert_eq!((went.len() as u64, &went), (turns, &expected), "{root:?}");
+    assert_eq!((deleted.len() as u64, &deleted), (turns, &expected), "{root:?}");
     for (id, turn) in &before.turns {
         if !expected.contains(id) {
             assert_eq!(&after.turns[id], turn, "what is not below stays");
@@ -281,17 +281,17 @@ async fn delete_and_compare(tree: &TrashTree<'_>, root: DeletionRoot) -> Option<
 }
 
 /// Applies one action of a sequence.
-async fn apply_action(tree: &TrashTree<'_>, deed: u8, by: u16) {
+async fn apply_action(tree: &TrashTree<'_>, action: u8, by: u16) {
     let before = tree.snapshot().await;
     let live = before.live();
     let live_branches: Vec<Uuid> =
         before.branches.values().filter(|branch| branch.deletion_id.is_none()).map(|branch| branch.id).collect();
-    let root = match deed % 4 {
+    let root = match action % 4 {
         0 | 1 => pick_by(&live, by).map(|turn| DeletionRoot::Turn(turn.into())),
         2 => pick_by(&live_branches, by).map(|branch| DeletionRoot::Branch(branch.into())),
         _ => pick_by(&live, by).map(|turn| DeletionRoot::AllBut(turn.into())),
     };
-    match deed {
+    match action {
         // Additions: below a reply, a new root, an empty branch.
         0..=4 => drop(tree.append_exchange(pick_by(&before.replies(), by)).await),
         5 => drop(tree.append_exchange(None).await),
@@ -303,7 +303,7 @@ async fn apply_action(tree: &TrashTree<'_>, deed: u8, by: u16) {
         }
         // An immediate restore gives back the same state.
         11..=14 => {
-            let root = if deed == 14 { Some(DeletionRoot::Chat) } else { root };
+            let root = if action == 14 { Some(DeletionRoot::Chat) } else { root };
             if let Some(deletion) = delete_and_compare(tree, root.unwrap_or(DeletionRoot::Chat)).await {
                 tree.check().await;
                 tree.restore(deletion).await;
@@ -351,8 +351,8 @@ async fn apply_action(tree: &TrashTree<'_>, deed: u8, by: u16) {
 /// Applies a sequence, then restores everything, newest deletion first.
 async fn run_actions(fresh: &TestDatabase, deeds: &[(u8, u16)]) {
     let tree = TrashTree::plant_chat(&fresh.db).await;
-    for (deed, by) in deeds {
-        apply_action(&tree, *deed, *by).await;
+    for (action, by) in deeds {
+        apply_action(&tree, *action, *by).await;
         tree.check().await;
     }
     let trash = tree.trash().await;
@@ -567,16 +567,16 @@ async fn nothing_new_is_attached_to_deleted_turn() {
         let mut tx = tree.db.begin().await.unwrap();
         let ord = chats::allocate_ord(&mut tx, tree.owner, tree.chat, next_time()).await.unwrap().unwrap();
         let late = turn(&on, parent.exchange_id, Some(&parent), ord, Role::User);
-        let said = turns::insert(&mut tx, &late).await.unwrap_err();
-        assert!(matches!(said, StoreError::Deleted(_)), "{said:?}");
+        let error = turns::insert(&mut tx, &late).await.unwrap_err();
+        assert!(matches!(error, StoreError::Deleted(_)), "{error:?}");
         let late = Branch { fork_turn_id: Some(first), ..branch(tree.chat) };
-        let said = branches::insert(&mut tx, &late, &frozen_settings()).await.unwrap_err();
-        assert!(matches!(said, StoreError::Deleted(_)), "{said:?}");
+        let error = branches::insert(&mut tx, &late, &frozen_settings()).await.unwrap_err();
+        assert!(matches!(error, StoreError::Deleted(_)), "{error:?}");
         tx.rollback().await.unwrap();
         tree.delete(DeletionRoot::Chat).await;
         let mut tx = tree.db.begin().await.unwrap();
-        let said = branches::insert(&mut tx, &branch(tree.chat), &frozen_settings()).await.unwrap_err();
-        assert!(matches!(said, StoreError::Deleted(_)), "{said:?}");
+        let error = branches::insert(&mut tx, &branch(tree.chat), &frozen_settings()).await.unwrap_err();
+        assert!(matches!(error, StoreError::Deleted(_)), "{error:?}");
         tx.rollback().await.unwrap();
         fresh.close().await;
     }

@@ -105,14 +105,14 @@ fn schema_rows(dir: &str, version: i64) -> String {
     // Its bytes are still in chunks, as after a killed server.
     let (columns, values) = since(5, ", api", ", 'openai_chat'".into());
     let (copy, is_copy) = since(7, ", is_copy", format!(", {}", bool(false)));
-    let (sent, what) = match version >= 19 {
+    let (sent, value) = match version >= 19 {
         true => (String::new(), String::new()),
         false => (", request_body, request_manifest".into(), format!(", {}, '{MANIFEST}'", bytes("64617461"))),
     };
     all += &format!(
         "INSERT INTO generations (id, turn_id, step, provider, model_requested, raw_kind, \
          status, started_at, ended_at, input_tokens, output_tokens{columns}{copy}{sent}) VALUES ({call}, {reply}, 0, 'p', 'm', \
-         'sse_events', 'complete', {AT}, {AT}, 100, 20{values}{is_copy}{what}); \
+         'sse_events', 'complete', {AT}, {AT}, 100, 20{values}{is_copy}{value}); \
          INSERT INTO generation_chunks (generation_id, n, bytes) VALUES ({call}, 0, {body}); \
          UPDATE chats SET default_branch_id = {main}, last_viewed_turn_id = {reply} WHERE id = {chat}; \
          INSERT INTO settings (owner_id, key, value, updated_at) VALUES ({user}, 'theme', '\"dark\"', {AT}); \
@@ -197,10 +197,10 @@ async fn assert_sound(db: &Db, of: &str) {
     let chat = chats::find(db, owner, id(2).into()).await.unwrap().unwrap();
     assert_eq!((chat.title.as_str(), chat.last_viewed_turn_id, chat.rev), ("Kept", Some(id(9).into()), 3), "{of}");
     let path = turns::list_of_chat(db, owner, chat.id, 0, 10).await.unwrap();
-    let told: Vec<_> =
+    let turns: Vec<_> =
         path.iter().map(|turn| (turn.role, turn.status, turn.content_text(), turn.context_tokens)).collect();
     assert_eq!(
-        told,
+        turns,
         [
             (Role::User, TurnStatus::Complete, "said 1".into(), None),
             (Role::Assistant, TurnStatus::Complete, "said 2".into(), Some(120)),
@@ -229,7 +229,7 @@ async fn upgrade_every_version(dir: &str) {
     for version in versions() {
         let Some(fresh) = database_at_version(dir, version).await else { return };
         let of = format!("{dir} {version}");
-        let done = fresh.db.migrate(None, noon()).await.unwrap_or_else(|why| panic!("{of}: {why}"));
+        let done = fresh.db.migrate(None, noon()).await.unwrap_or_else(|error| panic!("{of}: {error}"));
         assert_eq!((done.from, done.to, done.is_pending()), (Some(version), newest(), version < newest()), "{of}");
         // No backup is made of PostgreSQL, which has tools of its own.
         let copies = usize::from(version < newest() && dir == "sqlite");
@@ -239,7 +239,7 @@ async fn upgrade_every_version(dir: &str) {
         // Permission for all hosts is dropped when grants get hosts; other permissions stay.
         let allowed = tool_policies::list(&fresh.db, Uuid::from_u128(1).into()).await.unwrap();
         let allowed: Vec<(&str, &Option<String>)> =
-            allowed.iter().map(|said| (said.tool.as_str(), &said.host)).collect();
+            allowed.iter().map(|policy| (policy.tool.as_str(), &policy.host)).collect();
         let expected: &[_] = match version {
             ..13 => &[],
             13..24 => &[("search_chats", &None)],
@@ -276,7 +276,7 @@ async fn schema(db: &Db) -> (Vec<String>, i64) {
 }
 
 /// An SQLite progress handler that interrupts one statement. SQLite calls it every few virtual machine steps; when it
-/// refuses, the statement ends as if the process were told to stop.
+/// refuses, the statement ends as if the process received a stop signal.
 struct ProgressInterrupter(Arc<AtomicI64>);
 
 impl ProgressInterrupter {
@@ -286,11 +286,11 @@ impl ProgressInterrupter {
         let left = Arc::new(AtomicI64::new(i64::MAX));
         let Db::Sqlite { writer, .. } = db else { panic!("it is of SQLite") };
         let mut conn = writer.acquire().await.unwrap();
-        let asked = left.clone();
+        let requested = left.clone();
         conn.lock_handle()
             .await
             .unwrap()
-            .set_progress_handler(Self::EVERY, move || asked.fetch_sub(1, Ordering::Relaxed) != 0);
+            .set_progress_handler(Self::EVERY, move || requested.fetch_sub(1, Ordering::Relaxed) != 0);
         Self(left)
     }
 
@@ -327,11 +327,11 @@ async fn interrupted_sqlite_upgrade_leaves_database_unchanged() {
         let db = Db::open_file(&file).await.unwrap();
         let breaker = ProgressInterrupter::install_on(&db).await;
         breaker.interrupt_after(length * moment / MOMENTS);
-        let said = db.migrate(None, noon()).await;
+        let result = db.migrate(None, noon()).await;
         assert!(breaker.has_interrupted(), "{moment}");
         breaker.interrupt_after(i64::MAX);
         // SQLite retries some steps by itself; then the whole upgrade succeeded.
-        if said.is_err() {
+        if result.is_err() {
             broken += 1;
             assert_eq!(schema(&db).await, before, "moment {moment}");
             // A backup that was begun is either complete or absent.
@@ -368,7 +368,7 @@ async fn sqlite_upgrade_on_full_disk_leaves_database_unchanged() {
         run(&fresh.db, format!("PRAGMA max_page_count = {}", pages + more)).await;
         match fresh.db.migrate(Some(fresh.dir.path()), noon() + chrono::TimeDelta::seconds(more)).await {
             Ok(_) => break,
-            Err(said) => assert!(said.to_string().contains("full"), "{said}"),
+            Err(error) => assert!(error.to_string().contains("full"), "{error}"),
         }
         failed += 1;
         assert_eq!(schema(&fresh.db).await, before, "{more} pages");

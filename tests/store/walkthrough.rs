@@ -63,7 +63,7 @@ pub async fn start_walkthrough(db: &Db) -> Story {
     check_single_ending(db, &mut story).await;
     check_raw_bytes(db, &story).await;
     check_branching(db, &story).await;
-    let told = StoryState {
+    let state = StoryState {
         owner: story.owner,
         chat: story.chat.id,
         branch: story.branch.id,
@@ -71,8 +71,8 @@ pub async fn start_walkthrough(db: &Db) -> Story {
         reply: &story.reply,
         exchange: story.exchange.id,
     };
-    grafts::check_path_measures(db, &told).await;
-    grafts::check_graft(db, &told).await;
+    grafts::check_path_measures(db, &state).await;
+    grafts::check_graft(db, &state).await;
     check_drafts_and_settings(db, &story).await;
     check_counts(db, &story).await;
     check_provider_ownership(db, &story).await;
@@ -97,7 +97,11 @@ async fn check_chat_origin(db: &Db, story: &Story) {
     assert!(matches!(chat_sources::put(&mut tx, story.owner, chat, &nul).await, Err(StoreError::Nul(_))));
     chat_sources::put(&mut tx, stranger, chat, &source).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), None, "nobody says it of another's chat");
+    assert_eq!(
+        chat_sources::find(db, story.owner, chat).await.unwrap(),
+        None,
+        "the source of another user's chat is not shown"
+    );
     let mut tx = db.begin().await.unwrap();
     chat_sources::put(&mut tx, story.owner, chat, &source).await.unwrap();
     tx.commit().await.unwrap();
@@ -258,8 +262,8 @@ async fn check_branch_settings(db: &Db, owner: UserId, with_turns: &Branch) {
 async fn check_repeated_request(db: &Db, owner: UserId, sent: &Exchange, reply: &Turn) {
     let again = Exchange { id: next_id(), ..sent.clone() };
     let mut tx = db.begin().await.unwrap();
-    let said = exchanges::insert(&mut tx, owner, &again, Some(b"hash")).await.unwrap_err();
-    assert!(matches!(said, StoreError::NotUnique), "{said:?}");
+    let error = exchanges::insert(&mut tx, owner, &again, Some(b"hash")).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotUnique), "{error:?}");
     drop(tx);
     let known = exchanges::find_by_request(db, owner, "request-1").await.unwrap().unwrap();
     assert_eq!((known.exchange, known.request_hash.as_slice()), (sent.clone(), b"hash".as_slice()));
@@ -412,8 +416,8 @@ async fn commit(db: &Db, live: &mut Turn, events: &[Event], generation: Generati
 async fn check_event_numbers(db: &Db, live: &Turn) {
     let mut tx = db.begin().await.unwrap();
     let again = EventRow { turn_id: live.id, seq: 1, event: "{}" };
-    let said = turn_events::append(&mut tx, &[again]).await.unwrap_err();
-    assert!(matches!(said, StoreError::NotUnique), "{said:?}");
+    let error = turn_events::append(&mut tx, &[again]).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotUnique), "{error:?}");
 }
 
 async fn check_single_ending(db: &Db, story: &mut Story) {
@@ -610,15 +614,15 @@ async fn check_branching(db: &Db, story: &Story) {
         assert_eq!(sketch.words, first_words(&turn.content_text(), WORDS_CHARS));
     }
     assert_eq!(turns::outline::count_leaves(db, owner, story.chat.id).await.unwrap(), 3);
-    let saying = async |words: &[&str]| {
+    let matching = async |words: &[&str]| {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         turns::outline::turns_containing(db, owner, story.chat.id, &words).await.unwrap()
     };
     let text = story.question.content_text();
     let word = text.split_whitespace().next().unwrap();
-    assert!(saying(&[word, &word.to_uppercase()]).await.contains(&story.question.id));
+    assert!(matching(&[word, &word.to_uppercase()]).await.contains(&story.question.id));
     for nowhere in ["%%%", "_______________________________", "!", "\0 not said", word] {
-        let found = saying(&[nowhere, "said by nobody at all"]).await;
+        let found = matching(&[nowhere, "said by nobody at all"]).await;
         assert!(found.is_empty(), "{nowhere}: {found:?}");
     }
 
@@ -652,9 +656,9 @@ async fn check_versions(db: &Db, story: &Story, [first, second, newest]: [&Turn;
     let owner = story.owner;
     let ids = [second.id, first.id, next_id()];
     let listed = turns::versions(db, owner, &ids).await.unwrap();
-    let said: Vec<_> = listed.iter().map(|version| (version.id, version.depth, version.status)).collect();
+    let details: Vec<_> = listed.iter().map(|version| (version.id, version.depth, version.status)).collect();
     let complete = TurnStatus::Complete;
-    assert_eq!(said, [(first.id, first.depth, complete), (second.id, second.depth, complete)]);
+    assert_eq!(details, [(first.id, first.depth, complete), (second.id, second.depth, complete)]);
     assert!(listed.iter().all(|version| !version.is_edited && version.branch_id != story.branch.id));
     assert!(turns::versions(db, next_id(), &ids).await.unwrap().is_empty());
     assert!(turns::versions(db, owner, &[]).await.unwrap().is_empty());
@@ -728,8 +732,8 @@ async fn check_path_copy(db: &Db, story: &Story) {
     let found = chats::find(db, owner, chat.id).await.unwrap().unwrap();
     assert_eq!((found.copied_from_turn_id, found.rev), (Some(story.reply.id), 3));
     let copied = turns::find(db, owner, new[1]).await.unwrap().unwrap();
-    let said = |turn: &Turn| json!(turn.blocks.iter().map(|block| (&block.content, block.seq)).collect::<Vec<_>>());
-    assert_eq!(said(&copied).to_string(), said(&story.reply).to_string());
+    let contents = |turn: &Turn| json!(turn.blocks.iter().map(|block| (&block.content, block.seq)).collect::<Vec<_>>());
+    assert_eq!(contents(&copied).to_string(), contents(&story.reply).to_string());
     assert_eq!(
         (copied.usage, copied.cost, copied.context_tokens),
         (Usage::default(), None, story.reply.context_tokens)
@@ -802,8 +806,8 @@ async fn check_drafts_and_settings(db: &Db, story: &Story) {
     let gone = drafts::put(&mut tx, owner, Some(next_id()), &draft, next_time()).await.unwrap();
     assert_eq!(gone, None, "no draft for a chat that is not there");
     let nul = Draft { text: "a\0b".into(), ..draft };
-    let said = drafts::put(&mut tx, owner, None, &nul, next_time()).await.unwrap_err();
-    assert!(matches!(said, StoreError::Nul(_)), "{said:?}");
+    let error = drafts::put(&mut tx, owner, None, &nul, next_time()).await.unwrap_err();
+    assert!(matches!(error, StoreError::Nul(_)), "{error:?}");
     assert_eq!(
         settings::lock_for_update(&mut tx, owner, "theme", next_time()).await.unwrap(),
         Value::Null,
@@ -844,8 +848,8 @@ async fn check_provider_ownership(db: &Db, story: &Story) {
     providers::insert(&mut tx, &provider).await.unwrap();
     tx.commit().await.unwrap();
     let mut tx = db.begin().await.unwrap();
-    let said = providers::insert(&mut tx, &StoredProvider { id: next_id(), ..provider.clone() }).await.unwrap_err();
-    assert!(matches!(said, StoreError::NotUnique), "{said:?}");
+    let error = providers::insert(&mut tx, &StoredProvider { id: next_id(), ..provider.clone() }).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotUnique), "{error:?}");
     tx.rollback().await.unwrap();
     assert_eq!(providers::list(db, owner).await.unwrap(), [provider.clone()]);
     assert_eq!(providers::find(db, owner, "my-box").await.unwrap().as_ref(), Some(&provider));
@@ -866,8 +870,8 @@ async fn check_provider_ownership(db: &Db, story: &Story) {
     assert_eq!(providers::list(db, owner).await.unwrap(), [provider.clone()]);
     let mut tx = db.begin().await.unwrap();
     let nul = StoredProvider { name: "a\0b".into(), ..provider.clone() };
-    let said = providers::update(&mut tx, &nul).await.unwrap_err();
-    assert!(matches!(said, StoreError::Nul(_)), "{said:?}");
+    let error = providers::update(&mut tx, &nul).await.unwrap_err();
+    assert!(matches!(error, StoreError::Nul(_)), "{error:?}");
     assert!(providers::delete(&mut tx, owner, provider.id).await.unwrap());
     assert!(!providers::delete(&mut tx, owner, provider.id).await.unwrap());
     tx.commit().await.unwrap();
@@ -880,8 +884,8 @@ async fn check_chat_lifecycle(db: &Db, story: &Story) {
     assert!(chats::rename(&mut tx, owner, chat, "by itself", false).await.unwrap());
     assert!(chats::rename(&mut tx, owner, chat, "Trees 🌳", true).await.unwrap());
     assert!(!chats::rename(&mut tx, owner, chat, "by itself again", false).await.unwrap());
-    let said = chats::rename(&mut tx, owner, chat, "a\0b", true).await.unwrap_err();
-    assert!(matches!(said, StoreError::Nul(_)), "{said:?}");
+    let error = chats::rename(&mut tx, owner, chat, "a\0b", true).await.unwrap_err();
+    assert!(matches!(error, StoreError::Nul(_)), "{error:?}");
     let params = ModelParams { top_k: Some(3), ..ModelParams::default() };
     assert!(chats::set_params(&mut tx, owner, chat, &params).await.unwrap());
     assert!(chats::set_system_prompt(&mut tx, owner, chat, "Be long.").await.unwrap());
@@ -944,7 +948,7 @@ async fn check_journal_cleanup(db: &Db, story: &Story) {
         let copy = Db::open(&format!("sqlite://{}", copy.display())).await.unwrap();
         assert_eq!(turns::find(&copy, story.owner, story.reply.id).await.unwrap().as_ref(), Some(&story.reply));
     } else {
-        let said = dialect::backup(db, std::path::Path::new("copy.db")).await.unwrap_err();
-        assert!(matches!(said, StoreError::NoFile), "{said:?}");
+        let error = dialect::backup(db, std::path::Path::new("copy.db")).await.unwrap_err();
+        assert!(matches!(error, StoreError::NoFile), "{error:?}");
     }
 }

@@ -1,5 +1,5 @@
 //! Property tests of citation offsets, through each API that has them: OpenAI counts characters, Google counts bytes.
-//! The text stays unchanged, every citation mark stands on a character boundary, and the page shows all of the text.
+//! The text stays unchanged, every citation mark is on a character boundary, and the page shows all of the text.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -134,14 +134,14 @@ proptest! {
     ) {
         for api in APIS {
             let blocks = blocks(api, &body(api, &text, &places));
-            let (said, sources, cites) = draw_with_citations(&blocks);
-            prop_assert_eq!(&said, &text, "{:?}", api);
+            let (rendered, sources, cites) = draw_with_citations(&blocks);
+            prop_assert_eq!(&rendered, &text, "{:?}", api);
             prop_assert!(sources.list.len() <= 1);
             for cite in &cites {
-                prop_assert!(said.is_char_boundary(cite.at), "{:?}", cite);
+                prop_assert!(rendered.is_char_boundary(cite.at), "{:?}", cite);
             }
-            let with = rendered_html(&render_with(&said, &cites, &PlainEnricher));
-            prop_assert_eq!(without_marks(&with), rendered_html(&render(&said)), "{:?}", api);
+            let with = rendered_html(&render_with(&rendered, &cites, &PlainEnricher));
+            prop_assert_eq!(without_marks(&with), rendered_html(&render(&rendered)), "{:?}", api);
         }
     }
 }

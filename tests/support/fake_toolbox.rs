@@ -207,14 +207,14 @@ impl Toolbox for FakeToolbox {
             if holds {
                 return std::future::pending().await;
             }
-            let asked = lock(&self.0.tools).iter().find(|(name, _)| name == tool).and_then(|(name, known)| {
+            let question = lock(&self.0.tools).iter().find(|(name, _)| name == tool).and_then(|(name, known)| {
                 let described = described(name, known);
                 if matches!(known.does, ToolBehavior::Missing) {
                     return None;
                 }
                 Some((known.asks, described.approval_request(SERVER, &call.arguments, None)))
             });
-            let Some((asks, mut ask)) = asked else {
+            let Some((asks, mut ask)) = question else {
                 return GateDecision::Refuse("it is not in the lab any more".into());
             };
             if !asks || granted == Some(ask.hash.as_str()) {
@@ -223,9 +223,13 @@ impl Toolbox for FakeToolbox {
             let db = lock(&self.0.db).clone();
             if let Some(db) = db {
                 let caller = call.caller;
-                let said = tool_policies::list_for_tool(&db, caller.owner, caller.chat, SERVER, tool).await.unwrap();
+                let policies =
+                    tool_policies::list_for_tool(&db, caller.owner, caller.chat, SERVER, tool).await.unwrap();
                 let allows = |hash: &Option<String>| hash.as_ref().is_none_or(|hash| *hash == ask.schema_hash);
-                if said.iter().any(|said| said.policy == ToolApprovalPolicy::Allow && allows(&said.schema_hash)) {
+                if policies
+                    .iter()
+                    .any(|policies| policies.policy == ToolApprovalPolicy::Allow && allows(&policies.schema_hash))
+                {
                     return GateDecision::Run;
                 }
             }
@@ -246,7 +250,7 @@ impl Toolbox for FakeToolbox {
             blobs: Vec::new(),
         };
         let progress = watch::Sender::new(None);
-        let told = progress.subscribe();
+        let updates = progress.subscribe();
         let arguments = call.arguments;
         let running = async move {
             let given = match does.unwrap() {
@@ -283,7 +287,7 @@ impl Toolbox for FakeToolbox {
             touched.finish();
             given
         };
-        RunningCall { result: running.boxed(), progress: told }
+        RunningCall { result: running.boxed(), progress: updates }
     }
 
     fn offered_tools<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

@@ -15,8 +15,8 @@ pub struct FixtureRecording {
 
 /// Returns the folder of the recordings.
 pub fn fixtures_root() -> PathBuf {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
-    std::env::var_os("TURNLEAF_FIXTURES").map_or(beside, PathBuf::from)
+    let sibling = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/fixtures");
+    std::env::var_os("TURNLEAF_FIXTURES").map_or(sibling, PathBuf::from)
 }
 
 /// Reads the recordings of a folder, by name. Returns `None`, with a visible message, when there are no fixtures.

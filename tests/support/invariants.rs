@@ -85,7 +85,7 @@ pub fn merge_items(items: Vec<DecodedItem>) -> Vec<DecodedItem> {
 /// arguments in pieces and whole, a source with its text).
 const GROWTH: usize = 8;
 /// Allowance for names, failure sentences and the like, which do not depend on the body.
-const BESIDE: usize = 4096;
+const FIXED_ALLOWANCE: usize = 4096;
 
 /// Checks the invariants of the framer alone.
 pub fn assert_framer_invariants(body: &[u8]) {
@@ -115,19 +115,19 @@ pub fn assert_decoder_invariants(api: ProviderApi, dialect: &str, body: &[u8]) {
     let (items, outcome) = read(vec![body]);
     assert_eq!(outcome.complete, outcome.failure.is_none(), "every end is complete or has a reason: {outcome:?}");
     let kept: usize = items.iter().map(size).sum();
-    assert!(kept <= GROWTH * body.len() + BESIDE, "{kept} bytes of items from {}", body.len());
+    assert!(kept <= GROWTH * body.len() + FIXED_ALLOWANCE, "{kept} bytes of items from {}", body.len());
     let pieces = DamageRng::from_bytes(body).random_pieces(body);
     let sizes: Vec<usize> = pieces.iter().map(|piece| piece.len()).collect();
     assert_eq!(read(pieces), (items, outcome), "in pieces of {sizes:?}");
-    let how = |chunk| ReplayOptions {
+    let options = |chunk| ReplayOptions {
         api: api.as_str().to_owned(),
         dialect: Some(dialect.to_owned()),
         http_status: None,
         chunk,
         with_next_message: true,
     };
-    let printed = replay(&how(None), body).unwrap();
-    assert_eq!(replay(&how(Some(1)), body).unwrap(), printed, "byte by byte");
+    let printed = replay(&options(None), body).unwrap();
+    assert_eq!(replay(&options(Some(1)), body).unwrap(), printed, "byte by byte");
 }
 
 fn size(item: &DecodedItem) -> usize {

@@ -63,13 +63,13 @@ impl StatementBuilder<'_> {
     }
 
     /// Adds a row to one of the three other tables: its conversation and turn, its content, its second.
-    fn add(&mut self, table: &str, place: (u32, Option<u32>), said: &[String], second: u32) {
+    fn add(&mut self, table: &str, place: (u32, Option<u32>), fields: &[String], second: u32) {
         let number = u32::try_from(self.statements.len()).expect("a sample is small");
         let mut values = vec![text(&guid("C", number)), text(&guid("A", place.0))];
         if self.has_turns {
             values.push(place.1.map_or("NULL".to_owned(), |turn| text(&guid("B", turn))));
         }
-        values.extend_from_slice(said);
+        values.extend_from_slice(fields);
         values.push(at(self.types, second));
         self.insert(table, &values);
     }

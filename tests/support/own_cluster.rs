@@ -72,8 +72,8 @@ impl OwnCluster {
 
     fn stop(&mut self) {
         // SIGQUIT is the immediate shutdown: PostgreSQL kills its own processes and writes no checkpoint.
-        let asked = Command::new("kill").args(["-QUIT", &self.server.id().to_string()]).status();
-        if !asked.is_ok_and(|status| status.success()) {
+        let signalled = Command::new("kill").args(["-QUIT", &self.server.id().to_string()]).status();
+        if !signalled.is_ok_and(|status| status.success()) {
             let _ = self.server.kill();
         }
         let _ = self.server.wait();
@@ -81,11 +81,11 @@ impl OwnCluster {
 
     fn wait(&self) {
         let started = Instant::now();
-        let mut asks = Command::new(self.programs.join("pg_isready"));
-        asks.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
-        while !asks.status().unwrap().success() {
-            let said = fs::read_to_string(self.dir.path().join("postgres.log")).unwrap_or_default();
-            assert!(started.elapsed() < Duration::from_secs(30), "PostgreSQL did not start: {said}");
+        let mut probe = Command::new(self.programs.join("pg_isready"));
+        probe.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
+        while !probe.status().unwrap().success() {
+            let log = fs::read_to_string(self.dir.path().join("postgres.log")).unwrap_or_default();
+            assert!(started.elapsed() < Duration::from_secs(30), "PostgreSQL did not start: {log}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -50,7 +50,7 @@ struct Link {
     /// The fault after the commit in progress.
     after_commit: Option<AfterCommit>,
     /// The next byte of the server answers the client's encryption request.
-    asked_for_encryption: bool,
+    requested_encryption: bool,
 }
 
 struct Shared {
@@ -147,7 +147,7 @@ impl Shared {
             server: server.try_clone()?,
             is_silent: false,
             after_commit: None,
-            asked_for_encryption: false,
+            requested_encryption: false,
         };
         let id = {
             let mut state = self.state();
@@ -215,7 +215,7 @@ impl Shared {
             }
             for seen in requests.read(&bytes[..length]) {
                 match seen {
-                    ClientMessage::EncryptionRequest => self.update_link(id, |link| link.asked_for_encryption = true),
+                    ClientMessage::EncryptionRequest => self.update_link(id, |link| link.requested_encryption = true),
                     ClientMessage::Commit(statements) => {
                         let mut state = self.state();
                         let has = |part: &str| statements.iter().any(|text| text.contains(part));
@@ -240,7 +240,7 @@ impl Shared {
                 return Ok(());
             }
             waiting.extend_from_slice(&bytes[..length]);
-            if self.update_link(id, |link| std::mem::take(&mut link.asked_for_encryption)) {
+            if self.update_link(id, |link| std::mem::take(&mut link.requested_encryption)) {
                 to.write_all(&waiting[..1])?;
                 waiting.drain(..1);
             }

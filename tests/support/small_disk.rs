@@ -12,8 +12,8 @@ impl SmallDisk {
         let dir = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", size, "tmpfs"]).arg(dir.path()).output().ok()?;
         if !mounted.status.success() {
-            let said = String::from_utf8_lossy(&mounted.stderr);
-            eprintln!("SKIPPED: no small file system can be mounted here: {}", said.trim());
+            let error_text = String::from_utf8_lossy(&mounted.stderr);
+            eprintln!("SKIPPED: no small file system can be mounted here: {}", error_text.trim());
             return None;
         }
         Some(Self(dir))

@@ -107,24 +107,24 @@ pub(crate) use refuse;
 /// One API: its rules and its encoding of replies.
 pub trait ApiProtocol: Send + Sync {
     /// Returns the requested model.
-    fn model<'a>(&self, asked: &'a ProviderRequest) -> &'a str {
-        asked.text("model")
+    fn model<'a>(&self, request: &'a ProviderRequest) -> &'a str {
+        request.text("model")
     }
     /// Returns the request with the stored response that it continues expanded in place. Returns it unchanged where
     /// it continues none, or where that response is not stored.
-    fn expand_request(&self, asked: &ProviderRequest, _memory: &ProviderMemory) -> ProviderRequest {
-        asked.clone()
+    fn expand_request(&self, request: &ProviderRequest, _memory: &ProviderMemory) -> ProviderRequest {
+        request.clone()
     }
     /// Judges a whole request. `memory` holds the replies that were sent on this account.
-    fn judge(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal>;
+    fn judge(&self, request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal>;
     /// Builds the error document of a refusal.
     fn error_document(&self, refusal: &ProviderRefusal) -> Value;
     /// Returns the conversation, oldest message first.
-    fn messages<'a>(&self, asked: &'a ProviderRequest) -> &'a [Value] {
-        asked.list("messages")
+    fn messages<'a>(&self, request: &'a ProviderRequest) -> &'a [Value] {
+        request.list("messages")
     }
     /// Returns the fields beside the messages that must not change.
-    fn fixed_fields(&self, asked: &ProviderRequest) -> Value;
+    fn fixed_fields(&self, request: &ProviderRequest) -> Value;
     /// Returns whether the model wrote this message.
     fn is_model_message(&self, message: &Value) -> bool {
         message["role"] == "assistant"
@@ -142,23 +142,23 @@ pub trait ApiProtocol: Send + Sync {
         message.into_iter().collect()
     }
     /// Returns whether a reply came back unchanged, apart from the parts that the provider lets a client omit.
-    fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
-        said == back
+    fn is_same(&self, sent: &[Value], back: &[Value]) -> bool {
+        sent == back
     }
     /// Encodes a scripted reply, as sent on the wire and as it must come back. `number` makes its ids and signatures
     /// unique.
-    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply;
+    fn encode_reply(&self, request: &ProviderRequest, scripted: &ScriptedReply, number: usize) -> EncodedReply;
     fn content_type(&self) -> &'static str {
         "text/event-stream; charset=utf-8"
     }
 }
 
 /// Detects the protocol of a request from its path and its account.
-pub fn protocol_of(asked: &ProviderRequest) -> Option<&'static dyn ApiProtocol> {
-    let tail = asked.path.trim_start_matches('/').split_once('/').map_or("", |(_, tail)| tail);
+pub fn protocol_of(request: &ProviderRequest) -> Option<&'static dyn ApiProtocol> {
+    let tail = request.path.trim_start_matches('/').split_once('/').map_or("", |(_, tail)| tail);
     match tail.split('?').next().unwrap_or(tail) {
         "v1/messages" => Some(&anthropic::MessagesProtocol),
-        "v1/chat/completions" => Some(chat::protocol_of_provider(&asked.provider)),
+        "v1/chat/completions" => Some(chat::protocol_of_provider(&request.provider)),
         "v1/responses" => Some(&responses::ResponsesProtocol),
         "api/chat" => Some(&ollama::OllamaProtocol),
         tail if tail.starts_with("v1beta/models/") => Some(&gemini::GeminiProtocol),
@@ -176,7 +176,7 @@ pub fn keeps_responses(provider: &str) -> bool {
 pub struct RequestViolation {
     pub provider: String,
     pub model: String,
-    pub what: String,
+    pub message: String,
     pub body: String,
 }
 
@@ -274,13 +274,13 @@ async fn answer(State(inner): State<Arc<Mutex<Inner>>>, request: Request) -> Res
     let (parts, body) = request.into_parts();
     let bytes = axum::body::to_bytes(body, 32 << 20).await.unwrap();
     let path = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-    let asked = ProviderRequest {
+    let parsed_request = ProviderRequest {
         provider: path.split('/').nth(1).unwrap_or_default().to_owned(),
         path,
         headers: pairs(&parts.headers),
         body: serde_json::from_slice(&bytes).unwrap_or_default(),
     };
-    inner.lock().unwrap_or_else(PoisonError::into_inner).answer(&asked, &bytes)
+    inner.lock().unwrap_or_else(PoisonError::into_inner).answer(&parsed_request, &bytes)
 }
 
 fn pairs(headers: &HeaderMap) -> Vec<(String, String)> {
@@ -289,33 +289,34 @@ fn pairs(headers: &HeaderMap) -> Vec<(String, String)> {
 }
 
 impl Inner {
-    fn answer(&mut self, asked: &ProviderRequest, bytes: &[u8]) -> Response {
-        let Some(protocol) = protocol_of(asked) else {
-            self.record_violation(asked, "", bytes, "nothing is served here".into());
+    fn answer(&mut self, request: &ProviderRequest, bytes: &[u8]) -> Response {
+        let Some(protocol) = protocol_of(request) else {
+            self.record_violation(request, "", bytes, "nothing is served here".into());
             return refused(404, &serde_json::json!({"error": {"message": "No matches"}}));
         };
-        let model = protocol.model(asked).to_owned();
-        let whole = protocol.expand_request(asked, &self.memory);
-        let is_behind = whole.body != asked.body;
+        let model = protocol.model(request).to_owned();
+        let whole = protocol.expand_request(request, &self.memory);
+        let is_behind = whole.body != request.body;
         let (sent_bytes, whole_bytes) = (bytes, whole.body.to_string());
-        let (part, asked) = (asked, &whole);
+        let (part, request) = (request, &whole);
         let bytes = if is_behind { whole_bytes.as_bytes() } else { sent_bytes };
-        for remark in self.memory.remarks(protocol, asked, bytes) {
-            self.record_violation(asked, &model, bytes, remark);
+        for remark in self.memory.remarks(protocol, request, bytes) {
+            self.record_violation(request, &model, bytes, remark);
         }
-        if let Err(refusal) = pictures::check_images(asked).and_then(|()| protocol.judge(asked, &self.memory)) {
-            self.record_violation(asked, &model, bytes, format!("{} {}", refusal.status, refusal.message));
+        if let Err(refusal) = pictures::check_images(request).and_then(|()| protocol.judge(request, &self.memory)) {
+            self.record_violation(request, &model, bytes, format!("{} {}", refusal.status, refusal.message));
             return refused(refusal.status, &protocol.error_document(&refusal));
         }
         let number = self.memory.sent.len() + 1;
-        let say = if self.script.is_empty() { ScriptedReply::default_reply(number) } else { self.script.remove(0) };
-        let mut speech = protocol.encode_reply(asked, &say, number);
-        if let ReplyEnd::CutAtPermille(permille) = say.end {
+        let scripted =
+            if self.script.is_empty() { ScriptedReply::default_reply(number) } else { self.script.remove(0) };
+        let mut speech = protocol.encode_reply(request, &scripted, number);
+        if let ReplyEnd::CutAtPermille(permille) = scripted.end {
             speech.cut_at_permille(permille);
         }
-        let never_ends = say.end == ReplyEnd::Stall;
+        let never_ends = scripted.end == ReplyEnd::Stall;
         let pieces = self.dice.random_pieces(&speech.wire_bytes());
-        self.memory.record_reply(protocol, asked, &model, &say, speech);
+        self.memory.record_reply(protocol, request, &model, &scripted, speech);
         if let Some(sent) = self.memory.sent.last_mut().filter(|_| is_behind) {
             sent.previous_response_id = part.text("previous_response_id").to_owned();
         }
@@ -328,12 +329,12 @@ impl Inner {
             .unwrap()
     }
 
-    fn record_violation(&mut self, asked: &ProviderRequest, model: &str, bytes: &[u8], what: String) {
+    fn record_violation(&mut self, request: &ProviderRequest, model: &str, bytes: &[u8], violation: String) {
         let body = String::from_utf8_lossy(bytes).into_owned();
         self.violations.push(RequestViolation {
-            provider: asked.provider.clone(),
+            provider: request.provider.clone(),
             model: model.to_owned(),
-            what,
+            message: violation,
             body,
         });
     }

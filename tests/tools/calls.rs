@@ -148,7 +148,10 @@ async fn progress_is_shown_and_keeps_call_alive() {
         }
     };
     assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "done"));
-    assert!(seen.iter().any(|told| told.line == "3 of 8 · working" && told.percent == Some(37)), "{seen:?}");
+    assert!(
+        seen.iter().any(|progress| progress.line == "3 of 8 · working" && progress.percent == Some(37)),
+        "{seen:?}"
+    );
     servers.shut_down().await;
 }
 
@@ -156,15 +159,15 @@ async fn progress_is_shown_and_keeps_call_alive() {
 async fn last_lines_of_progress_and_of_log_are_shown() {
     let servers = misbehaving_servers("good");
     let mut running = start_call(&servers, "slow", json!({ "steps": 12, "ms": 20, "says": "file" }));
-    let full = running.progress.wait_for(|told| {
-        told.as_ref().is_some_and(|told| {
-            told.tail.len() == limits::TOOL_TAIL_LINES && told.tail.iter().any(|line| line.starts_with("file"))
+    let full = running.progress.wait_for(|progress| {
+        progress.as_ref().is_some_and(|progress| {
+            progress.tail.len() == limits::TOOL_TAIL_LINES && progress.tail.iter().any(|line| line.starts_with("file"))
         })
     });
-    let told = full.await.unwrap().clone().unwrap();
-    assert!(told.line.contains(" of 12 · file "), "{told:?}");
-    assert!(told.tail.iter().any(|line| line.starts_with("log ")), "{told:?}");
-    assert!(told.tail.iter().all(|line| !line.contains('\u{1b}')), "{told:?}");
+    let progress = full.await.unwrap().clone().unwrap();
+    assert!(progress.line.contains(" of 12 · file "), "{progress:?}");
+    assert!(progress.tail.iter().any(|line| line.starts_with("log ")), "{progress:?}");
+    assert!(progress.tail.iter().all(|line| !line.contains('\u{1b}')), "{progress:?}");
     assert_eq!(running.result.await.outcome, CallOutcome::Done);
     servers.shut_down().await;
 }

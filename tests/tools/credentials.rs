@@ -32,12 +32,14 @@ async fn progress_that_is_cut_within_key_shows_no_part_of_it() {
     for padding in [274, 286] {
         let words = format!("{}{KEY}", "x".repeat(padding));
         let mut running = start_call(&servers, "slow", json!({ "steps": 50, "ms": 20, "says": words }));
-        let has_tail = |told: &Option<ToolProgress>| {
-            told.as_ref().is_some_and(|told| told.tail.iter().filter(|line| line.starts_with("xx")).count() > 1)
+        let has_tail = |progress: &Option<ToolProgress>| {
+            progress
+                .as_ref()
+                .is_some_and(|progress| progress.tail.iter().filter(|line| line.starts_with("xx")).count() > 1)
         };
-        let told = running.progress.wait_for(has_tail).await.unwrap().clone().unwrap();
-        assert!(told.line.contains("xx") && !told.line.contains(PART), "{told:?}");
-        assert!(told.tail.iter().all(|line| !line.contains(PART)), "{told:?}");
+        let progress = running.progress.wait_for(has_tail).await.unwrap().clone().unwrap();
+        assert!(progress.line.contains("xx") && !progress.line.contains(PART), "{progress:?}");
+        assert!(progress.tail.iter().all(|line| !line.contains(PART)), "{progress:?}");
     }
     servers.shut_down().await;
 }
@@ -47,9 +49,9 @@ async fn error_that_is_cut_within_key_shows_no_part_of_it() {
     let servers = reached_with_the_key("good");
     let words = format!("{}{KEY}", "x".repeat(1990));
     let outcome = call_tool(&servers, "complain", json!({ "text": words })).await;
-    let told = outcome_text(&outcome);
+    let text = outcome_text(&outcome);
     assert_eq!(outcome.outcome, CallOutcome::Failed);
-    assert!(told.contains("xx") && !told.contains(PART), "{told}");
+    assert!(text.contains("xx") && !text.contains(PART), "{text}");
     servers.shut_down().await;
 }
 

@@ -209,8 +209,14 @@ async fn page_is_reduced_to_title_and_main_text() {
     );
     let outcome = fetch_page(&tools(vec![html]).await, 0).await;
     assert_eq!(outcome.outcome, CallOutcome::Done);
-    let told = text(&outcome);
-    assert!(told.starts_with("# Leaves\nhttp://pages.test/0\n\n"), "{told}");
-    assert!(told.contains("The leaves turn in autumn") && told.contains("(http://pages.test/more)"), "{told}");
-    assert!(!told.contains("alert") && !told.contains("color: red") && !told.contains("<p>"), "{told}");
+    let page_text = text(&outcome);
+    assert!(page_text.starts_with("# Leaves\nhttp://pages.test/0\n\n"), "{page_text}");
+    assert!(
+        page_text.contains("The leaves turn in autumn") && page_text.contains("(http://pages.test/more)"),
+        "{page_text}"
+    );
+    assert!(
+        !page_text.contains("alert") && !page_text.contains("color: red") && !page_text.contains("<p>"),
+        "{page_text}"
+    );
 }

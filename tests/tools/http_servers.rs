@@ -116,7 +116,7 @@ async fn answer(With(shared): With<Shared>, headers: HeaderMap, body: String) ->
         return StatusCode::NOT_FOUND.into_response();
     }
     let result = |result: Value| json!({ "jsonrpc": "2.0", "id": id, "result": result });
-    let say = |words: &str| result(json!({ "content": [{ "type": "text", "text": words }] }));
+    let text_result = |words: &str| result(json!({ "content": [{ "type": "text", "text": words }] }));
     match (request["method"].as_str().unwrap_or_default(), params["name"].as_str().unwrap_or_default()) {
         ("initialize", _) => {
             let server = json!({ "protocolVersion": params["protocolVersion"], "capabilities": { "tools": {} },
@@ -128,12 +128,12 @@ async fn answer(With(shared): With<Shared>, headers: HeaderMap, body: String) ->
         ("tools/list", _) => {
             json_of(&result(json!({ "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] })))
         }
-        ("tools/call", "echo") => json_of(&say(params["arguments"]["text"].as_str().unwrap_or_default())),
+        ("tools/call", "echo") => json_of(&text_result(params["arguments"]["text"].as_str().unwrap_or_default())),
         ("tools/call", "streamed") => {
             let progress = json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params":
                 { "progressToken": params["_meta"]["progressToken"], "progress": 1, "total": 2, "message": "half" } });
             // The rest is sent after the progress has been seen.
-            let (first, rest) = (format!(": hello\n\n{}", event(&progress)), event(&say("streamed")));
+            let (first, rest) = (format!(": hello\n\n{}", event(&progress)), event(&text_result("streamed")));
             let mut seen = shared.1.subscribe();
             let rest = async move {
                 let _ = seen.changed().await;
@@ -144,10 +144,10 @@ async fn answer(With(shared): With<Shared>, headers: HeaderMap, body: String) ->
         }
         ("tools/call", "forget") => {
             shared.0.lock().unwrap().session += 1;
-            json_of(&say("forgotten"))
+            json_of(&text_result("forgotten"))
         }
-        ("tools/call", "large") => json_of(&say(&"x".repeat(17 << 20))),
-        ("tools/call", "large_event") => events(vec![event(&say(&"x".repeat(17 << 20)))]),
+        ("tools/call", "large") => json_of(&text_result(&"x".repeat(17 << 20))),
+        ("tools/call", "large_event") => events(vec![event(&text_result(&"x".repeat(17 << 20)))]),
         ("tools/call", "moved") => (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "/elsewhere")]).into_response(),
         ("tools/call", "broken") => (StatusCode::INTERNAL_SERVER_ERROR, KEY).into_response(),
         ("tools/call", "page") => ([(header::CONTENT_TYPE, "text/html")], KEY).into_response(),
@@ -167,8 +167,8 @@ async fn responses_as_json_or_events_are_read_and_every_request_has_key() {
     assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "hello"));
     let mut running = start_call(&servers, "streamed", json!({}));
     running.progress.wait_for(Option::is_some).await.unwrap();
-    let told = running.progress.borrow().clone().map(|told| (told.line, told.percent));
-    assert_eq!(told, Some(("1 of 2 · half".to_owned(), Some(50))));
+    let progress = running.progress.borrow().clone().map(|progress| (progress.line, progress.percent));
+    assert_eq!(progress, Some(("1 of 2 · half".to_owned(), Some(50))));
     call_tool(&servers, "echo", json!({ "text": "seen" })).await;
     assert_eq!(outcome_text(&running.result.await), "streamed");
     let status = servers.status(&server_key("bad")).unwrap();
@@ -183,7 +183,7 @@ async fn local_network_is_reached_only_where_that_is_allowed() {
     let web = WebServer::start().await;
     let port = web.address.port();
     let public_only = "is not a public internet address";
-    for (host, local_network, why) in [
+    for (host, local_network, reason) in [
         ("127.0.0.1", false, public_only),
         ("localhost", false, public_only),
         ("[::ffff:127.0.0.1]", false, public_only),
@@ -196,7 +196,7 @@ async fn local_network_is_reached_only_where_that_is_allowed() {
         let url = format!("http://{host}:{port}/mcp").parse().unwrap();
         servers.put(server_key("bad"), server_config(McpTransport::Http { url, headers: Vec::new(), local_network }));
         let status = wait_for_status(&servers, |status| status.problem.is_some()).await;
-        assert!(status.problem.as_ref().unwrap().contains(why), "{host}: {status:?}");
+        assert!(status.problem.as_ref().unwrap().contains(reason), "{host}: {status:?}");
         assert_eq!(call_tool(&servers, "echo", json!({})).await.outcome, CallOutcome::Unavailable);
         servers.shut_down().await;
     }
@@ -206,7 +206,7 @@ async fn local_network_is_reached_only_where_that_is_allowed() {
 #[tokio::test]
 async fn redirect_is_not_followed_and_key_is_not_sent() {
     let web = WebServer::start().await;
-    for (path, why) in [
+    for (path, reason) in [
         ("/moved", "it responded with HTTP 302 Found"),
         ("/locked", "it rejected the credentials (HTTP 401)"),
         ("/page", "its response is not MCP"),
@@ -214,17 +214,17 @@ async fn redirect_is_not_followed_and_key_is_not_sent() {
     ] {
         let servers = web.servers(path);
         let status = wait_for_status(&servers, |status| status.problem.is_some()).await;
-        assert_eq!(status.problem.as_deref(), Some(why), "{path}");
+        assert_eq!(status.problem.as_deref(), Some(reason), "{path}");
         let shown = format!("{:?}", wait_for_state(&servers, McpServerState::GivenUp).await);
         assert!(!shown.contains("nobody-may-see"), "{shown}");
         servers.shut_down().await;
     }
     let servers = web.servers("/mcp");
-    for (tool, why) in [("moved", "HTTP 307"), ("broken", "HTTP 500"), ("page", "not MCP")] {
+    for (tool, reason) in [("moved", "HTTP 307"), ("broken", "HTTP 500"), ("page", "not MCP")] {
         let outcome = call_tool(&servers, tool, json!({})).await;
         assert_eq!(outcome.outcome, CallOutcome::Failed, "{tool}: {outcome:?}");
         assert!(
-            outcome_text(&outcome).contains(why) && !outcome_text(&outcome).contains("nobody-may-see"),
+            outcome_text(&outcome).contains(reason) && !outcome_text(&outcome).contains("nobody-may-see"),
             "{tool}: {outcome:?}"
         );
     }

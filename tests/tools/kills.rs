@@ -35,12 +35,12 @@ impl FakeModel {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let refused = Arc::new(Mutex::new(Vec::new()));
-        let (noted, said) = (refused.clone(), Arc::new(AtomicUsize::new(0)));
+        let (noted, counter) = (refused.clone(), Arc::new(AtomicUsize::new(0)));
         thread::spawn(move || {
             for socket in listener.incoming().map_while(Result::ok) {
-                let (noted, said) = (noted.clone(), said.clone());
+                let (noted, counter) = (noted.clone(), counter.clone());
                 // A connection that a killed client left is no failure of the model.
-                thread::spawn(move || answer(socket, &noted, said.fetch_add(1, Ordering::SeqCst)));
+                thread::spawn(move || answer(socket, &noted, counter.fetch_add(1, Ordering::SeqCst)));
             }
         });
         Self { port, refused }
@@ -159,9 +159,9 @@ impl Server {
 
     /// Allows a call. A call that no longer asks was answered before the kill.
     fn allow_call(&self, turn: &str, block: &Value, ask: &Value) {
-        let said = json!({ "decision": "allow", "hash": ask["hash"] });
+        let decision = json!({ "decision": "allow", "hash": ask["hash"] });
         let path = format!("/api/turns/{turn}/calls/{}", block.as_str().unwrap());
-        let (status, answer) = self.send_json("POST", &path, Some(&said));
+        let (status, answer) = self.send_json("POST", &path, Some(&decision));
         assert!(matches!(status, 200 | 409), "{status} {answer}");
     }
 

@@ -74,7 +74,7 @@ async fn given_up_server_is_retried_after_delay() {
 
 #[tokio::test]
 async fn unstartable_server_reports_reason() {
-    for (argv, why) in [
+    for (argv, reason) in [
         (vec!["/no/such/program"], "the program was not found or cannot be started"),
         (vec!["sh", "-c", "exit 9"], "exit code 9"),
         (vec!["sh", "-c", "kill -9 $$"], "signal 9"),
@@ -83,7 +83,7 @@ async fn unstartable_server_reports_reason() {
         let servers = servers_with_patience(short_patience());
         servers.put(server_key("bad"), program_config(&argv));
         let status = wait_for_state(&servers, McpServerState::GivenUp).await;
-        assert!(status.problem.as_ref().unwrap().contains(why), "{argv:?}: {status:?}");
+        assert!(status.problem.as_ref().unwrap().contains(reason), "{argv:?}: {status:?}");
         servers.shut_down().await;
     }
     let servers = servers_with_patience(short_patience());
@@ -97,14 +97,14 @@ async fn unstartable_server_reports_reason() {
 
 #[tokio::test]
 async fn invalid_responses_at_start_are_failure() {
-    for (mode, why) in [
+    for (mode, reason) in [
         ("wrong_id_at_start", "its response could not be read"),
         ("refuse_at_start", "it refused to initialize: not today"),
         ("crash_in_mid_line", "exit code 4"),
     ] {
         let servers = misbehaving_servers(mode);
         let status = wait_for_state(&servers, McpServerState::GivenUp).await;
-        assert!(status.problem.as_ref().unwrap().contains(why), "{mode}: {status:?}");
+        assert!(status.problem.as_ref().unwrap().contains(reason), "{mode}: {status:?}");
         servers.shut_down().await;
     }
 }

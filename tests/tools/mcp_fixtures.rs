@@ -91,12 +91,12 @@ pub fn outcome_text(outcome: &CallResult) -> String {
 }
 
 /// Waits until the status of a server matches.
-pub async fn wait_for_status(servers: &McpServers, what: impl Fn(&McpServerStatus) -> bool) -> McpServerStatus {
+pub async fn wait_for_status(servers: &McpServers, condition: impl Fn(&McpServerStatus) -> bool) -> McpServerStatus {
     let mut changed = servers.subscribe_changes();
     let seen = timeout(LONG, async {
         loop {
             let status = servers.status(&server_key("bad")).expect("it is configured");
-            if what(&status) {
+            if condition(&status) {
                 return status;
             }
             changed.recv().await.expect("somebody keeps it");

@@ -110,10 +110,10 @@ fn guarded_process() -> (Child, String, Vec<String>) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let mut said = BufReader::new(child.stdout.take().unwrap());
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut words = String::new();
     while words.lines().count() < 2 {
-        assert_ne!(said.read_line(&mut words).unwrap(), 0, "{words}");
+        assert_ne!(stdout.read_line(&mut words).unwrap(), 0, "{words}");
     }
     // The lines arrive in either order.
     let (pair, guard): (Vec<&str>, Vec<&str>) = words.lines().partition(|line| line.contains(' '));

@@ -67,7 +67,7 @@ async fn call_every_tool(servers: &McpServers) {
         }
     };
     assert!(outcome_text(&outcome).contains("completed"), "{outcome:?}");
-    assert!(seen.iter().any(|told| told.line == "2 of 4" && told.percent == Some(50)), "{seen:?}");
+    assert!(seen.iter().any(|progress| progress.line == "2 of 4" && progress.percent == Some(50)), "{seen:?}");
     // The client does not declare the capabilities that these tools would need.
     assert!(tools.iter().all(|tool| !tool.tool.contains("sampling") && !tool.tool.contains("roots")), "{tools:?}");
 }

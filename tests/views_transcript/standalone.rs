@@ -16,7 +16,7 @@ const DATA: &str = "data:image/png;base64,aGk=";
 
 /// Builds turns with every kind of block.
 fn turns() -> Vec<TurnView> {
-    let mut asked = user_turn(1, "Look at <b>this</b>\n  and that");
+    let mut question = user_turn(1, "Look at <b>this</b>\n  and that");
     let chip = Content::PartialReference {
         ref_id: "00000000-0000-0000-0000-0000000000d1".into(),
         ref_type: DOCUMENT_REF_TYPE.into(),
@@ -28,9 +28,9 @@ fn turns() -> Vec<TurnView> {
         AttachmentCard { title: "spec.md".into(), lines: Some((10, 42)), tokens: 1_234, ..AttachmentCard::default() };
     let picture = Attachment::image(SHA.into(), "image/png".into(), "A leaf".into(), Some((960, 384)), None);
     for (content, card) in [(chip, card), (picture.content, picture.card)] {
-        let mut block = fixtures::block(1, asked.blocks.len() as u32, content);
+        let mut block = fixtures::block(1, question.blocks.len() as u32, content);
         block.block_metadata = json!({ CARD_KEY: card });
-        asked.blocks.push(block);
+        question.blocks.push(block);
     }
     let mut long = fixtures::rich_reply(2);
     let mut result = tool_result("call_3", "draw", json!("Two files."));
@@ -66,7 +66,7 @@ fn turns() -> Vec<TurnView> {
     for (n, block) in (0..).zip(&mut broken.blocks) {
         block.id = block_id(400 + n);
     }
-    let mut views = vec![turn_view(asked), turn_view(long), turn_view(user_turn(3, "And?")), turn_view(broken)];
+    let mut views = vec![turn_view(question), turn_view(long), turn_view(user_turn(3, "And?")), turn_view(broken)];
     views[1].siblings = vec![turn_id(9), views[1].turn.id];
     // The server sends this markup already rendered, with the buttons of the application's page.
     let text = views[1].turn.blocks.iter().find(|block| matches!(block.content, Content::Text { is_error: false, .. }));
@@ -146,7 +146,7 @@ fn page_has_application_blocks_and_requests_nothing() {
     let (at_policy, at_style) = (html.find(policy), html.find("<style>.turn{color:red}</style>"));
     assert!(at_policy.is_some() && at_policy < at_style, "{html}");
     assert_eq!(html.matches(&format!("src=\"{DATA}\"")).count(), 3, "{html}");
-    assert_says(&html, "Image not included in this export");
+    assert_text(&html, "Image not included in this export");
     assert!(html.contains("width=\"480\" height=\"192\""), "{html}");
 }
 
@@ -166,7 +166,7 @@ fn page_uses_application_texts_and_names_missing_parts() {
         "spec.md",
         "demo-scripted",
     ] {
-        assert_says(&html, words);
+        assert_text(&html, words);
     }
     for details in ["class=\"reasoning\"", "class=\"tool-details\""] {
         let panel = tag(&html, details);
@@ -193,14 +193,14 @@ fn reasoning_and_tools_are_folded_open_or_omitted() {
     let silent = page(parts(ExportDetail::LeftOut, ExportDetail::Folded)).draw();
     assert!(!silent.contains("data-block-type=\"thinking\"") && !silent.contains("data-segment=\"reasoning\""));
     assert_eq!(silent.matches("data-segment=\"tool\"").count(), 3, "tools in reasoning stand by themselves");
-    assert_says(&silent, "Reasoning is not included.");
+    assert_text(&silent, "Reasoning is not included.");
     let idle = page(parts(ExportDetail::Folded, ExportDetail::LeftOut)).draw();
     assert!(!idle.contains("data-segment=\"tool\"") && idle.contains("data-block-type=\"thinking\""));
-    assert_says(&idle, "Tool calls are not included.");
+    assert_text(&idle, "Tool calls are not included.");
     assert_silent(&idle, "1 tool");
     let neither = page(parts(ExportDetail::LeftOut, ExportDetail::LeftOut)).draw();
     assert!(!neither.contains("data-segment"), "{neither}");
-    assert_says(&neither, "drawn x");
+    assert_text(&neither, "drawn x");
 }
 
 #[test]
@@ -221,10 +221,10 @@ fn origin_is_shown_with_import_losses() {
         ..page(ExportOptions::default())
     };
     let html = with(&source).draw();
-    assert_says(&html, "Imported from ChatGPT on 2026-01-01 (conversations.json).");
-    assert_says(&html, "not preserved conv-1 › m&lt;2&gt; : a canvas is not kept");
+    assert_text(&html, "Imported from ChatGPT on 2026-01-01 (conversations.json).");
+    assert_text(&html, "not preserved conv-1 › m&lt;2&gt; : a canvas is not kept");
     let whole = ImportOrigin { differences: Vec::new(), ..source };
-    assert_says(&with(&whole).draw(), "Everything was imported.");
+    assert_text(&with(&whole).draw(), "Everything was imported.");
     let chinese = with_locale(Locale::Chinese, || with(&whole).draw());
     assert!(chinese.contains("<html lang=\"zh") && chinese.contains("全部内容均已导入。"), "{chinese}");
 }

@@ -10,7 +10,7 @@ use turnleaf::domain::user_input_wait::ReplyPauseReason;
 use turnleaf::domain::{Block, BlockState, Content, FailureKind, Turn, TurnStatus, limits};
 
 use super::{
-    assert_says, assert_silent, failed_turn, render_turn, render_turns, streaming_turn, tag, text, thought, turn_view,
+    assert_silent, assert_text, failed_turn, render_turn, render_turns, streaming_turn, tag, text, thought, turn_view,
 };
 
 const SHA: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -98,7 +98,7 @@ fn every_card_state_has_icon_and_text() {
         ("handed over", reply(2, [call(ToolStatus::HandedOver)])),
         ("by the provider", with_metadata(reply(2, [call(ToolStatus::Done)]), json!({"run_by": "provider"}))),
     ];
-    let said: Vec<String> = states
+    let shown: Vec<String> = states
         .into_iter()
         .map(|(state, turn)| {
             let html = render_turn(turn);
@@ -106,7 +106,7 @@ fn every_card_state_has_icon_and_text() {
             format!("{state}: {} {}", status.split('"').next().unwrap(), header(&html))
         })
         .collect();
-    insta::assert_snapshot!(said.join("\n"));
+    insta::assert_snapshot!(shown.join("\n"));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn card_in_reasoning_is_compact_row_with_same_text() {
     let html = render_turn(reply(2, [thought("a", None, None), call(ToolStatus::Denied), thought("b", None, None)]));
     let card = tag(&html, "data-segment=\"tool\"");
     assert!(card.contains("compact") && card.contains("data-tool-status=\"denied\""), "{card}");
-    assert_says(&html, "denied by you");
+    assert_text(&html, "denied by you");
 }
 
 #[test]
@@ -147,21 +147,21 @@ fn approval_prompt_shows_server_tool_and_every_argument_and_is_form() {
         let button = tag(&html, &format!("value=\"{decision}\""));
         assert!(button.contains("type=\"submit\"") && button.contains("name=\"decision\""), "{button}");
     }
-    assert_says(&html, "Delete a file wants to run · files/delete");
-    assert_says(&html, "Allow once Allow in this chat Always allow Reason (sent to the model) Deny");
-    assert_says(&html, "1 hidden character");
-    assert_says(&html, "U+202E gnp.exe");
-    let said = text(&html);
+    assert_text(&html, "Delete a file wants to run · files/delete");
+    assert_text(&html, "Allow once Allow in this chat Always allow Reason (sent to the model) Deny");
+    assert_text(&html, "1 hidden character");
+    assert_text(&html, "U+202E gnp.exe");
+    let shown = text(&html);
     let order: Vec<_> = ["&quot;a&quot;: ", "&quot;b&quot;: ", "&quot;y&quot;: ", "&quot;z&quot;: "]
-        .map(|key| said.rfind(key).unwrap_or_else(|| panic!("no {key} in {said}")))
+        .map(|key| shown.rfind(key).unwrap_or_else(|| panic!("no {key} in {shown}")))
         .into();
-    assert!(order.is_sorted(), "in the order that the answer is bound to: {said}");
+    assert!(order.is_sorted(), "in the order that the answer is bound to: {shown}");
     assert!(!html.contains("autofocus"));
     // Enter in a textarea submits nothing.
     assert!(html.contains("<textarea id=\"ask-") && !html.contains("<input type=\"text\""));
-    assert_says(&html, "Waiting for your response.");
+    assert_text(&html, "Waiting for your response.");
     let article = tag(&html, "data-role=\"assistant\"");
-    assert!(!article.contains("aria-busy"), "a question is found by those who listen: {article}");
+    assert!(!article.contains("aria-busy"), "a question is announced: {article}");
 }
 
 #[test]
@@ -183,8 +183,8 @@ fn answered_approval_shows_decision_and_no_form() {
     });
     let html = render_turn(with_metadata(waiting_turn(vec![call(ToolStatus::Denied)]), denied));
     assert!(!html.contains("/forms/call"));
-    assert_says(&html, "denied by you");
-    assert_says(&html, "not &lt;b&gt;that&lt;/b&gt; one");
+    assert_text(&html, "denied by you");
+    assert_text(&html, "not &lt;b&gt;that&lt;/b&gt; one");
     let mut over = asking_turn(json!({}));
     over.status = TurnStatus::Cancelled;
     assert!(!render_turn(over).contains("/forms/call"), "a reply that is over asks nothing");
@@ -195,7 +195,7 @@ fn pause_is_card_with_two_actions() {
     let mut turn = waiting_turn(vec![call(ToolStatus::Done), ReplyPauseReason::Rounds.content()]);
     turn.blocks[1].state = BlockState::Open;
     let html = render_turn(turn.clone());
-    assert_says(&html, "Paused after 25 rounds of tool calls. Continue (25 more rounds) Stop here");
+    assert_text(&html, "Paused after 25 rounds of tool calls. Continue (25 more rounds) Stop here");
     assert!(tag(&html, "action=\"/forms/continue\"").contains("method=\"post\""));
     assert!(html.contains("form=\"stop-reply\""));
     turn.blocks[1].state = BlockState::Done;
@@ -206,11 +206,11 @@ fn pause_is_card_with_two_actions() {
 fn running_tool_shows_progress_and_can_be_stopped_alone() {
     let running = |metadata| render_turn(with_metadata(waiting_turn(vec![call(ToolStatus::Running)]), metadata));
     let html = running(json!({"progress": {"line": "3 of 10 · copying", "percent": 30}}));
-    assert_says(&html, "3 of 10 · copying Stop this tool");
+    assert_text(&html, "3 of 10 · copying Stop this tool");
     let bar = tag(&html, "<progress");
     assert!(bar.contains("value=\"30\"") && bar.contains("aria-label=\"Progress\""), "{bar}");
     let html_without = running(json!({"progress": {"line": "7"}}));
-    assert_says(&html_without, "7 Stop this tool");
+    assert_text(&html_without, "7 Stop this tool");
     assert!(!html_without.contains("<progress"));
     assert!(tag(&html, "action=\"/forms/call-stop\"").contains("method=\"post\""));
     assert!(html.contains(&format!("name=\"block\" value=\"{}\"", block_id(2 << 20))));
@@ -248,7 +248,7 @@ fn tools_in_row_have_one_heading_and_many_finished_ones_are_closed() {
             turn.status = TurnStatus::Complete;
         }
         let html = render_turn(turn);
-        assert_says(&html, words);
+        assert_text(&html, words);
         let group = tag(&html, "id=\"tools-");
         assert_eq!(group.contains(" open"), is_open, "{words}: {group}");
         assert_eq!(html.matches("data-segment=\"tool\"").count(), statuses.len());
@@ -281,7 +281,7 @@ fn many_finished_tools_between_two_thoughts_are_one_line_of_reasoning() {
     assert_eq!(html.matches("data-block-type=\"thinking\"").count(), 8, "each block is there");
     let group = tag(&html, "class=\"tool-group");
     assert!(!group.contains(" open"), "{group}");
-    assert_says(&html, "6 tool calls, all done");
+    assert_text(&html, "6 tool calls, all done");
     assert!(tag(&html, "data-segment=\"tool\"").contains("compact"));
     let html = calls(5);
     assert!(tag(&html, "class=\"tool-group").contains(" open"));
@@ -306,8 +306,8 @@ fn result_shows_text_tree_images_and_files_and_names_missing_parts() {
         json!({"files": [{"name": "a"}], "n": 1.5, "ok": true}),
         Value::Null,
     ));
-    assert_says(&tree, "files : [1]");
-    assert_says(&tree, "n : 1.5");
+    assert_text(&tree, "files : [1]");
+    assert_text(&tree, "n : 1.5");
     assert_eq!(tree.matches("<details open=\"\">").count(), 1, "the first level is open");
     let many: Vec<u32> = (0..3_000).collect();
     let many = render_turn(turn_with_result(ToolStatus::Done, json!(many), Value::Null));
@@ -329,10 +329,10 @@ fn result_shows_text_tree_images_and_files_and_names_missing_parts() {
     assert!(image.contains(&format!("src=\"/api/blobs/{SHA}\"")) && image.contains("loading=\"lazy\""), "{image}");
     assert!(image.contains("alt=\"A &quot;cat&quot;\""), "{image}");
     assert!(tag(&html, "download=\"\"").contains(SHA));
-    assert_says(&html, "Download audio/wav, 13 KiB");
-    assert_says(&html, "Showing the first 64 KiB of 3.1 MiB. Open full content");
+    assert_text(&html, "Download audio/wav, 13 KiB");
+    assert_text(&html, "Showing the first 64 KiB of 3.1 MiB. Open full content");
     assert!(html.matches(&format!("href=\"/api/blobs/{SHA}\"")).count() >= 3);
-    assert_says(&html, "2 terminal codes removed · 1 hidden character");
+    assert_text(&html, "2 terminal codes removed · 1 hidden character");
 }
 
 #[test]
@@ -353,8 +353,8 @@ fn sources_are_listed_and_marked_in_text() {
         "{html}"
     );
     assert!(html.contains(&format!("<li id=\"source-{id}-1\"")) && html.contains(&format!("<li id=\"source-{id}-2\"")));
-    assert_says(&html, "Hello [1] world. [2]");
-    assert_says(&html, "2 sources &lt;b&gt;A&lt;/b&gt; example.org a quote bad");
+    assert_text(&html, "Hello [1] world. [2]");
+    assert_text(&html, "2 sources &lt;b&gt;A&lt;/b&gt; example.org a quote bad");
     assert!(
         !html.contains("javascript:") && !html.contains("evil.test"),
         "what is no address on the web leads nowhere"
@@ -397,7 +397,7 @@ fn untrusted_text_stays_text_in_every_part() {
 #[test]
 fn restart_is_shown_for_running_calls_and_not_for_ended_ones() {
     let calls = |status| failed_turn(FailureKind::ServerRestarted, vec![call(status)]);
-    assert_says(&render_turn(calls(ToolStatus::Interrupted)), "server restarted; may or may not have run");
+    assert_text(&render_turn(calls(ToolStatus::Interrupted)), "server restarted; may or may not have run");
     assert_silent(&render_turn(calls(ToolStatus::Failed)), "may or may not have run");
     assert_silent(&render_turn(calls(ToolStatus::Denied)), "may or may not have run");
 }

@@ -58,15 +58,17 @@ pub fn run(figures: &[String], megabytes: usize, fail_over: Option<f64>) -> Resu
     for name in linked {
         load.arg(format!("--{name}")).arg(programs.join(name));
     }
-    let are_asked = |letters: &[char]| figures.is_empty() || figures.iter().any(|figure| figure.starts_with(letters));
-    if are_asked(&['K', 'L']) || IN_BROWSER.iter().any(|figure| figures.iter().any(|asked| asked == figure)) {
+    let are_requested =
+        |letters: &[char]| figures.is_empty() || figures.iter().any(|figure| figure.starts_with(letters));
+    if are_requested(&['K', 'L']) || IN_BROWSER.iter().any(|figure| figures.iter().any(|requested| requested == figure))
+    {
         packages::install_node_packages("what is measured in a browser", &workspace::end2end())?;
     }
-    if are_asked(&['A']) {
+    if are_requested(&['A']) {
         packages::install_node_packages("Lighthouse", &workspace::end2end().join("bench/lighthouse"))?;
     }
     load.arg("--fixtures").arg(fixtures());
-    let cluster = match are_asked(&['S', 'T', 'I']) {
+    let cluster = match are_requested(&['S', 'T', 'I']) {
         true => Some(PostgresCluster::start()?),
         false => None,
     };
@@ -82,14 +84,14 @@ pub fn run(figures: &[String], megabytes: usize, fail_over: Option<f64>) -> Resu
 
 /// Returns the programs of [`LINKED`] that these figures need.
 fn linked_programs(figures: &[String]) -> Vec<&'static str> {
-    let is_asked = |name: &&str| figures.is_empty() || figures.iter().any(|figure| figure == name);
-    LINKED.iter().filter(|(_, used)| used.iter().any(is_asked)).map(|(name, _)| *name).collect()
+    let is_requested = |name: &&str| figures.is_empty() || figures.iter().any(|figure| figure == name);
+    LINKED.iter().filter(|(_, used)| used.iter().any(is_requested)).map(|(name, _)| *name).collect()
 }
 
 /// Returns the directory of recorded responses, which the tests use too.
 fn fixtures() -> PathBuf {
-    let beside = workspace::root().join("../shared/fixtures");
-    std::env::var_os("TURNLEAF_FIXTURES").map_or(beside, PathBuf::from)
+    let shared = workspace::root().join("../shared/fixtures");
+    std::env::var_os("TURNLEAF_FIXTURES").map_or(shared, PathBuf::from)
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ impl FrontBundle {
     /// The bundle is larger than [`site::CEILING`], or its parts than [`site::PARTS_CEILING`].
     pub fn check_size(&self) -> Result<()> {
         let Some(WireSize { page, parts }) = self.wire else { return Ok(()) };
-        let said = format!(
+        let summary = format!(
             "wasm + js + css are {} in brotli, of {} at most and a budget of {}; parts for later are {}, of {} at most",
             format_size(page),
             format_size(CEILING),
@@ -64,9 +64,9 @@ impl FrontBundle {
             format_size(PARTS_CEILING),
         );
         if page > CEILING || parts > PARTS_CEILING {
-            anyhow::bail!("too large: {said}");
+            anyhow::bail!("too large: {summary}");
         }
-        print_note(&said);
+        print_note(&summary);
         Ok(())
     }
 }

@@ -149,8 +149,8 @@ fn fuzz(program: &Path, target: &str, seconds: u32, seed: Option<u32>) -> Result
     fuzzer.args(["-print_final_stats=1", "-close_fd_mask=0"]);
     fuzzer.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
     let status = fuzzer.status().with_context(|| format!("cannot start {}", program.display()))?;
-    let said = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
-    let crash = said.lines().rev().find_map(|line| line.split_once("Test unit written to ")).map(|(_, path)| path);
+    let log_text = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+    let crash = log_text.lines().rev().find_map(|line| line.split_once("Test unit written to ")).map(|(_, path)| path);
     let crash = match (status.success(), crash) {
         (true, _) => None,
         (false, Some(path)) => Some(PathBuf::from(path.trim())),
@@ -158,8 +158,8 @@ fn fuzz(program: &Path, target: &str, seconds: u32, seed: Option<u32>) -> Result
     };
     Ok(FuzzOutcome {
         target: target.to_owned(),
-        runs: number_behind(&said, "stat::number_of_executed_units:"),
-        edges: number_behind(&said, " cov: "),
+        runs: number_behind(&log_text, "stat::number_of_executed_units:"),
+        edges: number_behind(&log_text, " cov: "),
         finds: fs::read_dir(&finds)?.count(),
         crash,
         log,
@@ -197,11 +197,11 @@ mod tests {
 
     #[test]
     fn last_run_figures_are_read_from_output() {
-        let said =
+        let output =
             "#2\tINITED cov: 12 ft: 13\n#9\tNEW    cov: 345 ft: 9 corp: 3/9b\nstat::number_of_executed_units: 6789\n";
-        assert_eq!(number_behind(said, " cov: "), 345);
-        assert_eq!(number_behind(said, "stat::number_of_executed_units:"), 6789);
-        assert_eq!(number_behind(said, "stat::peak_rss_mb:"), 0);
+        assert_eq!(number_behind(output, " cov: "), 345);
+        assert_eq!(number_behind(output, "stat::number_of_executed_units:"), 6789);
+        assert_eq!(number_behind(output, "stat::peak_rss_mb:"), 0);
     }
 
     #[test]

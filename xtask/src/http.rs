@@ -56,11 +56,17 @@ pub fn post(address: SocketAddr, path: &str, body: &Value) -> Result<HttpRespons
     send(address, &format!("POST {path}"), &head, &body, PATIENCE)
 }
 
-fn send(address: SocketAddr, what: &str, headers: &str, body: &[u8], patience: Duration) -> Result<HttpResponse> {
+fn send(
+    address: SocketAddr,
+    request_line: &str,
+    headers: &str,
+    body: &[u8],
+    patience: Duration,
+) -> Result<HttpResponse> {
     let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(2))?;
     stream.set_read_timeout(Some(patience))?;
     // With HTTP/1.0 the body ends with the connection, so no chunks have to be decoded.
-    write!(stream, "{what} HTTP/1.0\r\nHost: {address}\r\nAccept: */*\r\n{headers}\r\n")?;
+    write!(stream, "{request_line} HTTP/1.0\r\nHost: {address}\r\nAccept: */*\r\n{headers}\r\n")?;
     stream.write_all(body)?;
     let mut all = Vec::new();
     stream.read_to_end(&mut all)?;

@@ -19,15 +19,15 @@ pub fn is_root() -> bool {
 ///
 /// # Errors
 /// There is no apt, or the process is not root: the error is the command to run.
-pub fn install_packages(what_for: &str, packages: &[&str]) -> Result<()> {
+pub fn install_packages(purpose: &str, packages: &[&str]) -> Result<()> {
     let list = packages.join(" ");
     if find_program("apt-get").is_none() {
-        bail!("{what_for} is missing. Install it with your system's package manager (Debian calls it: {list})");
+        bail!("{purpose} is missing. Install it with your system's package manager (Debian calls it: {list})");
     }
     if !is_root() {
-        bail!("{what_for} is missing. Run: sudo apt-get install --no-install-recommends {list}");
+        bail!("{purpose} is missing. Run: sudo apt-get install --no-install-recommends {list}");
     }
-    print_note(&format!("{what_for} is missing; installing {list}"));
+    print_note(&format!("{purpose} is missing; installing {list}"));
     let install = || {
         let mut command = Command::new("apt-get");
         command.args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages);
@@ -46,10 +46,10 @@ pub fn install_packages(what_for: &str, packages: &[&str]) -> Result<()> {
 ///
 /// # Errors
 /// Node is missing, or npm failed.
-pub fn install_node_packages(what_for: &str, dir: &Path) -> Result<()> {
+pub fn install_node_packages(purpose: &str, dir: &Path) -> Result<()> {
     for program in ["node", "npm"] {
         if find_program(program).is_none() {
-            bail!("{program} is missing: {what_for} need Node.js 20 or newer");
+            bail!("{program} is missing: {purpose} need Node.js 20 or newer");
         }
     }
     let (lock, installed) = (dir.join("package-lock.json"), dir.join("node_modules/.lock"));

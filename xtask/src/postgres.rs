@@ -91,8 +91,8 @@ impl PostgresCluster {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        let said = fs::read_to_string(self.dir.path().join("postgres.log")).unwrap_or_default();
-        bail!("PostgreSQL did not start:\n{said}");
+        let log = fs::read_to_string(self.dir.path().join("postgres.log")).unwrap_or_default();
+        bail!("PostgreSQL did not start:\n{log}");
     }
 }
 
@@ -100,9 +100,9 @@ impl Drop for PostgresCluster {
     fn drop(&mut self) {
         // SIGQUIT is the immediate shutdown: the server ends its processes and saves nothing. SIGKILL is for a server
         // that hangs.
-        let asked = succeeds(Command::new("kill").args(["-QUIT", &self.server.id().to_string()]));
+        let signalled = succeeds(Command::new("kill").args(["-QUIT", &self.server.id().to_string()]));
         for _ in 0..100 {
-            if !asked || matches!(self.server.try_wait(), Ok(Some(_))) {
+            if !signalled || matches!(self.server.try_wait(), Ok(Some(_))) {
                 break;
             }
             std::thread::sleep(Duration::from_millis(20));

@@ -66,8 +66,8 @@ pub fn output(command: &mut Command) -> Result<String> {
     let done =
         command.stdin(Stdio::null()).output().with_context(|| format!("cannot start `{}`", format_command(command)))?;
     if !done.status.success() {
-        let said = String::from_utf8_lossy(&done.stderr);
-        bail!("`{}` failed ({}): {}", format_command(command), done.status, said.trim());
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        bail!("`{}` failed ({}): {}", format_command(command), done.status, stderr.trim());
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }

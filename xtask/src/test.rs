@@ -178,7 +178,8 @@ pub fn pictures() -> Result<()> {
 /// # Errors
 /// A step of the build failed, no font supports Chinese, or a page could not be captured.
 pub fn gallery() -> Result<()> {
-    let fonts = Command::new("fc-list").args([":lang=zh", "file"]).output().map(|said| said.stdout).unwrap_or_default();
+    let fonts =
+        Command::new("fc-list").args([":lang=zh", "file"]).output().map(|output| output.stdout).unwrap_or_default();
     if fonts.is_empty() {
         bail!("no font of this machine has Chinese words; `apt-get install fonts-noto-cjk` brings one");
     }

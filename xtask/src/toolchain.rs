@@ -71,8 +71,8 @@ pub fn wasm_toolchain() -> Result<WasmToolchain> {
 
 /// Returns true if a compiler has the standard library for the browser.
 fn has_wasm(rustc: &mut Command) -> bool {
-    let asked = output(rustc.args(["--print", "target-libdir", "--target", WASM]));
-    asked.is_ok_and(|dir| has_std(Path::new(dir.trim())))
+    let libdir = output(rustc.args(["--print", "target-libdir", "--target", WASM]));
+    libdir.is_ok_and(|dir| has_std(Path::new(dir.trim())))
 }
 
 fn has_std(dir: &Path) -> bool {
@@ -86,8 +86,8 @@ fn install_debian_std() -> Result<()> {
     if !rustc.is_file() || !Path::new("/usr/bin/cargo").is_file() || find_program("rust-lld").is_none() {
         install_packages("a Rust toolchain that can build for the browser", &DEBIAN_PACKAGES)?;
     }
-    let asked = output(without_rustup(&mut Command::new(rustc)).args(["--print", "target-libdir", "--target", WASM]))?;
-    let library = PathBuf::from(asked.trim());
+    let libdir = output(without_rustup(&mut Command::new(rustc)).args(["--print", "target-libdir", "--target", WASM]))?;
+    let library = PathBuf::from(libdir.trim());
     if !has_std(&library) {
         if !is_root() {
             bail!(

@@ -5,8 +5,8 @@ use std::process::Command;
 
 /// Returns the root of the checkout.
 pub fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_path_buf()
+    let crate_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+    crate_dir.parent().unwrap_or(crate_dir).to_path_buf()
 }
 
 /// Returns the target directory. `$CARGO_TARGET_DIR` is ignored, because the files below are named in places that do

@@ -175,8 +175,8 @@ for (const viewport of NARROW) {
     const covered: string[] = [];
     for (let step = 0; step < 60; step += 1) {
       await page.keyboard.press("Tab");
-      const what = await page.evaluate(async () => {
-        await new Promise((drawn) => requestAnimationFrame(drawn));
+      const covering = await page.evaluate(async () => {
+        await new Promise((resolve) => requestAnimationFrame(resolve));
         const focused = document.activeElement;
         if (!focused || focused === document.body) return null;
         const box = focused.getBoundingClientRect();
@@ -184,12 +184,12 @@ for (const viewport of NARROW) {
         if (box.width < 8 || box.height < 8) return null;
         const points = [[0.5, 0.5], [0.1, 0.2], [0.9, 0.8]].map(([x, y]) => [box.left + x! * box.width, box.top + y! * box.height] as const);
         const isSeen = ([x, y]: readonly [number, number]) => {
-          const there = document.elementFromPoint(x, y);
-          return there !== null && (focused.contains(there) || there.contains(focused));
+          const hit = document.elementFromPoint(x, y);
+          return hit !== null && (focused.contains(hit) || hit.contains(focused));
         };
         return points.some(isSeen) ? null : `${focused.outerHTML.slice(0, 120)} at ${Math.round(box.left)}, ${Math.round(box.top)}`;
       });
-      if (what) covered.push(what);
+      if (covering) covered.push(covering);
     }
     expect(covered).toEqual([]);
   });

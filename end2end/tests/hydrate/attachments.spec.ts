@@ -142,9 +142,9 @@ test("a page that is left while a file is on its way asks first", async ({ page 
   await expect(attachmentChips(page).getByRole("progressbar")).toBeVisible();
   // Browsers show this dialog only after an interaction with the page.
   await messageBox(page).click();
-  const asked = page.waitForEvent("dialog");
+  const dialog = page.waitForEvent("dialog");
   await page.close({ runBeforeUnload: true });
-  const question = await asked;
+  const question = await dialog;
   expect(question.type()).toBe("beforeunload");
   await question.dismiss();
   release();
@@ -176,7 +176,7 @@ test("a message waits for its files, shows how far they are, and goes out by its
   await messageBox(page).press("Escape");
   await expect(page.getByText("Uploading 2 of 2…")).toHaveCount(0);
   await messageBox(page).press("Enter");
-  expect(model.asked).toBe(0);
+  expect(model.requestCount).toBe(0);
   release();
   await answered(page, model);
   await expect(users(page).first().locator("a.chip.reference")).toHaveCount(2);
@@ -379,12 +379,12 @@ test("a lost connection loses no file: it goes on when the network is back", asy
 
 test("a file that is too large is refused before it is sent, beside one that is not", async ({ page }) => {
   await openPage(page);
-  const asked: string[] = [];
-  page.on("request", (request) => void (request.url().includes("/api/blobs") && asked.push(request.url())));
+  const requests: string[] = [];
+  page.on("request", (request) => void (request.url().includes("/api/blobs") && requests.push(request.url())));
   await attachFiles(page, { name: "large.txt", mimeType: "text/plain", buffer: Buffer.alloc((32 << 20) + 1, "a") }, textFile("small.txt", "s"));
   await expect(attachmentChips(page).filter({ hasText: "large.txt" })).toContainText("The limit is 32.0 MiB per file.");
   await expect(ready(page)).toHaveCount(1);
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 test("an edit shows what the message has, and keeps it", async ({ page, model }) => {
@@ -415,13 +415,13 @@ for (const colorScheme of ["light", "dark"] as const) {
     await attachFiles(page, textFile("a file with quite a long name that goes on and on.md", "a"), pngFile("leaf.png"), textFile("empty.txt", ""));
     await expect(ready(page)).toHaveCount(2);
     await expect(attachmentChips(page).filter({ hasText: "empty.txt" })).toHaveAttribute("data-state", "failed");
-    const look = async (what: string) => {
+    const look = async (label: string) => {
       for (const width of [390, 820, 1440]) {
         await page.setViewportSize({ width, height: 900 });
-        expect.soft(await violations(page), `${what}, ${width}`).toEqual([]);
+        expect.soft(await violations(page), `${label}, ${width}`).toEqual([]);
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-        expect.soft(overflow, `${what}: sideways scrolling at ${width}`).toBeLessThanOrEqual(0);
-        if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${what.replaceAll(" ", "-")}-${colorScheme}-${width}.png` });
+        expect.soft(overflow, `${label}: sideways scrolling at ${width}`).toBeLessThanOrEqual(0);
+        if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${label.replaceAll(" ", "-")}-${colorScheme}-${width}.png` });
       }
     };
     await look("composer");

@@ -37,7 +37,7 @@ test("what a tool may do is saved by choosing it, and the focus stays", async ({
   expect(await tick.isChecked()).toBe(!was);
 });
 
-test("keys that a command cannot have are said beside the field, with what was typed", async ({ page, watch }) => {
+test("keys that a command cannot have are reported beside the field, with the typed text", async ({ page, watch }) => {
   watch.expect(/status of 422/);
   await openPage(page, "/settings/shortcuts");
   const stays = await watchNavigation(page);

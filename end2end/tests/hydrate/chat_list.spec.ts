@@ -80,7 +80,7 @@ test.describe("far from Greenwich", () => {
       moment.setUTCHours(hour, 0, 0, 0);
       return moment.getTime() / 1000 - days * 86_400;
     };
-    const there = new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10);
+    const today = new Date(Date.now() + 14 * 3_600_000).toISOString().slice(0, 10);
     const chat = (title: string, at: number) => ({
       id: title, title, create_time: at, update_time: at, current_node: "b",
       mapping: {
@@ -95,7 +95,7 @@ test.describe("far from Greenwich", () => {
     const job = async () => (await (await fetch(`${turnleaf.url}/api/imports/${id}`)).json()) as { is_over: boolean };
     await expect.poll(async () => (await job()).is_over).toBe(true);
     const headingOf = (at: number) => {
-      const days = (Date.parse(there) - Date.parse(new Date(at * 1000 + 14 * 3_600_000).toISOString().slice(0, 10))) / 86_400_000;
+      const days = (Date.parse(today) - Date.parse(new Date(at * 1000 + 14 * 3_600_000).toISOString().slice(0, 10))) / 86_400_000;
       return days <= 0 ? "Today" : days === 1 ? "Yesterday" : "Previous 7 days";
     };
     await openPage(page);
@@ -124,22 +124,22 @@ test("Today is yesterday when a tab is left open over midnight", async ({ page, 
   await createChat(page, model, "First chat");
   await expect(part(page, "Today").getByRole("listitem")).toHaveCount(1);
   // The server's clock cannot be moved, so its response gets the heading of the next day.
-  let asked = 0;
+  let requestCount = 0;
   await page.route("**/api/page/list_chats*", async (route) => {
-    asked += 1;
+    requestCount += 1;
     const response = await route.fetch();
     const answer = (await response.text()).replace(/"heading":1\b/g, '"heading":2');
     await route.fulfill({ response, body: answer });
   });
   await page.clock.runFor(10_000);
-  expect(asked).toBe(0);
+  expect(requestCount).toBe(0);
   await page.clock.fastForward("24:00:00");
   await page.clock.runFor(5_000);
   await expect(part(page, "Yesterday").getByRole("listitem")).toHaveCount(1);
   await expect(part(page, "Today")).toHaveCount(0);
-  const once = asked;
+  const once = requestCount;
   await page.clock.runFor(10_000);
-  expect(asked).toBe(once);
+  expect(requestCount).toBe(once);
 });
 
 test("pages without the list lead back to the chat, and from a new chat to a new chat", async ({ page, model }) => {

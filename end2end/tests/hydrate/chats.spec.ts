@@ -110,7 +110,7 @@ test("a chat that is slow to come has an outline, then a way to try again and on
   await expect(latestReply(page)).toBeVisible();
 });
 
-test("the system is told that a reply ended while nobody saw the page, and never what it says", async ({
+test("a system notification reports a reply that ended while the page was hidden, without its text", async ({
   page,
   context,
   model,

@@ -39,13 +39,13 @@ test("a draft saved after the page was requested is in it", async ({ page }) => 
   const saving = await holdResponses(page, "save_draft");
   await messageBox(page).fill("half a thought");
   await messageBox(page).blur();
-  await saving.asked;
+  await saving.requested;
   await page.route((url) => url.pathname === "/", async (route) => {
-    const asked = await route.fetch();
+    const response = await route.fetch();
     const stored = page.waitForResponse(/save_draft/);
     saving.release();
     await stored;
-    await route.fulfill({ response: asked });
+    await route.fulfill({ response });
   }, { times: 1 });
   await page.reload();
   await expect(messageBox(page)).toHaveValue("half a thought");
@@ -65,7 +65,7 @@ test("Enter that chooses a word of an input method sends nothing", async ({ page
   await expectStatus(latestReply(page), "complete");
   await expect(page.locator("article[data-role=user]")).toHaveCount(1);
   await expect(page.locator("article[data-role=user]")).toContainText("ni hao ma");
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
 });
 
 test("the keyboard alone sends and stops", async ({ page, model }) => {
@@ -118,19 +118,19 @@ test("a message is sent after its draft is saved, and at once where the page is 
   await startChat(page, "q1");
   (await model.nextReply()).finishWithText("a1");
   await expectStatus(latestReply(page), "complete");
-  const asked: string[] = [];
-  page.on("request", (request) => asked.push(new URL(request.url()).pathname.split("/").at(-1)!));
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(new URL(request.url()).pathname.split("/").at(-1)!));
   const held = async (words: string) => {
     const saving = await holdResponses(page, "save_draft");
     await messageBox(page).fill(words);
-    await saving.asked;
-    asked.length = 0;
+    await saving.requested;
+    requests.length = 0;
     await messageBox(page).press("Enter");
     await expect(messageBox(page)).toHaveValue("");
     return saving;
   };
   const saving = await held("q2");
-  expect(asked).not.toContain("send_message");
+  expect(requests).not.toContain("send_message");
   saving.release();
   (await model.nextReply()).finishWithText("a2");
   await expect.poll(() => visibleTexts(page)).toEqual(["q1", "a1", "q2", "a2"]);
@@ -185,14 +185,14 @@ test("a message's error stays when another tab's draft arrives", async ({ page, 
   await sendMessage(page, "half a thought");
   const problem = page.locator("#message-problem");
   await expect(problem).not.toBeEmpty();
-  const said = await problem.textContent();
+  const message = await problem.textContent();
   const other = await context.newPage();
   await openPage(other, page.url());
   await expect(messageBox(other)).toHaveValue("half a thought");
   await messageBox(other).press("End");
   await messageBox(other).pressSequentially(", and the rest");
   await expect(messageBox(page)).toHaveValue("half a thought, and the rest");
-  await expect(problem).toHaveText(said ?? "");
+  await expect(problem).toHaveText(message ?? "");
   // Typing clears the error.
   await messageBox(page).pressSequentially("!");
   await expect(problem).toBeEmpty();

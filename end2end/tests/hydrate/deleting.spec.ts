@@ -127,7 +127,7 @@ test("a version is deleted optimistically, with Undo, and the path is resolved a
   await expect.poll(() => visibleTexts(page)).toEqual(["One", "First.", "Two"]);
   await expect(page.locator(".toast")).toContainText("Deleted 1 message.");
   await expect(page.locator("#say")).toHaveText("Deleted. Undo available.");
-  await held.asked;
+  await held.requested;
   // The page polls the chat meanwhile, and the response may still have the deleted reply.
   await page.waitForRequest("**/api/page/glance*").catch(() => {});
   expect(await visibleTexts(page)).toEqual(["One", "First.", "Two"]);
@@ -145,7 +145,7 @@ test("Undo before the response restores a version at once and permanently", asyn
   await menuOf(latestReply(page)).click();
   await latestReply(page).getByRole("button", { name: "Delete this version", exact: true }).click();
   await expect.poll(() => visibleTexts(page)).toEqual(["One", "First.", "Two"]);
-  await held.asked;
+  await held.requested;
   await page.keyboard.press("Control+z");
   await expect.poll(() => visibleTexts(page)).toEqual(["One", "First.", "Two", "Second."]);
   const restored = page.waitForResponse(/restore_deletion/);

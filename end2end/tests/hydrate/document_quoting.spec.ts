@@ -167,7 +167,7 @@ test("a link to the selection shows the same lines, and the chat that one came f
   await expect(page.locator("li.marked")).toHaveText(["second line", "cafe\u0301 au lait"]);
 });
 
-test("a refusal is said, and the selection stays", async ({ page, turnleaf, watch }) => {
+test("a refusal is reported, and the selection stays", async ({ page, turnleaf, watch }) => {
   watch.expect(/404|ERR_FAILED/);
   const made = await newDocument(turnleaf);
   const target = await chat(turnleaf, "Target");

@@ -50,9 +50,9 @@ test("Continue that is pressed twice continues once", async ({ page, model }) =>
   reply.sendText("Half of");
   reply.finish("length");
   await expectStatus(latestReply(page), "complete");
-  const asked: string[] = [];
+  const requestIds: string[] = [];
   await page.route("**/api/page/send_message", async (route) => {
-    asked.push(route.request().postDataJSON().message.client_request_id);
+    requestIds.push(route.request().postDataJSON().message.client_request_id);
     await route.continue();
   });
   const button = latestReply(page).getByRole("button", { name: "Continue" });
@@ -60,13 +60,13 @@ test("Continue that is pressed twice continues once", async ({ page, model }) =>
     button.click();
     button.click();
   });
-  await expect.poll(() => asked.length).toBe(2);
-  expect(new Set(asked).size).toBe(1);
+  await expect.poll(() => requestIds.length).toBe(2);
+  expect(new Set(requestIds).size).toBe(1);
   (await model.nextReply()).finishWithText("it all.");
   await expect(replies(page)).toHaveCount(2);
   await expectStatus(latestReply(page), "complete");
   await expect(userTurns(page)).toHaveCount(2);
   await page.reload();
   await expect(userTurns(page)).toHaveCount(2);
-  expect(model.asked).toBe(2);
+  expect(model.requestCount).toBe(2);
 });

@@ -20,7 +20,7 @@ for (const call of ["retry_reply", "edit_turn"]) {
       await editBox(page).press("Enter");
     }
     (await model.nextReply()).finishWithText("late");
-    await held.asked;
+    await held.requested;
     await page.getByRole("link", { name: "other q1" }).click();
     await expect.poll(() => visibleTexts(page)).toEqual(["other q1", "other a1"]);
     held.release();
@@ -78,7 +78,7 @@ test("the answer to one edit leaves another edit open, with its words and the fo
   await expect(page.getByRole("form", edit).getByRole("button", { name: "Sending…" })).toBeVisible();
   await expect(editBox(page)).not.toBeEditable();
   (await model.nextReply()).finishWithText("b2");
-  await held.asked;
+  await held.requested;
   await editBox(page).press("Escape");
   await userTurns(page).first().hover();
   await userTurns(page).first().getByRole("button", edit).click();
@@ -201,7 +201,7 @@ test("an edit waits for its files, says so, and goes out by itself", async ({ pa
   await expect(form.locator(".attached-item")).toHaveCount(1);
   await editBox(page).press("Enter");
   await expect(form.getByText("Uploading 1 of 1…")).toBeVisible();
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
   go();
   const reply = await model.nextReply();
   expect(JSON.stringify(reply.request.messages.at(-1).content)).toContain("slow words");

@@ -9,8 +9,8 @@ import { expect, test } from "../../support/fixtures.ts";
 const link = (page: Page, name: string) => textOf(latestReply(page)).getByRole("link", { name });
 
 test("a link to a host that was not named asks, live and after a reload", async ({ page, model }) => {
-  const asked: string[] = [];
-  page.context().on("request", (request) => asked.push(request.url()));
+  const requests: string[] = [];
+  page.context().on("request", (request) => requests.push(request.url()));
   await startChat(page, "What is on docs.example.org?\u{e0061}\u{e0062}");
   const reply = await model.nextReply();
   reply.sendText("Read [this](https://docs.example.org/a) or [that](https://evil.example/x?q=secret).\u200b\n\n");
@@ -39,7 +39,7 @@ test("a link to a host that was not named asks, live and after a reload", async 
     await waitForHydration(page);
   }
   // The browser contacted only the server.
-  expect(asked.filter((url) => url.includes("//evil.example"))).toEqual([]);
+  expect(requests.filter((url) => url.includes("//evil.example"))).toEqual([]);
   // A host that a later message names is known from then on.
   await startChat(page, "Tell me about evil.example");
   (await model.nextReply()).finishWithText("It is [there](https://evil.example/).");

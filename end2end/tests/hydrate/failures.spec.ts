@@ -49,13 +49,13 @@ test("a pending retry is counted down, and announced once to a screen reader", a
   await startChat(page, "Wait");
   const line = latestReply(page).locator(".status-line");
   await expect(line).toContainText("Attempt 2 of");
-  const [shown, told] = [line.locator(".countdown"), line.locator(".quiet")];
-  const first = await told.textContent();
+  const [shown, announcement] = [line.locator(".countdown"), line.locator(".quiet")];
+  const first = await announcement.textContent();
   expect(first).toMatch(/^Retrying in \d+ s\.$/);
   await expect(shown).toHaveAttribute("aria-hidden", "true");
   await expect(shown).not.toHaveText(first ?? "");
   await expect(shown).toHaveText(/^Retrying in [123] s\.$/);
-  await expect(told).toHaveText(first ?? "");
+  await expect(announcement).toHaveText(first ?? "");
   (await model.nextReply()).finishWithText("Here.");
   await expectStatus(latestReply(page), "complete");
   await expect(textOf(latestReply(page))).toHaveText("Here.");
@@ -66,7 +66,7 @@ test("a pending retry can be started at once", async ({ page, model }) => {
   await startChat(page, "Wait");
   await latestReply(page).locator(".status-line").getByRole("button", { name: "Stop waiting" }).click();
   await expectStatus(latestReply(page), "cancelled");
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
 });
 
 test("a conversation that is too long says by how much, what in it is big, and where to branch from", async ({ page, model }) => {

@@ -12,9 +12,9 @@ test("an unreachable address is reported in place, and correcting it keeps the c
   await openPage(page);
   const other = await context.newPage();
   await openPage(other);
-  const way = page.getByRole("link", { name: "Ollama" });
-  await way.click();
-  await expect(way).toHaveAttribute("aria-expanded", "true");
+  const option = page.getByRole("link", { name: "Ollama" });
+  await option.click();
+  await expect(option).toHaveAttribute("aria-expanded", "true");
   await expect(page).toHaveURL(/\/$/);
   const form = page.getByRole("form", { name: "Ollama" });
   const address = form.getByLabel("Address");

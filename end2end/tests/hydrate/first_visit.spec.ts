@@ -49,9 +49,9 @@ test("what is typed before the page is live is kept", async ({ page }) => {
 });
 
 test("the wasm bundle is requested after the style sheet, and each part once", async ({ page }) => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   page.on("request", (request) => {
-    if (request.url().endsWith(".wasm")) asked.push(request.url().split("/").at(-1)!);
+    if (request.url().endsWith(".wasm")) requests.push(request.url().split("/").at(-1)!);
   });
   let release = () => {};
   const styled = new Promise<void>((done) => (release = done));
@@ -73,19 +73,19 @@ test("the wasm bundle is requested after the style sheet, and each part once", a
     return [ending("/turnleaf.css").responseEnd, ending("/turnleaf.wasm").startTime];
   });
   expect(begun).toBeGreaterThanOrEqual(styledAt);
-  expect(asked.filter((name) => name === "turnleaf.wasm")).toHaveLength(1);
+  expect(requests.filter((name) => name === "turnleaf.wasm")).toHaveLength(1);
   await page.unroute("**/turnleaf.css");
-  asked.length = 0;
+  requests.length = 0;
   await chooseModel(page, "demo/plain");
   await messageBox(page).fill("hello");
   await messageBox(page).press("Enter");
   await expect(page).toHaveURL(/\/c\/[0-9a-f-]{36}/);
   await expectStatus(latestReply(page), "complete");
-  asked.length = 0;
+  requests.length = 0;
   await page.goto(page.url());
   await waitForHydration(page);
-  expect(asked.filter((name) => name === "turnleaf.wasm").length, asked.join()).toBeLessThanOrEqual(1);
-  expect(asked.filter((name) => name === "split_chat.wasm").length, asked.join()).toBeLessThanOrEqual(1);
+  expect(requests.filter((name) => name === "turnleaf.wasm").length, requests.join()).toBeLessThanOrEqual(1);
+  expect(requests.filter((name) => name === "split_chat.wasm").length, requests.join()).toBeLessThanOrEqual(1);
 });
 
 for (const [name, state, has] of [["is hidden", "hidden", "none"], ["is never painted", "visible", "silent"]] as const) {

@@ -103,9 +103,9 @@ test("a hostile message and title are text", async ({ page, model }) => {
 
 test("an image elsewhere is a card that asks for nothing until it is opened", async ({ page, context, model, watch }) => {
   watch.expect(/request to https:\/\/canary\.test/);
-  const asked: string[] = [];
+  const requests: string[] = [];
   await context.route("https://canary.test/**", (route) => {
-    asked.push(route.request().url());
+    requests.push(route.request().url());
     return route.fulfill({ contentType: "text/plain", body: "an image" });
   });
   await startChat(page, "Show");
@@ -117,14 +117,14 @@ test("an image elsewhere is a card that asks for nothing until it is opened", as
   await waitForHydration(page);
   await expect(card).toContainText("canary.test");
   await expect(latestReply(page).locator("img")).toHaveCount(0);
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   const opened = context.waitForEvent("page");
   await card.getByRole("link").click();
   const asking = await opened;
   const leads = asking.getByRole("link", { name: "Open link" });
   await expect(leads).toBeVisible();
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   await leads.click();
   await expect(asking).toHaveURL("https://canary.test/cat.png");
-  expect(asked).toEqual(["https://canary.test/cat.png"]);
+  expect(requests).toEqual(["https://canary.test/cat.png"]);
 });

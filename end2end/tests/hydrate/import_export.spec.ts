@@ -229,8 +229,8 @@ test("a chat as a page of its own reads as it did, without the server and withou
   expect(bytes).not.toContain(turnleaf.url);
 
   const context = await browser.newContext({ javaScriptEnabled: false, viewport: page.viewportSize() });
-  const asked: string[] = [];
-  context.on("request", (request) => asked.push(request.url()));
+  const requests: string[] = [];
+  context.on("request", (request) => requests.push(request.url()));
   const alone = await context.newPage();
   await alone.goto(pathToFileURL(file).href);
   expect(await textOf(latestReply(alone)).allInnerTexts()).toEqual(shown);
@@ -240,6 +240,6 @@ test("a chat as a page of its own reads as it did, without the server and withou
   await expect(reasoning.locator("[data-block-type=thinking]").first()).toBeVisible();
   await alone.emulateMedia({ media: "print" });
   await expect(latestReply(alone)).toBeVisible();
-  expect(asked.filter((address) => !/^(file|data):/.test(address))).toEqual([]);
+  expect(requests.filter((address) => !/^(file|data):/.test(address))).toEqual([]);
   await context.close();
 });

@@ -70,9 +70,9 @@ for (const database of ["SQLite", "PostgreSQL"]) {
       await page.keyboard.type("Explain these lines.");
       await page.keyboard.press("Enter");
       const second = await model.nextReply();
-      const asked = JSON.stringify(second.request.messages.at(-1).content);
-      expect(asked).toContain(PARAGRAPH[0]);
-      expect(asked).not.toContain("The end.");
+      const sent = JSON.stringify(second.request.messages.at(-1).content);
+      expect(sent).toContain(PARAGRAPH[0]);
+      expect(sent).not.toContain("The end.");
       second.finishWithText("It goes downhill.");
       await expectStatus(latestReply(page), "complete");
 

@@ -44,7 +44,7 @@ test.describe("a Chinese browser", () => {
     expect(await violations(page)).toEqual([]);
   });
 
-  test("is told in Chinese why a reply failed", async ({ page, model }) => {
+  test("shows in Chinese why a reply failed", async ({ page, model }) => {
     await page.goto("/");
     await waitForHydration(page);
     await page.locator("select[name=model]").selectOption(TEST_MODEL);

@@ -194,12 +194,12 @@ test("a failed load is reported and retried by the button", async ({ page, turnl
   await expect(turn(page, long.turns.at(-1)!)).toBeInViewport();
   await page.route("**/api/page/load_turns", (route) => route.abort());
   await scrollTo(page, 0);
-  const said = page.getByRole("main").getByText("Could not load older messages.");
-  await expect(said).toBeVisible();
+  const error = page.getByRole("main").getByText("Could not load older messages.");
+  await expect(error).toBeVisible();
   await page.unroute("**/api/page/load_turns");
   await older(page).click();
   await expectFirstTurnChanged(page, long.turns.at(-30)!);
-  await expect(said).not.toBeAttached();
+  await expect(error).not.toBeAttached();
 });
 
 test("a message is sent from far up, answered, and shown with what it follows", async ({ page, turnleaf, model }) => {

@@ -105,7 +105,7 @@ test("a slash at the begin of a line offers commands, by keys and by mouse", asy
   await box.press("Enter");
   await expect(page).toHaveURL(/\/$/);
   await expect(userTurns(page)).toHaveCount(0);
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
 });
 
 test("rich text is pasted as Markdown, words alone as they are, and undo takes it out", async ({ page, watch }) => {
@@ -167,7 +167,7 @@ test("the Enter of an input method sends nothing, in the order of every browser"
   await messageBox(page).press("Enter");
   (await model.nextReply()).finishWithText("好");
   await expectStatus(latestReply(page), "complete");
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
 });
 
 test("the message box can be expanded to the height of the page, and collapsed", async ({ page }) => {
@@ -225,13 +225,13 @@ test("a message is on screen and out of the box before the server has answered",
   await expect(userTurns(page)).toHaveCount(1);
 });
 
-test("a reply can be stopped before the server has said which it is", async ({ page, model }) => {
+test("a reply can be stopped before the server has returned its id", async ({ page, model }) => {
   await startChat(page, "Before");
   (await model.nextReply()).finishWithText("Said.");
   await expectStatus(latestReply(page), "complete");
   const held = await holdResponses(page, "send_message");
   await sendMessage(page, "Stop this");
-  await held.asked;
+  await held.requested;
   await stopButton(page).click();
   await expect(page.getByRole("button", { name: "Stopping…" })).toBeVisible();
   await messageBox(page).press("Enter");
@@ -246,7 +246,7 @@ test("a reply can be stopped before the server has said which it is", async ({ p
   const again = await holdResponses(page, "send_message");
   await messageBox(page).fill("And this");
   await messageBox(page).press("Enter");
-  await again.asked;
+  await again.requested;
   await page.keyboard.press("Control+Shift+Backspace");
   again.release();
   await expect(page).toHaveURL(/\/c\//);

@@ -66,7 +66,7 @@ test("a refusal that arrives after leaving its chat is reported once, and in no 
   expect((await page.request.delete(`${turnleaf.url}/api/providers/box`)).ok()).toBe(true);
   const held = await holdResponses(page, "retry_reply");
   await latestReply(page).getByRole("button", { name: "Retry", exact: true }).click();
-  await held.asked;
+  await held.requested;
   await page.getByRole("link", { name: "other q1" }).click();
   await expect.poll(() => visibleTexts(page)).toEqual(["other q1", "other a1"]);
   held.release();

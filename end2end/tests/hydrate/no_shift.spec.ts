@@ -19,8 +19,8 @@ async function watchShifts(page: Page): Promise<() => Promise<string[]>> {
           const article = element?.closest("article[data-role=assistant]");
           const all = document.querySelectorAll("article[data-role=assistant]");
           if (article && article === all[all.length - 1]) continue;
-          const what = element ? `${element.tagName}.${element.className}` : "gone";
-          shifts.push(`${what}: ${previousRect.top} to ${currentRect.top}`);
+          const label = element ? `${element.tagName}.${element.className}` : "gone";
+          shifts.push(`${label}: ${previousRect.top} to ${currentRect.top}`);
         }
       }
     }).observe({ type: "layout-shift" });

@@ -4,7 +4,7 @@ import { startChat, chooseModel, expectStatus, waitForHydration, latestReply, me
 import { attachFiles, attachmentChips, textFile } from "../../support/files.ts";
 import { expect, test } from "../../support/fixtures.ts";
 
-test("offline is said, what is written is kept, and goes to the server when the network is back", async ({ page, model, turnleaf, watch, context }) => {
+test("being offline is announced, and typed text is kept and saved when the network is back", async ({ page, model, turnleaf, watch, context }) => {
   watch.expectLostConnection();
   watch.expect(/ERR_INTERNET_DISCONNECTED|ERR_FAILED/);
   await startChat(page, "Before");
@@ -207,11 +207,11 @@ test("a message sent while offline returns to the box and is never sent by itsel
   await expect(page.locator("#message-problem")).not.toBeEmpty();
   await page.unroute("**/api/page/*");
   await expect(page.getByText("Draft saved in this browser, but not on the server yet.")).toBeHidden();
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
   await sendButton(page).click();
   (await model.nextReply()).finishWithText("Now.");
   await expectStatus(latestReply(page), "complete");
-  expect(model.asked).toBe(2);
+  expect(model.requestCount).toBe(2);
 });
 
 test("an unacknowledged message is aborted within a minute, and its retry is not sent twice", async ({ page, model, watch }) => {
@@ -247,7 +247,7 @@ test("an unacknowledged message is aborted within a minute, and its retry is not
   await sendButton(page).click();
   await expect(messageBox(page)).toHaveValue("");
   await expect(page.locator("article[data-role=user]")).toHaveCount(2);
-  expect(model.asked).toBe(2);
+  expect(model.requestCount).toBe(2);
 });
 
 test("a message that waits for its files does not go out after a minute offline", async ({ page, model, watch }) => {
@@ -270,6 +270,6 @@ test("a message that waits for its files does not go out after a minute offline"
   await page.clock.runFor(30_000);
   await attachmentChips(page).getByRole("button", { name: "Retry", exact: true }).click({ timeout: 5_000 }).catch(() => undefined);
   await expect(attachmentChips(page).locator("a, .chip").first()).toBeVisible();
-  expect(model.asked).toBe(0);
+  expect(model.requestCount).toBe(0);
   await expect(messageBox(page)).toHaveValue("With notes");
 });

@@ -171,9 +171,9 @@ test("Ctrl and Enter open what was found in a tab of its own", async ({ page, co
   await openPalette(page);
   await box(page).fill("beside");
   await expect(group(page, "Chats").getByRole("option")).toHaveCount(1);
-  const beside = context.waitForEvent("page");
+  const newPage = context.waitForEvent("page");
   await page.keyboard.press("Control+Enter");
-  await expect(await beside).toHaveURL(new RegExp(`/c/${id}$`));
+  await expect(await newPage).toHaveURL(new RegExp(`/c/${id}$`));
   await expect(palette(page)).toBeVisible();
 });
 
@@ -230,14 +230,14 @@ test("a palette reopened before the close event of the browser stays open", asyn
   await openPalette(page);
   const isOpen = await page.evaluate(async () => {
     const dialog = document.querySelector<HTMLDialogElement>("dialog.palette")!;
-    const told = new Promise((told) => dialog.addEventListener("close", told, { once: true }));
+    const closed = new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
     // Esc requests the close, and the opening key arrives before the task of the close event.
     dialog.dispatchEvent(new Event("cancel"));
     dialog.close();
     window.dispatchEvent(new KeyboardEvent("keydown", { key: "k", code: "KeyK", ctrlKey: true, bubbles: true }));
     await Promise.resolve();
     const isOpenAtOnce = dialog.open;
-    await told;
+    await closed;
     await new Promise((next) => setTimeout(next));
     await new Promise((next) => requestAnimationFrame(next));
     return [isOpenAtOnce, dialog.open];

@@ -27,7 +27,7 @@ test("a message that is sent before the version is shown follows that version", 
   const held = await holdResponses(page, "load_chat");
   const sent = page.waitForRequest("**/api/page/send_message");
   await versionButton(page, "Previous version").click();
-  await held.asked;
+  await held.requested;
   await typeAndSend(page, "and then?");
   await expect(note(page)).toBeVisible();
   await expect(page.locator("#say")).toContainText("Your message will be sent once this branch loads.");
@@ -46,7 +46,7 @@ test("typing while a version loads keeps the focus", async ({ page, model }) => 
   await startChatWithVersions(page, model, "first", "second");
   const held = await holdResponses(page, "load_chat");
   await versionButton(page, "Previous version").click();
-  await held.asked;
+  await held.requested;
   await messageBox(page).pressSequentially("E and ");
   held.release();
   await expect(textOf(latestReply(page))).toHaveText("first");
@@ -65,7 +65,7 @@ for (const keys of ["Enter", "Control+Shift+Enter"]) {
     await expect(textOf(latestReply(page))).toHaveText("being written");
     const held = await holdResponses(page, "load_chat");
     await versionButton(page, "Previous version").click();
-    await held.asked;
+    await held.requested;
     await messageBox(page).fill("on the first one");
     await page.keyboard.press(keys);
     await expect(note(page)).toBeVisible();
@@ -100,7 +100,7 @@ test("a message whose version fails to load, or is no longer awaited, stays in t
 
   const next = await holdResponses(page, "load_chat");
   await versionButton(page, "Previous version").click();
-  await next.asked;
+  await next.requested;
   await messageBox(page).focus();
   await page.keyboard.press("Enter");
   await expect(note(page)).toBeVisible();
@@ -117,7 +117,7 @@ test("a message stays in the box when another version is requested after it", as
   const isSent = watchSends(page);
   const held = await holdResponses(page, "load_chat");
   await versionButton(page, "Previous version").click();
-  await held.asked;
+  await held.requested;
   await typeAndSend(page, "after the second");
   await expect(note(page)).toBeVisible();
   await versionButton(page, "3/3").click();
@@ -138,7 +138,7 @@ test("a message stays in the box when its version no longer exists", async ({ pa
   const held = await holdResponses(page, "load_chat");
   expect((await page.request.delete(`/api/turns/${second}`)).ok()).toBe(true);
   await versionButton(page, "Next version").click();
-  await held.asked;
+  await held.requested;
   await typeAndSend(page, "and then?");
   await expect(note(page)).toBeVisible();
   held.release();
@@ -169,7 +169,7 @@ for (const end of ["runs", "is over"] as const) {
     await startChatWithVersions(page, model, "first", "second");
     const held = await holdResponses(page, "send_message");
     await typeAndSend(page, "and then?");
-    await held.asked;
+    await held.requested;
     const reply = await model.nextReply();
     if (end === "runs") reply.sendText("Being written");
     else reply.finishWithText("Written.");
@@ -199,7 +199,7 @@ test("switching versions stays there when a retry of the previous one starts", a
   await startChatWithVersions(page, model, "first", "second");
   const held = await holdResponses(page, "retry_reply");
   await versionButton(page, "Retry").click();
-  await held.asked;
+  await held.requested;
   const reply = await model.nextReply();
   await versionButton(page, "Previous version").click();
   await expect(textOf(latestReply(page))).toHaveText("first");

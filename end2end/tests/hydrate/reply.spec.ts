@@ -147,6 +147,6 @@ test("one press of Send is one message", async ({ page, model }) => {
   reply.sendText("once");
   reply.finish();
   await expectStatus(latestReply(page), "complete");
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
   await expect(page.locator("article[data-role=user]")).toHaveCount(1);
 });

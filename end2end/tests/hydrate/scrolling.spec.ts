@@ -143,12 +143,12 @@ test("S6 what is sent stands under the header with room for its reply", async ({
   await expectStatus(latestReply(page), "complete");
   await sendMessage(page, "A second question");
   const second = await model.nextReply();
-  const asked = userTurns(page).last();
-  await expect(asked).toContainText("A second question");
+  const question = userTurns(page).last();
+  await expect(question).toContainText("A second question");
   const place = async () => {
     await waitForScrollSettled(page);
     const header = await page.locator("#main header").first().evaluate((element) => element.getBoundingClientRect().bottom);
-    return (await asked.boundingBox())!.y - header;
+    return (await question.boundingBox())!.y - header;
   };
   await expect.poll(place).toBeGreaterThanOrEqual(0);
   expect(await place()).toBeLessThanOrEqual(32);

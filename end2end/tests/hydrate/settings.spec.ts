@@ -97,14 +97,14 @@ test("letters do nothing where they were switched off", async ({ page, model }) 
   await expect(page.getByRole("textbox", { name: "Edit your message" })).toHaveCount(0);
 });
 
-test("a screen reader is told that a reply came, and no more, where that was chosen", async ({ page, model }) => {
+test("a screen reader hears only that a reply is complete where that was chosen", async ({ page, model }) => {
   await choose(page, "general", "Screen reader announcements", "Only announce that a reply is complete");
   await page.addInitScript(() => {
-    const told: string[] = [];
-    Object.assign(window, { told });
+    const announced: string[] = [];
+    Object.assign(window, { announced });
     addEventListener("DOMContentLoaded", () => {
       const say = document.getElementById("say");
-      if (say) new MutationObserver(() => say.textContent && told.push(say.textContent)).observe(say, { childList: true, characterData: true, subtree: true });
+      if (say) new MutationObserver(() => say.textContent && announced.push(say.textContent)).observe(say, { childList: true, characterData: true, subtree: true });
     });
   });
   await openPage(page);
@@ -115,9 +115,9 @@ test("a screen reader is told that a reply came, and no more, where that was cho
   await expect(latestReply(page).locator("details.reasoning")).toBeAttached();
   reply.finishWithText("A short reply.");
   await expectStatus(latestReply(page), "complete");
-  const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told);
-  await expect.poll(told).toContainEqual(expect.stringMatching(/^Reply complete, 3 words/));
-  expect((await told()).filter((text) => /thinking|replying|short reply/i.test(text))).toEqual([]);
+  const announced = () => page.evaluate(() => (window as unknown as { announced: string[] }).announced);
+  await expect.poll(announced).toContainEqual(expect.stringMatching(/^Reply complete, 3 words/));
+  expect((await announced()).filter((text) => /thinking|replying|short reply/i.test(text))).toEqual([]);
 });
 
 test("a connection that is being tested says so, and is sent once", async ({ page, model }) => {

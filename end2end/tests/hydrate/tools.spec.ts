@@ -62,7 +62,7 @@ test("arguments grow in the card, and a tool that is safe runs by itself", async
   await card.locator("summary").first().click();
   await expect(card).toContainText("Found rust sse.");
   expect(tools.ran).toEqual(["search rust sse"]);
-  expect((await heard()).filter((said) => said.startsWith("say: Using"))).toEqual(["say: Using Search."]);
+  expect((await heard()).filter((line) => line.startsWith("say: Using"))).toEqual(["say: Using Search."]);
 });
 
 test("a card shows a readable title from the start, whatever the outcome of the call", async ({ page, model, turnleaf }) => {
@@ -149,7 +149,7 @@ test("Enter in the message box or in the reason answers nothing, and nothing tak
   await expect(reason).toHaveValue(/^because/);
   await expect(messageBox(page)).toHaveValue("typed meanwhile");
   expect(tools.ran).toEqual([]);
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
 });
 
 test("a refusal reaches the model with its reason", async ({ page, model, turnleaf, tools }) => {
@@ -185,7 +185,7 @@ test("with keys alone: F6 leads to the question, Tab to its buttons", async ({ p
   await messageBox(page).fill("Go");
   await page.keyboard.press("Enter");
   (await model.nextReply()).finishWithToolCalls([wireName("delete"), "a.txt"]);
-  await expect.poll(async () => (await heard()).filter((said) => said.startsWith("alert:"))).toEqual([
+  await expect.poll(async () => (await heard()).filter((line) => line.startsWith("alert:"))).toEqual([
     "alert: Delete a file needs your approval. Press F6 to review.",
   ]);
   await page.keyboard.press("F6");
@@ -197,7 +197,7 @@ test("with keys alone: F6 leads to the question, Tab to its buttons", async ({ p
   expect(tools.ran).toEqual(["delete a.txt"]);
   // The focus is not lost.
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("BODY");
-  expect((await heard()).filter((said) => said.startsWith("alert:"))).toHaveLength(1);
+  expect((await heard()).filter((line) => line.startsWith("alert:"))).toHaveLength(1);
 });
 
 test("two chats wait and work apart from each other, and the list says which needs somebody", async ({ page, model, turnleaf, tools }) => {
@@ -292,7 +292,7 @@ test("a pause is ended by Stop here", async ({ page, model, turnleaf }) => {
   await expect(approvalPrompt(page)).toHaveCount(0);
 });
 
-test("an answer that cannot be sent is said beside the question, and what was typed stays", async ({ page, model, turnleaf, watch }) => {
+test("an answer that cannot be sent is reported beside the question, and the typed text stays", async ({ page, model, turnleaf, watch }) => {
   watch.expect(/ERR_FAILED|Failed to fetch/);
   await openChatWithTools(page, turnleaf);
   await sendAndCallTool(page, model, "delete", "a.txt");

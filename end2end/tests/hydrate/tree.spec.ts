@@ -181,18 +181,18 @@ test("from the card with keys alone: everything but one branch is deleted and co
 });
 
 /** Holds the responses to these requests until they are released. */
-async function holdResponses(page: Page, endpoint: string): Promise<{ asked: Promise<void>; release: () => void }> {
+async function holdResponses(page: Page, endpoint: string): Promise<{ requested: Promise<void>; release: () => void }> {
   let release = () => {};
   let seen = () => {};
   const released = new Promise<void>((done) => (release = done));
-  const asked = new Promise<void>((done) => (seen = done));
+  const requested = new Promise<void>((done) => (seen = done));
   await page.route(`**/${endpoint}`, async (route) => {
     const response = await route.fetch();
     seen();
     await released;
     await route.fulfill({ response });
   });
-  return { asked, release };
+  return { requested, release };
 }
 
 test("the panel leaves the focus where somebody types", async ({ page, turnleaf, model }) => {
@@ -203,7 +203,7 @@ test("the panel leaves the focus where somebody types", async ({ page, turnleaf,
   // The focus returns to the message box before the rows have loaded.
   const slow = await holdResponses(page, "load_tree");
   await button(page).click();
-  await slow.asked;
+  await slow.requested;
   await messageBox(page).click();
   slow.release();
   await expect(row(page, /you are here/)).toBeVisible();
@@ -215,7 +215,7 @@ test("the panel leaves the focus where somebody types", async ({ page, turnleaf,
   const slower = await holdResponses(page, "load_tree");
   await page.locator(`#sidebar a[href="/c/${second.chat}"]`).click();
   await expect(latest(page)).toHaveText(/Answer/);
-  await slower.asked;
+  await slower.requested;
   await messageBox(page).click();
   slower.release();
   await expect(row(page, /you are here/)).toBeVisible();
@@ -261,7 +261,7 @@ test("a name saved late causes no error when the panel or the chat is gone", asy
     await card(page).getByRole("textbox", { name: "Name" }).fill(name);
     const slow = await holdResponses(page, "change_branch");
     await page.keyboard.press("Enter");
-    await slow.asked;
+    await slow.requested;
     return slow;
   };
   const answered = () => page.waitForResponse(/change_branch/).then((response) => response.finished());
@@ -335,8 +335,8 @@ test("of a large tree only a part is drawn, and keys walk through it without ask
   await expect(page.getByText("860 messages")).toBeVisible();
   const rows = tree(page).getByRole("treeitem");
   expect(await rows.count()).toBe(ROWS);
-  const asked: string[] = [];
-  page.on("request", (request) => request.url().endsWith("/load_tree") && asked.push(request.url()));
+  const requested: string[] = [];
+  page.on("request", (request) => request.url().endsWith("/load_tree") && requested.push(request.url()));
   for (const key of ["ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "t", "t", "ArrowLeft"]) {
     await page.evaluate(() => {
       const before = document.activeElement;
@@ -349,7 +349,7 @@ test("of a large tree only a part is drawn, and keys walk through it without ask
     await page.keyboard.press(key);
     await page.evaluate(() => (window as unknown as { moved: Promise<void> }).moved);
   }
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
   // Home and End reach both ends of the tree, rendered or not.
   await page.keyboard.press("Home");
   await expect(row(page, /^You: Question 0/)).toBeFocused();
@@ -362,9 +362,9 @@ test("of a large tree only a part is drawn, and keys walk through it without ask
   await expect(page.locator("#say")).toContainText("No visible row starts with this. Use the filter to search the whole tree.");
   // At the start of the rendered part, the previous part is loaded.
   await rows.first().focus();
-  const before = asked.length;
+  const before = requested.length;
   await page.keyboard.press("ArrowUp");
-  await expect.poll(() => asked.length).toBe(before + 1);
+  await expect.poll(() => requested.length).toBe(before + 1);
   await expect(page.getByRole("button", { name: /^Later rows/ })).toBeVisible();
   expect(await rows.count()).toBeLessThanOrEqual(ROWS);
   await expect(tree(page).locator("[role=treeitem]:focus")).toHaveCount(1);

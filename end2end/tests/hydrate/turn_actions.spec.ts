@@ -92,7 +92,7 @@ test("Esc leaves an edit, keeps its words, and gives the focus back", async ({ p
   await box.press("Enter");
   await expect(box).toHaveAccessibleDescription("Enter a message first.");
   await page.getByRole("button", { name: "Cancel" }).click();
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
 });
 
 test("everything by keyboard: versions, neighbours and verbs of the turn that has the focus", async ({ page, model }) => {
@@ -234,7 +234,7 @@ test("another model tries again on a branch of its own", async ({ page, model })
   await expect(page.getByText(/switched to .* · earlier replies are sent as plain text/)).toBeVisible();
   await expectStatus(latestReply(page), "complete");
   await expect(versionSwitcher(latestReply(page))).toContainText("2/2");
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
 });
 
 test("a reply edited by hand is a version that says so", async ({ page, model }) => {

@@ -27,7 +27,7 @@ test("Edit as new version by keys", async ({ page, model }) => {
   await expect(textOf(latestReply(page))).toHaveText("Mine");
   await expect(latestReply(page)).toContainText("Edited by you");
   await expect(turnHeading(latestReply(page))).toBeFocused();
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
 });
 
 test("Copy to new chat by keys", async ({ page, model }) => {

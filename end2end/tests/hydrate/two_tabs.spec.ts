@@ -185,8 +185,8 @@ test("a reply that is being written on another path is named, and stopped from h
   await userTurns(page).first().getByRole("button", { name: "Edit your message" }).click();
   await editBox(page).fill("Another question");
   await editBox(page).press("Enter");
-  const here = await model.nextReply();
-  here.finishWithText("Two");
+  const ownReply = await model.nextReply();
+  ownReply.finishWithText("Two");
   await expect(textOf(latestReply(page))).toHaveText("Two");
   const also = page.getByRole("group", { name: "Other replies in progress" });
   await expect(also).toContainText("First question");

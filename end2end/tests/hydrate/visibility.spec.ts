@@ -15,8 +15,8 @@ const lines = (count: number): string => Array.from({ length: count }, (_, at) =
 const toLatest = (page: Page) => page.getByRole("button", { name: /^Go to latest/ });
 
 /** Asserts that the element is the hit target at its centre and its corners. */
-async function expectOnTop(thing: Locator, what: string): Promise<void> {
-  await expect(thing, what).toBeVisible();
+async function expectOnTop(thing: Locator, label: string): Promise<void> {
+  await expect(thing, label).toBeVisible();
   await waitForScrollSettled(thing.page());
   await expect.poll(() => thing.evaluate((element) => {
     const { left, right, top, bottom } = element.getBoundingClientRect();
@@ -25,7 +25,7 @@ async function expectOnTop(thing: Locator, what: string): Promise<void> {
       const found = document.elementFromPoint(x!, y!);
       return found !== null && (element.contains(found) || found.contains(element) && found.closest("button, .banner") === element);
     });
-  }), `${what} is not covered`).toBe(true);
+  }), `${label} is not covered`).toBe(true);
 }
 
 /**
@@ -111,7 +111,7 @@ for (const size of [PHONE, DESK]) {
       const held = await holdResponses(page, "send_message");
       await sendMessage(page, "Seen at once");
       const words = page.locator(".sending-text");
-      await held.asked;
+      await held.requested;
       await expect(words).toBeInViewport({ ratio: 1 });
       await expectOnTop(words, "the words");
       await expect(page.getByText("Sending…")).toBeInViewport();
@@ -122,13 +122,13 @@ for (const size of [PHONE, DESK]) {
       await expect(userTurns(page)).toHaveCount(2);
       await expect(words).toHaveCount(0);
       await waitForScrollSettled(page);
-      const said = userTurns(page).last().locator(".bubble");
-      await expect(said).toBeInViewport({ ratio: 1 });
-      const moved = async () => Math.abs((await said.boundingBox())!.y - before);
+      const bubble = userTurns(page).last().locator(".bubble");
+      await expect(bubble).toBeInViewport({ ratio: 1 });
+      const moved = async () => Math.abs((await bubble.boundingBox())!.y - before);
       await expect.poll(moved, { message: "its turn takes its place" }).toBeLessThanOrEqual(2);
       call.finishWithText("Yes.");
       await expectStatus(latestReply(page), "complete");
-      await expect(said).toBeInViewport({ ratio: 1 });
+      await expect(bubble).toBeInViewport({ ratio: 1 });
     });
   }
 }
@@ -140,7 +140,7 @@ test("UX-31 the connection bar hides nothing of a first pending message, on a ph
   const held = await holdResponses(page, "send_message");
   await chooseModel(page, TEST_MODEL);
   await sendMessage(page, "Seen at once");
-  await held.asked;
+  await held.requested;
   await goOffline(page);
   const bar = page.locator(".banner.warn");
   await expectOnTop(bar, "the bar");
@@ -148,9 +148,9 @@ test("UX-31 the connection bar hides nothing of a first pending message, on a ph
   await expectOnTop(words, "the words");
   await expectOnTop(page.getByText("Sending…"), "what is said of them");
   await expectOnTop(messageBox(page), "the message box");
-  const [over, said, form] = await Promise.all([bar.boundingBox(), words.boundingBox(), page.getByRole("form", { name: "Message" }).boundingBox()]);
+  const [over, wordsBox, form] = await Promise.all([bar.boundingBox(), words.boundingBox(), page.getByRole("form", { name: "Message" }).boundingBox()]);
   // On a new chat's page the form is in the middle, and the bar lies below it.
-  for (const [name, part] of [["the words", said!], ["the form", form!]] as const) {
+  for (const [name, part] of [["the words", wordsBox!], ["the form", form!]] as const) {
     const isApart = part.y + part.height <= over!.y + 1 || over!.y + over!.height <= part.y + 1;
     expect(isApart, `${name}: ${JSON.stringify(part)}, the bar: ${JSON.stringify(over)}`).toBe(true);
   }
@@ -198,10 +198,10 @@ test("S3 a wheel that turns by a pixel or two stops following", async ({ page, m
 test("S9 a list of sources opens and closes under its header", async ({ page, model }) => {
   await startChat(page, "What about water?");
   const reply = await model.nextReply();
-  const said = `${lines(40)}Water boils.`;
-  reply.sendText(said);
+  const text = `${lines(40)}Water boils.`;
+  reply.sendText(text);
   await expect(latestReply(page)).toContainText("Water boils.");
-  for (let n = 1; n <= 12; n += 1) reply.sendCitation(`https://source-${n}.example/page`, `Page ${n}`, 0, said.length);
+  for (let n = 1; n <= 12; n += 1) reply.sendCitation(`https://source-${n}.example/page`, `Page ${n}`, 0, text.length);
   reply.finish();
   await expectStatus(latestReply(page), "complete");
   const summary = latestReply(page).locator("details.sources > summary");
@@ -330,7 +330,7 @@ test("Ctrl+B opens and closes the drawer where there is no column, and remembers
   await page.setViewportSize(DESK);
   await openPage(page);
   await expect(page.getByRole("button", { name: "Hide chats" }).filter({ visible: true })).toHaveAttribute("title", "Ctrl+B");
-  expect(model.asked).toBe(0);
+  expect(model.requestCount).toBe(0);
 });
 
 test("the page behind the tree is inert where the tree overlays it", async ({ page, model }) => {

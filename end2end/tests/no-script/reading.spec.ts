@@ -50,13 +50,13 @@ test("what is typed while a reply runs is not lost to a page that follows it", a
   const reply = await model.nextReply();
   await expect(page).toHaveURL(/\/c\//);
   await messageBox(page).fill("While I wait");
-  const asked: string[] = [];
+  const requests: string[] = [];
   // The WebAssembly is requested after the first paint, which may be now.
-  page.on("request", (request) => new URL(request.url()).pathname.startsWith("/pkg/") || asked.push(request.url()));
+  page.on("request", (request) => new URL(request.url()).pathname.startsWith("/pkg/") || requests.push(request.url()));
   reply.finishWithText("Over.");
   await page.clock.runFor(20_000);
   // No other page load was started.
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   await expect(messageBox(page)).toHaveValue("While I wait");
   await messageBox(page).fill("");
   await page.clock.runFor(5_000);
@@ -107,7 +107,7 @@ test("a form that is sent twice is one message", async ({ page, model, turnleaf 
   expect(first.status()).toBe(303);
   expect(second.headers().location).toBe(first.headers().location);
   (await model.nextReply()).finishWithText("Once.");
-  expect(model.asked).toBe(1);
+  expect(model.requestCount).toBe(1);
 });
 
 test("another model is taken by a form, and what was typed stays", async ({ page, model }) => {

@@ -24,12 +24,12 @@ function withoutVaryingParts(names: string): string {
 }
 
 /** Waits until late content, such as a list in an open dialog, is stable, and compares the snapshot. */
-async function checkAccessibleNames(what: Locator, name: string): Promise<void> {
+async function checkAccessibleNames(region: Locator, name: string): Promise<void> {
   let last = "";
-  const isStill = async () => last === (last = withoutVaryingParts(await what.ariaSnapshot()));
+  const isStill = async () => last === (last = withoutVaryingParts(await region.ariaSnapshot()));
   // An update would approve an early state, so it waits.
   if (IS_REFRESH) await expect.poll(isStill).toBe(true);
-  await softly(async () => expect(withoutVaryingParts(await what.ariaSnapshot())).toMatchSnapshot(`${name}.yml`)).toPass({ timeout: 10_000 });
+  await softly(async () => expect(withoutVaryingParts(await region.ariaSnapshot())).toMatchSnapshot(`${name}.yml`)).toPass({ timeout: 10_000 });
 }
 
 const body = (page: Page) => page.locator("body");

@@ -24,7 +24,7 @@ pub(super) fn scroll_to_sent(id: &str) {
 
 /// Makes the page just high enough for the sent message to stand under the header. The reply grows into the space, and
 /// when it shrinks again (reasoning that closes) the space returns, so that nothing moves. An optimistic message
-/// stands below the list and has its own spacer, so that nothing moves when its turn replaces it.
+/// is below the list and has its own spacer, so that nothing moves when its turn replaces it.
 pub(super) fn update_spacer() {
     let Some((list_id, Some(sent))) = with_watch(|watch| (watch.list_id.clone(), watch.sent.clone())) else { return };
     let Some(list) = html(&list_id) else { return };

@@ -63,7 +63,7 @@ pub struct FollowState {
     height: f64,
     /// Distance that the reader has moved in one direction; negative is upward. The page's own moves in between do not
     /// count: they may happen in every frame, and slow wheels scroll by two pixels.
-    way: f64,
+    travel: f64,
 }
 
 impl FollowState {
@@ -73,7 +73,7 @@ impl FollowState {
             is_far: metrics.distance_to_bottom() > FAR,
             top: metrics.top,
             height: metrics.height,
-            way: 0.0,
+            travel: 0.0,
         }
     }
 
@@ -90,7 +90,7 @@ impl FollowState {
     /// Starts or stops following.
     pub fn set_following(&mut self, is_following: bool) {
         self.is_following = is_following;
-        self.way = 0.0;
+        self.travel = 0.0;
     }
 
     /// Handles a scroll event. A move to where the page itself scrolled is not the reader's.
@@ -98,11 +98,11 @@ impl FollowState {
         let moved = now.top - self.top;
         let is_pulled = moved < 0.0 && (self.was_pulled(now) || now.distance_to_bottom() < PIXEL);
         if moved != 0.0 && !is_pulled {
-            let is_back = (moved < 0.0) != (self.way < 0.0);
-            self.way = if is_back { moved } else { self.way + moved };
-            if self.way <= -WILL {
+            let is_back = (moved < 0.0) != (self.travel < 0.0);
+            self.travel = if is_back { moved } else { self.travel + moved };
+            if self.travel <= -WILL {
                 self.is_following = false;
-            } else if self.way > ROUNDING && now.distance_to_bottom() <= NEAR {
+            } else if self.travel > ROUNDING && now.distance_to_bottom() <= NEAR {
                 self.is_following = true;
             }
         }
@@ -134,14 +134,14 @@ impl FollowState {
 
     /// Returns the scroll position of this frame; `None` if the page is at the bottom or does not follow.
     pub fn next_position(&self, now: ScrollMetrics, instantly: bool) -> Option<f64> {
-        let way = now.bottom_position() - now.top;
-        if !self.is_following || way < ROUNDING {
+        let distance = now.bottom_position() - now.top;
+        if !self.is_following || distance < ROUNDING {
             return None;
         }
-        if instantly || way > LEAP {
+        if instantly || distance > LEAP {
             return Some(now.bottom_position());
         }
-        Some(now.bottom_position() - (way * LEFT_PER_FRAME).floor())
+        Some(now.bottom_position() - (distance * LEFT_PER_FRAME).floor())
     }
 
     fn remember_position(&mut self, now: ScrollMetrics) {

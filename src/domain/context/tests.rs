@@ -210,7 +210,7 @@ fn request_continues_only_from_newest_complete_reply() {
     let same = vec![openai(); 5];
     let broken = [openai(), anthropic(), openai(), openai(), openai()];
     let refused = Some(RequestRepair::ReasoningLeftOut);
-    for (what, locks, raw, repair, kept, expected) in [
+    for (case, locks, raw, repair, kept, expected) in [
         ("the newest reply", &same[..], RawCoverage::Whole, None, newest, true),
         ("an older one", &same, RawCoverage::Whole, None, first, false),
         ("a message", &same, RawCoverage::Whole, None, all[4].id, false),
@@ -222,7 +222,7 @@ fn request_continues_only_from_newest_complete_reply() {
         let mut path = path(&all, locks);
         (path[3].raw, path[3].repair) = (raw, repair);
         let entries = build_manifest(&path, &openai());
-        assert_eq!(can_continue_from(&path, &entries, kept), expected, "{what}");
+        assert_eq!(can_continue_from(&path, &entries, kept), expected, "{case}");
     }
     assert!(!can_continue_from(&[], &[], newest));
 }

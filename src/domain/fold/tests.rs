@@ -147,11 +147,11 @@ fn contradicting_event_is_named_and_changes_only_sequence_number() {
         ),
         (vec![], serde_json::from_value(json!({"text": "no type"})).unwrap(), "not the shape of its type"),
     ];
-    for (before, bad, why) in table {
+    for (before, bad, reason) in table {
         let mut turn = folded(&before);
         let mut expected = turn.clone();
         expected.last_event_seq += 1;
-        assert_eq!(apply(&mut turn, expected.last_event_seq, &bad), ApplyOutcome::Impossible(why), "{bad:?}");
+        assert_eq!(apply(&mut turn, expected.last_event_seq, &bad), ApplyOutcome::Impossible(reason), "{bad:?}");
         assert_eq!(turn, expected, "{bad:?}");
     }
 }
@@ -167,25 +167,25 @@ fn block_after_missing_one_is_appended() {
 #[test]
 fn call_metadata_is_merged_key_by_key() {
     let call = fixtures::tool_use("c", "look", json!({}), ToolStatus::Pending);
-    let say = |said: Value| Event::BlockUpdate {
+    let update = |metadata: Value| Event::BlockUpdate {
         block_id: fixtures::block_id(0),
         status: ToolStatus::Running,
         duration_ms: None,
-        metadata: said,
+        metadata,
     };
     let mut events = vec![start(0, 0, BlockState::Done, call)];
-    for (said, is) in [
+    for (metadata, is) in [
         (json!({}), Value::Null),
         (json!({"progress": "1 of 3", "run_by": "client"}), json!({"progress": "1 of 3", "run_by": "client"})),
         (json!({"progress": "2 of 3"}), json!({"progress": "2 of 3", "run_by": "client"})),
         (json!({"progress": null}), json!({"run_by": "client"})),
         (json!({"run_by": null, "other": null}), Value::Null),
     ] {
-        events.push(say(said));
+        events.push(update(metadata));
         assert_eq!(folded(&events).blocks[0].block_metadata, is);
     }
-    let told = serde_json::to_value(events.last().unwrap()).unwrap();
-    assert_eq!(serde_json::from_value::<Event>(told).unwrap(), *events.last().unwrap());
+    let serialized = serde_json::to_value(events.last().unwrap()).unwrap();
+    assert_eq!(serde_json::from_value::<Event>(serialized).unwrap(), *events.last().unwrap());
     let silent = serde_json::to_value(Event::tool_update(fixtures::block_id(0), ToolStatus::Done, None)).unwrap();
     assert!(silent.get("metadata").is_none(), "journals of before stay as they are: {silent}");
 }
@@ -193,16 +193,16 @@ fn call_metadata_is_merged_key_by_key() {
 #[test]
 fn context_tokens_are_of_newest_reporting_generation_and_end_sets_cost() {
     let generation = |n| GenerationId::from_uuid(fixtures::uuid(n));
-    let said = |n, input_tokens, output_tokens| Event::Usage {
+    let reported = |n, input_tokens, output_tokens| Event::Usage {
         generation_id: generation(n),
         usage: Usage { input_tokens, output_tokens, ..Usage::default() },
     };
     let cost = Some(Cost { micros: 4_012, is_estimated: true });
     let table = [
-        (said(1, Some(100), Some(20)), Some(120), None),
-        (said(2, Some(130), Some(5)), Some(135), None),
-        (said(2, Some(130), Some(9)), Some(139), None),
-        (said(3, None, Some(7)), Some(139), None),
+        (reported(1, Some(100), Some(20)), Some(120), None),
+        (reported(2, Some(130), Some(5)), Some(135), None),
+        (reported(2, Some(130), Some(9)), Some(139), None),
+        (reported(3, None, Some(7)), Some(139), None),
         (Event::TurnEnd { status: TurnStatus::Cancelled, usage: Usage::default(), cost, at: None }, Some(139), cost),
     ];
     let mut turn = pending();

@@ -112,16 +112,16 @@ proptest! {
     fn single_reply_group_matches_transcript_segments(reply in any_reply(2)) {
         let items = segments(&reply.blocks, true);
         let group = message_groups(vec![reply.clone()], |_| true).remove(0);
-        let MessageGroup::AssistantMessageGroup { items: told, segments: placed, .. } = group else { unreachable!() };
+        let MessageGroup::AssistantMessageGroup { items: timeline, segments: placed, .. } = group else { unreachable!() };
         prop_assert_eq!(items.len(), placed.len());
-        let drawn: Vec<&Segment> = items.iter().flat_map(|item| match item {
+        let rendered: Vec<&Segment> = items.iter().flat_map(|item| match item {
             RenderedItem::Reasoning(block) => block.members.iter().collect(),
             RenderedItem::Reply(segment) => vec![segment],
         }).collect();
-        prop_assert_eq!(drawn.len(), told.len());
-        for (drawn, told) in drawn.into_iter().zip(told) {
-            prop_assert_eq!(drawn.key(), told.id);
-            if let (Segment::Think { blocks, .. }, TimelineItemKind::Think { text, merged_ids, .. }) = (drawn, told.what) {
+        prop_assert_eq!(rendered.len(), timeline.len());
+        for (segment, item) in rendered.into_iter().zip(timeline) {
+            prop_assert_eq!(segment.key(), item.id);
+            if let (Segment::Think { blocks, .. }, TimelineItemKind::Think { text, merged_ids, .. }) = (segment, item.kind) {
                 prop_assert_eq!(thinking_text(&reply.blocks, blocks), text);
                 prop_assert_eq!(merged_ids.len(), blocks.len());
             }

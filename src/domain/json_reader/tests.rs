@@ -11,7 +11,7 @@ use crate::provider::Model;
 use crate::{Branch, Chat, Event, ModelParams, Thinking, Turn, fixtures};
 
 /// Reads a value with both readers and returns their common result: `None` if both refused.
-fn read_both_ways<T: DeserializeOwned + PartialEq + Debug>(value: &Value) -> Option<T> {
+fn read_with_both_readers<T: DeserializeOwned + PartialEq + Debug>(value: &Value) -> Option<T> {
     let (ours, serdes) = (from_value::<T>(value), serde_json::from_value::<T>(value.clone()));
     assert_eq!(ours.as_ref().ok(), serdes.as_ref().ok(), "{value}: {ours:?} and {serdes:?}");
     ours.ok()
@@ -48,34 +48,34 @@ fn every_kind_of_value_reads_like_serde() {
         nothing: (),
         any: json!({"z": [1, -1, 1.5, u64::MAX, i64::MIN, null, "", {"a": true}], "a": {}}),
     };
-    assert_eq!(read_both_ways::<ShapeSheet>(&serde_json::to_value(&drawing).unwrap()), Some(drawing));
+    assert_eq!(read_with_both_readers::<ShapeSheet>(&serde_json::to_value(&drawing).unwrap()), Some(drawing));
 }
 
 #[test]
 fn values_refused_by_serde_are_refused() {
     for value in [json!(null), json!(true), json!(-1), json!(1.5), json!("1"), json!([]), json!({}), json!(300)] {
-        read_both_ways::<bool>(&value);
-        read_both_ways::<u8>(&value);
-        read_both_ways::<i64>(&value);
-        read_both_ways::<f64>(&value);
-        read_both_ways::<String>(&value);
-        read_both_ways::<Option<u64>>(&value);
-        read_both_ways::<()>(&value);
-        read_both_ways::<Vec<u8>>(&value);
-        read_both_ways::<BTreeMap<String, u8>>(&value);
-        read_both_ways::<Shape>(&value);
-        read_both_ways::<Thinking>(&value);
-        read_both_ways::<Event>(&value);
+        read_with_both_readers::<bool>(&value);
+        read_with_both_readers::<u8>(&value);
+        read_with_both_readers::<i64>(&value);
+        read_with_both_readers::<f64>(&value);
+        read_with_both_readers::<String>(&value);
+        read_with_both_readers::<Option<u64>>(&value);
+        read_with_both_readers::<()>(&value);
+        read_with_both_readers::<Vec<u8>>(&value);
+        read_with_both_readers::<BTreeMap<String, u8>>(&value);
+        read_with_both_readers::<Shape>(&value);
+        read_with_both_readers::<Thinking>(&value);
+        read_with_both_readers::<Event>(&value);
         if !value.is_array() {
-            read_both_ways::<ModelParams>(&value);
-            read_both_ways::<Turn>(&value);
+            read_with_both_readers::<ModelParams>(&value);
+            read_with_both_readers::<Turn>(&value);
         }
     }
     assert!(from_value::<ModelParams>(&json!([])).is_err());
     for shape in [json!({"Circle": 1, "Point": null}), json!({"Circle": null}), json!({"Line": 1}), json!("Box")] {
-        assert_eq!(read_both_ways::<Shape>(&shape), None);
+        assert_eq!(read_with_both_readers::<Shape>(&shape), None);
     }
-    assert_eq!(read_both_ways::<ModelParams>(&json!({"temperature": 1, "top": 2})), None);
+    assert_eq!(read_with_both_readers::<ModelParams>(&json!({"temperature": 1, "top": 2})), None);
     assert_eq!(from_value::<Turn>(&json!({})).unwrap_err().to_string(), "missing field `id`");
 }
 
@@ -83,7 +83,7 @@ fn values_refused_by_serde_are_refused() {
 fn full_turns_read_like_serde() {
     let mut turn = serde_json::to_value(fixtures::rich_reply(2)).unwrap();
     turn["of_tomorrow"] = json!([1]);
-    assert_eq!(read_both_ways::<Turn>(&turn), Some(fixtures::rich_reply(2)));
+    assert_eq!(read_with_both_readers::<Turn>(&turn), Some(fixtures::rich_reply(2)));
 }
 
 #[test]
@@ -91,11 +91,11 @@ fn flattened_members_are_found() {
     let lock = json!({"provider": "demo", "model": "demo"});
     let mut model = json!({"provider_name": "Demo", "name": "Demo", "reasoning": "optional", "thinking_levels": ["low", {"budget": 5}], "is_demo": true, "is_default": false});
     let mut branch = json!({"id": fixtures::turn_id(1), "chat_id": fixtures::turn_id(2), "name": "", "parent_branch_id": null, "fork_turn_id": null, "head_turn_id": null, "origin": "model_switch", "label": null, "pinned": true, "created_at": "2026-01-01T00:00:00Z"});
-    assert_eq!((read_both_ways::<Model>(&model), read_both_ways::<Branch>(&branch)), (None, None));
+    assert_eq!((read_with_both_readers::<Model>(&model), read_with_both_readers::<Branch>(&branch)), (None, None));
     for whole in [&mut model, &mut branch] {
         whole.as_object_mut().unwrap().extend(lock.as_object().unwrap().clone());
     }
-    assert!(read_both_ways::<Model>(&model).is_some());
-    assert!(read_both_ways::<Branch>(&branch).is_some());
-    assert!(read_both_ways::<Chat>(&branch).is_none());
+    assert!(read_with_both_readers::<Model>(&model).is_some());
+    assert!(read_with_both_readers::<Branch>(&branch).is_some());
+    assert!(read_with_both_readers::<Chat>(&branch).is_none());
 }

@@ -70,10 +70,10 @@ fn streaming_text_changes_language_at_most_three_times_and_ends_with_final_one()
     ];
     for text in texts {
         let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
-        let told: Vec<_> = ends.map(|end| detect_while_streaming(&text[..end])).collect();
-        let changes = told.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        let detected: Vec<_> = ends.map(|end| detect_while_streaming(&text[..end])).collect();
+        let changes = detected.windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert!(changes <= 3, "{changes} changes: {text}");
-        assert_eq!(told.last().copied().flatten(), detect(&text), "{text}");
+        assert_eq!(detected.last().copied().flatten(), detect(&text), "{text}");
     }
 }
 

@@ -51,7 +51,7 @@ fn turn_params_outside_model_bounds_are_refused_by_name() {
     let off = |params: ModelParams| ModelParams { thinking: Some(Thinking::Off), ..params };
     let roomy = |budget, max: u32| ModelParams { max_tokens: Some(max), ..thinking(Thinking::Budget(budget)) };
     let top_p = |value| ModelParams { top_p: Some(value), ..none() };
-    for (asked, field, reason) in [
+    for (requested, field, reason) in [
         (off(temperature(1.5)), "temperature", "must be between 0 and 1 for this model"),
         // The value is rejected even if the parameter would not be sent in this mode.
         (temperature(1.5), "temperature", "must be between 0 and 1 for this model"),
@@ -63,11 +63,11 @@ fn turn_params_outside_model_bounds_are_refused_by_name() {
         (stops(&["a", "b", "c", "d", "e"]), "stop_sequences", "at most 4 for this model"),
         (stops(&["a", "\n "]), "stop_sequences", "must not be blank for this model"),
     ] {
-        let refused = resolve_params(&asked, &none(), &budgets());
-        assert_eq!(refused, Err(InvalidField::new(format!("params.{field}"), reason)), "{asked:?}");
+        let refused = resolve_params(&requested, &none(), &budgets());
+        assert_eq!(refused, Err(InvalidField::new(format!("params.{field}"), reason)), "{requested:?}");
         // As a default of the chat, the same value is dropped instead.
-        let settled = resolve_params(&none(), &asked, &budgets()).unwrap();
-        assert_eq!(left_out(&settled).first(), Some(&(field, reason)), "{asked:?}");
+        let settled = resolve_params(&none(), &requested, &budgets()).unwrap();
+        assert_eq!(left_out(&settled).first(), Some(&(field, reason)), "{requested:?}");
         assert_eq!((settled.params.temperature, settled.params.top_p), (None, None));
         assert!(settled.params.stop_sequences.is_empty() && settled.params.max_tokens.is_none_or(|max| max == 2_000));
     }
@@ -75,21 +75,21 @@ fn turn_params_outside_model_bounds_are_refused_by_name() {
 
 #[test]
 fn fitting_params_are_sent_and_turn_overrides_defaults() {
-    let asked = ModelParams { top_k: Some(5), ..temperature(0.5) };
+    let requested = ModelParams { top_k: Some(5), ..temperature(0.5) };
     let defaults = ModelParams {
         max_tokens: Some(900),
         thinking: Some(Thinking::Off),
         stop_sequences: vec!["x".into()],
         ..temperature(0.9)
     };
-    let settled = resolve_params(&asked, &defaults, &budgets()).unwrap();
-    assert_eq!(settled.params, asked.with_defaults(&defaults));
+    let settled = resolve_params(&requested, &defaults, &budgets()).unwrap();
+    assert_eq!(settled.params, requested.with_defaults(&defaults));
     assert_eq!((settled.thinking, settled.is_thinking_mode, left_out(&settled)), (Thinking::Off, false, vec![]));
 }
 
 #[test]
 fn unsupported_params_are_dropped_and_reported() {
-    let asked = ModelParams {
+    let requested = ModelParams {
         temperature: Some(0.5),
         top_p: Some(0.5),
         top_k: Some(5),
@@ -106,13 +106,13 @@ fn unsupported_params_are_dropped_and_reported() {
         ),
     ];
     for (model, reasons) in table {
-        let settled = resolve_params(&asked, &none(), &model).unwrap();
+        let settled = resolve_params(&requested, &none(), &model).unwrap();
         let params = ["temperature", "top_p", "top_k", "stop_sequences"];
         let expected: Vec<(&str, &str)> = params.into_iter().zip(reasons).collect();
         assert_eq!(left_out(&settled), expected);
         assert_eq!(settled.params, thinking(Thinking::Medium));
     }
-    let not_sent = resolve_params(&asked, &none(), &levels(ReasoningSupport::Never, &[])).unwrap().not_sent;
+    let not_sent = resolve_params(&requested, &none(), &levels(ReasoningSupport::Never, &[])).unwrap().not_sent;
     assert_eq!(not_sent[0], DroppedParam::new("top_k", DropReason::Unsupported, MessageArgs::new()));
 }
 
@@ -120,13 +120,13 @@ fn unsupported_params_are_dropped_and_reported() {
 fn turn_param_wins_over_exclusive_default() {
     let both = ModelParams { top_p: Some(0.5), thinking: Some(Thinking::Off), ..temperature(0.5) };
     let top_p = ModelParams { top_p: Some(0.5), thinking: Some(Thinking::Off), ..none() };
-    for (asked, defaults, kept, dropped) in [
+    for (requested, defaults, kept, dropped) in [
         (both.clone(), none(), Some(0.5), "top_p"),
         (none(), both, Some(0.5), "top_p"),
         (top_p.clone(), temperature(0.5), None, "temperature"),
         (temperature(0.5), top_p, Some(0.5), "top_p"),
     ] {
-        let settled = resolve_params(&asked, &defaults, &budgets()).unwrap();
+        let settled = resolve_params(&requested, &defaults, &budgets()).unwrap();
         assert_eq!(settled.params.temperature, kept);
         assert_eq!(settled.params.top_p.is_some(), kept.is_none());
         assert_eq!(left_out(&settled), [(dropped, "this model accepts temperature or top_p, not both")]);
@@ -138,7 +138,7 @@ fn thinking_is_adjusted_to_model_and_reported() {
     use Thinking::{Budget, High, Low, Medium, Off};
     let all = || levels(ReasoningSupport::Optional, &Thinking::LEVELS);
     let cannot = "how much this model thinks cannot be set";
-    for (model, asked, sent, is_on, told) in [
+    for (model, requested, sent, is_on, report) in [
         (all(), None, Medium, true, None),
         (all(), Some(Off), Off, false, None),
         (all(), Some(Budget(9_000)), High, true, Some("this model does not support \"budget\", so \"high\" is used")),
@@ -169,11 +169,11 @@ fn thinking_is_adjusted_to_model_and_reported() {
         (levels(ReasoningSupport::Optional, &[Off]), Some(Low), Low, true, Some(cannot)),
         (budgets(), Some(Budget(2_000)), Budget(2_000), true, None),
     ] {
-        let asked = ModelParams { thinking: asked, ..none() };
-        for (own, default) in [(asked.clone(), none()), (none(), asked)] {
+        let requested = ModelParams { thinking: requested, ..none() };
+        for (own, default) in [(requested.clone(), none()), (none(), requested)] {
             let settled = resolve_params(&own, &default, &model).unwrap();
             assert_eq!((settled.thinking, settled.is_thinking_mode), (sent, is_on), "{own:?} {default:?} {model:?}");
-            assert_eq!(left_out(&settled), told.map(|told| ("thinking", told)).into_iter().collect::<Vec<_>>());
+            assert_eq!(left_out(&settled), report.map(|report| ("thinking", report)).into_iter().collect::<Vec<_>>());
             assert_eq!(settled.params.thinking, Some(sent));
         }
     }
@@ -182,7 +182,8 @@ fn thinking_is_adjusted_to_model_and_reported() {
 #[test]
 fn budget_and_max_tokens_yield_to_turn_params() {
     use Thinking::{Budget, High, Medium, Off};
-    let settled = |asked: ModelParams, defaults: ModelParams| resolve_params(&asked, &defaults, &budgets()).unwrap();
+    let settled =
+        |requested: ModelParams, defaults: ModelParams| resolve_params(&requested, &defaults, &budgets()).unwrap();
     let kept = settled(thinking(Budget(4_000)), max_tokens(2_000));
     assert_eq!((kept.thinking, kept.params.max_tokens), (Budget(4_000), None));
     assert_eq!(left_out(&kept), [("max_tokens", "it leaves no room for the thinking budget")]);

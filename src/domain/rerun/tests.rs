@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn rerun(messages: usize, asked: u32) -> Rerun {
+fn rerun(messages: usize, sent: u32) -> Rerun {
     let id = uuid::Uuid::from_u128(1);
     Rerun {
         id: id.into(),
@@ -11,7 +11,7 @@ fn rerun(messages: usize, asked: u32) -> Rerun {
         from_turn_id: None,
         leaf_turn_id: Some(id.into()),
         messages: vec![id.into(); messages],
-        asked,
+        asked: sent,
         exchange_id: None,
         status: RerunStatus::Running,
         reason: None,
@@ -32,7 +32,7 @@ fn next_message_is_asked_only_when_previous_reply_is_complete() {
     use RerunStep::{Ask, AskAgain, Done, Pause, Wait};
     use TurnStatus::{Cancelled, Complete, Error, Pending, Streaming, WaitingSubagents};
     let restarted = Some(LastRerunReply { status: Error, failure: Some(FailureKind::ServerRestarted) });
-    for (messages, asked, reply, next, resumed) in [
+    for (messages, sent, reply, next, resumed) in [
         (0, 0, None, Done, Done),
         (3, 0, None, Ask(0), Ask(0)),
         (3, 1, reply(Pending), Wait, Wait),
@@ -48,11 +48,11 @@ fn next_message_is_asked_only_when_previous_reply_is_complete() {
         (3, 2, restarted, Pause(RerunPauseReason::ServerRestarted), AskAgain(1)),
         (3, 2, None, Pause(RerunPauseReason::Gone), Pause(RerunPauseReason::Gone)),
     ] {
-        let graft = rerun(messages, asked);
+        let graft = rerun(messages, sent);
         assert_eq!(
             (graft.next_step(reply), graft.next_step_on_resume(reply)),
             (next, resumed),
-            "{asked} of {messages}, {reply:?}"
+            "{sent} of {messages}, {reply:?}"
         );
     }
 }
@@ -60,16 +60,16 @@ fn next_message_is_asked_only_when_previous_reply_is_complete() {
 #[test]
 fn no_message_is_asked_beyond_the_plan_or_out_of_order() {
     for messages in 0..5 {
-        for asked in 0..=messages {
+        for sent in 0..=messages {
             for status in TurnStatus::ALL {
-                let graft = rerun(messages, u32::try_from(asked).unwrap());
+                let graft = rerun(messages, u32::try_from(sent).unwrap());
                 match graft.next_step(reply(status)) {
-                    RerunStep::Ask(n) => assert_eq!(n, asked),
+                    RerunStep::Ask(n) => assert_eq!(n, sent),
                     RerunStep::AskAgain(n) => panic!("{n} was asked again by itself"),
                     _ => {}
                 }
                 if let RerunStep::AskAgain(n) = graft.next_step_on_resume(reply(status)) {
-                    assert_eq!(n + 1, asked);
+                    assert_eq!(n + 1, sent);
                 }
             }
         }

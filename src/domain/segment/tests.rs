@@ -30,7 +30,7 @@ fn blocks_of(letters: &str) -> Vec<Block> {
 }
 
 /// Formats the items as in `docs/reference/domain.md 4.5`: `R1{K,T} · Text`.
-fn drawn(items: &[RenderedItem]) -> String {
+fn rendered(items: &[RenderedItem]) -> String {
     let mut reasoning_blocks = 0;
     let words = items.iter().map(|item| match item {
         RenderedItem::Reasoning(block) => {
@@ -54,7 +54,7 @@ fn drawn(items: &[RenderedItem]) -> String {
 }
 
 fn draw(letters: &str) -> String {
-    drawn(&segments(&blocks_of(letters), true))
+    rendered(&segments(&blocks_of(letters), true))
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn streaming_prefixes_open_and_close_without_moving_anything() {
         }
         let items = segments(&blocks, true);
         let open = items.iter().any(|item| matches!(item, RenderedItem::Reasoning(block) if block.is_open));
-        (drawn(&items), open)
+        (rendered(&items), open)
     }
     let table = [
         ("K", true, "R1{K}", true),
@@ -221,7 +221,7 @@ fn keys_stay_stable_while_reply_streams() {
 #[test]
 fn reasoning_is_omitted_without_thinking_mode() {
     let items = segments(&blocks_of("K T r K X T r E"), false);
-    assert_eq!(drawn(&items), "Tool · Text · Tool · Text");
+    assert_eq!(rendered(&items), "Tool · Text · Tool · Text");
     assert!(segments(&blocks_of("K K"), false).is_empty());
 }
 
@@ -275,7 +275,7 @@ fn hidden_reasoning_opens_block_without_text() {
         duration_ms: Some(7),
     };
     let items = segments(&fixtures::blocks(1, [hidden, Content::text("said")]), true);
-    assert_eq!(drawn(&items), "R1{K} · Text");
+    assert_eq!(rendered(&items), "R1{K} · Text");
     assert!(matches!(&items[0], RenderedItem::Reasoning(block) if !block.has_text && block.duration_ms == Some(7)));
 }
 

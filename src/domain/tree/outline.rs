@@ -165,8 +165,8 @@ impl TreeOutline {
 
     /// Returns the number of turns that are neither this one, nor below it, nor its ancestors.
     pub fn count_others(&self, id: TurnId) -> usize {
-        let way = self.tree.ancestors_of(id).count();
-        self.sketches.len() - way - self.count_below(id).0
+        let ancestors = self.tree.ancestors_of(id).count();
+        self.sketches.len() - ancestors - self.count_below(id).0
     }
 
     /// Returns the leaf that selecting a turn leads to, along the current path if possible; see

@@ -21,8 +21,8 @@ fn every_transition_from_every_status_matches_table() {
     ];
     assert_eq!(table.map(|(from, _)| from), TurnStatus::ALL);
     for (from, row) in table {
-        for (what, to) in MOVES.into_iter().zip(row) {
-            assert_eq!(from.apply(what), to, "{from:?} {what:?}");
+        for (transition, to) in MOVES.into_iter().zip(row) {
+            assert_eq!(from.apply(transition), to, "{from:?} {transition:?}");
         }
         for to in TurnStatus::ALL {
             assert_eq!(from.can_become(to), row.contains(&Some(to)), "{from:?} to {to:?}");

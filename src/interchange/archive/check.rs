@@ -1,5 +1,5 @@
 //! Validates a chat against docs/reference/domain.md 4.4 before anything of it is stored, because an archive may come
-//! from anybody. The rules are those that `turnleaf fsck` checks in a database. Turns and generations are validated
+//! from anyone. The rules are those that `turnleaf fsck` checks in a database. Turns and generations are validated
 //! one by one, and only what other parts refer to stays in memory.
 
 use std::collections::{HashMap, HashSet};
@@ -17,7 +17,7 @@ pub fn check_chat(chat: &ArchivedChat) -> Result<(), String> {
     let mut check = ChatCheck::default();
     let at = |list: &str, number: usize| {
         let list = list.to_owned();
-        move |what: String| format!("{list}[{number}]: {what}")
+        move |problem: String| format!("{list}[{number}]: {problem}")
     };
     for (number, turn) in chat.turns.iter().enumerate() {
         check.check_turn(turn).map_err(at("turns", number))?;
@@ -69,8 +69,8 @@ pub(super) struct ChatCheck {
 const DUPLICATE_ID: &str = "its id is used twice";
 
 /// Fails if the list is already full.
-fn check_limit(there: usize, most: usize, list: &str) -> Result<(), String> {
-    if there < most { Ok(()) } else { Err(format!("at most {most} {list}")) }
+fn check_limit(count: usize, most: usize, list: &str) -> Result<(), String> {
+    if count < most { Ok(()) } else { Err(format!("at most {most} {list}")) }
 }
 
 impl ChatCheck {
@@ -189,7 +189,8 @@ impl ChatCheck {
     /// Completes the validation; returns the storage order of the branches. Dangling references in the chat row are
     /// redirected to existing rows, so that they do not cost the chat.
     pub fn finish(&self, chat: &mut Chat) -> Result<Vec<BranchLink>, String> {
-        let at = |list: &'static str, number: usize| move |what: &'static str| format!("{list}[{number}]: {what}");
+        let at =
+            |list: &'static str, number: usize| move |problem: &'static str| format!("{list}[{number}]: {problem}");
         let mut heads: HashMap<BranchId, TurnId> = HashMap::new();
         let mut replies = HashSet::new();
         for (number, turn) in self.turns.iter().enumerate() {

@@ -41,8 +41,8 @@ pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), 
     while let Some(next) = first {
         first = reading.walk(input, next, taker)?;
     }
-    match reading.untold.take().filter(|_| !reading.is_told) {
-        Some(why) => reading.tell(taker, IssueKind::Lost, String::new(), why),
+    match reading.unreported_damage.take().filter(|_| !reading.is_damage_reported) {
+        Some(reason) => reading.report(taker, IssueKind::Lost, String::new(), reason),
         None => Ok(()),
     }
 }
@@ -55,8 +55,8 @@ struct ArchiveReading {
     is_begun: bool,
     has_replacements: bool,
     /// Damage was reported; or damage was found in a list that another pass will report.
-    is_told: bool,
-    untold: Option<String>,
+    is_damage_reported: bool,
+    unreported_damage: Option<String>,
     /// It was reported that the rest is not read.
     is_cut: bool,
     /// Total size of the requests stored as deltas and their bases, in bytes.
@@ -65,15 +65,15 @@ struct ArchiveReading {
 
 impl ArchiveReading {
     /// Reports an issue of the named element, or of the whole file if the name is empty.
-    fn tell(
+    fn report(
         &mut self,
         taker: &mut dyn ImportSink,
-        what: IssueKind,
+        kind: IssueKind,
         conversation: String,
         text: String,
     ) -> Result<(), ImportError> {
         let place = IssueLocation { file: self.file.clone(), conversation, message: String::new() };
-        report_issue(taker, ImportIssue { kind: what, location: place, text })
+        report_issue(taker, ImportIssue { kind, location: place, text })
     }
 
     /// Scans the archive once and imports its lists from `next` on, as far as they are in order. Returns the first
@@ -95,17 +95,17 @@ impl ArchiveReading {
             if scan.into_source().has_replacements() && !self.has_replacements {
                 self.has_replacements = true;
                 let text = report::REPLACED.to_owned();
-                self.tell(taker, IssueKind::PutRight, String::new(), text)?;
+                self.report(taker, IssueKind::PutRight, String::new(), text)?;
             }
-            let (why, is_json) = match halted {
+            let (reason, is_json) = match halted {
                 Ok(()) => break,
-                Err(ReadHalt::Import(why)) => return Err(why),
+                Err(ReadHalt::Import(reason)) => return Err(reason),
                 Err(ReadHalt::Scan(ScanError::Spool(error))) => return Err(ImportError::Spool(error)),
                 Err(ReadHalt::Scan(ScanError::NotJson)) => (report::NOT_JSON_BEHIND.to_owned(), false),
                 Err(ReadHalt::Scan(ScanError::Truncated)) => (report::ENDS_WITHIN.to_owned(), true),
                 Err(ReadHalt::Scan(ScanError::Io(error))) => match import_error(error) {
-                    ImportError::Damaged(why) if self.is_begun => {
-                        self.tell_damage(&walk, next, report::damaged_from_here(&why), taker)?;
+                    ImportError::Damaged(reason) if self.is_begun => {
+                        self.report_damage(&walk, next, report::damaged_from_here(&reason), taker)?;
                         break;
                     }
                     other => return Err(other),
@@ -122,7 +122,7 @@ impl ArchiveReading {
             if !self.is_begun && mark.is_none() && !is_json {
                 return Err(ImportError::WrongFormat("JSON"));
             }
-            self.tell_damage(&walk, next, why, taker)?;
+            self.report_damage(&walk, next, reason, taker)?;
             start = match mark {
                 None => break,
                 Some((at, ResumePoint::List(_))) => (at, WalkStart::List),
@@ -130,7 +130,7 @@ impl ArchiveReading {
             };
             damages += 1;
             if damages == bounds::DAMAGES {
-                self.tell_cut(taker)?;
+                self.report_cut(taker)?;
                 break;
             }
         }
@@ -138,32 +138,32 @@ impl ArchiveReading {
     }
 
     /// Reports that nothing after this many damages is read.
-    fn tell_cut(&mut self, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
+    fn report_cut(&mut self, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
         if std::mem::replace(&mut self.is_cut, true) {
             return Ok(());
         }
         let text =
             format!("it is damaged in {} places: everything after the last of them was skipped", bounds::DAMAGES);
-        self.tell(taker, IssueKind::LeftOut, String::new(), text)
+        self.report(taker, IssueKind::LeftOut, String::new(), text)
     }
 
     /// Handles damage. Damage within a list is reported by the pass that imports the list, damage elsewhere by the
     /// first pass.
-    fn tell_damage(
+    fn report_damage(
         &mut self,
         walk: &ArchiveWalk,
         next: usize,
-        why: String,
+        reason: String,
         taker: &mut dyn ImportSink,
     ) -> Result<(), ImportError> {
         if walk.number.is_none() && (walk.is_skipping || next > 0) {
-            self.untold.get_or_insert(why);
+            self.unreported_damage.get_or_insert(reason);
             return Ok(());
         }
-        self.is_told = true;
+        self.is_damage_reported = true;
         // Only a damaged chat counts as a conversation that is left out.
-        let what = if walk.number.is_some() && walk.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
-        self.tell(taker, what, walk.label(""), why)
+        let kind = if walk.number.is_some() && walk.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
+        self.report(taker, kind, walk.label(""), reason)
     }
 }
 
@@ -233,7 +233,12 @@ impl ArchiveWalk {
                         self.read_elements(scan, reading, taker)?;
                     } else {
                         scan.skip_value()?;
-                        reading.tell(taker, IssueKind::Lost, LISTS[list].to_owned(), "it is not a list".to_owned())?;
+                        reading.report(
+                            taker,
+                            IssueKind::Lost,
+                            LISTS[list].to_owned(),
+                            "it is not a list".to_owned(),
+                        )?;
                     }
                 }
                 Some(list) => {
@@ -245,7 +250,7 @@ impl ArchiveWalk {
                 }
                 None if name == "damaged" => {
                     for one in read_damaged(scan)? {
-                        reading.tell(taker, one.kind, one.place, one.text)?;
+                        reading.report(taker, one.kind, one.place, one.text)?;
                     }
                 }
                 None => scan.skip_value()?,
@@ -287,16 +292,16 @@ impl ArchiveWalk {
                     chat.calls_without_request,
                     ByteSize(bounds::REASSEMBLED_BYTES)
                 );
-                reading.tell(taker, IssueKind::Lost, place, text)?;
+                reading.report(taker, IssueKind::Lost, place, text)?;
             }
             match item {
                 Ok(item) => match taker.take_archived(item) {
                     ControlFlow::Continue(()) => {}
                     ControlFlow::Break(()) => return Err(ImportError::Cancelled.into()),
                 },
-                Err(SkippedElement { title, why }) => {
-                    let what = if self.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
-                    reading.tell(taker, what, self.label(&title), why)?;
+                Err(SkippedElement { title, reason }) => {
+                    let kind = if self.at == CHATS { IssueKind::LeftOut } else { IssueKind::Lost };
+                    reading.report(taker, kind, self.label(&title), reason)?;
                 }
             }
         }
@@ -319,11 +324,11 @@ fn read_blob<R: BufRead>(
         Some(spool) => spool,
         None => spool.insert(open_spool(taker)?),
     };
-    let left_out = |why| SkippedElement { title: String::new(), why };
+    let left_out = |reason| SkippedElement { title: String::new(), reason };
     spool.clear();
     let spot = match spool.take(scan)? {
         Ok(spot) => spot,
-        Err(why) => return Ok(Err(left_out(why))),
+        Err(reason) => return Ok(Err(left_out(reason))),
     };
     match spool.read(spot) {
         Err(error) if error.is_io() => Err(ScanError::Spool(error.into()).into()),

@@ -135,7 +135,7 @@ impl RequestDelta {
     /// # Errors
     /// The base is too short for the delta, or the result is too long.
     pub fn apply(self, call: &mut ArchivedGeneration, before: &BaseRequest) -> Result<(), Error> {
-        let wrong = |why| Err(serde::de::Error::custom(why));
+        let wrong = |reason| Err(serde::de::Error::custom(reason));
         if self.request.head.saturating_add(self.request.tail).saturating_add(call.request.0.len())
             > bounds::REQUEST_BYTES
         {

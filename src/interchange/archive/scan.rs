@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn raw_value_marker_is_rejected() {
         let escaped = r"\u0024serde_json\u003a\u003aprivate\u003a:RawV\u0061lue";
-        for (name, is_told) in [
+        for (name, is_rejected) in [
             (LastString::PRIVATE, true),
             (escaped, true),
             ("$serde_json::private::RawValues", false),
@@ -314,7 +314,7 @@ mod tests {
         ] {
             for chunk in [1, 7, 4096] {
                 let text = format!(r#"{{"a": ["\"", {{ "{name}" : "[[1]]"}}]}}"#);
-                assert_eq!(scan(text.as_bytes(), chunk).skip_value().is_err(), is_told, "{name}, {chunk}");
+                assert_eq!(scan(text.as_bytes(), chunk).skip_value().is_err(), is_rejected, "{name}, {chunk}");
                 // The name is allowed as ordinary content.
                 let text = format!(r#"{{"a": ["{name}", 1], "b": "{name}"}}"#);
                 assert!(scan(text.as_bytes(), chunk).skip_value().is_ok(), "{name}, {chunk}");

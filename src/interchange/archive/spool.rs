@@ -67,9 +67,9 @@ impl Spool {
             }
             Ok(())
         })?;
-        if let Some(why) = too_much {
+        if let Some(reason) = too_much {
             held.clear();
-            return Ok(Err(why));
+            return Ok(Err(reason));
         }
         write_at(file, at + length - held.len() as u64, held).map_err(ScanError::Spool)?;
         if length != held.len() as u64 {

@@ -42,7 +42,7 @@ impl From<ImportError> for ReadHalt {
 /// An element that is left out: its title, if that was read, and the reason.
 pub(super) struct SkippedElement {
     pub title: String,
-    pub why: String,
+    pub reason: String,
 }
 
 /// A chat that is being spooled. The first error is kept, and the rest of the chat is skipped.
@@ -100,7 +100,7 @@ impl ChatSpooler {
             self.wrong = Some("it is not a chat".to_owned());
         }
         let title = self.title.clone();
-        Ok(self.finish(whole).map_err(|why| SkippedElement { title, why }))
+        Ok(self.finish(whole).map_err(|reason| SkippedElement { title, reason }))
     }
 
     fn read_member<R: BufRead>(&mut self, scan: &mut ArchiveScanner<R>, name: &str) -> Result<(), ReadHalt> {
@@ -154,7 +154,7 @@ impl ChatSpooler {
         self.wrong.get_or_insert(wrong);
     }
 
-    /// Reads a header member, which stands outside of the lists.
+    /// Reads a header member, which is outside of the lists.
     fn read_header<R: BufRead, T: DeserializeOwned>(
         &mut self,
         scan: &mut ArchiveScanner<R>,
@@ -165,7 +165,7 @@ impl ChatSpooler {
                 Ok(read) => return Ok(Some(read)),
                 Err(error) => self.set_error(format!("{name}: {error}")),
             },
-            Err(why) => self.set_error(format!("{name}: {why}")),
+            Err(reason) => self.set_error(format!("{name}: {reason}")),
         }
         Ok(None)
     }
@@ -193,10 +193,10 @@ impl ChatSpooler {
                     Err(error) => Err(error.to_string()),
                     Ok(read) => add(self, spot, read),
                 },
-                Err(why) => Err(why),
+                Err(reason) => Err(reason),
             };
-            if let Err(why) = taken {
-                self.set_error(format!("{name}[{number}]: {why}"));
+            if let Err(reason) = taken {
+                self.set_error(format!("{name}[{number}]: {reason}"));
             }
             number += 1;
         }
@@ -208,8 +208,8 @@ impl ChatSpooler {
         if let Some(name) = missing {
             self.set_error(format!("missing field `{name}`"));
         }
-        if let Some(why) = self.wrong {
-            return Err(why);
+        if let Some(reason) = self.wrong {
+            return Err(reason);
         }
         let mut chat = self.chat.ok_or("missing field `chat`")?;
         check_source(self.imported_from.as_ref())?;
@@ -307,7 +307,7 @@ pub(super) fn read_document<R: BufRead>(
                     let number = versions.len();
                     let taken = match spool.take(scan)? {
                         _ if number == bounds::VERSIONS => Err(format!("there are more than {number}")),
-                        Err(why) => Err(why),
+                        Err(reason) => Err(reason),
                         Ok(spot) => match spool.read::<ArchivedVersion>(spot) {
                             Err(error) if error.is_io() => return Err(ScanError::Spool(error.into()).into()),
                             Err(error) => Err(error.to_string()),
@@ -318,7 +318,7 @@ pub(super) fn read_document<R: BufRead>(
                             }
                         },
                     };
-                    wrong = taken.err().map(|why| format!("versions[{number}]: {why}"));
+                    wrong = taken.err().map(|reason| format!("versions[{number}]: {reason}"));
                 }
                 continue;
             }
@@ -335,16 +335,16 @@ pub(super) fn read_document<R: BufRead>(
                     Err(error) => drop(wrong.get_or_insert(format!("{name}: {error}"))),
                 },
                 Ok(_) => drop(wrong.get_or_insert(format!("{name}: it is too long"))),
-                Err(why) => drop(wrong.get_or_insert(format!("{name}: {why}"))),
+                Err(reason) => drop(wrong.get_or_insert(format!("{name}: {reason}"))),
             }
         }
     }
     let title = title_or_default(members.get("title"));
     let around = match wrong {
-        Some(why) => Err(why),
+        Some(reason) => Err(reason),
         None => serde_json::from_value(Value::Object(members)).map_err(|error| error.to_string()),
     };
-    Ok(around.map_err(|why| SkippedElement { title, why }).map(|around: DocumentHeader| {
+    Ok(around.map_err(|reason| SkippedElement { title, reason }).map(|around: DocumentHeader| {
         let DocumentHeader { id, title, kind, created_at, updated_at } = around;
         SpooledDocument { id, title, kind, created_at, updated_at, bytes, versions, spool }
     }))

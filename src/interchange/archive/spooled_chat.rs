@@ -222,11 +222,11 @@ mod tests {
     fn request_too_large_when_reassembled_is_left_out() {
         let spot = |length| SpoolRange { at: 0, length };
         let mut whole = 0;
-        let half = bounds::REASSEMBLED_BYTES / 2;
-        assert!(matches!(request_storage(spot(1), Some(spot(half)), &mut whole), RequestStorage::Delta(_)));
-        assert!(matches!(request_storage(spot(1), Some(spot(half)), &mut whole), RequestStorage::LeftOut));
+        let half_limit = bounds::REASSEMBLED_BYTES / 2;
+        assert!(matches!(request_storage(spot(1), Some(spot(half_limit)), &mut whole), RequestStorage::Delta(_)));
+        assert!(matches!(request_storage(spot(1), Some(spot(half_limit)), &mut whole), RequestStorage::LeftOut));
         assert!(
-            matches!(request_storage(spot(1), Some(spot(half - 2)), &mut whole), RequestStorage::Delta(_)),
+            matches!(request_storage(spot(1), Some(spot(half_limit - 2)), &mut whole), RequestStorage::Delta(_)),
             "a shorter one may be"
         );
         assert!(matches!(request_storage(spot(u64::MAX), None, &mut whole), RequestStorage::Whole));

@@ -81,9 +81,9 @@ impl ImportSink for CollectedItems {
 fn read_items(bytes: Vec<u8>) -> (CollectedItems, Result<(), ImportError>) {
     let mut input = Input::open("archive.json", Box::new(Cursor::new(bytes))).unwrap();
     assert_eq!(detect(&mut input).unwrap(), Some(ImportFormat::Turnleaf));
-    let mut heard = CollectedItems::default();
-    let read = crate::read(ImportFormat::Turnleaf, &mut input, &mut heard);
-    (heard, read)
+    let mut items = CollectedItems::default();
+    let read = crate::read(ImportFormat::Turnleaf, &mut input, &mut items);
+    (items, read)
 }
 
 /// Unwraps items that are all blobs.
@@ -205,13 +205,13 @@ fn archive_with_calls(calls: &[ArchivedGeneration]) -> String {
 
 /// Returns the generations of an archive's single chat, or the first reported issue.
 fn calls_of(text: String) -> Result<Vec<ArchivedGeneration>, String> {
-    let (heard, read) = read_items(text.into_bytes());
+    let (items, read) = read_items(text.into_bytes());
     read.unwrap();
-    if let Some(finding) = heard.findings.first() {
+    if let Some(finding) = items.findings.first() {
         return Err(finding.text.clone());
     }
     let mut calls = Vec::new();
-    for item in heard.items {
+    for item in items.items {
         let ArchiveItem::Chat(mut chat) = item else { panic!("it is no chat") };
         loop {
             let parts = chat.next_parts()?;
@@ -230,14 +230,14 @@ fn calls_of(text: String) -> Result<Vec<ArchivedGeneration>, String> {
 /// Returns generations of a growing chat by two models; the requests of one contain invalid UTF-8.
 fn calls_of_growing_chat() -> Vec<ArchivedGeneration> {
     let turn = fixtures::uuid(99).into();
-    let (mut said, mut named) = ("é".repeat(20_000).into_bytes(), vec![json!("a".repeat(9_000))]);
+    let (mut history, mut named) = ("é".repeat(20_000).into_bytes(), vec![json!("a".repeat(9_000))]);
     let mut calls = Vec::new();
     for number in 0..6 {
-        said.extend_from_slice(format!("message {number} ").as_bytes());
+        history.extend_from_slice(format!("message {number} ").as_bytes());
         // An é is split in the middle, so the delta is not valid UTF-8.
-        said.extend_from_slice(&[0xc3, 0xa9 + number]);
+        history.extend_from_slice(&[0xc3, 0xa9 + number]);
         named.push(json!(number));
-        let request = [&said[..], b"]}"].concat();
+        let request = [&history[..], b"]}"].concat();
         calls.push(call(2 * number, turn, "one", &request, json!({"turns": named, "not_sent": []})));
         calls.push(call(2 * number + 1, turn, "other", &[b"{", &request[..]].concat(), json!({"turns": named})));
     }
@@ -277,7 +277,7 @@ fn request_delta_without_usable_base_is_reported() {
     let (head, rest) = text.split_at(text.find(&after(first)).unwrap() + 1);
     let third_after = |id| format!("{head}{}", rest.replacen(&after(first), &after(id), 1));
     let not_whole = "its base is missing, incomplete or comes later";
-    for (text, why) in [
+    for (text, reason) in [
         (text.replacen(&after(first), &after(fixtures::uuid(77)), 1), format!("generations[2]: {not_whole}")),
         (text.replacen(&after(first), &after(third), 1), format!("generations[2]: {not_whole}")),
         (third_after(third), format!("generations[4]: {not_whole}")),
@@ -288,8 +288,8 @@ fn request_delta_without_usable_base_is_reported() {
             "generations: the full request is too long".to_owned(),
         ),
     ] {
-        let told = calls_of(text).unwrap_err();
-        assert!(told.starts_with(&why), "{told}");
+        let reported = calls_of(text).unwrap_err();
+        assert!(reported.starts_with(&reason), "{reported}");
     }
     // A base of another model is valid, too, if it is long enough.
     assert!(calls_of(third_after(second)).is_ok());
@@ -330,18 +330,18 @@ fn oversized_request_is_no_base_and_least_recently_used_base_is_evicted() {
         let letter = b'a' + u8::try_from(model.len()).unwrap();
         call(number, turn, model, &vec![letter; length], json!({"turns": []}))
     };
-    let half = bounds::DELTA_BASE_BYTES / 2 - 10;
+    let half_limit = bounds::DELTA_BASE_BYTES / 2 - 10;
     let after = |calls: &[ArchivedGeneration]| archive_with_calls(calls).matches("\"after\":").count();
     let heavy = bounds::DELTA_BASE_BYTES + 1;
-    assert_eq!(after(&[of(0, "a", half), of(1, "b-", heavy), of(2, "b-", heavy), of(3, "a", half)]), 1);
+    assert_eq!(after(&[of(0, "a", half_limit), of(1, "b-", heavy), of(2, "b-", heavy), of(3, "a", half_limit)]), 1);
     // The third base evicts the least recently used one.
     let calls = [
-        of(0, "a", half),
-        of(1, "b-", half),
-        of(2, "a", half),
-        of(3, "c--", half),
-        of(4, "a", half),
-        of(5, "b-", half),
+        of(0, "a", half_limit),
+        of(1, "b-", half_limit),
+        of(2, "a", half_limit),
+        of(3, "c--", half_limit),
+        of(4, "a", half_limit),
+        of(5, "b-", half_limit),
     ];
     assert_eq!(after(&calls), 2);
 }
@@ -399,15 +399,15 @@ fn with_list_order(archive: &str, order: [&str; 3]) -> String {
 
 /// Returns the imported blobs, documents and chats by the ends of their names, and the locations of the issues.
 fn read_titles(text: &str) -> (Vec<String>, Vec<String>) {
-    let (heard, read) = read_items(text.as_bytes().to_vec());
+    let (items, read) = read_items(text.as_bytes().to_vec());
     read.unwrap();
     let name = |item: &ArchiveItem| match item {
         ArchiveItem::Blob(blob) => blob.sha256[..1].to_owned(),
         ArchiveItem::Document(document) => document.title.clone(),
         ArchiveItem::Chat(chat) => chat.chat.title.clone(),
     };
-    let told = |finding: &ImportIssue| format!("{}: {}", finding.location.conversation, finding.text);
-    (heard.items.iter().map(name).collect(), heard.findings.iter().map(told).collect())
+    let describe = |finding: &ImportIssue| format!("{}: {}", finding.location.conversation, finding.text);
+    (items.items.iter().map(name).collect(), items.findings.iter().map(describe).collect())
 }
 
 const ALL: [&str; 7] = ["0", "1", "Document 1", "Document 2", "One", "Two", "Three"];
@@ -445,7 +445,7 @@ fn damaged_elements_are_reported_and_rest_is_read() {
     let a_quote = second + whole[second..].find("\"title\":\"Two\"").unwrap();
     let a_list = second + whole[second..].find("\"exchanges\":[").unwrap() + "\"exchanges\":".len();
     let without = |at: usize| format!("{}{}", &whole[..at], &whole[at + 1..]);
-    for (text, missing, told) in [
+    for (text, missing, issue) in [
         // A list that is not a list, and one that is invalid JSON.
         (
             broken(documents, "\n\"documents\":null"),
@@ -460,9 +460,9 @@ fn damaged_elements_are_reported_and_rest_is_read() {
         (without(a_quote), &["Two"], "chats 2: "),
         (without(a_list), &["Two"], "chats 2: the rest is not JSON"),
     ] {
-        let (came, of) = read_titles(&text);
-        assert_eq!(came, all_except(missing), "{told}");
-        assert!(of.len() == 1 && of[0].starts_with(told), "{told}: {of:?}");
+        let (imported, of) = read_titles(&text);
+        assert_eq!(imported, all_except(missing), "{issue}");
+        assert!(of.len() == 1 && of[0].starts_with(issue), "{issue}: {of:?}");
     }
 }
 
@@ -474,14 +474,14 @@ fn reordered_lists_are_read_when_one_is_damaged() {
         // The last list is truncated within its second element.
         let (last, missing) = if order[2] == "blobs" { ("{\"sha256\":\"1", "1") } else { ("Document 2", "Document 2") };
         let cut = turned.find(last).unwrap() + 3;
-        let (some, told) = read_titles(&turned[..cut]);
+        let (some, issues) = read_titles(&turned[..cut]);
         assert_eq!(some, all_except(&[missing]), "{order:?}");
-        assert_eq!(told, [format!("{} 2: the file ends in the middle of it", order[2])]);
+        assert_eq!(issues, [format!("{} 2: the file ends in the middle of it", order[2])]);
         // The second chat has lost the quote at the end of its title, wherever the list of chats is.
         let at = turned.find("\"title\":\"Two").unwrap() + "\"title\":\"Two".len();
-        let (some, told) = read_titles(&format!("{}{}", &turned[..at], &turned[at + 1..]));
+        let (some, issues) = read_titles(&format!("{}{}", &turned[..at], &turned[at + 1..]));
         assert_eq!(some, all_except(&["Two"]), "{order:?}");
-        assert!(told.len() == 1 && told[0].starts_with("chats 2"), "{told:?}");
+        assert!(issues.len() == 1 && issues[0].starts_with("chats 2"), "{issues:?}");
     }
 }
 
@@ -516,13 +516,13 @@ fn rest_after_too_many_damages_is_skipped_and_reported() {
         let text = String::from_utf8(writer.finish().unwrap()).unwrap();
         // An extra character follows each element but the last.
         let text = text.replace(",\n{\"sha256\"", "},\n{\"sha256\"");
-        let (some, told) = read_titles(&text);
+        let (some, issues) = read_titles(&text);
         let is_cut = damages == bounds::DAMAGES;
-        let what = (some.len(), told.len(), told.last().unwrap().contains("damaged in 100 places"));
+        let outcome = (some.len(), issues.len(), issues.last().unwrap().contains("damaged in 100 places"));
         assert_eq!(
-            what,
+            outcome,
             (if is_cut { damages } else { damages + 1 }, damages + usize::from(is_cut), is_cut),
-            "{told:?}"
+            "{issues:?}"
         );
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageEnding, MessageFile, PieceBody};
 use crate::domain::sources::is_web_url;
 use crate::fields::{count, first_text, id, list, text};
-use crate::message_builder::{SOURCE_SAYS_FAILED, attachment_body, call_body, resolve_address};
+use crate::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, resolve_address};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
@@ -36,7 +36,7 @@ fn add_part(message: &mut ImportedMessage, fragment: &Value, part: &Value, notes
                 message.ending = MessageEnding::Cancelled;
             }
         }
-        "error" => message.add_failure(text(part, "error").unwrap_or(SOURCE_SAYS_FAILED)),
+        "error" => message.add_failure(text(part, "error").unwrap_or(FAILED_IN_SOURCE)),
         "ma" => {
             let text = text(part, "aText").unwrap_or_default();
             let is_hidden = !list(part, "redactedData").is_empty();
@@ -213,11 +213,11 @@ mod tests {
     fn utf16_offsets_become_scalar_offsets() {
         let units = Utf16Offsets::new("a💡b");
         let table = [((0, 1), Some((0, 1))), ((1, 3), Some((1, 2))), ((3, 4), Some((2, 3))), ((0, 4), Some((0, 3)))];
-        for (told, expected) in table {
-            assert_eq!(units.scalar_range(told), expected, "{told:?}");
+        for (range, expected) in table {
+            assert_eq!(units.scalar_range(range), expected, "{range:?}");
         }
-        for told in [(0, 5), (1, 1), (3, 1), (9, 12)] {
-            assert_eq!(units.scalar_range(told), None, "{told:?}");
+        for range in [(0, 5), (1, 1), (3, 1), (9, 12)] {
+            assert_eq!(units.scalar_range(range), None, "{range:?}");
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct TurnBlockBuilder<'m, 's> {
     pub context: &'s BuildContext<'s>,
     /// The turns above, nearest first; a result may answer their calls.
     pub path: Vec<&'s Turn>,
-    pub tell: &'m mut dyn FnMut(IssueKind, String),
+    pub report_issue: &'m mut dyn FnMut(IssueKind, String),
 }
 
 /// Returns the first non-blank text of a message.
@@ -78,8 +78,11 @@ impl TurnBlockBuilder<'_, '_> {
                 }
                 (PieceBody::Sources(list), Role::Assistant) => self.add_sources(&mut blocks, piece, list),
                 (body, role) => {
-                    let (what, role) = (body_label(body), role.as_str());
-                    (self.tell)(IssueKind::Lost, format!("{what} in a message of the {role} cannot be imported"));
+                    let (label, role) = (body_label(body), role.as_str());
+                    (self.report_issue)(
+                        IssueKind::Lost,
+                        format!("{label} in a message of the {role} cannot be imported"),
+                    );
                 }
             }
         }
@@ -105,10 +108,10 @@ impl TurnBlockBuilder<'_, '_> {
         let parent = match (found, role) {
             (Some(call), _) => call,
             (None, Role::User) => {
-                return (self.tell)(IssueKind::Lost, format!("a result of `{name}` has no earlier tool call"));
+                return (self.report_issue)(IssueKind::Lost, format!("a result of `{name}` has no earlier tool call"));
             }
             (None, _) => {
-                (self.tell)(
+                (self.report_issue)(
                     IssueKind::PutRight,
                     format!("the tool call for the result of `{name}` is missing: one was added"),
                 );
@@ -139,7 +142,7 @@ impl TurnBlockBuilder<'_, '_> {
         let content = match (self.message.role, content) {
             (Role::User, _) | (_, Content::Text { .. }) | (Role::Assistant, Content::Image { .. }) => content.clone(),
             (role, _) => {
-                (self.tell)(IssueKind::Lost, format!("messages of the {} cannot have files", role.as_str()));
+                (self.report_issue)(IssueKind::Lost, format!("messages of the {} cannot have files", role.as_str()));
                 Content::text(format!("[{}]", file.name))
             }
         };
@@ -164,7 +167,7 @@ impl TurnBlockBuilder<'_, '_> {
         });
         match sources::sources_content(given) {
             Some(fields) => drop(self.add(blocks, piece, Content::Other(fields))),
-            None => (self.tell)(IssueKind::Lost, "its sources have no URLs".to_owned()),
+            None => (self.report_issue)(IssueKind::Lost, "its sources have no URLs".to_owned()),
         }
     }
 

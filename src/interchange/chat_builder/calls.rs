@@ -37,7 +37,7 @@ pub(super) fn add_missing_results(
     handed: &HashSet<BlockId>,
     source_id: &str,
     soil: &BuildContext<'_>,
-    tell: &mut dyn FnMut(String),
+    report_issue: &mut dyn FnMut(String),
 ) {
     let answered: HashSet<BlockId> = turn.blocks.iter().filter_map(|block| block.parent_block_id).collect();
     let mut made = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn add_missing_results(
             continue;
         }
         *status = ToolStatus::Cancelled;
-        tell(format!("the tool call `{tool_name}` has no result: imported as stopped"));
+        report_issue(format!("the tool call `{tool_name}` has no result: imported as stopped"));
         let content = Content::ToolResult {
             tool_use_id: tool_use_id.clone(),
             tool_name: tool_name.clone(),

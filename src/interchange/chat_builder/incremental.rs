@@ -35,13 +35,13 @@ pub struct ExistingTurn {
 /// that are left out. The `ord` is assigned when they are stored.
 pub fn collect_additions(
     grown: &ArchivedChat,
-    here: &ExistingChat,
+    existing: &ExistingChat,
     id: &dyn Fn(&str) -> Uuid,
 ) -> (ArchivedChat, usize) {
-    let mut growth = AdditionsBuilder::new(grown, here);
+    let mut growth = AdditionsBuilder::new(grown, existing);
     let mut behind = 0;
     for turn in &grown.turns {
-        let is_known = here.turns.contains_key(&turn.id) || here.deleted.contains(&turn.id);
+        let is_known = existing.turns.contains_key(&turn.id) || existing.deleted.contains(&turn.id);
         if !is_known && growth.add(turn, id).is_none() {
             behind += 1;
         }
@@ -71,9 +71,9 @@ struct AdditionsBuilder<'g> {
 }
 
 impl<'g> AdditionsBuilder<'g> {
-    fn new(grown: &'g ArchivedChat, here: &ExistingChat) -> Self {
+    fn new(grown: &'g ArchivedChat, existing: &ExistingChat) -> Self {
         let mut children: HashMap<Option<TurnId>, usize> = HashMap::new();
-        for place in here.turns.values() {
+        for place in existing.turns.values() {
             *children.entry(place.prev_turn_id).or_default() += 1;
         }
         let empty = ArchivedChat {
@@ -87,11 +87,11 @@ impl<'g> AdditionsBuilder<'g> {
         Self {
             locks: grown.branches.iter().map(|of| (of.branch.id, &of.branch.lock)).collect(),
             exchanges: grown.exchanges.iter().map(|exchange| (exchange.id, exchange)).collect(),
-            places: here.turns.clone(),
+            places: existing.turns.clone(),
             children,
-            names: here.branches.values().map(|(name, ..)| name.clone()).collect(),
-            heads: here.branches.iter().map(|(id, (_, lock, head))| (*id, (lock.clone(), *head))).collect(),
-            begun: here.turns.values().map(|place| place.exchange_id).collect(),
+            names: existing.branches.values().map(|(name, ..)| name.clone()).collect(),
+            heads: existing.branches.iter().map(|(id, (_, lock, head))| (*id, (lock.clone(), *head))).collect(),
+            begun: existing.turns.values().map(|place| place.exchange_id).collect(),
             opened: HashSet::new(),
             blocks: HashSet::new(),
             added: empty,

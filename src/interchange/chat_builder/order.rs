@@ -29,12 +29,12 @@ impl KeptMessages {
     }
 
     /// Drops messages; the caller drops their descendants as well.
-    pub fn retain(&mut self, stays: impl Fn(usize) -> bool) {
-        self.order.retain(|at| stays(*at));
-        self.parents.retain(|at, _| stays(*at));
-        self.children.retain(|at, _| at.is_none_or(&stays));
-        self.children.values_mut().for_each(|children| children.retain(|at| stays(*at)));
-        self.shown = self.shown.filter(|at| stays(*at));
+    pub fn retain(&mut self, is_kept: impl Fn(usize) -> bool) {
+        self.order.retain(|at| is_kept(*at));
+        self.parents.retain(|at, _| is_kept(*at));
+        self.children.retain(|at, _| at.is_none_or(&is_kept));
+        self.children.values_mut().for_each(|children| children.retain(|at| is_kept(*at)));
+        self.shown = self.shown.filter(|at| is_kept(*at));
     }
 
     /// Returns the first reply to a message.

@@ -30,25 +30,28 @@ fn placeholder_content() -> Content {
 }
 
 /// Returns the turns whose content at the source differs from the stored one. The turns are built with
-/// [`placeholder_files`]; `said` holds the stored contents of each turn as JSON.
-pub fn turns_changed_at_source(grown: &[Turn], said: &HashMap<TurnId, Vec<String>>) -> Vec<TurnId> {
+/// [`placeholder_files`]; `stored` holds the stored contents of each turn as JSON.
+pub fn turns_changed_at_source(grown: &[Turn], stored: &HashMap<TurnId, Vec<String>>) -> Vec<TurnId> {
     // System messages are skipped: their files became text, which depends on the file contents.
     let turns = grown.iter().filter(|turn| turn.role != Role::System);
-    turns.filter(|turn| said.get(&turn.id).is_some_and(|here| !is_same(turn, here))).map(|turn| turn.id).collect()
+    turns
+        .filter(|turn| stored.get(&turn.id).is_some_and(|contents| !is_same(turn, contents)))
+        .map(|turn| turn.id)
+        .collect()
 }
 
-fn is_same(turn: &Turn, here: &[String]) -> bool {
-    let here: Vec<Value> =
-        here.iter().filter_map(|text| serde_json::from_str(text).ok()).map(without_call_status).collect();
-    let mut here = here.iter().filter(|content| !is_placeholder_result(content));
+fn is_same(turn: &Turn, stored: &[String]) -> bool {
+    let stored: Vec<Value> =
+        stored.iter().filter_map(|text| serde_json::from_str(text).ok()).map(without_call_status).collect();
+    let mut stored = stored.iter().filter(|content| !is_placeholder_result(content));
     let any = serde_json::to_value(placeholder_content()).unwrap_or_default();
     // Both sides pass through text, because parsing a number again may change its last digit.
     let text = |content: &Content| serde_json::to_string(content).ok();
-    let there = turn.blocks.iter().filter_map(|block| text(&block.content));
-    let there = there.filter_map(|text| serde_json::from_str(&text).ok()).map(without_call_status);
-    let mut there = there.filter(|content| !is_placeholder_result(content));
-    let are_same = there.all(|content| here.next().is_some_and(|here| content == any || *here == content));
-    are_same && here.next().is_none()
+    let imported = turn.blocks.iter().filter_map(|block| text(&block.content));
+    let imported = imported.filter_map(|text| serde_json::from_str(&text).ok()).map(without_call_status);
+    let mut imported = imported.filter(|content| !is_placeholder_result(content));
+    let are_same = imported.all(|content| stored.next().is_some_and(|stored| content == any || *stored == content));
+    are_same && stored.next().is_none()
 }
 
 /// Removes the call status, which follows from the result and is not part of the source.

@@ -69,7 +69,7 @@ fn check(chat: &ArchivedChat) {
             assert_eq!(turn.provider_used.as_ref(), Some(&locks[&turn.branch_id].provider), "I3");
             assert_eq!(turn.model_used.as_ref(), Some(&locks[&turn.branch_id].model), "I3");
             assert!(!turn.blocks.is_empty() || turn.status == TurnStatus::Cancelled, "I8: something to see");
-            assert_eq!(turn.status == TurnStatus::Error, turn.error.is_some(), "R5: it says why");
+            assert_eq!(turn.status == TurnStatus::Error, turn.error.is_some(), "R5: it has an error");
         }
     }
     for turn in &chat.turns {
@@ -185,9 +185,9 @@ fn thinking_mode_is_inferred_and_results_find_their_calls() {
         })
         .collect();
     assert_eq!(statuses, [ToolStatus::Failed, ToolStatus::Cancelled, ToolStatus::Done]);
-    let told: Vec<_> = findings.iter().map(|finding| (finding.kind, finding.text.as_str())).collect();
+    let issues: Vec<_> = findings.iter().map(|finding| (finding.kind, finding.text.as_str())).collect();
     assert_eq!(
-        told,
+        issues,
         [
             (IssueKind::PutRight, "the tool call for the result of `search` is missing: one was added"),
             (IssueKind::PutRight, "the tool call `search` has no result: imported as stopped"),
@@ -212,22 +212,22 @@ fn failed_stopped_and_empty_replies_keep_their_status() {
     assert_eq!((&statuses[..4], statuses[4]), (expected.as_slice(), TurnStatus::Error));
     let failed = &chat.turns[1];
     assert!(matches!(&failed.blocks[1].content, Content::Text { is_error: true, .. }));
-    let told = |turn: &Turn| {
+    let failure_message = |turn: &Turn| {
         let error = turn.error.as_ref().unwrap();
         (error.message.clone(), error.detail.clone().unwrap_or_default())
     };
-    assert_eq!(told(failed), ("overloaded".to_owned(), "overloaded".to_owned()));
+    assert_eq!(failure_message(failed), ("overloaded".to_owned(), "overloaded".to_owned()));
     assert_eq!(chat.turns[4].blocks[0].content, Content::Text { text: "no such model".into(), is_error: true });
-    for (why, message) in [
+    for (reason, message) in [
         (" \nfirst\nsecond", "first"),
         ("", "This reply had failed in the source."),
         ("This reply had failed in the source.", "This reply had failed in the source."),
     ] {
         let mut failed = self::message(1, Some(0), Role::Assistant, vec![]);
-        failed.ending = MessageEnding::Failed(why.into());
+        failed.ending = MessageEnding::Failed(reason.into());
         let question = self::message(0, None, Role::User, vec![text("?")]);
         let (chat, _) = build_from_messages(vec![question, failed]);
-        assert_eq!(told(&chat.turns[1]).0, message);
+        assert_eq!(failure_message(&chat.turns[1]).0, message);
         assert_eq!(chat.turns[1].blocks[0].content, Content::Text { text: message.into(), is_error: true });
     }
 }
@@ -259,7 +259,7 @@ fn out_of_range_texts_and_times_are_clamped() {
 /// Builds a conversation of messages at these seconds; returns the times of its turns, the start of the chat, and the
 /// issues.
 fn times(conversation: Option<i64>, messages: &[Option<i64>]) -> (Vec<i64>, i64, Vec<String>) {
-    let said = |(number, at): (usize, &Option<i64>)| {
+    let timed_message = |(number, at): (usize, &Option<i64>)| {
         let role = if number % 2 == 0 { Role::User } else { Role::Assistant };
         let of = message(number, number.checked_sub(1), role, vec![text("a")]);
         ImportedMessage { created_at: at.map(fixtures::time), ..of }
@@ -268,36 +268,36 @@ fn times(conversation: Option<i64>, messages: &[Option<i64>]) -> (Vec<i64>, i64,
         source_id: "c".into(),
         title: "A chat".into(),
         created_at: conversation.map(fixtures::time),
-        messages: messages.iter().enumerate().map(said).collect(),
+        messages: messages.iter().enumerate().map(timed_message).collect(),
         ..Default::default()
     };
     let mut findings = Vec::new();
     let chat = build_chat(&conversation, &build_context(HashMap::new()), &mut |finding| findings.push(finding));
     check(&chat);
     let seconds = |at: DateTime<Utc>| (at - fixtures::time(0)).num_seconds();
-    let told = findings.into_iter().map(|finding| format!("{} {}", finding.location.message, finding.text)).collect();
-    (chat.turns.iter().map(|turn| seconds(turn.created_at)).collect(), seconds(chat.chat.created_at), told)
+    let issues = findings.into_iter().map(|finding| format!("{} {}", finding.location.message, finding.text)).collect();
+    (chat.turns.iter().map(|turn| seconds(turn.created_at)).collect(), seconds(chat.chat.created_at), issues)
 }
 
 #[test]
 fn message_dates_take_precedence_over_conversation_dates() {
     let moved = "its date is before that of the previous message, or in the future: it was adjusted";
-    let untold: [&str; 0] = [];
+    let no_issues: [&str; 0] = [];
     // The conversation has no date, one after its messages, or one in the future.
     for conversation in [None, Some(5_000), Some(20_000)] {
-        let (turns, begun, told) = times(conversation, &[Some(100), Some(200), None, Some(300)]);
+        let (turns, begun, issues) = times(conversation, &[Some(100), Some(200), None, Some(300)]);
         assert_eq!((turns.as_slice(), begun), ([100, 200, 200, 300].as_slice(), 100));
-        assert_eq!(told, untold);
+        assert_eq!(issues, no_issues);
     }
-    let (turns, begun, told) = times(Some(50), &[None, Some(200)]);
+    let (turns, begun, issues) = times(Some(50), &[None, Some(200)]);
     assert_eq!((turns.as_slice(), begun), ([50, 200].as_slice(), 50));
-    assert_eq!(told, untold);
+    assert_eq!(issues, no_issues);
     // Without any date the current time is used.
     assert_eq!(times(None, &[None, None]), (vec![10_000; 2], 10_000, vec![]));
     // An impossible date affects only its own message.
-    let (turns, begun, told) = times(None, &[Some(100), Some(20_000), Some(200), Some(150), Some(90)]);
+    let (turns, begun, issues) = times(None, &[Some(100), Some(20_000), Some(200), Some(150), Some(90)]);
     assert_eq!((turns.as_slice(), begun), ([100, 100, 200, 200, 200].as_slice(), 90));
-    assert_eq!(told, [format!("m1 {moved} (3 times)")]);
+    assert_eq!(issues, [format!("m1 {moved} (3 times)")]);
 }
 
 #[test]
@@ -317,13 +317,13 @@ fn reply_without_model_takes_conversation_model_and_chat_flags_are_kept() {
         title: "A chat".into(),
         ..Default::default()
     };
-    let mut told = Vec::new();
-    let chat = build_chat(&conversation, &build_context(HashMap::new()), &mut |finding| told.push(finding.text));
+    let mut issues = Vec::new();
+    let chat = build_chat(&conversation, &build_context(HashMap::new()), &mut |finding| issues.push(finding.text));
     let since = Some(chat.chat.updated_at);
     assert_eq!((chat.chat.pinned_at, chat.chat.archived_at), (since, since));
     let models: Vec<_> = chat.turns.iter().filter_map(|turn| turn.model_used.as_deref()).collect();
     assert_eq!(models, ["o3", "gpt-4o"]);
-    assert_eq!(told, [""; 0]);
+    assert_eq!(issues, [""; 0]);
 }
 
 #[test]
@@ -442,12 +442,12 @@ fn new_turns_are_added_below_existing_ones() {
     assert_ne!(of(5).branch_id, main, "another model, too, from its question on");
     assert_eq!((of(5).branch_id, of(5).exchange_id), (of(6).branch_id, of(6).exchange_id));
     // Additions below a deleted turn are left out.
-    let mut here = existing_chat(&chat);
+    let mut existing = existing_chat(&chat);
     for number in 3..7 {
-        here.turns.remove(&of(number).id);
+        existing.turns.remove(&of(number).id);
     }
-    here.deleted.insert(of(3).id);
-    let (added, behind) = incremental::collect_additions(&now, &here, &id);
+    existing.deleted.insert(of(3).id);
+    let (added, behind) = incremental::collect_additions(&now, &existing, &id);
     assert_eq!((added.turns.len(), behind), (1, 2));
 }
 
@@ -498,7 +498,7 @@ fn chat_with_too_many_branches_is_cut_and_its_archive_reads_back() {
     let chat = build_chat(&conversation, &build_context(HashMap::new()), &mut |finding| findings.push(finding));
     assert_eq!((chat.branches.len(), chat.turns.len()), (most, 2 * most));
     assert_eq!(crate::archive::check_chat(&chat), Ok(()));
-    let told: Vec<&str> = findings.iter().map(|finding| finding.location.message.as_str()).collect();
-    assert_eq!((told, findings[0].kind), (vec![format!("m{}", 2 * most).as_str()], IssueKind::LeftOut));
+    let reported: Vec<&str> = findings.iter().map(|finding| finding.location.message.as_str()).collect();
+    assert_eq!((reported, findings[0].kind), (vec![format!("m{}", 2 * most).as_str()], IssueKind::LeftOut));
     assert!(findings[0].text.contains("6 messages"), "{}", findings[0].text);
 }

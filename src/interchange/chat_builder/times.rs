@@ -16,14 +16,14 @@ pub(super) struct MessageTimes {
 
 impl MessageTimes {
     pub fn new(conversation: &Conversation, now: DateTime<Utc>) -> Self {
-        let said = conversation.messages.iter().map(|message| message.created_at);
+        let dates = conversation.messages.iter().map(|message| message.created_at);
         let begun =
-            said.chain([conversation.created_at]).filter_map(|at| time_not_in_future(at, now)).min().unwrap_or(now);
+            dates.chain([conversation.created_at]).filter_map(|at| time_not_in_future(at, now)).min().unwrap_or(now);
         Self { started_at: begun, now, moved: None }
     }
 
     /// Returns the time of a message: its own, unless that is in the future or before `above`, the time of its
-    /// parent; then that of the parent. A child is never older than its parent, whatever the source's clocks said.
+    /// parent; then that of the parent. A child is never older than its parent, whatever the source's clocks recorded.
     pub fn time_of(&mut self, message: &ImportedMessage, above: Option<DateTime<Utc>>) -> DateTime<Utc> {
         let floor = above.unwrap_or(self.started_at);
         let own = time_not_in_future(message.created_at, self.now).filter(|own| *own >= floor);

@@ -78,19 +78,19 @@ pub(crate) fn set_thinking_durations(
             continue;
         }
         let mut above = Some(at);
-        let mut is_told = false;
+        let mut is_recorded = false;
         for _ in 0..STEPS {
-            let Some(here) = above else { break };
-            is_told = set_last_thinking_duration(&mut nodes[here], duration);
-            if is_told {
+            let Some(current) = above else { break };
+            is_recorded = set_last_thinking_duration(&mut nodes[current], duration);
+            if is_recorded {
                 break;
             }
-            if nodes[here].message.as_ref().is_some_and(|message| message.role == Role::User) {
+            if nodes[current].message.as_ref().is_some_and(|message| message.role == Role::User) {
                 break;
             }
-            above = nodes[here].parent.as_ref().and_then(|parent| index.get(parent)).copied();
+            above = nodes[current].parent.as_ref().and_then(|parent| index.get(parent)).copied();
         }
-        if !is_told {
+        if !is_recorded {
             let text = "the reasoning time is not imported because the reasoning is not in the export";
             notes.add(IssueKind::Lost, &nodes[at].id, text);
         }

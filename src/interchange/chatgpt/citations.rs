@@ -1,7 +1,7 @@
 //! Extracts the citation marks of a reply's text into sources with their ranges.
 //!
 //! Confirmed: a `content_references` member has `matched_text`, `start_idx`, `end_idx`, `type`, `alt`, `items` or
-//! `sources`; a mark in the text stands between U+E200 and U+E201; a `citations` member has `start_ix`, `end_ix` and
+//! `sources`; a mark in the text is enclosed in U+E200 and U+E201; a `citations` member has `start_ix`, `end_ix` and
 //! `metadata`; offsets count code points of the stored text. Inferred: a mark refers to the preceding line or the
 //! part of it since the last mark (the export contains a position, not a range).
 
@@ -119,9 +119,9 @@ impl<'t> CharOffsets<'t> {
     fn find(&self, of: &Value, start: &str, end: &str) -> Option<(usize, usize)> {
         let matched = of.get("matched_text").and_then(Value::as_str).unwrap_or_default();
         let place = |name: &str| self.starts.get(usize::try_from(fields::count(of, name)?).ok()?).copied();
-        let said = place(start).zip(place(end)).filter(|(start, end)| start < end);
+        let stated = place(start).zip(place(end)).filter(|(start, end)| start < end);
         let is_mark = |words: &str| words.contains(MARK) || (words.starts_with('【') && words.ends_with('】'));
-        match said {
+        match stated {
             Some((start, end)) if is_mark(matched) && &self.text[start..end] == matched => Some((start, end)),
             _ if is_mark(matched) && !self.room.allows_bytes(self.text.len()) => None,
             _ if is_mark(matched) => self.text.find(matched).map(|at| (at, at + matched.len())),

@@ -187,7 +187,7 @@ impl MessageContent<'_> {
         let name = attached.and_then(|attached| fields::text(attached, "name"));
         let mime = attached.and_then(|attached| fields::first_text(attached, &["mime_type", "mimeType"]));
         let file = self.assets.file(pointer, name, mime);
-        self.tell_absent(&file.bytes, "a picture", notes);
+        self.report_absent(&file.bytes, "a picture", notes);
         Some(PieceBody::Picture { file, alt: alt.to_owned() })
     }
 
@@ -198,7 +198,7 @@ impl MessageContent<'_> {
             None => "",
         };
         let file = self.assets.file(pointer, None, Some(mime).filter(|mime| !mime.is_empty()));
-        self.tell_absent(&file.bytes, "a recording", notes);
+        self.report_absent(&file.bytes, "a recording", notes);
         Some(PieceBody::Attachment { file })
     }
 
@@ -219,15 +219,15 @@ impl MessageContent<'_> {
                 continue;
             }
             let file = self.assets.file(id, name, fields::first_text(attached, &["mime_type", "mimeType"]));
-            self.tell_absent(&file.bytes, "a file", notes);
+            self.report_absent(&file.bytes, "a file", notes);
             bodies.push(PieceBody::Attachment { file });
         }
         bodies
     }
 
-    fn tell_absent(&self, bytes: &crate::conversation::FileBytes, what: &str, notes: &mut ConversationNotes) {
+    fn report_absent(&self, bytes: &crate::conversation::FileBytes, label: &str, notes: &mut ConversationNotes) {
         if matches!(bytes, crate::conversation::FileBytes::Absent(_)) {
-            notes.add(IssueKind::Lost, self.id, format!("{what} is not in the export"));
+            notes.add(IssueKind::Lost, self.id, format!("{label} is not in the export"));
         }
     }
 
@@ -274,10 +274,10 @@ impl MessageContent<'_> {
             }
         }
         let run = self.metadata.get("aggregate_result");
-        for drawn in run.map(|run| fields::list(run, "messages")).unwrap_or_default() {
-            if let Some(pointer) = fields::text(drawn, "image_url") {
+        for message in run.map(|run| fields::list(run, "messages")).unwrap_or_default() {
+            if let Some(pointer) = fields::text(message, "image_url") {
                 let file = self.assets.file(pointer, None, None);
-                self.tell_absent(&file.bytes, "a picture", notes);
+                self.report_absent(&file.bytes, "a picture", notes);
                 others.push(PieceBody::Picture { file, alt: String::new() });
             }
         }

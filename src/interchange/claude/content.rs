@@ -90,7 +90,7 @@ impl Reader<'_> {
             "thinking" => {
                 let text = fields::text(block, "thinking").unwrap_or_default().to_owned();
                 let title =
-                    fields::list(block, "summaries").iter().rev().find_map(|said| fields::text(said, "summary"));
+                    fields::list(block, "summaries").iter().rev().find_map(|summary| fields::text(summary, "summary"));
                 let title = title.map(str::to_owned);
                 let time =
                     started.zip(stopped).and_then(|(from, to)| u64::try_from((to - from).num_milliseconds()).ok());
@@ -225,8 +225,9 @@ impl Reader<'_> {
     }
 
     fn file(&mut self, name: &str, kind: &str, text: Option<&str>, id: &str, notes: &mut ConversationNotes) {
-        let said = if kind.contains('/') { kind.to_owned() } else { media::mime_of(&format!(".{kind}")).to_owned() };
-        let mime = if said.is_empty() { media::mime_of(name).to_owned() } else { said };
+        let media_type =
+            if kind.contains('/') { kind.to_owned() } else { media::mime_of(&format!(".{kind}")).to_owned() };
+        let mime = if media_type.is_empty() { media::mime_of(name).to_owned() } else { media_type };
         let is_picture = kind == "image" || mime.starts_with("image/");
         let bytes = match text {
             Some(text) => {

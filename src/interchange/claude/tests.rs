@@ -56,9 +56,9 @@ fn older_linear_exports_and_site_form_are_read() {
         ]
     );
     assert_eq!(site.model.as_deref(), Some("claude-opus-5"));
-    let told = kept.issue_lines().join("\n");
+    let issues = kept.issue_lines().join("\n");
     for part in ["l2: an invalid date (created_at) was skipped", "a project", "000000000004: it has no messages"] {
-        assert!(told.contains(part), "{part} is not in {told}");
+        assert!(issues.contains(part), "{part} is not in {issues}");
     }
 }
 

@@ -22,10 +22,10 @@ pub fn author(turn: &Turn) -> CommitAuthor {
 
 /// Returns the commit message: the first words of the turn, and its metadata as git trailers.
 pub fn message(turn: &Turn) -> String {
-    let said = first_line(&turn.content_text(), SUBJECT_CHARS);
+    let text = first_line(&turn.content_text(), SUBJECT_CHARS);
     let error = turn.error.as_ref().map(|error| first_line(&error.sentence(), SUBJECT_CHARS));
-    let subject = match (said.is_empty(), error) {
-        (false, _) => said,
+    let subject = match (text.is_empty(), error) {
+        (false, _) => text,
         (true, Some(error)) if !error.is_empty() => error,
         (true, _) if turn.blocks.iter().any(|block| matches!(block.content, Content::Image { .. })) => "(image)".into(),
         (true, _) => "(no text)".into(),

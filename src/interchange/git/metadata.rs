@@ -41,14 +41,14 @@ impl<'b> RepositoryMetadata<'b> {
         refs: &[(String, Option<ObjectId>, &Branch)],
     ) -> Self {
         let branches = refs.iter().map(|(name, _, branch)| {
-            let said = json!({
+            let metadata = json!({
                 "provider": branch.lock.provider,
                 "model": branch.lock.model,
                 "name": branch.name,
                 "label": branch.label,
                 "id": branch.id,
             });
-            (name.clone(), said)
+            (name.clone(), metadata)
         });
         let chat = ChatMetadata {
             id: chat.id.to_string(),

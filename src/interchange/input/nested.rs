@@ -18,8 +18,8 @@ pub(super) fn flatten(text: &[u8]) -> Option<(Value, Vec<&'static str>)> {
     let cut = split_messages(text)?;
     let mut put_right = Vec::new();
     let mut read = |text: &[u8]| {
-        let (value, told) = parse(text).ok()?;
-        put_right.extend(told);
+        let (value, corrections) = parse(text).ok()?;
+        put_right.extend(corrections);
         Some(value)
     };
     let mut is_unreadable = false;

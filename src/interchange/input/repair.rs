@@ -39,9 +39,9 @@ const DEEP: &str = "values nested too deeply were replaced with null";
 fn repair(text: &[u8]) -> (Vec<u8>, Vec<&'static str>) {
     let mut out = Vec::with_capacity(text.len());
     let mut put_right = Vec::new();
-    let mut tell = |what| {
-        if !put_right.contains(&what) {
-            put_right.push(what);
+    let mut report = |fault| {
+        if !put_right.contains(&fault) {
+            put_right.push(fault);
         }
     };
     let (mut at, mut depth) = (0, 0_usize);
@@ -58,7 +58,7 @@ fn repair(text: &[u8]) -> (Vec<u8>, Vec<&'static str>) {
             b'{' | b'[' => {
                 depth += 1;
                 if depth == bounds::JSON_DEPTH + 1 {
-                    tell(DEEP);
+                    report(DEEP);
                     out.extend_from_slice(b"null");
                     continue;
                 }
@@ -70,11 +70,11 @@ fn repair(text: &[u8]) -> (Vec<u8>, Vec<&'static str>) {
             continue;
         }
         match byte {
-            b'"' => string(token, &mut out, &mut tell),
+            b'"' => string(token, &mut out, &mut report),
             b'+' | b'-' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
                 let is_wrong = is_meant_as_number(token) && serde_json::from_slice::<Value>(token).is_err();
                 if is_wrong {
-                    tell(NUMBER);
+                    report(NUMBER);
                 }
                 out.extend_from_slice(if is_wrong { b"null" } else { token });
             }
@@ -109,18 +109,18 @@ pub(super) fn string_end(text: &[u8], at: usize) -> usize {
 }
 
 /// Writes a string with its faults repaired.
-fn string(token: &[u8], out: &mut Vec<u8>, tell: &mut impl FnMut(&'static str)) {
+fn string(token: &[u8], out: &mut Vec<u8>, report: &mut impl FnMut(&'static str)) {
     let mut at = 0;
     while let Some(&byte) = token.get(at) {
         let (written, length): (Cow<'_, [u8]>, usize) = match byte {
             0..=0x1f => {
-                tell(CONTROL);
+                report(CONTROL);
                 (format!("\\u{byte:04x}").into_bytes().into(), 1)
             }
             b'\\' if token.get(at + 1) == Some(&b'u') => match (surrogate(token, at), surrogate(token, at + 6)) {
                 (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (token[at..at + 12].into(), 12),
                 (Some(_), _) => {
-                    tell(SURROGATE);
+                    report(SURROGATE);
                     (b"\\ufffd".as_slice().into(), 6)
                 }
                 (None, _) => (token[at..at + 2].into(), 2),

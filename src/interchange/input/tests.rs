@@ -62,9 +62,9 @@ fn file_kind_is_detected_by_content() {
         gzipped,
     ];
     for file in files {
-        let (ids, told, end) = ids(file);
+        let (ids, issues, end) = ids(file);
         end.unwrap();
-        assert_eq!((ids, told), (vec!["a".to_owned(), "b".to_owned()], Vec::new()));
+        assert_eq!((ids, issues), (vec!["a".to_owned(), "b".to_owned()], Vec::new()));
     }
 }
 
@@ -81,10 +81,10 @@ fn bad_conversation_does_not_affect_others() {
         ("nonsense", "left out: sample.json › 2: it is not JSON: expected ident at line 1 column 2", true),
     ];
     for (bad, expected, goes_on) in table {
-        let (ids, told, end) = ids(format!("[{},{bad},{}]", one("a"), one("b")));
+        let (ids, issues, end) = ids(format!("[{},{bad},{}]", one("a"), one("b")));
         end.unwrap();
         assert_eq!(ids, if goes_on { vec!["a", "b"] } else { vec!["a"] }, "{bad}");
-        assert_eq!(told[0], expected, "{bad}");
+        assert_eq!(issues[0], expected, "{bad}");
     }
     let strange = [
         ("\"create_time\": NaN", "values that are not JSON numbers"),
@@ -94,13 +94,13 @@ fn bad_conversation_does_not_affect_others() {
         (&format!("\"bomb\": {deep}"), "values nested too deeply"),
     ];
     for (member, expected) in strange {
-        let (ids, told, end) = ids(format!("[{},{}]", one("a").replacen('{', &format!("{{{member},"), 1), one("b")));
+        let (ids, issues, end) = ids(format!("[{},{}]", one("a").replacen('{', &format!("{{{member},"), 1), one("b")));
         end.unwrap();
-        assert_eq!((ids.len(), told.len()), (2, 1), "{told:?}");
-        assert!(told[0].contains(expected), "{told:?}");
+        assert_eq!((ids.len(), issues.len()), (2, 1), "{issues:?}");
+        assert!(issues[0].contains(expected), "{issues:?}");
     }
-    let (ids, told, _) = ids([b"[", one("a").as_bytes(), b",\"\xff\"]"].concat());
-    assert_eq!((ids.len(), told.len()), (1, 2), "{told:?}");
+    let (ids, issues, _) = ids([b"[", one("a").as_bytes(), b",\"\xff\"]"].concat());
+    assert_eq!((ids.len(), issues.len()), (1, 2), "{issues:?}");
 }
 
 #[test]
@@ -120,11 +120,11 @@ fn path_traversal_names_are_reported_and_never_used() {
     let opened = open_input(bytes.clone()).unwrap();
     let parts: Vec<&str> = opened.parts.all().iter().map(|part| part.name.as_str()).collect();
     assert_eq!(parts, ["ok/conversations.json"]);
-    let (ids, told, end) = ids(bytes);
+    let (ids, issues, end) = ids(bytes);
     end.unwrap();
     assert_eq!(ids, ["a"]);
-    assert_eq!(told.len(), names.len(), "{told:?}");
-    assert!(told.iter().all(|line| line.starts_with("left out: ") && line.contains("its name ")), "{told:?}");
+    assert_eq!(issues.len(), names.len(), "{issues:?}");
+    assert!(issues.iter().all(|line| line.starts_with("left out: ") && line.contains("its name ")), "{issues:?}");
 }
 
 #[test]
@@ -139,16 +139,16 @@ fn truncated_archive_yields_entries_before_cut() {
         let mut opened = open_input(&whole[..directory]).unwrap();
         assert_eq!(opened.parts().all().len(), 3);
         assert_eq!(opened.read_part("picture.png", 10).unwrap(), b"png");
-        let (all, told, end) = ids(&whole[..directory]);
+        let (all, issues, end) = ids(&whole[..directory]);
         end.unwrap();
-        assert_eq!((all.len(), told.len()), (2_000, 1), "{told:?}");
+        assert_eq!((all.len(), issues.len()), (2_000, 1), "{issues:?}");
         // The cut goes through an entry; everything before it is read.
-        let (some, told, end) = ids(&whole[..directory * 2 / 3]);
+        let (some, issues, end) = ids(&whole[..directory * 2 / 3]);
         end.unwrap();
         assert!(some.len() > 100 && some.len() < 2_000, "{}", some.len());
         assert!(
-            told.iter().any(|line| line.contains("damaged from here: ") || line.contains("ends in the middle")),
-            "{told:?}"
+            issues.iter().any(|line| line.contains("damaged from here: ") || line.contains("ends in the middle")),
+            "{issues:?}"
         );
     }
     assert!(matches!(open_input(&b"PK\x03\x04not really"[..]), Err(ImportError::Damaged(_))));
@@ -175,14 +175,14 @@ fn entry_that_cannot_be_unpacked_is_left_out() {
     let whole = zip_archive(&[("other.json", text.as_bytes()), ("conversations.json", text.as_bytes())]);
     // Flags and method of the first entry, in its header and in the directory.
     let directory = whole.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
-    for (offset, value, why) in [(6, 1, "it is encrypted"), (8, 12, "its compression method is not supported")] {
+    for (offset, value, reason) in [(6, 1, "it is encrypted"), (8, 12, "its compression method is not supported")] {
         let mut changed = whole.clone();
         changed[offset] = value;
         changed[directory + offset + 2] = value;
-        let (ids, told, end) = ids(changed);
+        let (ids, issues, end) = ids(changed);
         end.unwrap();
-        assert_eq!((ids.len(), told.len()), (1, 1));
-        assert!(told[0].contains(why), "{told:?}");
+        assert_eq!((ids.len(), issues.len()), (1, 1));
+        assert!(issues[0].contains(reason), "{issues:?}");
     }
 }
 
@@ -193,18 +193,18 @@ fn zip_bombs_stop_at_bounds() {
         std::io::copy(&mut BoundedReader::new(from, compressed, &mut 0), &mut std::io::sink()).map_err(import_error)
     };
     let end = unpacked(bounds::RATIO_FROM / bounds::RATIO);
-    assert!(matches!(&end, Err(ImportError::TooLarge(why)) if why.contains("times its size")), "{end:?}");
+    assert!(matches!(&end, Err(ImportError::TooLarge(reason)) if reason.contains("times its size")), "{end:?}");
     assert!(unpacked(bounds::RATIO_FROM / bounds::RATIO * 2).is_ok());
 
     // The directory declares one entry as a bomb; the other entry is harmless.
-    let mut told_bomb =
+    let mut declared_bomb =
         zip_archive(&[("conversations-001.json", b"[ ]"), ("conversations-002.json", one("a").as_bytes())]);
-    let directory = told_bomb.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
-    told_bomb[directory + 24..directory + 28].copy_from_slice(&0xf000_0000_u32.to_le_bytes());
-    let (read, told, end) = ids(told_bomb);
+    let directory = declared_bomb.windows(4).position(|signs| signs == b"PK\x01\x02").unwrap();
+    declared_bomb[directory + 24..directory + 28].copy_from_slice(&0xf000_0000_u32.to_le_bytes());
+    let (read, issues, end) = ids(declared_bomb);
     end.unwrap();
-    assert_eq!((read, told.len()), (vec!["a".to_owned()], 1), "{told:?}");
-    assert!(told[0].contains("an unpacked size far too large"), "{told:?}");
+    assert_eq!((read, issues.len()), (vec!["a".to_owned()], 1), "{issues:?}");
+    assert!(issues[0].contains("an unpacked size far too large"), "{issues:?}");
 
     let mut total = bounds::TOTAL_BYTES - 100;
     let mut out = Vec::new();
@@ -239,7 +239,7 @@ fn too_many_entries_are_refused_before_they_are_held() {
     bytes.extend_from_slice(&1_u32.to_le_bytes());
     bytes.extend_from_slice(b"PK\x05\x06\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0");
     let end = open_input(bytes).map(|_| ());
-    assert!(matches!(&end, Err(ImportError::TooLarge(why)) if why.contains("entries")), "{end:?}");
+    assert!(matches!(&end, Err(ImportError::TooLarge(reason)) if reason.contains("entries")), "{end:?}");
 }
 
 #[test]

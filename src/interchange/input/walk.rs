@@ -38,7 +38,7 @@ impl Input {
         let left_out =
             |text: String, place: IssueLocation| ImportIssue { kind: IssueKind::LeftOut, location: place, text };
         loop {
-            let here = |number: u64| IssueLocation { conversation: number.to_string(), ..file_location(&file) };
+            let location = |number: u64| IssueLocation { conversation: number.to_string(), ..file_location(&file) };
             let finding = match elements.next() {
                 Ok(None) => break,
                 Ok(Some(ElementStep::Element(text))) => {
@@ -50,31 +50,31 @@ impl Input {
                                     taker,
                                     ImportIssue {
                                         kind: IssueKind::PutRight,
-                                        location: here(count),
+                                        location: location(count),
                                         text: text.to_owned(),
                                     },
                                 )?;
                             }
-                            visit(value, here(count), taker)?;
+                            visit(value, location(count), taker)?;
                             None
                         }
-                        Err(error) => Some(left_out(format!("it is not JSON: {error}"), here(count))),
+                        Err(error) => Some(left_out(format!("it is not JSON: {error}"), location(count))),
                     }
                 }
-                Ok(Some(ElementStep::OverLimit(what))) => {
+                Ok(Some(ElementStep::OverLimit(limit))) => {
                     count += 1;
-                    let text = match what {
+                    let text = match limit {
                         ElementLimit::Bytes => bounds::byte_limit_text(bounds::CONVERSATION_BYTES as u64),
                         ElementLimit::Values => bounds::value_limit_text(bounds::VALUES),
                     };
-                    Some(left_out(text, here(count)))
+                    Some(left_out(text, location(count)))
                 }
-                Ok(Some(ElementStep::Truncated)) => Some(left_out(report::ENDS_WITHIN.into(), here(count + 1))),
+                Ok(Some(ElementStep::Truncated)) => Some(left_out(report::ENDS_WITHIN.into(), location(count + 1))),
                 Ok(Some(ElementStep::NotJson)) if count == 0 => return Err(ImportError::WrongFormat("JSON")),
-                Ok(Some(ElementStep::NotJson)) => Some(left_out(report::NOT_JSON_BEHIND.into(), here(count + 1))),
+                Ok(Some(ElementStep::NotJson)) => Some(left_out(report::NOT_JSON_BEHIND.into(), location(count + 1))),
                 Err(error) => match import_error(error) {
-                    ImportError::Damaged(why) if count > 0 => {
-                        Some(left_out(report::damaged_from_here(&why), here(count + 1)))
+                    ImportError::Damaged(reason) if count > 0 => {
+                        Some(left_out(report::damaged_from_here(&reason), location(count + 1)))
                     }
                     other => return Err(other),
                 },

@@ -35,9 +35,9 @@ pub(crate) struct InputEntry {
 pub(crate) fn read_entries(source: &mut (impl BufRead + Seek)) -> Result<(Vec<InputEntry>, bool), ImportError> {
     match entries_from_directory(source) {
         Ok(entries) => Ok((entries, true)),
-        Err(ImportError::Damaged(why)) => {
+        Err(ImportError::Damaged(reason)) => {
             let found = entries_from_scan(source)?;
-            if found.is_empty() { Err(ImportError::Damaged(why)) } else { Ok((found, false)) }
+            if found.is_empty() { Err(ImportError::Damaged(reason)) } else { Ok((found, false)) }
         }
         Err(other) => Err(other),
     }

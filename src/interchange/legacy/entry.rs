@@ -48,7 +48,7 @@ pub(super) enum EntryContent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureSign {
     No,
-    /// The text looks like an error; it counts as one only if nothing else was said.
+    /// The text looks like an error; it counts as one only if the reply has no other content.
     ByText,
     Yes,
 }
@@ -74,7 +74,7 @@ impl TimelineEntry {
         notes: &mut ConversationNotes,
     ) -> Option<Self> {
         let place = row.label();
-        let said = match row.kind {
+        let content = match row.kind {
             LegacyRowKind::Message => message(schema, row, acting, notes),
             LegacyRowKind::Call => Some(EntryContent::Call(Box::new(call(row, notes)))),
             LegacyRowKind::Thought => {
@@ -82,7 +82,7 @@ impl TimelineEntry {
             }
             LegacyRowKind::Conversation | LegacyRowKind::Turn => None,
         };
-        let Some(said) = said else {
+        let Some(content) = content else {
             // An unknown role was already reported.
             if row.kind == LegacyRowKind::Thought {
                 notes.add(IssueKind::LeftOut, &place, "it has no text");
@@ -99,7 +99,7 @@ impl TimelineEntry {
             turn: row.id(LegacyField::Turn),
             message: row.id(LegacyField::Message),
             model: read_name(row, LegacyField::Model, notes),
-            content: said,
+            content,
         })
     }
 
@@ -198,7 +198,7 @@ fn message(
     let role = row.text(LegacyField::Role, notes).unwrap_or_default();
     let text = row.text(LegacyField::Text, notes).unwrap_or_default();
     let is_empty = text.is_empty();
-    let said = match role.trim().to_lowercase().as_str() {
+    let content = match role.trim().to_lowercase().as_str() {
         "user" | "human" => {
             if is_empty {
                 notes.add(IssueKind::PutRight, place, "a question has no content: it was imported as empty");
@@ -220,13 +220,14 @@ fn message(
             return None;
         }
     };
-    let acts =
-        || matches!(said, EntryContent::Reply { .. }) && row.id(LegacyField::Id).is_some_and(|id| acting.contains(&id));
+    let acts = || {
+        matches!(content, EntryContent::Reply { .. }) && row.id(LegacyField::Id).is_some_and(|id| acting.contains(&id))
+    };
     if is_empty && !acts() {
         notes.add(IssueKind::LeftOut, place, "it has no content");
         return None;
     }
-    Some(said)
+    Some(content)
 }
 
 fn call(row: &LegacyRow, notes: &mut ConversationNotes) -> LegacyCall {

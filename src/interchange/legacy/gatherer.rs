@@ -115,9 +115,9 @@ impl RowGroup {
         }
     }
 
-    fn drop_row(&mut self, row: &LegacyRow, why: &str) {
+    fn drop_row(&mut self, row: &LegacyRow, reason: &str) {
         self.dropped.counts[row.kind.number()].left_out += 1;
-        self.notes.add(IssueKind::LeftOut, &row.label(), why);
+        self.notes.add(IssueKind::LeftOut, &row.label(), reason);
     }
 
     fn finish(self, schema: LegacySchema) -> GatheredConversation {

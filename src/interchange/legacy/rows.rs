@@ -24,7 +24,7 @@ impl LegacyRow {
         let cut = &bytes[..bytes.len().min(bounds::CELL_BYTES)];
         // A character at the cut is dropped.
         let cut = match std::str::from_utf8(cut) {
-            Err(why) if why.error_len().is_none() && cut.len() < bytes.len() => &cut[..why.valid_up_to()],
+            Err(error) if error.error_len().is_none() && cut.len() < bytes.len() => &cut[..error.valid_up_to()],
             _ => cut,
         };
         if cut.len() < bytes.len() {

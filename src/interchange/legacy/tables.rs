@@ -176,10 +176,10 @@ impl LegacyTable {
 /// The reason why a database does not match the schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaMismatch {
-    #[error("table {name} is missing; the tables are: {}", list(there))]
-    Table { name: &'static str, there: Vec<String> },
-    #[error("the table {table} has no column {}; its columns are: {}", names.join(" or "), list(there))]
-    Column { table: String, names: Vec<&'static str>, there: Vec<String> },
+    #[error("table {name} is missing; the tables are: {}", list(available))]
+    Table { name: &'static str, available: Vec<String> },
+    #[error("the table {table} has no column {}; its columns are: {}", names.join(" or "), list(available))]
+    Column { table: String, names: Vec<&'static str>, available: Vec<String> },
 }
 
 fn list(names: &[String]) -> String {
@@ -193,7 +193,7 @@ fn list(names: &[String]) -> String {
 /// A required table or column is missing.
 pub fn find_tables(
     schema: LegacySchema,
-    there: &[(String, Vec<String>)],
+    available: &[(String, Vec<String>)],
 ) -> Result<(Vec<LegacyTable>, Vec<&'static str>), SchemaMismatch> {
     let known = match schema {
         LegacySchema::Messages => MESSAGES,
@@ -201,12 +201,12 @@ pub fn find_tables(
     };
     let (mut tables, mut missing) = (Vec::new(), Vec::new());
     for table in known {
-        let found = table.names.iter().find_map(|name| there.iter().find(|(other, _)| is_same(other, name)));
+        let found = table.names.iter().find_map(|name| available.iter().find(|(other, _)| is_same(other, name)));
         match found {
             Some((name, columns)) => tables.push(table.read(name, columns)?),
             None if table.is_needed => {
-                let there = there.iter().map(|(name, _)| name.clone()).collect();
-                return Err(SchemaMismatch::Table { name: table.names[0], there });
+                let available = available.iter().map(|(name, _)| name.clone()).collect();
+                return Err(SchemaMismatch::Table { name: table.names[0], available });
             }
             // Turns were added to the schema last, so their absence is normal.
             None if table.kind == LegacyRowKind::Turn => {}
@@ -217,12 +217,15 @@ pub fn find_tables(
 }
 
 impl KnownTable {
-    fn read(&self, table: &str, there: &[String]) -> Result<LegacyTable, SchemaMismatch> {
-        let missing =
-            |names: Vec<&'static str>| SchemaMismatch::Column { table: table.to_owned(), names, there: there.to_vec() };
+    fn read(&self, table: &str, available: &[String]) -> Result<LegacyTable, SchemaMismatch> {
+        let missing = |names: Vec<&'static str>| SchemaMismatch::Column {
+            table: table.to_owned(),
+            names,
+            available: available.to_vec(),
+        };
         let mut columns: Vec<(LegacyField, String)> = Vec::new();
         for (field, need, names) in self.fields {
-            let found = names.iter().find_map(|name| there.iter().find(|column| is_same(column, name)));
+            let found = names.iter().find_map(|name| available.iter().find(|column| is_same(column, name)));
             match found {
                 Some(column) => columns.push((*field, column.clone())),
                 None if *need == Always => return Err(missing(vec![names[0]])),
@@ -235,7 +238,7 @@ impl KnownTable {
             return Err(missing(one_of().map(|(.., names)| names[0]).collect()));
         }
         let is_read = |name: &String| columns.iter().any(|(_, read)| read == name);
-        let unread = there.iter().filter(|name| !is_read(name)).cloned().collect();
+        let unread = available.iter().filter(|name| !is_read(name)).cloned().collect();
         Ok(LegacyTable { kind: self.kind, name: table.to_owned(), columns, unread })
     }
 }
@@ -250,7 +253,7 @@ fn is_same(one: &str, other: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn there(tables: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
+    fn tables_with_columns(tables: &[(&str, &str)]) -> Vec<(String, Vec<String>)> {
         tables
             .iter()
             .map(|(name, columns)| ((*name).to_owned(), columns.split(' ').map(str::to_owned).collect()))
@@ -259,7 +262,7 @@ mod tests {
 
     #[test]
     fn tables_and_columns_are_found_in_any_spelling() {
-        let database = there(&[
+        let database = tables_with_columns(&[
             ("__EFMigrationsHistory", "MigrationId"),
             ("chat_messages", "id conversation_id role content created_at turn_id rating"),
             ("CONVERSATIONS", "ID TITLE CREATEDAT"),
@@ -278,19 +281,21 @@ mod tests {
 
     #[test]
     fn missing_tables_and_columns_are_named() {
-        let said = |schema, tables: &[(&str, &str)]| find_tables(schema, &there(tables)).unwrap_err().to_string();
-        assert_eq!(said(LegacySchema::Messages, &[]), "table Conversations is missing; the tables are: none");
+        let error_text = |schema, tables: &[(&str, &str)]| {
+            find_tables(schema, &tables_with_columns(tables)).unwrap_err().to_string()
+        };
+        assert_eq!(error_text(LegacySchema::Messages, &[]), "table Conversations is missing; the tables are: none");
         assert_eq!(
-            said(LegacySchema::Actions, &[("chats", "id"), ("messages", "id")]),
+            error_text(LegacySchema::Actions, &[("chats", "id"), ("messages", "id")]),
             "table chat_sessions is missing; the tables are: chats, messages"
         );
         let sessions = ("chat_sessions", "id name created_at");
         assert_eq!(
-            said(LegacySchema::Actions, &[sessions, ("messages", "id role content created_at")]),
+            error_text(LegacySchema::Actions, &[sessions, ("messages", "id role content created_at")]),
             "the table messages has no column chat_session_id; its columns are: id, role, content, created_at"
         );
         assert_eq!(
-            said(
+            error_text(
                 LegacySchema::Messages,
                 &[
                     ("Conversations", "Id CreatedAt"),

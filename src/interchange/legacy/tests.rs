@@ -110,7 +110,7 @@ fn question_without_turn_row_opens_exchange_and_mode_is_inferred() {
         message("m3", "user", "And low tide?", 20),
         message("m4", "assistant", "Let me see.", 21),
     ];
-    let (conversation, told) = gather_one(LegacySchema::Messages, rows);
+    let (conversation, issues) = gather_one(LegacySchema::Messages, rows);
     assert_eq!(
         conversation_lines(&conversation),
         [
@@ -124,8 +124,8 @@ fn question_without_turn_row_opens_exchange_and_mode_is_inferred() {
         ]
     );
     assert_eq!(modes(&conversation), [true, true, false, false]);
-    assert_eq!(told, [""; 0]);
-    assert_eq!(conversation.source_id, "1 of 2026-02-14 09:00:00.5000000", "a number alone says nothing");
+    assert_eq!(issues, [""; 0]);
+    assert_eq!(conversation.source_id, "1 of 2026-02-14 09:00:00.5000000", "a number alone is ambiguous");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn turn_row_decides_exchange_and_mode() {
         turned(message("m4", "assistant", "Answer", 22), "B"),
         turned(call("t1", Some("7"), 50), "lost"),
     ];
-    let (conversation, told) = gather_one(LegacySchema::Messages, rows);
+    let (conversation, issues) = gather_one(LegacySchema::Messages, rows);
     assert_eq!(
         conversation_lines(&conversation),
         [
@@ -155,7 +155,7 @@ fn turn_row_decides_exchange_and_mode() {
     );
     assert_eq!(modes(&conversation), [true, true, false, false], "it is stored, not inferred");
     assert_eq!(
-        told,
+        issues,
         [
             "put right: 1 › tool call t1: its turn is missing: it was placed without it",
             "left out: 1 › turn empty: it has no messages",
@@ -173,7 +173,7 @@ fn partly_migrated_database_is_read_by_turns_and_by_time() {
         with_field(message("r", "assistant", "New", 21), LegacyField::Turn, "A"),
         message("astray", "assistant", "Without one", 22),
     ];
-    let (conversation, told) = gather_one(LegacySchema::Messages, rows);
+    let (conversation, issues) = gather_one(LegacySchema::Messages, rows);
     assert_eq!(
         conversation_lines(&conversation),
         [
@@ -183,8 +183,8 @@ fn partly_migrated_database_is_read_by_turns_and_by_time() {
             r#"*3<2 assistant: "New" | "Without one""#,
         ]
     );
-    assert_eq!(told, [""; 0]);
-    // A turn that only the reply names belongs to the question; a turn without a question stands alone.
+    assert_eq!(issues, [""; 0]);
+    // A turn that only the reply names belongs to the question; a turn without a question is on its own.
     let rows = [
         turn("A", "1", 10),
         turn("B", "1", 30),
@@ -208,13 +208,13 @@ fn rows_before_first_question_become_reply_without_question() {
         call("t", Some("[]"), 3),
         message("q", "user", "Hi", 4),
     ];
-    let (conversation, told) = gather_one(LegacySchema::Messages, rows);
+    let (conversation, issues) = gather_one(LegacySchema::Messages, rows);
     assert_eq!(conversation.system_prompt, "Answer like a harbour master.");
     assert_eq!(
         conversation_lines(&conversation),
         [r#"0< assistant: "Welcome!" | call t search {"q":1} | answer t search []"#, r#"*1<0 user: "Hi""#]
     );
-    assert_eq!(told, [""; 0]);
+    assert_eq!(issues, [""; 0]);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn actions_belong_to_their_messages_in_time_order() {
         of(with_field(call("a3", None, 12), LegacyField::Status, "ERROR"), "r1"),
         of(with_field(call("a4", None, 13), LegacyField::Status, "PENDING"), "gone"),
     ];
-    let (conversation, told) = gather_one(LegacySchema::Actions, rows);
+    let (conversation, issues) = gather_one(LegacySchema::Actions, rows);
     assert_eq!(
         conversation_lines(&conversation),
         [
@@ -282,7 +282,7 @@ fn actions_belong_to_their_messages_in_time_order() {
     );
     let PieceBody::ToolResult { metadata, .. } = &conversation.messages[1].pieces[1].body else { panic!("a result") };
     assert_eq!(metadata["step"], 1);
-    assert_eq!(told, ["put right: 1 › tool call a4: its message is missing: it was placed by its time"]);
+    assert_eq!(issues, ["put right: 1 › tool call a4: its message is missing: it was placed by its time"]);
 }
 
 #[test]
@@ -306,16 +306,16 @@ fn broken_rows_are_reported_and_rest_is_imported() {
         ),
         thought("blank", " ", 9),
     ];
-    let (conversation, told) = gather_one(LegacySchema::Messages, rows);
-    let said = conversation_lines(&conversation);
-    assert_eq!((said.len(), said[2].as_str()), (4, "2<1 user: \"caf\u{fffd}\""));
+    let (conversation, issues) = gather_one(LegacySchema::Messages, rows);
+    let lines = conversation_lines(&conversation);
+    assert_eq!((lines.len(), lines[2].as_str()), (4, "2<1 user: \"caf\u{fffd}\""));
     assert!(
-        said[3].ends_with(r#"| call message t tool raw None | answer message t tool "42" | "Long ago" | "Whenever""#),
+        lines[3].ends_with(r#"| call message t tool raw None | answer message t tool "42" | "Long ago" | "Whenever""#),
         "{}",
-        &said[3][said[3].len() - 200..]
+        &lines[3][lines[3].len() - 200..]
     );
     assert_eq!(
-        told,
+        issues,
         [
             "put right: 1 › message m1: another one has the same id: this one got a new id",
             "put right: 1 › message latin: text that is not UTF-8 was read up to the first invalid byte",
@@ -343,12 +343,12 @@ fn orphans_and_unusable_conversations_are_reported_and_counted() {
         elsewhere(with_field(head(), LegacyField::Id, "2"), "2"),
     ];
     let all = gather_rows(LegacySchema::Messages, rows);
-    let told: Vec<Vec<String>> = all
+    let issues: Vec<Vec<String>> = all
         .iter()
         .map(|one| CollectingSink { findings: one.findings.clone(), ..CollectingSink::default() }.issue_lines())
         .collect();
     assert_eq!(
-        told,
+        issues,
         [
             vec!["left out: message o1: its conversation is missing (2 times)"],
             vec!["left out: 0 › message o3: its conversation is missing"],
@@ -382,7 +382,8 @@ fn guid_spellings_are_equal() {
 #[test]
 fn rows_at_same_time_are_ordered() {
     let one_time = |row| with_field(row, LegacyField::CreatedAt, &at(1));
-    let said = |schema, rows: Vec<LegacyRow>| conversation_lines(&gather_one(schema, rows.into_iter().map(one_time)).0);
+    let lines =
+        |schema, rows: Vec<LegacyRow>| conversation_lines(&gather_one(schema, rows.into_iter().map(one_time)).0);
     let rows = || {
         vec![
             message("r", "assistant", "Text", 1),
@@ -392,12 +393,12 @@ fn rows_at_same_time_are_ordered() {
         ]
     };
     assert_eq!(
-        said(LegacySchema::Messages, rows())[1],
+        lines(LegacySchema::Messages, rows())[1],
         r#"*1<0 assistant: thinking "Thought" | call t search {"q":1} | answer t search "1" | "Text""#
     );
     let actions = rows().into_iter().filter(|row| row.kind != LegacyRowKind::Thought).collect();
     assert_eq!(
-        said(LegacySchema::Actions, actions)[1],
+        lines(LegacySchema::Actions, actions)[1],
         r#"*1<0 assistant: "Text" | call t search {"q":1} | answer t search "1""#
     );
     let counted = vec![
@@ -407,14 +408,14 @@ fn rows_at_same_time_are_ordered() {
         with_field(message("r", "assistant", "Text", 1), LegacyField::Order, "0"),
     ];
     assert_eq!(
-        said(LegacySchema::Messages, counted)[1],
+        lines(LegacySchema::Messages, counted)[1],
         r#"*1<0 assistant: "Text" | call t search {"q":1} | answer t search "1" | thinking "Thought""#
     );
 }
 
 #[test]
 fn questions_at_same_time_keep_source_order() {
-    let said = |rows: Vec<LegacyRow>| {
+    let lines = |rows: Vec<LegacyRow>| {
         let rows = rows.into_iter().map(|row| with_field(row, LegacyField::CreatedAt, &at(1)));
         conversation_lines(&gather_one(LegacySchema::Messages, rows).0)
     };
@@ -430,7 +431,7 @@ fn questions_at_same_time_keep_source_order() {
     let expected =
         [r#"0< user: "First?""#, r#"1<0 assistant: "One.""#, r#"2<1 user: "Second?""#, r#"*3<2 assistant: "Two.""#];
     // Numeric ids define the order.
-    assert_eq!(said(rows(["8", "9", "10", "11"])), expected);
+    assert_eq!(lines(rows(["8", "9", "10", "11"])), expected);
     // The order column defines the order.
     let counted = |rows: Vec<LegacyRow>| -> Vec<LegacyRow> {
         let count = |row: &LegacyRow| match row.values[LegacyField::Text as usize].as_deref() {
@@ -444,19 +445,19 @@ fn questions_at_same_time_keep_source_order() {
             .map(|(order, row)| with_field(row, LegacyField::Order, order))
             .collect()
     };
-    assert_eq!(said(counted(rows(["d", "c", "b", "a"]))), expected);
-    assert_eq!(said(counted(rows(["11", "10", "9", "8"]))), expected, "the column is asked before the ids");
+    assert_eq!(lines(counted(rows(["d", "c", "b", "a"]))), expected);
+    assert_eq!(lines(counted(rows(["11", "10", "9", "8"]))), expected, "the column is asked before the ids");
     // Reasoning from another table belongs to the last reply unless the order column covers it, too.
     let mut with_thought = rows(["8", "9", "10", "11"]);
     with_thought.push(thought("1", "Hm", 1));
-    assert_eq!(said(with_thought)[3], r#"*3<2 assistant: thinking "Hm" | "Two.""#);
+    assert_eq!(lines(with_thought)[3], r#"*3<2 assistant: thinking "Hm" | "Two.""#);
     let mut with_thought = counted(rows(["d", "c", "b", "a"]));
     for row in &mut with_thought {
         let order = row.values[LegacyField::Order as usize].as_mut().unwrap();
         order.push(b'0');
     }
     with_thought.push(with_field(thought("k", "Hm", 1), LegacyField::Order, "15"));
-    assert_eq!(said(with_thought)[1], r#"1<0 assistant: thinking "Hm" | "One.""#);
+    assert_eq!(lines(with_thought)[1], r#"1<0 assistant: thinking "Hm" | "One.""#);
     // The reply to the earlier question, and the next question.
     let late = vec![message("2", "assistant", "One.", 1), message("3", "user", "Second?", 1)];
     let first = message("1", "user", "First?", 0);
@@ -477,7 +478,7 @@ fn empty_reply_holds_its_calls() {
         message("r2", "assistant", "", 4),
         of(call("a1", Some("1"), 5), "r1"),
     ];
-    let (conversation, told) = gather_one(LegacySchema::Actions, rows);
+    let (conversation, issues) = gather_one(LegacySchema::Actions, rows);
     assert_eq!(
         conversation_lines(&conversation),
         [
@@ -486,7 +487,7 @@ fn empty_reply_holds_its_calls() {
             r#"*2<1 user: "And?""#
         ]
     );
-    assert_eq!(told, ["left out: 1 › message r2: it has no content"]);
+    assert_eq!(issues, ["left out: 1 › message r2: it has no content"]);
 }
 
 /// Generates rows of the conversations `0`, `1` and of none, with valid and invalid values.
@@ -524,14 +525,14 @@ fn any_row() -> impl Strategy<Value = LegacyRow> {
 
 /// Counts the occurrences of each text among questions, replies, failures, reasoning and calls.
 fn text_counts(conversation: &Conversation) -> HashMap<String, usize> {
-    let mut said = HashMap::new();
-    let mut add = |text: &str| *said.entry(text.to_owned()).or_default() += 1;
+    let mut counts = HashMap::new();
+    let mut add = |text: &str| *counts.entry(text.to_owned()).or_default() += 1;
     if !conversation.system_prompt.is_empty() {
         add(&conversation.system_prompt);
     }
     for ImportedMessage { ending, pieces, .. } in &conversation.messages {
-        if let crate::conversation::MessageEnding::Failed(why) = ending {
-            add(why);
+        if let crate::conversation::MessageEnding::Failed(reason) = ending {
+            add(reason);
         }
         for piece in pieces {
             match &piece.body {
@@ -546,7 +547,7 @@ fn text_counts(conversation: &Conversation) -> HashMap<String, usize> {
             }
         }
     }
-    said
+    counts
 }
 
 proptest! {
@@ -567,23 +568,23 @@ proptest! {
         let total = rows.len() as u64;
         let speaking = rows.iter().filter(|row| !matches!(row.kind, LegacyRowKind::Conversation | LegacyRowKind::Turn)).count() as u64;
         let all = gather_rows(schema, rows);
-        let (mut said, mut read, mut silent) = (HashMap::new(), 0, 0);
+        let (mut counts, mut read, mut silent) = (HashMap::new(), 0, 0);
         for one in all {
             read += one.counts.iter().map(|count| count.read).sum::<u64>();
             let left_out = |kind: LegacyRowKind| one.counts[kind.number()].left_out;
             silent += left_out(LegacyRowKind::Message) + left_out(LegacyRowKind::Call) + left_out(LegacyRowKind::Thought);
-            let told = one.findings.iter().filter(|finding| finding.kind == crate::report::IssueKind::LeftOut).count();
-            prop_assert_eq!(told == 0, one.counts.iter().all(|count| count.left_out == 0));
+            let reported = one.findings.iter().filter(|finding| finding.kind == crate::report::IssueKind::LeftOut).count();
+            prop_assert_eq!(reported == 0, one.counts.iter().all(|count| count.left_out == 0));
             if let Some(conversation) = one.conversation {
                 assert_sound(&conversation);
                 for message in &conversation.messages {
                     prop_assert_eq!(message.is_thinking_mode.is_some(), message.role != Role::System);
                 }
-                said.extend(text_counts(&conversation));
+                counts.extend(text_counts(&conversation));
             }
         }
         prop_assert_eq!(read, total);
-        prop_assert!(said.values().all(|times| *times == 1), "{:?}", said);
-        prop_assert_eq!(said.len() as u64 + silent, speaking);
+        prop_assert!(counts.values().all(|times| *times == 1), "{:?}", counts);
+        prop_assert_eq!(counts.len() as u64 + silent, speaking);
     }
 }

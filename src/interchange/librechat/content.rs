@@ -8,7 +8,7 @@ use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile
 use crate::domain::turn::Role;
 use crate::fields::{first_text, id, is_set, list, text};
 use crate::media::{decode_base64, mime_of};
-use crate::message_builder::{SOURCE_SAYS_FAILED, as_quote, attachment_body, call_body, resolve_address};
+use crate::message_builder::{FAILED_IN_SOURCE, as_quote, attachment_body, call_body, resolve_address};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
@@ -35,7 +35,7 @@ pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut Con
     let whole = text(value, "text").unwrap_or_default();
     if is_error {
         if !whole.is_empty() || !matches!(message.ending, MessageEnding::Failed(_)) {
-            message.add_failure(if whole.is_empty() { SOURCE_SAYS_FAILED } else { whole });
+            message.add_failure(if whole.is_empty() { FAILED_IN_SOURCE } else { whole });
         }
     } else if !message.pieces[before..].iter().any(|piece| matches!(piece.body, PieceBody::Text(_))) {
         // The parts contain no text, so the separate text is used.
@@ -63,7 +63,7 @@ struct CitedTextWriter<'a> {
 }
 
 impl CitedTextWriter<'_> {
-    fn say(&mut self, message: &mut ImportedMessage, text: &str) {
+    fn add_text(&mut self, message: &mut ImportedMessage, text: &str) {
         if message.role == Role::User {
             return message.add_text(text);
         }
@@ -84,11 +84,11 @@ fn add_fenced_text(message: &mut ImportedMessage, whole: &str, words: &mut Cited
     while let Some((before, (thought, after))) =
         rest.split_once(OPEN).and_then(|(before, after)| Some((before, after.split_once(CLOSE)?)))
     {
-        words.say(message, before);
+        words.add_text(message, before);
         message.add_reasoning(thought.trim());
         rest = after.trim_start_matches(['\r', '\n']);
     }
-    words.say(message, rest);
+    words.add_text(message, rest);
 }
 
 /// Returns a string member, or the `value` of an object member.
@@ -108,16 +108,17 @@ fn add_part(
 ) {
     let of = message.source_id.clone();
     match text(part, "type").unwrap_or_default() {
-        "text" => words.say(message, text_or_value(part, "text")),
+        "text" => words.add_text(message, text_or_value(part, "text")),
         "text_delta" => {
             let delta = text_or_value(part, "text_delta");
-            words.say(message, if delta.is_empty() { text_or_value(part, "text") } else { delta });
+            words.add_text(message, if delta.is_empty() { text_or_value(part, "text") } else { delta });
         }
         "think" => message.add_reasoning(text_or_value(part, "think")),
         "error" => {
-            let why =
-                [text_or_value(part, "text"), text_or_value(part, "error")].into_iter().find(|why| !why.is_empty());
-            message.add_failure(why.unwrap_or(SOURCE_SAYS_FAILED));
+            let reason = [text_or_value(part, "text"), text_or_value(part, "error")]
+                .into_iter()
+                .find(|reason| !reason.is_empty());
+            message.add_failure(reason.unwrap_or(FAILED_IN_SOURCE));
         }
         "tool_call" => add_call(message, part.get("tool_call").unwrap_or(&Value::Null), notes),
         "image_file" => add_file(message, part.get("image_file").unwrap_or(&Value::Null), notes),
@@ -142,15 +143,15 @@ fn add_part(
         "agent_update" => notes.add(IssueKind::Lost, &of, "agent handoffs are not imported"),
         "summary" => notes.add(IssueKind::Lost, &of, "summaries of earlier messages are not imported"),
         other => {
-            let told = text_or_value(part, "text");
-            if told.trim().is_empty() {
+            let reported = text_or_value(part, "text");
+            if reported.trim().is_empty() {
                 notes.add(
                     IssueKind::Lost,
                     &of,
                     format!("a part of an unknown type was skipped ({})", shortened_word(other)),
                 );
             } else {
-                words.say(message, told);
+                words.add_text(message, reported);
             }
         }
     }
@@ -163,65 +164,65 @@ fn shortened_word(word: &str) -> String {
 }
 
 /// Adds a call and its result from the same part. Empty output means that the call was still running.
-fn add_call(message: &mut ImportedMessage, told: &Value, notes: &mut ConversationNotes) {
+fn add_call(message: &mut ImportedMessage, call: &Value, notes: &mut ConversationNotes) {
     let of = message.source_id.clone();
-    let call_id = id(told, "id").unwrap_or_else(|| format!("{of}/{}", message.pieces.len()));
-    let (name, arguments, output) = match (told.get("function"), told.get("code_interpreter")) {
+    let call_id = id(call, "id").unwrap_or_else(|| format!("{of}/{}", message.pieces.len()));
+    let (name, arguments, output) = match (call.get("function"), call.get("code_interpreter")) {
         (Some(function), _) => {
             (text(function, "name").unwrap_or("function"), function.get("arguments"), function.get("output"))
         }
         (None, Some(code)) => ("code_interpreter", code.get("input"), code.get("outputs")),
         (None, None) => {
-            let name = first_text(told, &["name", "type"]).unwrap_or("tool");
-            (name, told.get("args"), told.get("output"))
+            let name = first_text(call, &["name", "type"]).unwrap_or("tool");
+            (name, call.get("args"), call.get("output"))
         }
     };
-    let has_code = told.get("code_interpreter").is_some();
+    let has_code = call.get("code_interpreter").is_some();
     // Code is not JSON, so it becomes a single argument.
     let code = arguments.filter(|_| has_code).map(|input| serde_json::json!({ "input": input }));
     message.add_piece(call_body(call_id.clone(), name, code.as_ref().or(arguments)));
-    let is_said = |output: &&Value| match output {
+    let has_output = |output: &&Value| match output {
         Value::String(text) => !text.is_empty(),
         Value::Array(all) => !all.is_empty(),
         Value::Null => false,
         _ => true,
     };
-    if let Some(output) = output.filter(is_said) {
+    if let Some(output) = output.filter(has_output) {
         message.add_tool_result(&call_id, name, output.clone(), true);
     }
-    if text(told, "auth").is_some() {
+    if text(call, "auth").is_some() {
         notes.add(IssueKind::Lost, &of, "tool sign-ins are not imported");
     }
 }
 
 /// Adds a file that a message names; its bytes stayed on the source server.
-fn add_file(message: &mut ImportedMessage, told: &Value, notes: &mut ConversationNotes) {
+fn add_file(message: &mut ImportedMessage, part: &Value, notes: &mut ConversationNotes) {
     let of = message.source_id.clone();
-    let Some(place) = first_text(told, &["filepath", "file_id", "filename"]) else {
+    let Some(place) = first_text(part, &["filepath", "file_id", "filename"]) else {
         return notes.add(IssueKind::Lost, &of, "a file without a name was skipped");
     };
     let (mut mime, mut bytes) = resolve_address(place);
-    let name = text(told, "filename").unwrap_or_default();
+    let name = text(part, "filename").unwrap_or_default();
     if mime.is_empty() {
-        let guessed = [text(told, "type").filter(|kind| kind.contains('/')), Some(mime_of(name)), Some(mime_of(place))];
+        let guessed = [text(part, "type").filter(|kind| kind.contains('/')), Some(mime_of(name)), Some(mime_of(place))];
         let guessed = guessed.into_iter().flatten().find(|mime| !mime.is_empty());
         mime = guessed.unwrap_or_default().to_owned();
     }
-    if let (FileBytes::Absent(_), Some(taken)) = (&bytes, text(told, "text")) {
+    if let (FileBytes::Absent(_), Some(taken)) = (&bytes, text(part, "text")) {
         bytes = FileBytes::TextOnly(taken.to_owned());
     }
-    let is_picture = told.get("width").is_some_and(Value::is_number);
+    let is_picture = part.get("width").is_some_and(Value::is_number);
     let file = MessageFile { name: name.to_owned(), mime, bytes };
-    message.add_piece(attachment_body(file, text(told, "prompt").unwrap_or_default(), is_picture));
+    message.add_piece(attachment_body(file, text(part, "prompt").unwrap_or_default(), is_picture));
 }
 
 /// Adds files that a tool attached to its result. Search results are read elsewhere (see `SearchResults`).
-fn add_attachment(message: &mut ImportedMessage, told: &Value, notes: &mut ConversationNotes) {
+fn add_attachment(message: &mut ImportedMessage, attachment: &Value, notes: &mut ConversationNotes) {
     let of = message.source_id.clone();
-    if first_text(told, &["filepath", "file_id"]).is_some() {
-        add_file(message, told, notes);
-    } else if !SearchResults::is_search_result(told) {
-        let kind = shortened_word(text(told, "type").unwrap_or_default());
+    if first_text(attachment, &["filepath", "file_id"]).is_some() {
+        add_file(message, attachment, notes);
+    } else if !SearchResults::is_search_result(attachment) {
+        let kind = shortened_word(text(attachment, "type").unwrap_or_default());
         notes.add(IssueKind::Lost, &of, format!("extra tool output is not imported ({kind})"));
     }
 }

@@ -100,7 +100,7 @@ fn archive_of_files_is_read_without_other_entries() {
     end.unwrap();
     let titles: Vec<&str> = kept.conversations.iter().map(|one| one.title.as_str()).collect();
     assert_eq!(titles, ["Tides and “ports”", "Nested"]);
-    assert!(kept.issue_lines().iter().all(|told| told.starts_with("lost") || told.starts_with("put right")));
+    assert!(kept.issue_lines().iter().all(|issue| issue.starts_with("lost") || issue.starts_with("put right")));
 }
 
 /// Returns a chain of messages, each nested in the one before it.
@@ -125,8 +125,9 @@ fn deep_nesting_is_read_like_any_conversation() {
         assert_eq!(message.parent, at.checked_sub(1));
         assert!(matches!(&message.pieces[0].body, PieceBody::Text(text) if *text == format!("t{at}")));
     }
-    let told = "put right: sample.json › c › m8: another message has the same id: this one got a new id (400 times)";
-    assert_eq!(kept.issue_lines(), [told]);
+    let expected =
+        "put right: sample.json › c › m8: another message has the same id: this one got a new id (400 times)";
+    assert_eq!(kept.issue_lines(), [expected]);
 }
 
 #[test]
@@ -136,8 +137,8 @@ fn unreadable_nested_message_is_replaced_by_its_children() {
     let messages = &kept.conversations[0].messages;
     assert_eq!(messages.len(), 299);
     assert!(messages.iter().enumerate().all(|(at, message)| message.parent == at.checked_sub(1)));
-    let told = kept.issue_lines().join("\n");
-    assert!(told.contains("a message that is not JSON") && told.contains("it is not a message"), "{told}");
+    let issues = kept.issue_lines().join("\n");
+    assert!(issues.contains("a message that is not JSON") && issues.contains("it is not a message"), "{issues}");
 }
 
 #[test]

@@ -70,17 +70,17 @@ mod tests {
     use super::*;
     use crate::domain::turn::Role;
 
-    fn drawn(text: &str) -> Vec<String> {
+    fn rendered(text: &str) -> Vec<String> {
         let mut message = message_builder::empty_message("m", Role::Assistant);
         add_marked_text(&mut message, text);
-        let drawn = |body: &PieceBody| match body {
+        let render = |body: &PieceBody| match body {
             PieceBody::Text(text) => format!("text {text}"),
             PieceBody::Thinking { text, .. } => format!("think {text}"),
             PieceBody::ToolCall { id, name, arguments, .. } => format!("call {id} {name} {arguments}"),
             PieceBody::ToolResult { id, name, result, .. } => format!("answer {id} {name} {result}"),
             other => format!("{other:?}"),
         };
-        message.pieces.iter().map(|piece| drawn(&piece.body)).collect()
+        message.pieces.iter().map(|piece| render(&piece.body)).collect()
     }
 
     #[test]
@@ -102,7 +102,7 @@ mod tests {
             ("<think>open".into(), &["text <think>open"]),
         ];
         for (text, expected) in table {
-            assert_eq!(drawn(&text), expected, "{text}");
+            assert_eq!(rendered(&text), expected, "{text}");
         }
     }
 }

@@ -85,7 +85,7 @@ fn archive_of_lines_is_read() {
     let ids: Vec<&str> = kept.conversations.iter().map(|one| one.source_id.as_str()).collect();
     // The second file contains the same conversations.
     assert_eq!(ids, ["s-1", "s-2"]);
-    assert_eq!(kept.issue_lines().iter().filter(|told| told.contains("appears earlier")).count(), 2);
+    assert_eq!(kept.issue_lines().iter().filter(|issue| issue.contains("appears earlier")).count(), 2);
 }
 
 #[test]
@@ -106,9 +106,9 @@ fn wrong_lines_do_not_affect_others() {
     let read_as: Vec<Vec<String>> = read_of_it.conversations.iter().map(conversation_lines).collect();
     assert_eq!(read_as, [vec!["0< user: \"1\"", "*1< user: \"2\""], vec!["*0< user: \"3\""]]);
     assert_eq!(read_of_it.conversations[1].source_id, "a#2");
-    let told = read_of_it.issue_lines().join("\n");
+    let issues = read_of_it.issue_lines().join("\n");
     for part in ["it is not JSON", "it is not a message", "it has no messages", "the same id"] {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(issues.contains(part), "{part} in {issues}");
     }
     let (early, _) = read_all(ImportFormat::LlamaCpp, format!("{}\n{}", line("1"), session("a")));
     assert!(early.issue_lines()[0].contains("before any conversation"), "{:?}", early.issue_lines());

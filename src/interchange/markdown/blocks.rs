@@ -58,6 +58,6 @@ fn document(out: &mut impl Write, card: &AttachmentCard, version: Option<DateTim
     writeln!(out, "\n")
 }
 
-pub fn write_failure(out: &mut impl Write, why: &str) -> io::Result<()> {
-    writeln!(out, "> **{}:** {}\n", messages::ERROR, escaping::escape_inline(why))
+pub fn write_failure(out: &mut impl Write, reason: &str) -> io::Result<()> {
+    writeln!(out, "> **{}:** {}\n", messages::ERROR, escaping::escape_inline(reason))
 }

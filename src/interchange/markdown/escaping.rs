@@ -114,15 +114,15 @@ fn is_over(text: &str, closing: &str) -> bool {
             }
             Event::End(_) => depth = depth.saturating_sub(1),
             Event::Text(words) => {
-                if let Some((_, said)) = &mut last {
-                    said.push_str(&words);
+                if let Some((_, content)) = &mut last {
+                    content.push_str(&words);
                 }
             }
             _ if depth == 0 => last = None,
             _ => {}
         }
     }
-    last.is_some_and(|(is_paragraph, said)| is_paragraph && said == PROBE_WORD)
+    last.is_some_and(|(is_paragraph, content)| is_paragraph && content == PROBE_WORD)
 }
 
 /// Returns the closing line of the last block if that block does not end by itself.

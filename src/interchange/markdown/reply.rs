@@ -35,40 +35,40 @@ pub fn item_start(item: &RenderedItem) -> usize {
 }
 
 /// Writes one item.
-pub fn write_item(out: &mut impl Write, item: &RenderedItem, drawn: &ReplyContext<'_>) -> io::Result<()> {
+pub fn write_item(out: &mut impl Write, item: &RenderedItem, context: &ReplyContext<'_>) -> io::Result<()> {
     match item {
-        RenderedItem::Reasoning(block) => reasoning(out, block, drawn),
-        RenderedItem::Reply(segment) => member(out, segment, drawn),
+        RenderedItem::Reasoning(block) => reasoning(out, block, context),
+        RenderedItem::Reply(segment) => member(out, segment, context),
     }
 }
 
-fn reasoning(out: &mut impl Write, block: &ReasoningBlock, drawn: &ReplyContext<'_>) -> io::Result<()> {
-    let cut_off = block.was_cut_off.then_some(match drawn.status {
+fn reasoning(out: &mut impl Write, block: &ReasoningBlock, context: &ReplyContext<'_>) -> io::Result<()> {
+    let cut_off = block.was_cut_off.then_some(match context.status {
         TurnStatus::Cancelled => messages::ReasoningCutOff::Stopped,
         _ => messages::ReasoningCutOff::Broken,
     });
     let (calls, failed) = (block.tool_calls, block.failed_tool_calls);
     let label = messages::reasoning_summary(block.duration_ms, calls, failed, !block.has_text, cut_off);
-    match drawn.options.reasoning {
+    match context.options.reasoning {
         // Tools within reasoning have their own option.
         ExportDetail::LeftOut => {}
         ExportDetail::Full => writeln!(out, "**{}**\n", escaping::escape_inline(&label))?,
         ExportDetail::Folded => fold(out, &label)?,
     }
-    if !block.has_text && drawn.options.reasoning != ExportDetail::LeftOut {
+    if !block.has_text && context.options.reasoning != ExportDetail::LeftOut {
         writeln!(out, "*{}*\n", messages::HIDDEN_REASONING)?;
     }
     for segment in &block.members {
-        member(out, segment, drawn)?;
+        member(out, segment, context)?;
     }
-    if drawn.options.reasoning == ExportDetail::Folded { unfold(out) } else { Ok(()) }
+    if context.options.reasoning == ExportDetail::Folded { unfold(out) } else { Ok(()) }
 }
 
-fn member(out: &mut impl Write, segment: &Segment, drawn: &ReplyContext<'_>) -> io::Result<()> {
+fn member(out: &mut impl Write, segment: &Segment, context: &ReplyContext<'_>) -> io::Result<()> {
     match segment {
         Segment::Think { blocks, .. } => {
-            let text = thinking_text(drawn.blocks, blocks);
-            match drawn.options.reasoning {
+            let text = thinking_text(context.blocks, blocks);
+            match context.options.reasoning {
                 _ if text.trim().is_empty() => Ok(()),
                 ExportDetail::LeftOut => Ok(()),
                 ExportDetail::Folded => escaping::write_verbatim(out, &text),
@@ -76,12 +76,12 @@ fn member(out: &mut impl Write, segment: &Segment, drawn: &ReplyContext<'_>) -> 
                 ExportDetail::Full => escaping::write_quote(out, &text),
             }
         }
-        Segment::Tool { call, result, .. } => match drawn.blocks.get(*call) {
-            Some(call) => tool(out, call, result.and_then(|at| drawn.blocks.get(at)), drawn.options),
+        Segment::Tool { call, result, .. } => match context.blocks.get(*call) {
+            Some(call) => tool(out, call, result.and_then(|at| context.blocks.get(at)), context.options),
             None => Ok(()),
         },
-        Segment::Text { block, .. } => match drawn.blocks.get(*block) {
-            Some(block) => write_block(out, block, drawn.options),
+        Segment::Text { block, .. } => match context.blocks.get(*block) {
+            Some(block) => write_block(out, block, context.options),
             None => Ok(()),
         },
     }

@@ -98,7 +98,7 @@ fn reasoning_and_tools_follow_options() {
     ];
     for (reasoning, tools, has_thought, is_quoted, folds, calls) in table {
         let text = write_path("t", &[shown(&reply)], &options(reasoning, tools));
-        let counted = |what: &str| text.matches(what).count();
+        let counted = |pattern: &str| text.matches(pattern).count();
         assert_eq!(counted(thought) == 1, has_thought, "{text}");
         assert_eq!(counted(&format!("> {thought}")) == 1, is_quoted, "{text}");
         assert_eq!((counted("<details>"), counted("</details>")), (folds, folds), "{text}");
@@ -142,9 +142,9 @@ fn reply_endings_are_written() {
         ),
         (bare, "The tallest", true, "> **Error:** Your account at Demo"),
     ];
-    for (turn, other, has_other, says) in table {
+    for (turn, other, has_other, expected) in table {
         let text = write_path("t", &[shown(&turn)], &options(ExportDetail::Folded, ExportDetail::Folded));
-        assert!(text.contains(says) && text.contains(other) == has_other, "{text}");
+        assert!(text.contains(expected) && text.contains(other) == has_other, "{text}");
         assert!(text.matches("**Error:**").count() <= 1, "{text}");
     }
 }

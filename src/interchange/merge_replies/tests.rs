@@ -8,14 +8,14 @@ use crate::conversation::PieceBody;
 use crate::domain::block::Author;
 use crate::domain::usage::Usage;
 
-fn message(parent: Option<usize>, role: Role, model: Option<&str>, said: &str) -> ImportedMessage {
+fn message(parent: Option<usize>, role: Role, model: Option<&str>, text: &str) -> ImportedMessage {
     let author = match role {
         Role::User => Author::User,
         Role::Assistant => Author::Assistant,
         Role::System => Author::System,
     };
     ImportedMessage {
-        source_id: said.to_owned(),
+        source_id: text.to_owned(),
         parent,
         role,
         provider: None,
@@ -23,14 +23,14 @@ fn message(parent: Option<usize>, role: Role, model: Option<&str>, said: &str) -
         created_at: None,
         ended_at: None,
         ending: MessageEnding::Complete,
-        pieces: vec![MessagePiece { author, created_at: None, body: PieceBody::Text(said.to_owned()) }],
+        pieces: vec![MessagePiece { author, created_at: None, body: PieceBody::Text(text.to_owned()) }],
         usage: Usage::default(),
         is_thinking_mode: None,
     }
 }
 
-fn reply(parent: usize, said: &str) -> ImportedMessage {
-    message(Some(parent), Role::Assistant, None, said)
+fn reply(parent: usize, text: &str) -> ImportedMessage {
+    message(Some(parent), Role::Assistant, None, text)
 }
 
 fn conversation_of(messages: Vec<ImportedMessage>) -> Conversation {
@@ -39,14 +39,14 @@ fn conversation_of(messages: Vec<ImportedMessage>) -> Conversation {
 
 /// Returns the parent and the texts of each message.
 fn parents_and_texts(conversation: &Conversation) -> Vec<(Option<usize>, String)> {
-    let said = |message: &ImportedMessage| {
+    let describe = |message: &ImportedMessage| {
         let texts = message.pieces.iter().map(|piece| match &piece.body {
             PieceBody::Text(text) => text.as_str(),
             _ => "·",
         });
         texts.collect::<Vec<_>>().join(" ")
     };
-    conversation.messages.iter().map(|message| (message.parent, said(message))).collect()
+    conversation.messages.iter().map(|message| (message.parent, describe(message))).collect()
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn consecutive_replies_are_merged() {
 #[test]
 fn fork_model_change_failure_or_speaker_change_ends_merge() {
     let user = || message(None, Role::User, None, "u");
-    let by = |parent, model, said| message(Some(parent), Role::Assistant, Some(model), said);
+    let by = |parent, model, text| message(Some(parent), Role::Assistant, Some(model), text);
     let mut failed = reply(0, "a");
     failed.ending = MessageEnding::Failed("no".into());
     let table = [
@@ -110,7 +110,7 @@ fn fork_model_change_failure_or_speaker_change_ends_merge() {
     ];
     for (messages, expected) in table {
         let expected: Vec<(Option<usize>, String)> =
-            expected.into_iter().map(|(parent, said)| (parent, said.to_owned())).collect();
+            expected.into_iter().map(|(parent, text)| (parent, text.to_owned())).collect();
         assert_eq!(parents_and_texts(&merge_replies(conversation_of(messages))), expected);
     }
 }
@@ -127,14 +127,14 @@ fn call_without_result_is_unchanged() {
 fn tree() -> impl Strategy<Value = Conversation> {
     let one = (0..8_usize, any::<prop::sample::Index>(), 0..4_u8, 0..3_u8, any::<bool>());
     prop::collection::vec(one, 0..40).prop_map(|parts| {
-        let messages = parts.into_iter().enumerate().map(|(at, (who, parent, model, ending, is_deep))| {
+        let messages = parts.into_iter().enumerate().map(|(at, (speaker, parent, model, ending, is_deep))| {
             // Mostly long chains, to create runs; sometimes random parents, to create forks.
             let parent = match at {
                 0 => None,
-                at if is_deep || who > 2 => Some(at - 1),
+                at if is_deep || speaker > 2 => Some(at - 1),
                 at => Some(parent.index(at)),
             };
-            let role = match who {
+            let role = match speaker {
                 0 => Role::User,
                 1 => Role::System,
                 _ => Role::Assistant,

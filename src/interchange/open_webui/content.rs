@@ -69,7 +69,7 @@ impl ContentReader<'_, '_> {
             self.notes.add(IssueKind::Lost, self.id, format!("items of type “{kind}” are not imported"));
         }
         for _ in pictures.into_iter().filter(|is_absent| *is_absent) {
-            self.tell_absent();
+            self.report_absent();
         }
         // Generated call ids count per message, so the message id makes them unique within the conversation.
         for body in &mut bodies {
@@ -96,7 +96,7 @@ impl ContentReader<'_, '_> {
         if let Some(url) = url {
             let body = picture(url, "");
             if is_absent(&body) {
-                self.tell_absent();
+                self.report_absent();
             }
             return Some(body);
         }
@@ -178,7 +178,7 @@ impl ContentReader<'_, '_> {
         for file in files.as_ref().and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default() {
             if let Some(body) = file.as_str().map(|url| picture(url, "")).or_else(|| file_body(file)) {
                 if is_absent(&body) {
-                    self.tell_absent();
+                    self.report_absent();
                 }
                 bodies.push(body);
             }
@@ -191,12 +191,12 @@ impl ContentReader<'_, '_> {
         let pictures = fields::list(message, "images").iter().filter_map(Value::as_str);
         bodies.extend(pictures.map(|url| picture(url, "")));
         for _ in bodies.iter().filter(|body| is_absent(body)) {
-            self.tell_absent();
+            self.report_absent();
         }
         bodies
     }
 
-    fn tell_absent(&mut self) {
+    fn report_absent(&mut self) {
         self.notes.add(IssueKind::Lost, self.id, "a file is not in the export");
     }
 }
@@ -257,9 +257,9 @@ fn sources(message: &Value) -> Vec<ImportedSource> {
         for given in fields::list(message, name) {
             let source = given.get("source").unwrap_or(given);
             let documents = fields::list(given, "document");
-            let told = fields::list(given, "metadata");
-            for at in 0..documents.len().max(told.len()).max(1) {
-                let of = told.get(at).unwrap_or(&Value::Null);
+            let metadata = fields::list(given, "metadata");
+            for at in 0..documents.len().max(metadata.len()).max(1) {
+                let of = metadata.get(at).unwrap_or(&Value::Null);
                 let is_address = |url: &&str| url.starts_with("http://") || url.starts_with("https://");
                 let named = [
                     fields::text(of, "url"),

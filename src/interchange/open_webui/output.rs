@@ -11,7 +11,7 @@ use crate::fields;
 /// Returns the content of the items in order. A result stays at its position; one without a call gets a created call.
 pub(crate) fn bodies(
     items: &[Value],
-    tell: &mut dyn FnMut(&str),
+    report_issue: &mut dyn FnMut(&str),
     picture: &mut dyn FnMut(&Value) -> Option<PieceBody>,
 ) -> Vec<PieceBody> {
     let mut bodies = Vec::new();
@@ -82,7 +82,7 @@ pub(crate) fn bodies(
             kind => {
                 let text = texts(item.get("content")).join("");
                 if text.trim().is_empty() {
-                    tell(kind);
+                    report_issue(kind);
                 } else {
                     bodies.push(PieceBody::Text(text));
                 }

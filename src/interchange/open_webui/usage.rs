@@ -20,14 +20,14 @@ pub(crate) fn from_message(message: &Value) -> Usage {
     let cache_read = part(&input, "cached_tokens").or_else(|| count(usage, "cache_read_input_tokens"));
     let cache_write = count(usage, "cache_creation_input_tokens");
     // Anthropic counts cached tokens separately from the input; Turnleaf includes them.
-    let beside = if usage.get("cache_read_input_tokens").is_some() || cache_write.is_some() {
+    let extra = if usage.get("cache_read_input_tokens").is_some() || cache_write.is_some() {
         count(usage, "cache_read_input_tokens").unwrap_or(0).saturating_add(cache_write.unwrap_or(0))
     } else {
         0
     };
     Usage {
         input_tokens: first(&["prompt_tokens", "prompt_eval_count"])
-            .or_else(|| count(usage, "input_tokens").map(|tokens| tokens.saturating_add(beside))),
+            .or_else(|| count(usage, "input_tokens").map(|tokens| tokens.saturating_add(extra))),
         output_tokens: first(&["completion_tokens", "output_tokens", "eval_count"]),
         cache_read_tokens: cache_read,
         cache_write_tokens: cache_write,

@@ -8,8 +8,8 @@ use crate::message_builder::empty_message;
 use crate::report::IssueLocation;
 
 /// Parses `id<parent>children`; an id in brackets is a structural node.
-fn node(told: &str) -> SourceNode {
-    let (rest, children) = told.split_once('>').unwrap_or((told, ""));
+fn node(spec: &str) -> SourceNode {
+    let (rest, children) = spec.split_once('>').unwrap_or((spec, ""));
     let (id, parent) = rest.split_once('<').unwrap_or((rest, ""));
     let is_shown = !id.starts_with('(');
     let id = id.trim_matches(['(', ')']);
@@ -21,9 +21,9 @@ fn node(told: &str) -> SourceNode {
     }
 }
 
-fn ordered(told: &str, current: Option<&str>) -> (String, Option<usize>, usize) {
+fn ordered(spec: &str, current: Option<&str>) -> (String, Option<usize>, usize) {
     let mut notes = ConversationNotes::new(IssueLocation::default());
-    let (messages, current) = order_messages(told.split_whitespace().map(node).collect(), current, &mut notes);
+    let (messages, current) = order_messages(spec.split_whitespace().map(node).collect(), current, &mut notes);
     let above =
         |message: &ImportedMessage| message.parent.map_or("", |parent| messages[parent].source_id.as_str()).to_owned();
     let lines: Vec<String> =
@@ -53,9 +53,9 @@ fn trees_are_kept_whole() {
         ("a b<a", Some("gone"), "a< b<a", Some(1), 1),
         ("a>a,b,b b<a>a", None, "a< b<a", Some(1), 0),
     ];
-    for (told, current, expected, shown, findings) in table {
-        let (messages, last, found) = ordered(told, current);
-        assert_eq!((messages.as_str(), last, found), (expected, shown, findings), "{told}");
+    for (spec, current, expected, shown, findings) in table {
+        let (messages, last, found) = ordered(spec, current);
+        assert_eq!((messages.as_str(), last, found), (expected, shown, findings), "{spec}");
     }
 }
 
@@ -71,10 +71,10 @@ fn deep_tree_needs_no_recursion_and_too_long_one_is_cut() {
 proptest! {
     #[test]
     fn every_shown_node_is_there_once_below_its_parent(
-        told in prop::collection::vec((0u8..12, prop::option::of(0u8..14), prop::collection::vec(0u8..14, 0..4), any::<bool>()), 0..20),
+        specs in prop::collection::vec((0u8..12, prop::option::of(0u8..14), prop::collection::vec(0u8..14, 0..4), any::<bool>()), 0..20),
         current in prop::option::of(0u8..14),
     ) {
-        let nodes: Vec<SourceNode> = told
+        let nodes: Vec<SourceNode> = specs
             .iter()
             .map(|(id, parent, children, is_shown)| SourceNode {
                 id: id.to_string(),

@@ -63,13 +63,13 @@ fn check_public_url(listen: &ListenAddress, security: &SecuritySettings) -> Resu
 /// An additional name means that a proxy forwards requests of other machines, and so does a trusted proxy.
 fn check_names(security: &SecuritySettings) -> Result<(), ConfigError> {
     let hosts = &security.allowed_hosts;
-    let (what, source) = match hosts.value.iter().find(|host| !is_loopback_host(host)) {
+    let (subject, source) = match hosts.value.iter().find(|host| !is_loopback_host(host)) {
         Some(host) => (format!("accept the host {host}"), hosts.source),
         None if security.trusted_proxies.value.is_empty() => return Ok(()),
         None => ("trust a proxy".to_owned(), security.trusted_proxies.source),
     };
     Err(ConfigError::new(format!(
-        "refusing to {what} (set by {source}): other machines can reach it through a proxy without signing in.\n\
+        "refusing to {subject} (set by {source}): other machines can reach it through a proxy without signing in.\n\
         Do one of these:\n\
         \x20 1. require a password at the reverse proxy and only accept requests from it: TURNLEAF_AUTH=proxy with \
         TURNLEAF_TRUSTED_PROXIES and TURNLEAF_PROXY_SECRET\n\
@@ -81,12 +81,12 @@ fn check_addresses(listen: &ListenAddress, addresses: &[SocketAddr]) -> Result<(
     let Some(open) = addresses.iter().find(|address| !is_loopback(address.ip())) else {
         return Ok(());
     };
-    let asked = listen.host_and_port();
+    let host_and_port = listen.host_and_port();
     let resolved =
         if listen.host.value.parse::<IpAddr>().is_ok() { String::new() } else { format!(", which is {open}") };
     let port = listen.port.value;
     Err(ConfigError::new(format!(
-        "refusing to listen on {asked}{resolved} (set by {}): other machines can reach it without signing in.\n\
+        "refusing to listen on {host_and_port}{resolved} (set by {}): other machines can reach it without signing in.\n\
         Do one of these:\n\
         \x20 1. listen on this machine only: turnleaf serve --listen 127.0.0.1:{port}\n\
         \x20 2. connect from the other machine through a tunnel: ssh -L {port}:127.0.0.1:{port} THIS-MACHINE\n\

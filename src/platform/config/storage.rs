@@ -34,8 +34,8 @@ pub fn data_dir(
 }
 
 fn default_data_dir(environment: &Environment) -> Option<PathBuf> {
-    let asked = environment.text("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let parent = asked.or_else(|| etcetera::choose_base_strategy().ok().map(|strategy| strategy.data_dir()));
+    let configured = environment.text("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let parent = configured.or_else(|| etcetera::choose_base_strategy().ok().map(|strategy| strategy.data_dir()));
     parent.map(|parent| parent.join("turnleaf"))
 }
 

@@ -135,7 +135,7 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
             "a tool server id must be 1 to 32 of a-z, 0-9 and -, and not `provider`, but is: `{id}`"
         )));
     }
-    let wrong = |field: &str, what: &str| ConfigError::new(format!("{field} of tool server `{id}` {what}"));
+    let wrong = |field: &str, problem: &str| ConfigError::new(format!("{field} of tool server `{id}` {problem}"));
     let reach = match (entry.command, entry.url) {
         (Some(_), None) if !entry.headers.is_empty() => {
             return Err(wrong("headers", "are only allowed for a server with a url"));
@@ -151,7 +151,7 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
         }
         (None, Some(url)) => {
             let url = base_url::check(&url).and_then(|url| base_url::parse(&url));
-            let url = url.map_err(|what| wrong("url", what))?;
+            let url = url.map_err(|problem| wrong("url", problem))?;
             ToolServerTransport::Http { url, headers: checked_headers(entry.headers, environment, &id, &wrong)? }
         }
         (Some(_), Some(_)) => return Err(wrong("command and url", "are both set; set one")),

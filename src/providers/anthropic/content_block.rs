@@ -41,7 +41,7 @@ pub struct ContentBlockBuilder {
     /// Deltas of unknown types.
     strange: Vec<Value>,
     /// A lone high surrogate at the end of the text so far; the next delta may complete it.
-    half: Option<u32>,
+    surrogate: Option<u32>,
     pub is_closed: bool,
     /// True once `content_block_stop` was received.
     pub is_done: bool,
@@ -87,7 +87,7 @@ impl ContentBlockBuilder {
             input: String::new(),
             citations: Vec::new(),
             strange: Vec::new(),
-            half: None,
+            surrogate: None,
             is_closed: false,
             is_done: false,
             pending_items: Vec::new(),
@@ -144,7 +144,7 @@ impl ContentBlockBuilder {
 
     /// Closes the block, at its `content_block_stop` or at the end of the body.
     pub fn close(&mut self) {
-        if self.half.take().is_some() {
+        if self.surrogate.take().is_some() {
             let lost = char::REPLACEMENT_CHARACTER.to_string();
             match self.kind {
                 Kind::Text | Kind::Thinking => self.append(self.field(), lost),
@@ -238,11 +238,11 @@ impl ContentBlockBuilder {
 
     /// Joins a delta with the surrogate that the previous one ended with.
     fn join_surrogates(&mut self, more: &str, is_mended: bool) -> String {
-        if !is_mended && self.half.is_none() {
+        if !is_mended && self.surrogate.is_none() {
             return more.to_owned();
         }
-        let (joined, half) = surrogates::join_surrogates(self.half.take(), more);
-        self.half = half;
+        let (joined, surrogate) = surrogates::join_surrogates(self.surrogate.take(), more);
+        self.surrogate = surrogate;
         joined
     }
 
@@ -326,8 +326,8 @@ fn sources(citations: &[Value], text: &str) -> Vec<DecodedItem> {
 fn resolve_surrogates(piece: &mut Value) {
     match piece {
         Value::String(text) => {
-            let (mut whole, half) = surrogates::join_surrogates(None, text);
-            whole.extend(half.map(|_| char::REPLACEMENT_CHARACTER));
+            let (mut whole, surrogate) = surrogates::join_surrogates(None, text);
+            whole.extend(surrogate.map(|_| char::REPLACEMENT_CHARACTER));
             *text = whole;
         }
         Value::Array(pieces) => pieces.iter_mut().for_each(resolve_surrogates),

@@ -193,9 +193,9 @@ mod tests {
     fn model_list_refines_capabilities() {
         let full = json!({"type": "model", "id": "claude-opus-4-7", "display_name": "Claude Opus 4.7",
             "max_input_tokens": 1000000, "max_tokens": 128000, "capabilities": {"thinking": {"supported": true}}});
-        let said = parse_listed_model(&full).unwrap();
-        assert_eq!((said.id.as_str(), said.name.as_deref()), ("claude-opus-4-7", Some("Claude Opus 4.7")));
-        let Capabilities { reasoning, context_tokens, max_tokens, .. } = said.capabilities;
+        let listed = parse_listed_model(&full).unwrap();
+        assert_eq!((listed.id.as_str(), listed.name.as_deref()), ("claude-opus-4-7", Some("Claude Opus 4.7")));
+        let Capabilities { reasoning, context_tokens, max_tokens, .. } = listed.capabilities;
         assert_eq!(
             (reasoning, context_tokens, max_tokens.most),
             (ReasoningSupport::Optional, Some(1_000_000), Some(128_000))

@@ -217,17 +217,17 @@ mod tests {
     fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
         let thought = json!({"type": "thinking", "thinking": "why", "signature": "s"});
         let unsigned = json!({"type": "thinking", "thinking": "wh"});
-        let half = json!({"type": "text", "text": "It is"});
+        let partial = json!({"type": "text", "text": "It is"});
         let call = json!({"type": "tool_use", "id": "a", "name": "f", "input": {}});
         let cut = json!({"type": "tool_use", "id": "b", "name": "f", "input": null});
         let search = json!({"type": "server_tool_use", "id": "c", "name": "web_search", "input": {}});
         let found = json!({"type": "web_search_tool_result", "tool_use_id": "c", "content": []});
-        for (what, blocks, expected) in [
-            ("a cut text", vec![(&thought, true), (&half, false)], vec![&thought, &half]),
+        for (case, blocks, expected) in [
+            ("a cut text", vec![(&thought, true), (&partial, false)], vec![&thought, &partial]),
             ("an empty text", vec![(&thought, true), (&json!({"type": "text", "text": ""}), false)], vec![]),
             ("reasoning without a signature", vec![(&unsigned, false)], vec![]),
             ("reasoning and nothing behind it", vec![(&thought, true)], vec![]),
-            ("reasoning behind a text", vec![(&half, true), (&thought, true)], vec![&half]),
+            ("reasoning behind a text", vec![(&partial, true), (&thought, true)], vec![&partial]),
             ("a whole call", vec![(&thought, true), (&call, true)], vec![&thought, &call]),
             ("a call whose end never came", vec![(&thought, true), (&call, false)], vec![]),
             ("a cut call", vec![(&thought, true), (&cut, false)], vec![]),
@@ -236,7 +236,7 @@ mod tests {
                 vec![(&thought, true), (&call, true), (&cut, false)],
                 vec![&thought, &call],
             ),
-            ("a search without its result", vec![(&half, true), (&thought, true), (&search, true)], vec![&half]),
+            ("a search without its result", vec![(&partial, true), (&thought, true), (&search, true)], vec![&partial]),
             ("a search with its result", vec![(&search, true), (&found, true)], vec![&search, &found]),
         ] {
             let block = |(value, is_done): &(&Value, bool)| AnthropicBlock {
@@ -244,10 +244,10 @@ mod tests {
                 is_whole: value.get("input").is_none_or(Value::is_object),
                 is_done: *is_done,
             };
-            let said = AnthropicReply { blocks: blocks.iter().map(block).collect(), ..AnthropicReply::default() };
+            let reply = AnthropicReply { blocks: blocks.iter().map(block).collect(), ..AnthropicReply::default() };
             // The end of a turn stores a result for every call, including cut ones.
-            let sent = said.content_to_send(ThinkingToSend::Signed, |_| true);
-            assert_eq!(sent.content.iter().collect::<Vec<_>>(), expected, "{what}");
+            let sent = reply.content_to_send(ThinkingToSend::Signed, |_| true);
+            assert_eq!(sent.content.iter().collect::<Vec<_>>(), expected, "{case}");
             assert_eq!(sent.calls.len(), sent.content.iter().filter(|block| block["type"] == "tool_use").count());
         }
     }
@@ -270,12 +270,12 @@ mod tests {
         let bare = json!({"type": "thinking", "thinking": "Or not."});
         let blank = json!({"type": "thinking", "thinking": "", "signature": ""});
         let call = json!({"type": "tool_use", "id": "t1", "name": "w", "input": {"a": 1}});
-        let said = reply_with(json!([thought, bare, blank, call]));
-        let sent = |thinking| said.content_to_send(thinking, |_| true).content;
+        let reply = reply_with(json!([thought, bare, blank, call]));
+        let sent = |thinking| reply.content_to_send(thinking, |_| true).content;
         assert_eq!(sent(ThinkingToSend::All), [thought.clone(), bare.clone(), call.clone()]);
         assert_eq!(sent(ThinkingToSend::Signed), std::slice::from_ref(&call));
         assert_eq!(sent(ThinkingToSend::Omitted), std::slice::from_ref(&call));
-        let mut cut = said;
+        let mut cut = reply;
         cut.is_complete = false;
         cut.blocks[1].is_done = false;
         assert_eq!(

@@ -145,12 +145,12 @@ pub fn capabilities(model: &str) -> Capabilities {
         _ => (ReasoningSupport::Optional, &Thinking::LEVELS),
     };
     let takes_budget = matches!(thinking, AnthropicThinkingSwitch::Budget | AnthropicThinkingSwitch::AdaptiveOrBudget);
-    let takes = |plain: ValueRange<f64>, thinking| ParamSupport { plain: Some(plain), thinking };
+    let support = |plain: ValueRange<f64>, thinking| ParamSupport { plain: Some(plain), thinking };
     let (temperature, top_p, top_k) = match sampling {
         Sampling::Nothing => (ParamSupport::never(), ParamSupport::never(), ParamSupport::never()),
         _ => (
-            takes(ValueRange::new(0.0, 1.0), None),
-            takes(ValueRange::new(0.0, 1.0), Some(TOP_P_THINKING)),
+            support(ValueRange::new(0.0, 1.0), None),
+            support(ValueRange::new(0.0, 1.0), Some(TOP_P_THINKING)),
             ParamSupport::only_plain(ValueRange::at_least(1)),
         ),
     };
@@ -206,11 +206,11 @@ fn thinking_as_listed(known: Capabilities, can: impl Fn(&str) -> Option<bool>) -
     // If the list does not say whether thinking can be off, only models that are known to always think cannot switch
     // it off.
     let can_be_off = can("thinking/types/disabled").unwrap_or(known.reasoning != ReasoningSupport::Always);
-    let takes = |level: Thinking| match level {
+    let supports = |level: Thinking| match level {
         Thinking::Off => can_be_off,
         level => can(&format!("effort/{}", level.as_str())).unwrap_or(true) || adaptive != Some(true),
     };
-    let levels: Vec<Thinking> = Thinking::LEVELS.into_iter().filter(|level| takes(*level)).collect();
+    let levels: Vec<Thinking> = Thinking::LEVELS.into_iter().filter(|level| supports(*level)).collect();
     let reasoning = if can_be_off { ReasoningSupport::Optional } else { ReasoningSupport::Always };
     let takes_budget = enabled.unwrap_or(known.thinking_budget.is_some());
     let known = if is_known {
@@ -233,8 +233,8 @@ fn thinking_as_listed(known: Capabilities, can: impl Fn(&str) -> Option<bool>) -
 }
 
 /// Returns the `max_tokens` to send: the requested number, or the maximum of the model.
-pub fn max_tokens(asked: Option<u32>, model: &Capabilities) -> u32 {
-    asked.or(model.max_tokens.most).unwrap_or(USUAL_TOKENS)
+pub fn max_tokens(requested: Option<u32>, model: &Capabilities) -> u32 {
+    requested.or(model.max_tokens.most).unwrap_or(USUAL_TOKENS)
 }
 
 /// Returns the `thinking` object and the effort to send with this `max_tokens`. `thinking` must be supported by the
@@ -260,16 +260,16 @@ pub fn thinking_params(
         // The budget of a level leaves at least half of the reply for the answer.
         level if model.levels_are_budgets => budget(budget_of_level(level).min(max_tokens / 2).max(LEAST_BUDGET)),
         level => {
-            let mut asked = json!({"type": "adaptive"});
+            let mut params = json!({"type": "adaptive"});
             if row.thinking != AnthropicThinkingSwitch::AdaptiveOrBudget {
                 // Newer models hide their reasoning unless the request asks for it.
-                asked["display"] = json!("summarized");
+                params["display"] = json!("summarized");
             }
             if row.is_bound_to_prefix {
                 // Losing old reasoning is better than a refused request.
-                asked["block_binding"] = json!({"prefix_mismatch_behavior": "drop_block"});
+                params["block_binding"] = json!({"prefix_mismatch_behavior": "drop_block"});
             }
-            (Some(asked), Some(effort(level)))
+            (Some(params), Some(effort(level)))
         }
     }
 }

@@ -9,19 +9,19 @@ use turnleaf_domain::repair::RequestRepair;
 /// Returns the repair to send instead. Thinking of earlier replies can be omitted completely. Thinking of the reply's
 /// own tool loop cannot, while the model thinks: a loop that is refused is described as text.
 pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
-    let said = refused.lowercase_text();
+    let message = refused.lowercase_text();
     // Servers without signatures require the thinking of a tool loop back (DeepSeek).
-    let is_required = ["must be passed", "missing", "required"].iter().any(|part| said.contains(part));
-    let is_about_member = said.contains("signature") || said.contains("field required");
-    if is_required && said.contains("thinking") && !is_about_member && !request.echoes_reasoning {
+    let is_required = ["must be passed", "missing", "required"].iter().any(|part| message.contains(part));
+    let is_about_member = message.contains("signature") || message.contains("field required");
+    if is_required && message.contains("thinking") && !is_about_member && !request.echoes_reasoning {
         return request.has_reasoning().then_some(RequestRepair::ReasoningEchoed);
     }
-    let place = message_of(&said);
-    let names_block = place.is_some() && (said.contains("thinking") || said.contains("signature"));
+    let place = message_of(&message);
+    let names_block = place.is_some() && (message.contains("thinking") || message.contains("signature"));
     let is_about_thinking = names_block
         || ["`thinking` block", "redacted_thinking", "a thinking block", "each thinking block"]
             .iter()
-            .any(|part| said.contains(part));
+            .any(|part| message.contains(part));
     if !is_about_thinking {
         return None;
     }
@@ -41,8 +41,8 @@ pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestR
 }
 
 /// Returns the index of the message that a refusal names (`messages.3.content.0: …`).
-fn message_of(said: &str) -> Option<usize> {
-    said.split("messages.").skip(1).find_map(|rest| {
+fn message_of(message: &str) -> Option<usize> {
+    message.split("messages.").skip(1).find_map(|rest| {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         digits.parse().ok()
     })
@@ -59,11 +59,11 @@ mod tests {
     use turnleaf_domain::{Failure, FailureKind, Role, TurnId};
 
     fn turn(role: Role, raw: &[&str]) -> HistoryTurn {
-        let said = turnleaf_domain::fixtures::user_turn(1, "Hi");
+        let turn = turnleaf_domain::fixtures::user_turn(1, "Hi");
         HistoryTurn {
             turn_id: TurnId::from_uuid(Uuid::nil()),
             role,
-            blocks: if role == Role::User { said.blocks } else { Vec::new() }.into(),
+            blocks: if role == Role::User { turn.blocks } else { Vec::new() }.into(),
             raw: raw.iter().map(|raw| Bytes::copy_from_slice(raw.as_bytes()).into()).collect(),
             leaves_out_reasoning: false,
             attached: Default::default(),
@@ -80,22 +80,22 @@ mod tests {
 
     #[test]
     fn anthropic_refusal_selects_matching_repair() {
-        let said = r#"{"type":"message","content":[{"type":"thinking","thinking":"w","signature":"s"},{"type":"text","text":"So."}],"stop_reason":"end_turn"}"#;
+        let text_reply = r#"{"type":"message","content":[{"type":"thinking","thinking":"w","signature":"s"},{"type":"text","text":"So."}],"stop_reason":"end_turn"}"#;
         let called = r#"{"type":"message","content":[{"type":"thinking","thinking":"w","signature":"s"},{"type":"tool_use","id":"a","name":"f","input":{}}],"stop_reason":"tool_use"}"#;
         let first = vec![turn(Role::User, &[])];
-        let second = vec![turn(Role::User, &[]), turn(Role::Assistant, &[said]), turn(Role::User, &[])];
+        let second = vec![turn(Role::User, &[]), turn(Role::Assistant, &[text_reply]), turn(Role::User, &[])];
         let in_loop = [second.clone(), vec![turn(Role::Assistant, &[called])]].concat();
         let bound = "claude-opus-5-5";
-        let (earlier, told) = (Some(RequestRepair::EarlierReasoningLeftOut), Some(RequestRepair::StepsTold));
+        let (earlier, steps_as_text) = (Some(RequestRepair::EarlierReasoningLeftOut), Some(RequestRepair::StepsTold));
         let signature = |at: usize| format!("messages.{at}.content.0: Invalid `signature` in `thinking` block");
         let modified = "messages.3.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.";
         let wanted = "The `content[].thinking` in the thinking mode must be passed back to the API.";
         for (model, history, message, expected) in [
             ("claude-opus-4-5", &second, signature(1), earlier),
             ("claude-opus-4-5", &in_loop, signature(1), earlier),
-            ("claude-opus-4-5", &in_loop, signature(3), told),
-            ("claude-opus-4-5", &in_loop, modified.into(), told),
-            (bound, &in_loop, signature(1), told),
+            ("claude-opus-4-5", &in_loop, signature(3), steps_as_text),
+            ("claude-opus-4-5", &in_loop, modified.into(), steps_as_text),
+            (bound, &in_loop, signature(1), steps_as_text),
             (bound, &second, signature(1), earlier),
             ("claude-opus-4-5", &second, "messages.1.content.0.thinking.signature: Field required".into(), earlier),
             ("claude-opus-4-5", &second, "each thinking block must contain thinking".into(), earlier),
@@ -103,7 +103,7 @@ mod tests {
                 "claude-opus-4-5",
                 &in_loop,
                 "messages.3.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`".into(),
-                told,
+                steps_as_text,
             ),
             ("claude-opus-4-5", &in_loop, wanted.into(), Some(RequestRepair::ReasoningEchoed)),
             ("claude-opus-4-5", &first, wanted.into(), None),

@@ -104,7 +104,7 @@ pub fn message_count_before_steps(request: &ChatRequest) -> usize {
 }
 
 /// Returns the thinking that may go back. Anthropic and the servers in front of its models require signatures. Other
-/// servers get what they sent; one that said that it requires thinking gets all of it, whatever its model is called.
+/// servers get what they sent; one that requires thinking back gets all of it, whatever its model is called.
 pub fn thinking_to_send(model: &str, is_official: bool, is_required: bool) -> ThinkingToSend {
     let needs_signatures = is_official || model.to_ascii_lowercase().contains("claude");
     if needs_signatures && !is_required { ThinkingToSend::Signed } else { ThinkingToSend::All }
@@ -168,21 +168,21 @@ fn push_assistant(
     let mut steps: Vec<AnthropicReply> =
         turn.raw.iter().map(|raw| AnthropicReply::clone(&raw.read_cached("anthropic", parse_stored_reply))).collect();
     // A pause with nothing after it was an interruption: the user stopped the reply before it was continued.
-    if let Some(last) = steps.iter_mut().rev().find(|said| !said.blocks.is_empty()).filter(|_| !is_last) {
+    if let Some(last) = steps.iter_mut().rev().find(|step| !step.blocks.is_empty()).filter(|_| !is_last) {
         last.is_complete &= !last.is_paused;
         last.is_paused = false;
     }
     let mut first_call = 0;
-    for said in &steps {
+    for step in &steps {
         let result = |at: usize| turn.tool_result_text(first_call + at);
-        let sent = said.content_to_send(thinking, |at| result(at).is_some());
+        let sent = step.content_to_send(thinking, |at| result(at).is_some());
         messages.push(Role::Assistant, sent.content);
         let images = |at: usize| turn.tool_result_images(first_call + at).map(image).collect();
         messages.push(Role::User, sent.calls.iter().map(|(at, id)| tool_result(id, result(*at), images(*at))));
-        first_call += said.call_count();
+        first_call += step.call_count();
     }
-    steps.last().filter(|said| said.is_paused)?;
-    Some(steps.into_iter().rev().find_map(|said| said.container))
+    steps.last().filter(|step| step.is_paused)?;
+    Some(steps.into_iter().rev().find_map(|step| step.container))
 }
 
 /// Decodes a stored response, complete or not.

@@ -122,10 +122,10 @@ impl MessagesReader {
 
 impl ResponseReader for MessagesReader {
     /// Errors are events and documents of the type `error`; gateways also send documents without any type.
-    fn is_error(&self, said: BodyValue<'_>) -> bool {
-        let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
-        let kind = text_of(said.value, "type");
-        said.event == "error"
+    fn is_error(&self, parsed: BodyValue<'_>) -> bool {
+        let has = |key: &str| parsed.value.get(key).is_some_and(|value| !value.is_null());
+        let kind = text_of(parsed.value, "type");
+        parsed.event == "error"
             || kind == Some("error")
             || has("error")
             || (kind.is_none() && (has("detail") || has("message")))
@@ -133,11 +133,11 @@ impl ResponseReader for MessagesReader {
 
     fn read_value(
         &mut self,
-        said: BodyValue<'_>,
+        parsed: BodyValue<'_>,
         _: &FailureBuilder,
         out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure> {
-        let value = said.value;
+        let value = parsed.value;
         if self.is_stopped {
             if text_of(value, "type") != Some("message_start") {
                 return Ok(());
@@ -149,17 +149,17 @@ impl ResponseReader for MessagesReader {
         let index = value.get("index").and_then(Value::as_u64);
         let part = |key: &str| value.get(key).unwrap_or(&Value::Null);
         match text_of(value, "type").unwrap_or_default() {
-            "message_start" => self.message(part("message"), said.is_mended, out),
+            "message_start" => self.message(part("message"), parsed.is_mended, out),
             "content_block_start" => {
                 self.has_reply = true;
                 if self.blocks.is_empty() {
                     self.push_notice(out);
                 }
-                self.blocks.start(index, part("content_block"), said.is_mended, out);
+                self.blocks.start(index, part("content_block"), parsed.is_mended, out);
             }
             "content_block_delta" => {
                 self.has_reply = true;
-                self.blocks.apply_delta(index, part("delta"), said.is_mended, out);
+                self.blocks.apply_delta(index, part("delta"), parsed.is_mended, out);
             }
             "content_block_stop" => self.blocks.stop(index, out),
             "message_delta" => {
@@ -169,7 +169,7 @@ impl ResponseReader for MessagesReader {
             }
             "message_stop" => self.stop(out),
             "message" => {
-                self.message(value, said.is_mended, out);
+                self.message(value, parsed.is_mended, out);
                 self.stop(out);
             }
             // Pings and unknown events are ignored: the API may add new ones at any time.

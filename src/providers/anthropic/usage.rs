@@ -26,7 +26,7 @@ impl AnthropicUsageCounts {
     /// Merges a `usage` object; counts that it does not have are kept.
     pub fn update(&mut self, usage: &Value) {
         let count = |path: &str| usage.pointer(path).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
-        let put = |known: &mut Option<u64>, said: Option<u64>| *known = said.or(*known);
+        let put = |known: &mut Option<u64>, reported: Option<u64>| *known = reported.or(*known);
         put(&mut self.uncached, count("/input_tokens"));
         put(&mut self.cache_read, count("/cache_read_input_tokens"));
         put(&mut self.cache_write, count("/cache_creation_input_tokens"));
@@ -61,9 +61,9 @@ mod tests {
 
     use super::*;
 
-    fn usage(said: &[Value]) -> Option<Usage> {
+    fn usage(events: &[Value]) -> Option<Usage> {
         let mut counts = AnthropicUsageCounts::default();
-        said.iter().for_each(|usage| counts.update(usage));
+        events.iter().for_each(|usage| counts.update(usage));
         counts.usage()
     }
 
@@ -80,7 +80,7 @@ mod tests {
                 reasoning_tokens: reasoning,
             })
         };
-        for (later, said) in [
+        for (later, expected_usage) in [
             (json!({}), expected(115, 100, 1, None)),
             (json!({"output_tokens": 40}), expected(115, 100, 40, None)),
             (json!({"input_tokens": 20, "cache_read_input_tokens": 0}), expected(25, 0, 1, None)),
@@ -91,7 +91,7 @@ mod tests {
             ),
             (json!({"output_tokens": 1u64 << 60}), expected(115, 100, 1, None)),
         ] {
-            assert_eq!(usage(&[start.clone(), later.clone()]), said, "{later}");
+            assert_eq!(usage(&[start.clone(), later.clone()]), expected_usage, "{later}");
         }
     }
 

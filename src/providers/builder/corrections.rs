@@ -1,5 +1,5 @@
-//! Corrections of what deltas told: the final text of an open block, the arguments of a call, the title of reasoning. No
-//! event can take back a delta, so the end of the block carries the corrected content.
+//! Corrections of what deltas emitted: the final text of an open block, the arguments of a call, the title of
+//! reasoning. No event can take back a delta, so the end of the block carries the corrected content.
 
 use std::time::Duration;
 

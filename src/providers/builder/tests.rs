@@ -222,12 +222,12 @@ fn provider_result_item(id: &str, result: Value, is_error: bool) -> DecodedItem 
 
 #[test]
 fn provider_call_has_its_result_and_is_not_pending() {
-    let said = |id: &str, text: &str| DecodedItem::ProviderToolArguments { id: id.into(), text: text.into() };
+    let arguments = |id: &str, text: &str| DecodedItem::ProviderToolArguments { id: id.into(), text: text.into() };
     let items = vec![
         provider_call_item("a"),
-        said("a", "{\"q\""),
+        arguments("a", "{\"q\""),
         provider_call_item("b"),
-        said("a", ":1}"),
+        arguments("a", ":1}"),
         provider_result_item("a", json!({"n": 1}), false),
         DecodedItem::Text("So.".into()),
         provider_result_item("b", json!("no"), true),

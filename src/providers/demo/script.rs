@@ -78,29 +78,29 @@ fn describe_image(part: &Value) -> Option<String> {
 }
 
 /// Returns the next response of a script; `None` if there is no such script.
-pub fn reply(asked: &DemoRequest) -> Option<Vec<ScriptPiece>> {
-    let mut said = match asked.model.as_str() {
-        "tour" => tour(asked),
-        "reasoning" => reasoning(asked),
-        "plain" => plain(asked),
-        "parallel-tools" => parallel_tools(asked),
+pub fn reply(request: &DemoRequest) -> Option<Vec<ScriptPiece>> {
+    let mut pieces = match request.model.as_str() {
+        "tour" => tour(request),
+        "reasoning" => reasoning(request),
+        "plain" => plain(request),
+        "parallel-tools" => parallel_tools(request),
         "markdown" => vec![text(include_str!("markdown.md"))],
         "error" => error(),
         "slow" => vec![text(include_str!("slow.md"))],
         "picture" => {
-            vec![text(describe_images(asked)), ScriptPiece::Picture, text("That image was drawn by the demo.")]
+            vec![text(describe_images(request)), ScriptPiece::Picture, text("That image was drawn by the demo.")]
         }
         _ => return None,
     };
-    if !asked.is_thinking {
-        said.retain(|say| !matches!(say, ScriptPiece::Think(_)));
+    if !request.is_thinking {
+        pieces.retain(|piece| !matches!(piece, ScriptPiece::Think(_)));
     }
     // Without tools there is no next step: the script continues to its end in this response.
-    if !asked.has_tools && said.iter().any(|say| matches!(say, ScriptPiece::Call { .. })) {
-        said.retain(|say| !matches!(say, ScriptPiece::Call { .. }));
-        said.extend(reply(&DemoRequest { step: asked.step + 1, ..asked.clone() })?);
+    if !request.has_tools && pieces.iter().any(|piece| matches!(piece, ScriptPiece::Call { .. })) {
+        pieces.retain(|piece| !matches!(piece, ScriptPiece::Call { .. }));
+        pieces.extend(reply(&DemoRequest { step: request.step + 1, ..request.clone() })?);
     }
-    Some(said)
+    Some(pieces)
 }
 
 fn text(text: impl Into<String>) -> ScriptPiece {
@@ -126,29 +126,29 @@ fn gist(message: &str) -> String {
     if line.chars().count() <= LONGEST { line } else { line.chars().take(LONGEST).collect::<String>() + "…" }
 }
 
-fn tour(asked: &DemoRequest) -> Vec<ScriptPiece> {
-    if asked.step == 0 {
+fn tour(request: &DemoRequest) -> Vec<ScriptPiece> {
+    if request.step == 0 {
         return vec![
             think(format!(
                 "The user wrote: \"{}\". I am a script and cannot understand it, but I can show what a real model's \
                 reply looks like here. First a tool call: I will count the words of the message.",
-                gist(&asked.text)
+                gist(&request.text)
             )),
-            count_words(&asked.text),
+            count_words(&request.text),
         ];
     }
     let again = think(
         "The count is back. A real model would now reason about the result; reasoning after a tool call stays in the \
         same reasoning block. Now I can reply.",
     );
-    let answer = if asked.user_messages == 1 { include_str!("tour.md") } else { include_str!("tour_again.md") };
+    let answer = if request.user_messages == 1 { include_str!("tour.md") } else { include_str!("tour_again.md") };
     vec![again, text(answer)]
 }
 
-fn reasoning(asked: &DemoRequest) -> Vec<ScriptPiece> {
-    match asked.step {
+fn reasoning(request: &DemoRequest) -> Vec<ScriptPiece> {
+    match request.step {
         0 => vec![
-            think(format!("The message is \"{}\". I start with some reasoning.", gist(&asked.text))),
+            think(format!("The message is \"{}\". I start with some reasoning.", gist(&request.text))),
             text("First some text, so that the next reasoning starts a **second** block.\n\n"),
             think("This is the second block. In it, I look something up."),
             look_up("reasoning block"),
@@ -157,7 +157,7 @@ fn reasoning(asked: &DemoRequest) -> Vec<ScriptPiece> {
             think("The glossary replied, and I continue: reasoning, a tool call and more reasoning form one block."),
             text("The glossary explains what a reasoning block is. Now a third one, with another tool call in it.\n\n"),
             think("Third block: I count the words of the message."),
-            count_words(&asked.text),
+            count_words(&request.text),
         ],
         _ => vec![
             text("This text came right after the tool call, so it ended the block.\n\n"),
@@ -168,33 +168,33 @@ fn reasoning(asked: &DemoRequest) -> Vec<ScriptPiece> {
 }
 
 /// Returns a text that lists the images of the message.
-fn describe_images(asked: &DemoRequest) -> String {
-    match asked.images.as_slice() {
+fn describe_images(request: &DemoRequest) -> String {
+    match request.images.as_slice() {
         [] => "You sent no image; here is one of mine.\n\n".to_owned(),
         [one] => format!("You sent one image: {one}.\n\n"),
         many => format!("You sent {} images: {}.\n\n", many.len(), many.join("; ")),
     }
 }
 
-fn plain(asked: &DemoRequest) -> Vec<ScriptPiece> {
-    let shown = if asked.images.is_empty() { String::new() } else { describe_images(asked) };
+fn plain(request: &DemoRequest) -> Vec<ScriptPiece> {
+    let shown = if request.images.is_empty() { String::new() } else { describe_images(request) };
     vec![text(
         shown
             + &format!(
                 "This is the scripted demo. You wrote {} words; I reply with one plain paragraph, without reasoning \
                 or tool calls. Choose another script, or connect a real provider, to see more.",
-                asked.text.split_whitespace().count()
+                request.text.split_whitespace().count()
             ),
     )]
 }
 
-fn parallel_tools(asked: &DemoRequest) -> Vec<ScriptPiece> {
-    match asked.step {
+fn parallel_tools(request: &DemoRequest) -> Vec<ScriptPiece> {
+    match request.step {
         0 => vec![
             think("Three lookups at once: their order does not matter, so I make them in one step."),
             look_up("turn"),
             look_up("branch"),
-            count_words(&asked.text),
+            count_words(&request.text),
         ],
         1 => vec![
             text("All three calls have results. Two more, one of which will fail:\n\n"),

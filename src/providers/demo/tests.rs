@@ -29,9 +29,9 @@ async fn run(model: &str, thinking: Thinking, has_tools: bool) -> (Vec<String>, 
     };
     let stamp = (id(), DateTime::UNIX_EPOCH);
     let (mut blocks, mut raw): (Vec<Block>, Vec<Bytes>) = (Vec::new(), Vec::new());
-    let asked_block = test_block(Content::text("What is this?"), stamp.0, None);
+    let question_block = test_block(Content::text("What is this?"), stamp.0, None);
     for _ in 0..10 {
-        let mut history = vec![turn(Role::User, vec![asked_block.clone()], Vec::new())];
+        let mut history = vec![turn(Role::User, vec![question_block.clone()], Vec::new())];
         if !raw.is_empty() {
             history.push(turn(
                 Role::Assistant,
@@ -199,9 +199,13 @@ async fn demo_describes_received_images() {
     let picture = crate::base64::encode(include_bytes!("picture.png"));
     let image =
         serde_json::json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{picture}")}});
-    let what = serde_json::json!({"type": "text", "text": "What?"});
+    let question = serde_json::json!({"type": "text", "text": "What?"});
     for (model, parts, expected) in [
-        ("picture", serde_json::json!([what, image]), "You sent one image: image/png of 240 × 160 pixels, 938 bytes."),
+        (
+            "picture",
+            serde_json::json!([question, image]),
+            "You sent one image: image/png of 240 × 160 pixels, 938 bytes.",
+        ),
         ("plain", serde_json::json!([image, image]), "You sent 2 images: image/png"),
         ("picture", serde_json::json!("What?"), "You sent no image"),
     ] {
@@ -212,11 +216,11 @@ async fn demo_describes_received_images() {
         let pieces: Vec<Bytes> = reply.body.map(Result::unwrap).collect().await;
         pieces.iter().for_each(|piece| decoder.feed(piece, &mut items));
         assert!(decoder.finish(&mut items).complete);
-        let said: String = items
+        let answer: String = items
             .iter()
             .filter_map(|item| if let DecodedItem::Text(text) = item { Some(text.as_str()) } else { None })
             .collect();
-        assert!(said.starts_with(expected), "{said}");
+        assert!(answer.starts_with(expected), "{answer}");
         assert_eq!(
             items.iter().filter(|item| matches!(item, DecodedItem::Image(_))).count(),
             usize::from(model == "picture")

@@ -36,7 +36,7 @@ pub fn specs() -> Vec<ToolSpec> {
 pub fn run(name: &str, arguments: &Value) -> Option<ToolOutcome> {
     let argument = |key: &str| arguments.get(key).and_then(Value::as_str);
     let done = |result: Value| ToolOutcome { result, is_error: false };
-    let wrong = |why: String| ToolOutcome { result: Value::String(why), is_error: true };
+    let wrong = |reason: String| ToolOutcome { result: Value::String(reason), is_error: true };
     Some(match name {
         "look_up" => match argument("term") {
             Some(term) => match GLOSSARY.iter().find(|(known, _)| known.eq_ignore_ascii_case(term.trim())) {

@@ -23,33 +23,33 @@ pub struct TimedChunk {
 }
 
 /// Returns all chunks of a response.
-pub fn timed_chunks(asked: &DemoRequest, said: Vec<ScriptPiece>) -> Vec<TimedChunk> {
-    let pause = if asked.model == "slow" { SLOW } else { USUAL };
-    let mut chunks = vec![choice(asked, &json!({"role": "assistant", "content": ""}), None)];
+pub fn timed_chunks(request: &DemoRequest, script: Vec<ScriptPiece>) -> Vec<TimedChunk> {
+    let pause = if request.model == "slow" { SLOW } else { USUAL };
+    let mut chunks = vec![choice(request, &json!({"role": "assistant", "content": ""}), None)];
     let mut finish = Some("stop");
     let mut calls = 0;
-    for say in said {
-        match say {
+    for piece in script {
+        match piece {
             ScriptPiece::Think(text) => {
-                chunks.extend(words(&text).map(|word| choice(asked, &json!({"reasoning_content": word}), None)));
+                chunks.extend(words(&text).map(|word| choice(request, &json!({"reasoning_content": word}), None)));
             }
             ScriptPiece::Text(text) => {
-                chunks.extend(words(&text).map(|word| choice(asked, &json!({"content": word}), None)))
+                chunks.extend(words(&text).map(|word| choice(request, &json!({"content": word}), None)))
             }
             ScriptPiece::Picture => {
                 let url = format!("data:image/png;base64,{}", base64::encode(PICTURE));
                 let image = json!([{"type": "image_url", "image_url": {"url": url}, "index": 0}]);
-                chunks.push(choice(asked, &json!({"images": image}), None));
+                chunks.push(choice(request, &json!({"images": image}), None));
             }
             ScriptPiece::Call { name, arguments } => {
                 finish = Some("tool_calls");
-                let id = format!("call_demo_{}_{calls}", asked.messages);
+                let id = format!("call_demo_{}_{calls}", request.messages);
                 let function = json!({"name": name, "arguments": ""});
                 let start = json!([{"index": calls, "id": id, "type": "function", "function": function}]);
-                chunks.push(choice(asked, &json!({"tool_calls": start}), None));
+                chunks.push(choice(request, &json!({"tool_calls": start}), None));
                 for part in words(&arguments.to_string()) {
                     let more = json!([{"index": calls, "function": {"arguments": part}}]);
-                    chunks.push(choice(asked, &json!({"tool_calls": more}), None));
+                    chunks.push(choice(request, &json!({"tool_calls": more}), None));
                 }
                 calls += 1;
             }
@@ -61,9 +61,9 @@ pub fn timed_chunks(asked: &DemoRequest, said: Vec<ScriptPiece>) -> Vec<TimedChu
     }
     if let Some(reason) = finish {
         let written = chunks.len();
-        chunks.push(choice(asked, &json!({}), Some(reason)));
-        let usage = json!({"prompt_tokens": asked.words, "completion_tokens": written});
-        let mut last = choice(asked, &json!({}), None);
+        chunks.push(choice(request, &json!({}), Some(reason)));
+        let usage = json!({"prompt_tokens": request.words, "completion_tokens": written});
+        let mut last = choice(request, &json!({}), None);
         last["choices"] = json!([]);
         last["usage"] = usage;
         chunks.push(last);
@@ -79,11 +79,11 @@ fn event(data: &str, after: Duration) -> TimedChunk {
     TimedChunk { after, bytes: format!("data: {data}\n\n").into() }
 }
 
-fn choice(asked: &DemoRequest, delta: &Value, finish: Option<&str>) -> Value {
+fn choice(request: &DemoRequest, delta: &Value, finish: Option<&str>) -> Value {
     json!({
-        "id": format!("demo-{}", asked.messages),
+        "id": format!("demo-{}", request.messages),
         "object": "chat.completion.chunk",
-        "model": asked.model,
+        "model": request.model,
         "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
     })
 }

@@ -112,8 +112,8 @@ fn retry_delay_is_read_in_every_spelling() {
 fn provider_decides_whether_to_retry() {
     for (word, expected) in [("true", Some(true)), ("false", Some(false)), ("perhaps", None)] {
         let headers = [("x-should-retry".to_owned(), word.to_owned())];
-        let (_, said) = super::classify_status(500, &headers, b"", "P", &SecretSet::default(), DateTime::UNIX_EPOCH);
-        assert_eq!(said, expected);
+        let (_, details) = super::classify_status(500, &headers, b"", "P", &SecretSet::default(), DateTime::UNIX_EPOCH);
+        assert_eq!(details, expected);
     }
 }
 

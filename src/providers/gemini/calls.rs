@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn whole_and_streamed_calls_are_read() {
         let piece = |path: &str, text: &str, goes_on: bool| json!({"jsonPath": path, "stringValue": text, "willContinue": goes_on});
-        for (what, parts, expected) in [
+        for (case, parts, expected) in [
             ("whole", vec![json!({"id": "a", "name": "f", "args": {"x": 1}})], vec![r#"a f {"x":1}"#]),
             ("without id and arguments", vec![json!({"name": "f"})], vec!["call-r1-0 f {}"]),
             (
@@ -211,7 +211,7 @@ mod tests {
                 vec![r#"call-r1-0 f {"a":[]}"#, "call-r1-1 g {}"],
             ),
         ] {
-            assert_eq!(calls(&parts), expected, "{what}");
+            assert_eq!(calls(&parts), expected, "{case}");
         }
     }
 

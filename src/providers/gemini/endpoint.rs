@@ -178,9 +178,9 @@ mod tests {
     fn model_list_refines_capabilities() {
         let flash = json!({"name": "models/gemini-2.5-flash", "displayName": "Gemini 2.5 Flash", "inputTokenLimit": 1_048_576,
             "outputTokenLimit": 65_536, "supportedGenerationMethods": ["generateContent", "countTokens"], "thinking": true});
-        let said = parse_listed_model(&flash).unwrap();
-        assert_eq!((said.id.as_str(), said.name.as_deref()), ("gemini-2.5-flash", Some("Gemini 2.5 Flash")));
-        let Capabilities { reasoning, context_tokens, max_tokens, .. } = said.capabilities;
+        let listed = parse_listed_model(&flash).unwrap();
+        assert_eq!((listed.id.as_str(), listed.name.as_deref()), ("gemini-2.5-flash", Some("Gemini 2.5 Flash")));
+        let Capabilities { reasoning, context_tokens, max_tokens, .. } = listed.capabilities;
         assert_eq!(
             (reasoning, context_tokens, max_tokens.most),
             (ReasoningSupport::Optional, Some(1_048_576), Some(65_536))
@@ -196,11 +196,11 @@ mod tests {
             ("models/gemini-2.0-flash", true, ReasoningSupport::Optional),
             ("models/gemini-2.5-pro", true, ReasoningSupport::Always),
         ] {
-            let said = parse_listed_model(&json!({"name": name, "thinking": thinking, "maxTemperature": 1.5}))
+            let listed = parse_listed_model(&json!({"name": name, "thinking": thinking, "maxTemperature": 1.5}))
                 .unwrap()
                 .capabilities;
-            assert_eq!(said.reasoning, reasoning, "{name} {thinking}");
-            assert_eq!(said.temperature.plain.and_then(|range| range.most), Some(1.5));
+            assert_eq!(listed.reasoning, reasoning, "{name} {thinking}");
+            assert_eq!(listed.temperature.plain.and_then(|range| range.most), Some(1.5));
         }
     }
 }

@@ -82,8 +82,8 @@ impl GeminiReply {
     /// Returns the parts to send; empty if the response has no content that may be sent.
     pub fn into_parts(mut self, with_signatures: bool) -> Vec<Value> {
         self.remove_unfinished_code();
-        let says = |part: &Value| !is_thought(part) && *part != json!({"text": ""});
-        if !self.parts.iter().any(says) {
+        let is_visible = |part: &Value| !is_thought(part) && *part != json!({"text": ""});
+        if !self.parts.iter().any(is_visible) {
             return Vec::new();
         }
         self.parts.into_iter().filter_map(|part| part_to_send(part, with_signatures)).collect()
@@ -124,8 +124,8 @@ fn part_to_send(part: Value, with_signatures: bool) -> Option<Value> {
 fn resolve_surrogates(value: &Value) -> Value {
     match value {
         Value::String(text) => {
-            let (mut text, half) = surrogates::join_surrogates(None, text);
-            text.extend(half.map(|_| char::REPLACEMENT_CHARACTER));
+            let (mut text, surrogate) = surrogates::join_surrogates(None, text);
+            text.extend(surrogate.map(|_| char::REPLACEMENT_CHARACTER));
             text.into()
         }
         Value::Array(list) => list.iter().map(resolve_surrogates).collect(),
@@ -141,9 +141,9 @@ mod tests {
     use super::*;
 
     fn sent_back(parts: &[Value]) -> Value {
-        let mut said = GeminiReply::default();
-        parts.iter().for_each(|part| said.push_part(part, None, false));
-        Value::Array(said.into_parts(true))
+        let mut reply = GeminiReply::default();
+        parts.iter().for_each(|part| reply.push_part(part, None, false));
+        Value::Array(reply.into_parts(true))
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
             json!({"text": "no thought", "thought": false}),
         ];
         assert_eq!(sent_back(&kept).to_string(), Value::from(kept.to_vec()).to_string());
-        for (what, parts, expected) in [
+        for (case, parts, expected) in [
             ("a thought", json!([{"text": "why", "thought": true}, {"text": "so"}]), json!([{"text": "so"}])),
             (
                 "a signed thought",
@@ -191,18 +191,18 @@ mod tests {
                 json!([]),
             ),
         ] {
-            assert_eq!(sent_back(parts.as_array().unwrap()), expected, "{what}");
+            assert_eq!(sent_back(parts.as_array().unwrap()), expected, "{case}");
         }
     }
 
     #[test]
     fn streamed_call_is_sent_back_whole() {
-        let mut said = GeminiReply::default();
+        let mut reply = GeminiReply::default();
         let began = json!({"functionCall": {"name": "f", "willContinue": true}, "thoughtSignature": "s"});
-        said.push_part(&began, None, false);
-        said.set_arguments(json!({"a": 1}));
-        assert_eq!(said.calls(), [GeminiCall { name: "f".into(), id: None }]);
+        reply.push_part(&began, None, false);
+        reply.set_arguments(json!({"a": 1}));
+        assert_eq!(reply.calls(), [GeminiCall { name: "f".into(), id: None }]);
         let whole = json!({"functionCall": {"name": "f", "args": {"a": 1}}, "thoughtSignature": "s"});
-        assert_eq!(said.into_parts(true), [whole]);
+        assert_eq!(reply.into_parts(true), [whole]);
     }
 }

@@ -74,13 +74,13 @@ pub fn capabilities(model: &str) -> Capabilities {
         _ if can_be_off => ReasoningSupport::Optional,
         _ => ReasoningSupport::Always,
     };
-    let takes = |level: Thinking| match control {
+    let supports = |level: Thinking| match control {
         ThinkingControl::Nothing | ThinkingControl::Unknown | ThinkingControl::Fixed => false,
         _ if level == Thinking::Off => can_be_off,
         ThinkingControl::Budget { .. } => true,
         ThinkingControl::Level(words) => words.contains(&level.as_str()),
     };
-    let levels: Vec<Thinking> = Thinking::LEVELS.into_iter().filter(|level| takes(*level)).collect();
+    let levels: Vec<Thinking> = Thinking::LEVELS.into_iter().filter(|level| supports(*level)).collect();
     Capabilities {
         thinking_budget: match control {
             ThinkingControl::Budget { least, most, .. } => Some(ValueRange::new(least, most)),
@@ -168,11 +168,11 @@ pub fn thinking_config(
     match thinking_control(model) {
         ThinkingControl::Nothing | ThinkingControl::Unknown | ThinkingControl::Fixed => {}
         ThinkingControl::Budget { least, most, can_be_off } => {
-            let half = max_tokens.map_or(u32::MAX, |max| max / 2);
+            let half_limit = max_tokens.map_or(u32::MAX, |max| max / 2);
             let wanted = match thinking {
                 Thinking::Off if can_be_off => 0,
                 Thinking::Budget(tokens) => tokens,
-                level => budget_of_level(level).min(half).clamp(least, most),
+                level => budget_of_level(level).min(half_limit).clamp(least, most),
             };
             config.insert("thinkingBudget".into(), json!(wanted));
         }

@@ -74,9 +74,9 @@ impl GeminiProviderCalls {
         search.running += 1;
         let arguments = held.get("args").unwrap_or(held);
         let list = arguments.get("queries").and_then(Value::as_array).into_iter().flatten();
-        let asked = list.chain(arguments.get("query")).filter_map(Value::as_str).map(str::to_owned);
+        let queries = list.chain(arguments.get("query")).filter_map(Value::as_str).map(str::to_owned);
         let code = held.get("code").and_then(Value::as_str).map(quoted_texts).unwrap_or_default();
-        for query in asked.chain(code) {
+        for query in queries.chain(code) {
             if !search.queries.contains(&query) && search.queries.len() < MOST_QUERIES {
                 search.queries.push(query);
             }

@@ -128,8 +128,8 @@ fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
         return contents.text("model", &turn.plain_text());
     }
     let mut place = 0..;
-    for said in turn.raw.iter().map(|raw| raw.read_cached("gemini", parse_stored_reply)).map(Arc::unwrap_or_clone) {
-        let answers = said
+    for step in turn.raw.iter().map(|raw| raw.read_cached("gemini", parse_stored_reply)).map(Arc::unwrap_or_clone) {
+        let answers = step
             .calls()
             .iter()
             .map(|call| {
@@ -137,7 +137,7 @@ fn push_assistant(contents: &mut Contents, turn: &HistoryTurn) {
                 answer(call, turn.tool_result(place), turn.tool_result_images(place).map(image).collect())
             })
             .collect();
-        contents.push("model", said.into_parts(!turn.leaves_out_reasoning));
+        contents.push("model", step.into_parts(!turn.leaves_out_reasoning));
         contents.push("user", answers);
     }
 }

@@ -39,13 +39,13 @@ impl GeminiSources {
 
     /// Emits everything at the end of the body. Web pages become sources; the search that found them is a provider
     /// tool call of `own`.
-    pub fn finish(&mut self, said: &ReplyText, own: &mut GeminiProviderCalls, out: &mut Vec<DecodedItem>) {
+    pub fn finish(&mut self, reply_text: &ReplyText, own: &mut GeminiProviderCalls, out: &mut Vec<DecodedItem>) {
         let (pages, others): (Vec<Value>, Vec<Value>) =
             self.citations.drain(..).partition(|citation| is_web_url(word(citation, "uri")));
-        let mut given: Vec<SourceInput> = pages.iter().map(|page| cited_source(page, said)).collect();
+        let mut given: Vec<SourceInput> = pages.iter().map(|page| cited_source(page, reply_text)).collect();
         let mut last = std::mem::take(&mut self.last);
         let grounding = last.get(GROUNDING).cloned().unwrap_or_default();
-        given.extend(grounded_sources(&grounding, said));
+        given.extend(grounded_sources(&grounding, reply_text));
         let queries =
             grounding.get("webSearchQueries").filter(|queries| queries.as_array().is_some_and(|all| !all.is_empty()));
         if !given.is_empty() || queries.is_some() {
@@ -109,8 +109,8 @@ fn number(value: &Value, field: &str) -> usize {
     value.get(field).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
 }
 
-fn cited_source(citation: &Value, said: &ReplyText) -> SourceInput {
-    let place = said.place(number(citation, "startIndex"), number(citation, "endIndex"));
+fn cited_source(citation: &Value, reply_text: &ReplyText) -> SourceInput {
+    let place = reply_text.place(number(citation, "startIndex"), number(citation, "endIndex"));
     SourceInput {
         url: word(citation, "uri").into(),
         title: word(citation, "title").into(),
@@ -129,7 +129,7 @@ fn pages_of(grounding: &Value) -> impl Iterator<Item = Option<(&str, &str)>> {
 }
 
 /// Returns the web pages that support the text, with their positions, followed by all pages without a position.
-fn grounded_sources(grounding: &Value, said: &ReplyText) -> Vec<SourceInput> {
+fn grounded_sources(grounding: &Value, reply_text: &ReplyText) -> Vec<SourceInput> {
     let pages: Vec<Option<(&str, &str)>> = pages_of(grounding).collect();
     let given = |at: usize, place| {
         let (url, title) = pages.get(at).copied().flatten()?;
@@ -139,7 +139,7 @@ fn grounded_sources(grounding: &Value, said: &ReplyText) -> Vec<SourceInput> {
     let mut all = Vec::new();
     for support in supports {
         let segment = support.get("segment").unwrap_or(&Value::Null);
-        let place = said.place(number(segment, "startIndex"), number(segment, "endIndex"));
+        let place = reply_text.place(number(segment, "startIndex"), number(segment, "endIndex"));
         let indices = support.get("groundingChunkIndices").and_then(Value::as_array);
         let indices = indices.into_iter().flatten().filter_map(|at| usize::try_from(at.as_u64()?).ok());
         all.extend(indices.filter_map(|at| given(at, place)));

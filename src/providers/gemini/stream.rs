@@ -31,14 +31,14 @@ const THOUGHT_END: usize = 16;
 #[derive(Debug, Default)]
 pub struct GeminiReader {
     /// The content for the next request, if it is kept.
-    said: Option<GeminiReply>,
+    reply: Option<GeminiReply>,
     model: String,
     response_id: String,
     growing: TextAccumulator,
     calls: GeminiFunctionCalls,
     own: GeminiProviderCalls,
     sources: GeminiSources,
-    said_text: ReplyText,
+    reply_text: ReplyText,
     /// The last characters of the thoughts so far.
     thought_end: String,
     counts: GeminiUsageCounts,
@@ -57,7 +57,7 @@ impl GeminiDecoder {
 
     /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply() -> Self {
-        let reader = GeminiReader { said: Some(GeminiReply::default()), ..GeminiReader::default() };
+        let reader = GeminiReader { reply: Some(GeminiReply::default()), ..GeminiReader::default() };
         Self::new(reader, FailureBuilder::new("", SecretSet::default()))
     }
 }
@@ -65,13 +65,13 @@ impl GeminiDecoder {
 impl GeminiReader {
     /// Returns the content for the next request; empty unless it was kept.
     pub fn into_reply(self) -> GeminiReply {
-        let mut said = self.said.unwrap_or_default();
+        let mut reply = self.reply.unwrap_or_default();
         if self.stop_reason.as_deref().and_then(failed_stop).is_some() {
-            said.remove_calls();
+            reply.remove_calls();
         } else if self.calls.is_open() {
-            said.remove_last_call();
+            reply.remove_last_call();
         }
-        said
+        reply
     }
 
     fn candidate(&mut self, candidate: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
@@ -79,7 +79,7 @@ impl GeminiReader {
         for part in parts.into_iter().flatten() {
             let begin = out.len();
             self.part(part, is_mended, out);
-            self.said_text.push_items(&out[begin..]);
+            self.reply_text.push_items(&out[begin..]);
         }
         self.sources.read_candidate(candidate);
         if let Some(reason) = text_of(candidate, "finishReason").filter(|reason| *reason != "FINISH_REASON_UNSPECIFIED")
@@ -103,13 +103,13 @@ impl GeminiReader {
                     if is_thought {
                         self.read_title(text, out);
                     }
-                    let told = self.growing.push(growth, text, is_mended, out);
+                    let emitted = self.growing.push(growth, text, is_mended, out);
                     if is_thought {
-                        self.thought_end.push_str(&told);
+                        self.thought_end.push_str(&emitted);
                         let kept = self.thought_end.char_indices().rev().nth(THOUGHT_END - 1).map_or(0, |(at, _)| at);
                         self.thought_end.drain(..kept);
                     }
-                    given = Some(told);
+                    given = Some(emitted);
                     self.is_tool_running = false;
                 }
             } else if let Some((name, held)) = payload_of(part) {
@@ -120,8 +120,8 @@ impl GeminiReader {
                 self.own.read_part(shown, held, out);
                 self.is_tool_running = matches!(name, "executableCode" | "toolCall");
             }
-            if let Some(said) = &mut self.said {
-                said.push_part(part, given, is_mended);
+            if let Some(reply) = &mut self.reply {
+                reply.push_part(part, given, is_mended);
             }
         }
         if let Some(signature) = signature {
@@ -153,8 +153,8 @@ impl GeminiReader {
         }
         if !self.calls.is_continuation(call) {
             self.close_call(out);
-            if let Some(said) = &mut self.said {
-                said.push_part(part, None, is_mended);
+            if let Some(reply) = &mut self.reply {
+                reply.push_part(part, None, is_mended);
             }
         }
         let whole = self.calls.read_call(call, &self.response_id, out);
@@ -168,8 +168,8 @@ impl GeminiReader {
     }
 
     fn keep_arguments(&mut self, whole: Option<Value>) {
-        if let (Some(said), Some(arguments)) = (&mut self.said, whole) {
-            said.set_arguments(arguments);
+        if let (Some(reply), Some(arguments)) = (&mut self.reply, whole) {
+            reply.set_arguments(arguments);
         }
     }
 
@@ -187,17 +187,17 @@ impl ResponseReader for GeminiReader {
     const HAS_TERMINAL: bool = false;
     const HAS_HEADINGS: bool = true;
 
-    fn is_error(&self, said: BodyValue<'_>) -> bool {
-        said.value.get("error").is_some_and(|error| !error.is_null())
+    fn is_error(&self, parsed: BodyValue<'_>) -> bool {
+        parsed.value.get("error").is_some_and(|error| !error.is_null())
     }
 
     fn read_value(
         &mut self,
-        said: BodyValue<'_>,
+        parsed: BodyValue<'_>,
         judge: &FailureBuilder,
         out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure> {
-        let chunk = said.value;
+        let chunk = parsed.value;
         self.counts.update(chunk);
         self.has_reply |= ["candidates", "promptFeedback", "usageMetadata"].iter().any(|key| chunk.get(key).is_some());
         if let Some(id) = text_of(chunk, "responseId").filter(|_| self.response_id.is_empty()) {
@@ -212,7 +212,7 @@ impl ResponseReader for GeminiReader {
             if !matches!(candidate.get("index").and_then(Value::as_u64), None | Some(0)) {
                 continue;
             }
-            self.candidate(candidate, said.is_mended, out);
+            self.candidate(candidate, parsed.is_mended, out);
             // A failed reply stays failed, whatever follows: a malformed call must not be run.
             if let Some(reason) = &self.stop_reason
                 && let Some(kind) = failed_stop(reason)
@@ -244,7 +244,7 @@ impl ResponseReader for GeminiReader {
         if self.is_complete() {
             self.own.finish(out);
         }
-        self.sources.finish(&self.said_text, &mut self.own, out);
+        self.sources.finish(&self.reply_text, &mut self.own, out);
     }
 
     fn is_over(&self) -> bool {

@@ -22,8 +22,8 @@ impl GeminiUsageCounts {
     /// Takes the `usageMetadata` of a chunk, if it has any. A chunk that counts no output, as some do between others,
     /// leaves the counts of the output as they are.
     pub fn update(&mut self, chunk: &Value) {
-        let Some(said) = chunk.get("usageMetadata") else { return };
-        let count = |key: &str| said.get(key).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
+        let Some(metadata) = chunk.get("usageMetadata") else { return };
+        let count = |key: &str| metadata.get(key).and_then(Value::as_u64).filter(|count| *count <= LARGEST);
         let newest = Self {
             prompt: count("promptTokenCount"),
             tool_use: count("toolUsePromptTokenCount"),
@@ -72,7 +72,7 @@ mod tests {
     fn last_chunk_wins_and_thoughts_are_output() {
         let mut counts = GeminiUsageCounts::default();
         assert_eq!(counts.usage(), None);
-        for said in [
+        for chunk in [
             json!({"usageMetadata": {"promptTokenCount": 8, "thoughtsTokenCount": 5, "cachedContentTokenCount": 3,
                 "toolUsePromptTokenCount": 50}}),
             json!({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 7,
@@ -81,7 +81,7 @@ mod tests {
             json!({"usageMetadata": {"promptTokenCount": -1, "candidatesTokenCount": 1u64 << 60}}),
             json!({}),
         ] {
-            counts.update(&said);
+            counts.update(&chunk);
         }
         let expected = Usage {
             input_tokens: Some(109),
@@ -91,7 +91,7 @@ mod tests {
             reasoning_tokens: Some(7),
         };
         assert_eq!(counts.usage(), Some(expected));
-        // Counts that the last chunk does not have any more are not those of the reply.
+        // Counts that the last chunk no longer has are not those of the reply.
         counts.update(&json!({"usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 3}}));
         let expected = Usage { input_tokens: Some(9), output_tokens: Some(3), ..Usage::default() };
         assert_eq!(counts.usage(), Some(expected));

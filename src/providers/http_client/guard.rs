@@ -49,13 +49,13 @@ impl BlockedAddress {
 
     /// Returns the reason with advice for the owner, for the detail of a failure.
     pub fn advice(self, address_use: AddressUse) -> String {
-        let what = match address_use {
+        let subject = match address_use {
             AddressUse::Provider => "provider",
             AddressUse::ToolServer => "tool server",
         };
         match self {
-            Self::NotPublic(_) => format!("{self}. To allow it, turn on “Local network” for this {what}."),
-            Self::Metadata(_) | Self::MetadataName(_) => format!("{self}. Change the address of this {what}."),
+            Self::NotPublic(_) => format!("{self}. To allow it, turn on “Local network” for this {subject}."),
+            Self::Metadata(_) | Self::MetadataName(_) => format!("{self}. Change the address of this {subject}."),
         }
     }
 }
@@ -154,8 +154,8 @@ mod tests {
     fn advice_names_setting_to_change() {
         let address = BlockedAddress::NotPublic(IpAddr::from([10, 0, 0, 1]));
         assert_eq!(address.to_string(), "10.0.0.1 is not a public internet address");
-        for (address_use, what) in [(AddressUse::Provider, "provider"), (AddressUse::ToolServer, "tool server")] {
-            let end = format!("To allow it, turn on “Local network” for this {what}.");
+        for (address_use, subject) in [(AddressUse::Provider, "provider"), (AddressUse::ToolServer, "tool server")] {
+            let end = format!("To allow it, turn on “Local network” for this {subject}.");
             assert!(address.advice(address_use).ends_with(&end), "{}", address.advice(address_use));
         }
     }

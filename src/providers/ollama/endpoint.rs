@@ -111,9 +111,9 @@ mod tests {
             (json!({"name": "a", "capabilities": ["thinking", "tools"]}), "a", ReasoningSupport::Optional, 2),
             (json!({"name": "gpt-oss", "capabilities": ["thinking"]}), "gpt-oss", ReasoningSupport::Always, 3),
         ] {
-            let said = parse_listed_model(&model).unwrap();
-            let known = said.capabilities;
-            assert_eq!((said.id.as_str(), known.reasoning, known.thinking_levels.len()), (id, reasoning, levels));
+            let listed = parse_listed_model(&model).unwrap();
+            let known = listed.capabilities;
+            assert_eq!((listed.id.as_str(), known.reasoning, known.thinking_levels.len()), (id, reasoning, levels));
             let has_tools = model.get("capabilities").map(|_| model.to_string().contains("tools"));
             assert_eq!(known.tools, has_tools, "{model}");
         }

@@ -112,13 +112,13 @@ fn push_assistant(messages: &mut Vec<Value>, turn: &HistoryTurn) {
         return;
     }
     let mut place = 0..;
-    for said in turn.raw.iter().map(|raw| raw.read_cached("ollama", parse_stored_reply)).map(Arc::unwrap_or_clone) {
-        let answers: Vec<Value> = said
+    for step in turn.raw.iter().map(|raw| raw.read_cached("ollama", parse_stored_reply)).map(Arc::unwrap_or_clone) {
+        let answers: Vec<Value> = step
             .named_calls()
             .iter()
             .map(|call| answer(call, place.next().and_then(|place| turn.tool_result_text(place))))
             .collect();
-        messages.extend(said.into_message(!turn.leaves_out_reasoning));
+        messages.extend(step.into_message(!turn.leaves_out_reasoning));
         messages.extend(answers);
     }
 }

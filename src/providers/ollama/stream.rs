@@ -28,7 +28,7 @@ const KNOWN: [&str; 5] = ["role", "content", "thinking", "tool_calls", "tool_nam
 #[derive(Debug, Default)]
 pub struct OllamaReader {
     /// The content for the next request, if it is kept.
-    said: Option<OllamaReply>,
+    reply: Option<OllamaReply>,
     model: String,
     /// The time of the first line. It makes the generated call ids of different replies distinct.
     created_at: String,
@@ -50,7 +50,7 @@ impl OllamaDecoder {
 
     /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply() -> Self {
-        let reader = OllamaReader { said: Some(OllamaReply::default()), ..OllamaReader::default() };
+        let reader = OllamaReader { reply: Some(OllamaReply::default()), ..OllamaReader::default() };
         Self::new(reader, FailureBuilder::new("", SecretSet::default()))
     }
 }
@@ -58,7 +58,7 @@ impl OllamaDecoder {
 impl OllamaReader {
     /// Returns the content for the next request; empty unless it was kept.
     pub fn into_reply(self) -> OllamaReply {
-        self.said.unwrap_or_default()
+        self.reply.unwrap_or_default()
     }
 
     fn message(&mut self, message: &Value, content: &str, is_mended: bool, out: &mut Vec<DecodedItem>) {
@@ -77,10 +77,10 @@ impl OllamaReader {
         let mut items = Vec::new();
         let given = self.growing.push(growth, text, is_mended, &mut items);
         self.emit(items, out);
-        if let Some(said) = &mut self.said {
+        if let Some(reply) = &mut self.reply {
             match growth {
-                TextKind::Text => said.text.push_str(&given),
-                TextKind::Thinking => said.thinking.push_str(&given),
+                TextKind::Text => reply.text.push_str(&given),
+                TextKind::Thinking => reply.thinking.push_str(&given),
             }
         }
     }
@@ -123,8 +123,8 @@ impl OllamaReader {
         out.push(DecodedItem::ToolCall { index, id: id.clone(), name: name.to_owned() });
         out.push(DecodedItem::ToolArguments { index, text });
         self.ids.push(id);
-        if let Some(said) = &mut self.said {
-            said.calls.push(call.clone());
+        if let Some(reply) = &mut self.reply {
+            reply.calls.push(call.clone());
         }
     }
 
@@ -164,17 +164,17 @@ impl OllamaReader {
 impl ResponseReader for OllamaReader {
     const IS_JSON_LINES: bool = true;
 
-    fn is_error(&self, said: BodyValue<'_>) -> bool {
-        said.value.get("error").is_some_and(|error| !error.is_null())
+    fn is_error(&self, parsed: BodyValue<'_>) -> bool {
+        parsed.value.get("error").is_some_and(|error| !error.is_null())
     }
 
     fn read_value(
         &mut self,
-        said: BodyValue<'_>,
+        parsed: BodyValue<'_>,
         _judge: &FailureBuilder,
         out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure> {
-        let line = said.value;
+        let line = parsed.value;
         if self.is_done {
             return Ok(());
         }
@@ -190,10 +190,10 @@ impl ResponseReader for OllamaReader {
         }
         match line.get("message") {
             Some(message) => {
-                self.message(message, "content", said.is_mended, out);
+                self.message(message, "content", parsed.is_mended, out);
                 self.push_unknown_keys(message, out);
             }
-            None => self.message(line, "response", said.is_mended, out),
+            None => self.message(line, "response", parsed.is_mended, out),
         }
         if line.get("done") == Some(&Value::Bool(true)) {
             self.is_done = true;

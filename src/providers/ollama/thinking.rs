@@ -35,7 +35,7 @@ pub fn capabilities(model: &str) -> Capabilities {
 
 /// Refines the capabilities by an entry of the server's model list; older servers list none.
 pub fn refine_capabilities(model: &Value, known: Capabilities) -> Capabilities {
-    let can = |what: &str| Some(model.get("capabilities")?.as_array()?.iter().any(|known| known == what));
+    let can = |capability: &str| Some(model.get("capabilities")?.as_array()?.iter().any(|known| known == capability));
     let seen = Capabilities { images: can("vision").or(known.images), tools: can("tools"), ..known };
     match can("thinking") {
         Some(false) => seen.without_thinking(),
@@ -71,8 +71,8 @@ mod tests {
     use turnleaf_domain::params_resolution::resolve_params;
 
     fn think_param_for(model: &str, capabilities: Capabilities, thinking: Thinking) -> Option<Value> {
-        let asked = ModelParams { thinking: Some(thinking), ..ModelParams::default() };
-        let settled = resolve_params(&asked, &ModelParams::default(), &capabilities).unwrap();
+        let params = ModelParams { thinking: Some(thinking), ..ModelParams::default() };
+        let settled = resolve_params(&params, &ModelParams::default(), &capabilities).unwrap();
         think_param(&ChatRequest {
             model: model.into(),
             system: None,

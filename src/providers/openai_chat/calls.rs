@@ -93,7 +93,7 @@ impl<'a> Fragment<'a> {
             return !(is_same_id && is_same_name && self.arguments.trim().is_empty());
         }
         if call.progress.has_begun() {
-            // The arguments are incomplete: the same name goes on with them, whatever the id is, unless they begin
+            // The arguments are incomplete: the same name continues them, whatever the id is, unless they begin
             // anew.
             return !is_same_name || has_other_id && begins_anew;
         }
@@ -272,7 +272,7 @@ mod tests {
         let part = |index: u64, args: &str| json!({"index": index, "function": {"arguments": args}});
         let start =
             |index: u64, id: &str| json!({"index": index, "id": id, "function": {"name": "f", "arguments": ""}});
-        for (what, fragments, expected) in [
+        for (case, fragments, expected) in [
             ("by index", vec![start(0, "a"), part(0, "{"), part(0, "}")], vec!["a f {}"]),
             ("from index one", vec![start(1, "a"), part(1, "{}")], vec!["a f {}"]),
             (
@@ -320,7 +320,7 @@ mod tests {
             ("nothing", vec![json!({}), json!(null), json!({"index": 3})], vec![]),
             ("for an unknown index", vec![part(7, "{}")], vec![r#"-  "{}""#]),
         ] {
-            assert_eq!(calls(&fragments), expected, "{what}");
+            assert_eq!(calls(&fragments), expected, "{case}");
         }
     }
     fn fragment(index: Value, id: Value, name: Value, arguments: &str) -> Value {
@@ -344,7 +344,7 @@ mod tests {
             }
         }
         let same_id = |args: &str| fragment(json!(0), json!("x"), json!("f"), args);
-        for (what, fragments, expected) in [
+        for (case, fragments, expected) in [
             (
                 "the same call twice",
                 vec![at(json!(0), "f", "{}"), at(json!(0), "f", "{}")],
@@ -382,7 +382,7 @@ mod tests {
                 vec!["call-r1-0 f {}", "call-r1-1 g []"],
             ),
         ] {
-            assert_eq!(calls(&fragments), expected, "{what}");
+            assert_eq!(calls(&fragments), expected, "{case}");
         }
     }
 
@@ -417,7 +417,7 @@ mod tests {
             let part = |id: Value, name: &str, args: &str| fragment(index.clone(), id, json!(name), args);
             let id = || json!("a");
             let null = Value::Null;
-            for (what, fragments, expected) in [
+            for (case, fragments, expected) in [
                 ("with the arguments", vec![part(null.clone(), "f", ""), part(id(), "", "{}")], vec!["a f {}"]),
                 ("with the name again", vec![part(json!(" "), "f", ""), part(id(), "f", "{}")], vec!["a f {}"]),
                 (
@@ -444,7 +444,7 @@ mod tests {
                     vec!["b g {}", r#"- a "{}""#],
                 ),
             ] {
-                assert_eq!(calls(&fragments), expected, "{what} {index}");
+                assert_eq!(calls(&fragments), expected, "{case} {index}");
             }
         }
     }

@@ -27,7 +27,7 @@ enum Channel {
 #[derive(Debug, Default)]
 pub struct ChunkReader {
     /// The content for the next request, if it is kept.
-    pub said: Option<ChatReply>,
+    pub reply: Option<ChatReply>,
     response_id: String,
     model: String,
     calls: ChatToolCalls,
@@ -35,7 +35,7 @@ pub struct ChunkReader {
     waiting_members: CallMembers,
     channel: Channel,
     /// A lone high surrogate at the end of the text so far; the next delta may complete it.
-    half: Option<u32>,
+    surrogate: Option<u32>,
     /// A signature that may arrive in pieces.
     signature: String,
     extras: ChunkExtras,
@@ -124,8 +124,8 @@ impl ChunkReader {
         }
         if let Some(refusal) = text_of(delta, "refusal") {
             let text = self.accumulate(Channel::Text, refusal, is_mended, out);
-            if let Some(said) = &mut self.said {
-                said.refusal.push_str(&text);
+            if let Some(reply) = &mut self.reply {
+                reply.refusal.push_str(&text);
             }
             push_text(DecodedItem::Text, text, out);
         }
@@ -141,8 +141,8 @@ impl ChunkReader {
                 }
             }
         }
-        if let Some(said) = &mut self.said {
-            vendor_members::read_message(&mut said.members, delta);
+        if let Some(reply) = &mut self.reply {
+            vendor_members::read_message(&mut reply.members, delta);
         }
         for image in delta.get("images").and_then(Value::as_array).into_iter().flatten() {
             self.push_image(image, out);
@@ -158,8 +158,8 @@ impl ChunkReader {
         let found = fields.into_iter().find_map(|field| Some((field, text_of(delta, field)?)));
         let mut text = found.map(|(_, text)| text.to_owned()).unwrap_or_default();
         for detail in details {
-            if let Some(said) = &mut self.said {
-                said.push_detail(detail);
+            if let Some(reply) = &mut self.reply {
+                reply.push_detail(detail);
             }
             if found.is_none() {
                 text.extend(text_of(detail, "text").or_else(|| text_of(detail, "summary")));
@@ -187,10 +187,10 @@ impl ChunkReader {
     fn push_thinking(&mut self, text: &str, field: &'static str, is_mended: bool, out: &mut Vec<DecodedItem>) {
         self.inline.note_reasoning();
         let text = self.accumulate(Channel::Thinking, text, is_mended, out);
-        if let Some(said) = &mut self.said {
-            said.reasoning.push_str(&text);
-            if said.reasoning_field.is_empty() {
-                said.reasoning_field = field;
+        if let Some(reply) = &mut self.reply {
+            reply.reasoning.push_str(&text);
+            if reply.reasoning_field.is_empty() {
+                reply.reasoning_field = field;
             }
         }
         push_text(DecodedItem::Thinking, text, out);
@@ -201,8 +201,8 @@ impl ChunkReader {
             return;
         }
         let text = self.accumulate(Channel::Text, text, is_mended, out);
-        if let Some(said) = &mut self.said {
-            said.text.push_str(&text);
+        if let Some(reply) = &mut self.reply {
+            reply.text.push_str(&text);
         }
         self.inline.push(&text, out);
     }
@@ -219,7 +219,8 @@ impl ChunkReader {
         }
         if let Some(MoreArguments { number: index, text, is_mended }) = more {
             let text = self.accumulate(Channel::Arguments(index), &text, is_mended, out);
-            if let Some(call) = self.said.as_mut().and_then(|said| said.calls.get_mut(usize::try_from(index).ok()?)) {
+            if let Some(call) = self.reply.as_mut().and_then(|reply| reply.calls.get_mut(usize::try_from(index).ok()?))
+            {
                 call.arguments.push_str(&text);
             }
             if !text.is_empty() {
@@ -232,20 +233,20 @@ impl ChunkReader {
     /// Keeps the vendor members of a fragment for its call: the one that it announced or continued, else that of its
     /// id or index. Those of a call that is not announced yet wait.
     fn keep_call_members(&mut self, fragment: &Value, emitted: &[DecodedItem]) {
-        let Some(said) = &mut self.said else { return };
+        let Some(reply) = &mut self.reply else { return };
         let emitted = emitted.iter().rev().find_map(|item| match item {
             DecodedItem::ToolCall { index, .. } | DecodedItem::ToolArguments { index, .. } => Some(*index),
             _ => None,
         });
         let begins = fragment.pointer("/function/name").and_then(Value::as_str).is_some_and(|name| !name.is_empty());
         let id = text_of(fragment, "id");
-        let position = |index: u64| usize::try_from(index).ok().filter(|at| *at < said.calls.len());
+        let position = |index: u64| usize::try_from(index).ok().filter(|at| *at < reply.calls.len());
         let at = emitted
             .and_then(position)
-            .or_else(|| said.calls.iter().rposition(|call| Some(call.id.as_str()) == id))
+            .or_else(|| reply.calls.iter().rposition(|call| Some(call.id.as_str()) == id))
             .or_else(|| fragment.get("index").and_then(Value::as_u64).and_then(position).filter(|_| !begins))
-            .or_else(|| said.calls.len().checked_sub(1).filter(|_| !begins));
-        match at.and_then(|at| said.calls.get_mut(at)) {
+            .or_else(|| reply.calls.len().checked_sub(1).filter(|_| !begins));
+        match at.and_then(|at| reply.calls.get_mut(at)) {
             Some(call) => call.members.read_fragment(fragment),
             None => self.waiting_members.read_fragment(fragment),
         }
@@ -253,11 +254,11 @@ impl ChunkReader {
 
     /// Calls are announced in order, so the n-th announced call is the n-th call of the reply.
     fn record_calls(&mut self, announced: &[DecodedItem]) {
-        let Some(said) = &mut self.said else { return };
+        let Some(reply) = &mut self.reply else { return };
         for item in announced {
             if let DecodedItem::ToolCall { id, name, .. } = item {
                 let members = std::mem::take(&mut self.waiting_members);
-                said.calls.push(ChatCall { id: id.clone(), name: name.clone(), members, ..ChatCall::default() });
+                reply.calls.push(ChatCall { id: id.clone(), name: name.clone(), members, ..ChatCall::default() });
             }
         }
     }
@@ -273,11 +274,11 @@ impl ChunkReader {
             }
             self.channel = channel;
         }
-        if !is_mended && self.half.is_none() {
+        if !is_mended && self.surrogate.is_none() {
             return text.to_owned();
         }
-        let (joined, half) = surrogates::join_surrogates(self.half.take(), text);
-        self.half = half;
+        let (joined, surrogate) = surrogates::join_surrogates(self.surrogate.take(), text);
+        self.surrogate = surrogate;
         joined
     }
 
@@ -300,27 +301,27 @@ impl ChunkReader {
     }
 
     fn flush_lone_surrogate(&mut self, out: &mut Vec<DecodedItem>) {
-        if self.half.take().is_none() {
+        if self.surrogate.take().is_none() {
             return;
         }
         let lost = char::REPLACEMENT_CHARACTER.to_string();
-        let said = self.said.as_mut();
+        let reply = self.reply.as_mut();
         match self.channel {
             Channel::None => {}
             Channel::Text => {
-                if let Some(said) = said {
-                    said.text.push_str(&lost);
+                if let Some(reply) = reply {
+                    reply.text.push_str(&lost);
                 }
                 self.inline.push(&lost, out);
             }
             Channel::Thinking => {
-                if let Some(said) = said {
-                    said.reasoning.push_str(&lost);
+                if let Some(reply) = reply {
+                    reply.reasoning.push_str(&lost);
                 }
                 out.push(DecodedItem::Thinking(lost));
             }
             Channel::Arguments(index) => {
-                if let Some(call) = said.and_then(|said| said.calls.get_mut(usize::try_from(index).ok()?)) {
+                if let Some(call) = reply.and_then(|reply| reply.calls.get_mut(usize::try_from(index).ok()?)) {
                     call.arguments.push_str(&lost);
                 }
                 out.push(DecodedItem::ToolArguments { index, text: lost });

@@ -131,9 +131,8 @@ impl ChatReply {
             })
             .collect();
         let images: &[Value] = if dialect.sends_images { &self.images } else { &[] };
-        let says_something =
-            !self.text.is_empty() || !self.refusal.is_empty() || !calls.is_empty() || !images.is_empty();
-        if !says_something {
+        let has_content = !self.text.is_empty() || !self.refusal.is_empty() || !calls.is_empty() || !images.is_empty();
+        if !has_content {
             return None;
         }
         let mut message = Map::new();

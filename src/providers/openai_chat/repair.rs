@@ -8,21 +8,21 @@ use turnleaf_domain::repair::RequestRepair;
 
 /// Returns the repair to send instead.
 pub fn repair(dialect: &Dialect, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
-    let said = refused.lowercase_text();
-    let says = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
+    let message = refused.lowercase_text();
+    let mentions = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
     let has_reasoning = request.has_reasoning();
-    if says(&["reasoning_content"]) && says(&["must be passed", "missing", "required"]) {
+    if mentions(&["reasoning_content"]) && mentions(&["must be passed", "missing", "required"]) {
         return (has_reasoning && !request.echoes_reasoning).then_some(RequestRepair::ReasoningEchoed);
     }
-    if says(&["thought_signature", "thought signature"]) && says(&["missing"]) {
+    if mentions(&["thought_signature", "thought signature"]) && mentions(&["missing"]) {
         // Only the calls of the reply that is being written need signatures.
         return request.split_at_steps().1.is_some().then_some(RequestRepair::StepsTold);
     }
     // Gateways forward the messages of the provider behind them.
-    let is_about_seal = says(&["signature"]) && says(&["thinking", "thought", "reasoning"]);
+    let is_about_seal = mentions(&["signature"]) && mentions(&["thinking", "thought", "reasoning"]);
     let sends_reasoning = dialect.reasoning_format != ReasoningFormat::Nothing || request.echoes_reasoning;
     let is_about_members = dialect.sends_vendor_members
-        && (says(&["thought_signature", "thought signature"]) || vendor_members::is_refused(&said));
+        && (mentions(&["thought_signature", "thought signature"]) || vendor_members::is_refused(&message));
     let is_about_reasoning = is_about_members || (is_about_seal && sends_reasoning);
     (is_about_reasoning && has_reasoning).then_some(RequestRepair::ReasoningLeftOut)
 }
@@ -70,14 +70,14 @@ mod tests {
             let dialect = Dialect::from_name(dialect).unwrap();
             let failure = Failure::new(FailureKind::ProviderRefusedRequest, "C").with_detail(message);
             let refused = ProviderError::without_response(failure);
-            let mut asked = request("m", history.clone());
-            assert_eq!(repair(dialect, &refused, &asked), expected, "{} {message}", dialect.name);
-            asked.echoes_reasoning = true;
-            asked.history.iter_mut().for_each(|turn| turn.leaves_out_reasoning = true);
+            let mut chat_request = request("m", history.clone());
+            assert_eq!(repair(dialect, &refused, &chat_request), expected, "{} {message}", dialect.name);
+            chat_request.echoes_reasoning = true;
+            chat_request.history.iter_mut().for_each(|turn| turn.leaves_out_reasoning = true);
             if message == unsigned {
                 continue;
             }
-            assert_eq!(repair(dialect, &refused, &asked), None, "{} {message}", dialect.name);
+            assert_eq!(repair(dialect, &refused, &chat_request), None, "{} {message}", dialect.name);
         }
     }
 }

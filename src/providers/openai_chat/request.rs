@@ -20,7 +20,7 @@ use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use turnleaf_domain::Role;
 use turnleaf_domain::provider;
 
-/// The text that stands for the end of an interrupted reply where the API requires one.
+/// The text that represents the end of an interrupted reply where the API requires one.
 const CUT_OFF: &str = "(This reply was cut off.)";
 
 const PARTS: PartFormat = PartFormat { text: text_part, image: image_part };
@@ -203,37 +203,37 @@ fn push_assistant(
     // The thinking mode of this request does not matter: a message is sent the same way every time, so that the
     // prefix stays stable.
     let can_think = request.capabilities.reasoning != provider::ReasoningSupport::Never;
-    let is_needed = can_think && steps.iter().any(|said| !said.calls.is_empty());
+    let is_needed = can_think && steps.iter().any(|step| !step.calls.is_empty());
     let reasoning = match (turn.leaves_out_reasoning, request.echoes_reasoning) {
         (true, _) => ReasoningPlacement::Omitted,
         (false, true) => ReasoningPlacement::Echoed,
         (false, false) => ReasoningPlacement::ByDialect { is_needed },
     };
     let mut first_call = 0;
-    for (raw, said) in turn.raw.iter().zip(steps) {
+    for (raw, step) in turn.raw.iter().zip(steps) {
         let result = |at: usize| turn.tool_result_text(first_call + at).map(|(text, _)| text);
-        let sent = said.sent_calls(|at| result(at).is_some());
-        if remembers && said.calls.is_empty() {
-            let write = || said.message(dialect, reasoning, &[]).and_then(|message| to_raw_value(&message).ok());
+        let sent = step.sent_calls(|at| result(at).is_some());
+        if remembers && step.calls.is_empty() {
+            let write = || step.message(dialect, reasoning, &[]).and_then(|message| to_raw_value(&message).ok());
             messages.extend(raw.write_cached((dialect.name, reasoning.form_number()), write).map(Message::Written));
             continue;
         }
-        messages.extend(said.message(dialect, reasoning, &sent).map(Message::Value));
+        messages.extend(step.message(dialect, reasoning, &sent).map(Message::Value));
         // A tool message has only text: the images of all results follow in one user message.
         let mut shown = Vec::new();
         for at in sent {
             let content = result(at).unwrap_or_else(|| UNANSWERED.to_owned());
-            messages.push(json!({"role": "tool", "tool_call_id": said.calls[at].id, "content": content}).into());
+            messages.push(json!({"role": "tool", "tool_call_id": step.calls[at].id, "content": content}).into());
             let mut images = turn.tool_result_images(first_call + at).map(image_part).peekable();
             if images.peek().is_some() {
-                shown.push(text_part(&format!("Images of the result of {}:", said.calls[at].name)));
+                shown.push(text_part(&format!("Images of the result of {}:", step.calls[at].name)));
                 shown.extend(images);
             }
         }
         if !shown.is_empty() {
             push_user(messages, dialect, Value::Array(shown));
         }
-        first_call += said.calls.len();
+        first_call += step.calls.len();
     }
 }
 

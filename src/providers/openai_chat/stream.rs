@@ -35,7 +35,7 @@ impl ChatDecoder {
     /// Creates a decoder that keeps the content for the next request.
     pub fn keeping_reply(dialect: &'static Dialect) -> Self {
         let mut chunks = ChunkReader::default();
-        chunks.said = Some(ChatReply::default());
+        chunks.reply = Some(ChatReply::default());
         Self::new(ChatReader { dialect, chunks, is_done: false }, FailureBuilder::new("", SecretSet::default()))
     }
 }
@@ -43,29 +43,29 @@ impl ChatDecoder {
 impl ChatReader {
     /// Returns the content for the next request; empty unless it was kept.
     pub fn into_reply(self) -> ChatReply {
-        self.chunks.said.unwrap_or_default()
+        self.chunks.reply.unwrap_or_default()
     }
 }
 
 impl ResponseReader for ChatReader {
     /// Errors arrive as an `error` event, under an `error` key, and as documents of other shapes.
-    fn is_error(&self, said: BodyValue<'_>) -> bool {
-        let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
-        said.event == "error"
-            || (has("error") && !has_choice(said.value))
-            || said.value.get("object").and_then(Value::as_str) == Some("error")
+    fn is_error(&self, parsed: BodyValue<'_>) -> bool {
+        let has = |key: &str| parsed.value.get(key).is_some_and(|value| !value.is_null());
+        parsed.event == "error"
+            || (has("error") && !has_choice(parsed.value))
+            || parsed.value.get("object").and_then(Value::as_str) == Some("error")
             || (!has("choices") && (has("detail") || (has("message") && (has("code") || has("type")))))
     }
 
     fn read_value(
         &mut self,
-        said: BodyValue<'_>,
+        parsed: BodyValue<'_>,
         judge: &FailureBuilder,
         out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure> {
-        self.chunks.read_chunk(said.value, said.is_mended, out);
+        self.chunks.read_chunk(parsed.value, parsed.is_mended, out);
         // An error beside a choice, or inside of it, ends the reply after the text of its chunk.
-        if let Some(error) = error_of_chunk(said.value) {
+        if let Some(error) = error_of_chunk(parsed.value) {
             return Err(judge.failure_from_document(&error));
         }
         Ok(())

@@ -20,9 +20,9 @@ impl ChatUsageCounts {
     /// Merges the usage of a chunk: beside the choices, under `x_groq`, or inside of a choice.
     pub fn update(&mut self, chunk: &Value) {
         let places = [chunk.get("usage"), chunk.pointer("/x_groq/usage"), chunk.pointer("/choices/0/usage")];
-        let said = || places.into_iter().flatten().filter(|usage| usage.is_object());
-        self.usage = said().map(read).find(Usage::is_known).or(self.usage);
-        self.cost = said().find_map(reported_cost::cost_from_usage).or(self.cost);
+        let reports = || places.into_iter().flatten().filter(|usage| usage.is_object());
+        self.usage = reports().map(read).find(Usage::is_known).or(self.usage);
+        self.cost = reports().find_map(reported_cost::cost_from_usage).or(self.cost);
     }
 }
 
@@ -33,11 +33,12 @@ fn read(usage: &Value) -> Usage {
     let reasoning = count("/completion_tokens_details/reasoning_tokens").or(count("/reasoning_tokens"));
     let mut output = count("/completion_tokens");
     // xAI counts reasoning beside the completion instead of inside; its total shows which.
-    if let (Some(input), Some(said), Some(reasoning), Some(total)) = (input, output, reasoning, count("/total_tokens"))
+    if let (Some(input), Some(completion), Some(reasoning), Some(total)) =
+        (input, output, reasoning, count("/total_tokens"))
         && reasoning > 0
-        && input + said + reasoning == total
+        && input + completion + reasoning == total
     {
-        output = Some(said + reasoning);
+        output = Some(completion + reasoning);
     }
     Usage {
         input_tokens: input,
@@ -62,7 +63,7 @@ mod tests {
 
     #[test]
     fn invalid_counts_are_unknown_and_not_zero() {
-        for (said, expected) in [
+        for (reported, expected) in [
             (json!(12), Some(12)),
             (json!(0), Some(0)),
             (json!(-1), None),
@@ -71,8 +72,8 @@ mod tests {
             (json!("12"), None),
             (json!(null), None),
         ] {
-            let chunk = json!({"usage": {"prompt_tokens": 3, "completion_tokens": said}});
-            assert_eq!(of_chunk(&chunk).unwrap().output_tokens, expected, "{said}");
+            let chunk = json!({"usage": {"prompt_tokens": 3, "completion_tokens": reported}});
+            assert_eq!(of_chunk(&chunk).unwrap().output_tokens, expected, "{reported}");
         }
         assert_eq!(of_chunk(&json!({"usage": null})), None);
         assert_eq!(of_chunk(&json!({"choices": []})), None);

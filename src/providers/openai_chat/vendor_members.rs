@@ -95,8 +95,8 @@ pub fn insert(to: &mut Value, members: &Map<String, Value>) {
 }
 
 /// Returns true if a refusal, in lower case, is about a vendor member.
-pub fn is_refused(said: &str) -> bool {
-    REFUSED.iter().any(|name| said.contains(name))
+pub fn is_refused(message: &str) -> bool {
+    REFUSED.iter().any(|name| message.contains(name))
 }
 
 /// Merges the members of a fragment: objects are merged, other values replace earlier ones, and empty values are

@@ -103,7 +103,7 @@ impl OutputEntry {
     }
 
     /// Returns the part that an event with its complete text ends; starts one if there is none. `None` means that
-    /// several parts told the text already. The text decides where it is that of a part, because some servers count
+    /// several parts already emitted the text. The text decides where it is that of a part, because some servers count
     /// deltas and complete texts differently.
     pub fn part_for_final(&mut self, place: PartPosition, whole: &str, ending: PartEnding) -> Option<usize> {
         let newest = self.newest_part(place);
@@ -124,13 +124,13 @@ impl OutputEntry {
         if found.is_some() {
             return found;
         }
-        let told: Vec<&str> = self
+        let emitted: Vec<&str> = self
             .parts
             .iter()
             .filter(|(at, part)| at.is_same_list(place) && !part.emitted.is_empty())
             .map(|(_, part)| part.emitted.as_str())
             .collect();
-        if told.len() > 1 && told.len() <= MOST_JOINED && part_matching::find_run(whole, &told).is_some() {
+        if emitted.len() > 1 && emitted.len() <= MOST_JOINED && part_matching::find_run(whole, &emitted).is_some() {
             return None;
         }
         let corrected = match newest {
@@ -164,12 +164,12 @@ impl OutputEntry {
 
     /// Returns true if this item may end with this form, although its event names another index and another id.
     pub fn may_end_as(&self, item: &Value) -> bool {
-        let (told, call_id) = (self.text(), item.get("call_id").and_then(Value::as_str));
+        let (emitted, call_id) = (self.text(), item.get("call_id").and_then(Value::as_str));
         let whole: String = final_texts(item).into_iter().map(|(_, text)| text).collect();
         match self.kind {
             _ if self.is_done => false,
             OutputItemKind::Call => self.call_id.is_some() && self.call_id.as_deref() == call_id,
-            OutputItemKind::Message | OutputItemKind::Reasoning => !told.is_empty() && whole.starts_with(&told),
+            OutputItemKind::Message | OutputItemKind::Reasoning => !emitted.is_empty() && whole.starts_with(&emitted),
             OutputItemKind::ProviderCall | OutputItemKind::ProviderOutput | OutputItemKind::Other => false,
         }
     }
@@ -215,7 +215,7 @@ pub fn is_image_call(item: &Value) -> bool {
 pub fn match_snapshot_items(entries: &[OutputEntry], output: &[Value]) -> Vec<Option<usize>> {
     let mut is_free: Vec<bool> = entries.iter().map(|_| true).collect();
     let mut places: Vec<Option<usize>> = output.iter().map(|_| None).collect();
-    let told: Vec<String> = entries.iter().map(OutputEntry::text).collect();
+    let emitted: Vec<String> = entries.iter().map(OutputEntry::text).collect();
     let texts: Vec<String> =
         output.iter().map(|item| final_texts(item).into_iter().map(|(_, text)| text).collect()).collect();
     let has_id = |at: usize, n: usize| {
@@ -223,7 +223,7 @@ pub fn match_snapshot_items(entries: &[OutputEntry], output: &[Value]) -> Vec<Op
         id.is_some_and(|id| entries[at].ids.iter().any(|known| known == id))
     };
     let has_content = |at: usize, n: usize| match entries[at].kind {
-        OutputItemKind::Message | OutputItemKind::Reasoning => !texts[n].is_empty() && told[at] == texts[n],
+        OutputItemKind::Message | OutputItemKind::Reasoning => !texts[n].is_empty() && emitted[at] == texts[n],
         OutputItemKind::Call => {
             let call_id = output[n].get("call_id").and_then(Value::as_str).filter(|id| !id.trim().is_empty());
             call_id.is_some() && call_id == entries[at].call_id.as_deref()

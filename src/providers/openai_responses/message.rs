@@ -48,7 +48,7 @@ enum SentForm {
 impl ResponsesReply {
     /// Counts the calls of the response.
     pub fn call_count(&self) -> usize {
-        self.items.iter().filter(|said| said.call.is_some()).count()
+        self.items.iter().filter(|output_item| output_item.call.is_some()).count()
     }
 
     /// Returns the items to send, and the calls among them. `answered` tells which calls have a result: a call whose
@@ -79,21 +79,21 @@ impl ResponsesReply {
     fn walk(&self, with_reasoning: bool, with_own: bool, answered: impl Fn(usize) -> bool) -> Walk {
         let mut walk = Walk { items: Vec::new(), calls: Vec::new(), lost_reasoning: !with_reasoning };
         let mut has_follower = false;
-        for said in self.items.iter().rev() {
-            let sent = match said.kind {
+        for output_item in self.items.iter().rev() {
+            let sent = match output_item.kind {
                 OutputItemKind::Reasoning => {
-                    match reasoning(said).filter(|_| has_follower && with_reasoning) {
+                    match reasoning(output_item).filter(|_| has_follower && with_reasoning) {
                         Some(item) => walk.items.push(item),
                         None => walk.lost_reasoning = true,
                     }
                     continue;
                 }
-                OutputItemKind::Call => call(said, &answered, &mut walk.calls),
-                OutputItemKind::Message => message(said),
+                OutputItemKind::Call => call(output_item, &answered, &mut walk.calls),
+                OutputItemKind::Message => message(output_item),
                 OutputItemKind::ProviderCall | OutputItemKind::ProviderOutput | OutputItemKind::Other
-                    if said.is_done && with_own =>
+                    if output_item.is_done && with_own =>
                 {
-                    SentForm::Unchanged(said.item.clone())
+                    SentForm::Unchanged(output_item.item.clone())
                 }
                 OutputItemKind::ProviderCall | OutputItemKind::ProviderOutput | OutputItemKind::Other => {
                     SentForm::Dropped
@@ -117,9 +117,9 @@ struct Walk {
 
 /// Returns a reasoning item if the server can read it: encrypted or, with open weights, as plain text. An id alone is
 /// not enough, because the provider stores nothing.
-fn reasoning(said: &OutputItem) -> Option<Value> {
-    let mut item = said.item.clone();
-    let fields = item.as_object_mut().filter(|_| said.is_done)?;
+fn reasoning(output_item: &OutputItem) -> Option<Value> {
+    let mut item = output_item.item.clone();
+    let fields = item.as_object_mut().filter(|_| output_item.is_done)?;
     let is_sealed = fields.get("encrypted_content").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     if is_sealed {
         // The API refuses plain text beside the encrypted content.
@@ -134,26 +134,26 @@ fn reasoning(said: &OutputItem) -> Option<Value> {
     Some(item)
 }
 
-fn message(said: &OutputItem) -> SentForm {
-    let is_cut = !said.is_done || said.item.get("status").and_then(Value::as_str) == Some("incomplete");
-    let content = said.item.get("content");
+fn message(output_item: &OutputItem) -> SentForm {
+    let is_cut = !output_item.is_done || output_item.item.get("status").and_then(Value::as_str) == Some("incomplete");
+    let content = output_item.item.get("content");
     let is_empty = content.is_none_or(|content| match content {
         Value::Array(parts) => parts.is_empty(),
         Value::String(text) => text.is_empty(),
         _ => true,
     });
-    match (is_cut, said.text.is_empty()) {
-        (false, _) if !is_empty => SentForm::Unchanged(said.item.clone()),
-        (_, false) => SentForm::Rewritten(json!({"role": "assistant", "content": said.text})),
+    match (is_cut, output_item.text.is_empty()) {
+        (false, _) if !is_empty => SentForm::Unchanged(output_item.item.clone()),
+        (_, false) => SentForm::Rewritten(json!({"role": "assistant", "content": output_item.text})),
         (_, true) => SentForm::Dropped,
     }
 }
 
-fn call(said: &OutputItem, answered: impl Fn(usize) -> bool, calls: &mut Vec<SentCall>) -> SentForm {
-    let number = said.call.and_then(|number| usize::try_from(number).ok());
-    let (Some(number), Value::Object(item)) = (number, &said.item) else { return SentForm::Dropped };
+fn call(output_item: &OutputItem, answered: impl Fn(usize) -> bool, calls: &mut Vec<SentCall>) -> SentForm {
+    let number = output_item.call.and_then(|number| usize::try_from(number).ok());
+    let (Some(number), Value::Object(item)) = (number, &output_item.item) else { return SentForm::Dropped };
     let is_custom = item.get("type").and_then(Value::as_str) == Some("custom_tool_call");
-    let is_whole = said.is_done && (is_custom || parse_arguments(&said.text).is_some());
+    let is_whole = output_item.is_done && (is_custom || parse_arguments(&output_item.text).is_some());
     if !is_whole && !answered(number) {
         return SentForm::Dropped;
     }
@@ -163,11 +163,11 @@ fn call(said: &OutputItem, answered: impl Fn(usize) -> bool, calls: &mut Vec<Sen
     let call_id = text("call_id").or_else(|| text("id")).map_or_else(|| format!("call-{number}"), str::to_owned);
     let output_type = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
     calls.push(SentCall { number, call_id: call_id.clone(), output_type });
-    let is_sendable = is_whole && (is_custom || !said.text.trim().is_empty());
+    let is_sendable = is_whole && (is_custom || !output_item.text.trim().is_empty());
     if is_sendable && has_id && item.get(if is_custom { "input" } else { "arguments" }).is_some_and(Value::is_string) {
         return SentForm::Unchanged(Value::Object(item));
     }
-    let arguments = if is_sendable || is_custom { said.text.as_str() } else { "{}" };
+    let arguments = if is_sendable || is_custom { output_item.text.as_str() } else { "{}" };
     item.insert(if is_custom { "input" } else { "arguments" }.into(), json!(arguments));
     item.insert("call_id".into(), json!(call_id));
     item.remove("id");

@@ -202,14 +202,14 @@ pub fn effort(model: &str, thinking: Thinking) -> Option<&'static str> {
 /// Returns the `reasoning` object of a request; `None` if it would be empty. `with_summary` is false if the endpoint
 /// refuses summaries.
 pub fn reasoning_param(model: &str, thinking: Thinking, with_summary: bool) -> Option<Value> {
-    let mut asked = Map::new();
+    let mut param = Map::new();
     if let Some(word) = effort(model, thinking) {
-        asked.insert("effort".into(), json!(word));
+        param.insert("effort".into(), json!(word));
     }
     if with_summary && generation(model)?.summarises && thinking != Thinking::Off {
-        asked.insert("summary".into(), json!("auto"));
+        param.insert("summary".into(), json!("auto"));
     }
-    (!asked.is_empty()).then_some(Value::Object(asked))
+    (!param.is_empty()).then_some(Value::Object(param))
 }
 
 fn effort_of_level(level: Thinking) -> &'static str {
@@ -269,8 +269,8 @@ mod tests {
             ("grok-4.3", High, Value::Null),
             ("zai-org/glm-4.7-flash", Off, Value::Null),
         ] {
-            let asked = reasoning_param(model, thinking, true).unwrap_or_default();
-            assert_eq!(asked, expected, "{model} {thinking:?}");
+            let param = reasoning_param(model, thinking, true).unwrap_or_default();
+            assert_eq!(param, expected, "{model} {thinking:?}");
         }
         assert_eq!(reasoning_param("o3", High, false), Some(json!({"effort": "high"})));
     }
@@ -314,8 +314,8 @@ mod tests {
         ] {
             let known = capabilities(model);
             assert_eq!((known.reasoning, known.thinking_levels.as_slice()), (expected, levels), "{model}");
-            let takes = |thinks| [known.temperature.bounds(thinks).is_some(), known.top_p.bounds(thinks).is_some()];
-            assert_eq!((takes(false), takes(true)), ([when_off; 2], [when_on; 2]), "{model}");
+            let supports = |thinks| [known.temperature.bounds(thinks).is_some(), known.top_p.bounds(thinks).is_some()];
+            assert_eq!((supports(false), supports(true)), ([when_off; 2], [when_on; 2]), "{model}");
         }
     }
 }

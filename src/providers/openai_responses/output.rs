@@ -1,6 +1,6 @@
 //! Assembles output items from events (docs/reference/providers.md 6.3): finds the item of an event although servers
 //! skip, repeat or change indexes and ids, and emits only what is new. Deltas are emitted at once; `done` events and
-//! the final snapshot add what the deltas left out, and correct what they told.
+//! the final snapshot add what the deltas left out, and correct what they emitted.
 
 use serde_json::{Value, json};
 
@@ -95,8 +95,9 @@ impl ResponseOutput {
             "response.output_item.done" => {
                 if let Some(item) = value.get("item") {
                     let kind = OutputItemKind::from_item(item);
-                    let told = || self.entries.iter().rposition(|entry| entry.kind == kind && entry.may_end_as(item));
-                    let at = self.known(value, kind).or_else(told).unwrap_or_else(|| self.open(value, kind));
+                    let by_content =
+                        || self.entries.iter().rposition(|entry| entry.kind == kind && entry.may_end_as(item));
+                    let at = self.known(value, kind).or_else(by_content).unwrap_or_else(|| self.open(value, kind));
                     self.finish_item(at, item, is_mended, out);
                 }
             }
@@ -172,14 +173,14 @@ impl ResponseOutput {
     /// Returns the items for the next request, in the order of the output.
     pub fn into_reply(mut self) -> ResponsesReply {
         self.entries.sort_by_key(|entry| entry.index.unwrap_or(u64::MAX));
-        let said = |entry: OutputEntry| OutputItem {
+        let to_item = |entry: OutputEntry| OutputItem {
             kind: entry.kind,
             text: entry.parts.into_iter().map(|(_, part)| part.emitted).collect(),
             item: entry.item.unwrap_or_default(),
             call: entry.call,
             is_done: entry.is_done,
         };
-        ResponsesReply { items: self.entries.into_iter().map(said).collect(), is_complete: false }
+        ResponsesReply { items: self.entries.into_iter().map(to_item).collect(), is_complete: false }
     }
 
     /// Finds the item of this kind that an event belongs to, or opens one.
@@ -288,8 +289,8 @@ impl ResponseOutput {
         out.push(DecodedItem::ToolCall { index, id, name: name.to_owned() });
         self.entries[at].call_id = text("call_id").map(str::to_owned);
         let part = self.entries[at].part_for_delta(PartPosition::Arguments);
-        let told = self.entries[at].parts[part].1.emitted.clone();
-        self.emit_text(at, part, told, out);
+        let emitted = self.entries[at].parts[part].1.emitted.clone();
+        self.emit_text(at, part, emitted, out);
     }
 
     /// Emits what arrived of a call without a name as an opaque item: it can be neither run nor sent back. Arguments

@@ -1,5 +1,5 @@
-//! Matching of the texts of a finished item to the parts that deltas told (docs/reference/providers.md 6.3). Indexes of
-//! deltas do not always count what the finished item has, so texts are compared before indexes are trusted.
+//! Matching of the texts of a finished item to the parts that deltas emitted (docs/reference/providers.md 6.3). Indexes
+//! of deltas do not always count what the finished item has, so texts are compared before indexes are trusted.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub enum PartMatch {
     /// It is the final form of this part.
     Part(usize),
     /// Several parts emitted it; this is the last of them.
-    Told(usize),
+    Emitted(usize),
     /// The parts up to this one emitted all of it except this end.
     Continues(usize, String),
     /// No part emitted it.
@@ -103,7 +103,7 @@ impl Matching<'_> {
         }
     }
 
-    /// Finds texts that were told in several parts, and parts that told several texts.
+    /// Finds texts that were emitted in several parts, and parts that contain several texts.
     fn find_joined(&mut self) {
         for n in self.open_finals() {
             let free = self.free_parts();
@@ -111,7 +111,7 @@ impl Matching<'_> {
             if let Some(run) = find_run(&self.finals[n].1, &pieces) {
                 let run = &free[run];
                 run.iter().for_each(|at| self.is_free[*at] = false);
-                self.matches[n] = run.last().map(|at| PartMatch::Told(*at));
+                self.matches[n] = run.last().map(|at| PartMatch::Emitted(*at));
             }
         }
         for at in self.free_parts() {
@@ -119,20 +119,20 @@ impl Matching<'_> {
             let pieces: Vec<&str> = open.iter().map(|n| self.finals[*n].1.as_str()).collect();
             if let Some(run) = find_run(&self.parts[at].1.emitted, &pieces) {
                 self.is_free[at] = false;
-                open[run].iter().for_each(|n| self.matches[*n] = Some(PartMatch::Told(at)));
+                open[run].iter().for_each(|n| self.matches[*n] = Some(PartMatch::Emitted(at)));
             }
         }
-        self.compare_joined(|told, whole| told == whole);
+        self.compare_joined(|emitted, whole| emitted == whole);
     }
 
     /// Finds that all remaining parts together are the beginning of all remaining texts, which are divided otherwise.
     fn find_common_start(&mut self) {
-        self.compare_joined(|told, whole| whole.starts_with(told));
+        self.compare_joined(|emitted, whole| whole.starts_with(emitted));
     }
 
     /// Finds that all remaining texts together are the beginning of all remaining parts.
     fn find_common_cut(&mut self) {
-        self.compare_joined(|told, whole| told.starts_with(whole));
+        self.compare_joined(|emitted, whole| emitted.starts_with(whole));
     }
 
     fn compare_joined(&mut self, fits: impl Fn(&str, &str) -> bool) {
@@ -141,22 +141,22 @@ impl Matching<'_> {
         if free.len() == 1 && open.len() == 1 {
             return;
         }
-        let told = |separator: &str| {
+        let emitted = |separator: &str| {
             free.iter().map(|at| self.parts[*at].1.emitted.as_str()).collect::<Vec<_>>().join(separator)
         };
         let whole =
             |separator: &str| open.iter().map(|n| self.finals[*n].1.as_str()).collect::<Vec<_>>().join(separator);
-        let found = SEPARATORS.iter().find_map(|of_told| {
-            let told = told(of_told);
+        let found = SEPARATORS.iter().find_map(|of_emitted| {
+            let emitted = emitted(of_emitted);
             SEPARATORS.iter().find_map(|of_whole| {
                 let whole = whole(of_whole);
-                fits(&told, &whole).then(|| whole.get(told.len()..).unwrap_or_default().to_owned())
+                fits(&emitted, &whole).then(|| whole.get(emitted.len()..).unwrap_or_default().to_owned())
             })
         });
         let Some(missing) = found else { return };
         let (last, last_text) = (*last, *last_text);
         for n in &open {
-            self.matches[*n] = Some(PartMatch::Told(last));
+            self.matches[*n] = Some(PartMatch::Emitted(last));
         }
         if !missing.is_empty() {
             self.matches[last_text] = Some(PartMatch::Continues(last, missing));
@@ -193,8 +193,8 @@ mod tests {
 
     #[test]
     fn finished_texts_find_their_parts_despite_other_indexes() {
-        use PartMatch::{Continues, New, Part, Told};
-        for (what, parts, finals, expected) in [
+        use PartMatch::{Continues, Emitted, New, Part};
+        for (case, parts, finals, expected) in [
             ("the same index", vec![(0, "a"), (1, "b")], vec!["a", "b"], vec![Part(0), Part(1)]),
             ("from index one", vec![(1, "a"), (2, "b")], vec!["a", "b"], vec![Part(0), Part(1)]),
             (
@@ -205,17 +205,17 @@ mod tests {
             ),
             ("gaps", vec![(1, "a"), (5, "b"), (9, "c")], vec!["a", "b", "c"], vec![Part(0), Part(1), Part(2)]),
             ("equal texts", vec![(1, "a"), (2, "a")], vec!["a", "a"], vec![Part(0), Part(1)]),
-            ("one index for two", vec![(0, "ab")], vec!["a", "b"], vec![Told(0), Told(0)]),
+            ("one index for two", vec![(0, "ab")], vec!["a", "b"], vec![Emitted(0), Emitted(0)]),
             (
                 "one index for two, the end is missing",
                 vec![(0, "a1b")],
                 vec!["a1", "b2"],
-                vec![Told(0), Continues(0, "2".into())],
+                vec![Emitted(0), Continues(0, "2".into())],
             ),
-            ("two parts become one", vec![(0, "a"), (1, "b")], vec!["ab"], vec![Told(1)]),
-            ("two parts become one paragraph each", vec![(0, "a"), (1, "b")], vec!["a\n\nb"], vec![Told(1)]),
+            ("two parts become one", vec![(0, "a"), (1, "b")], vec!["ab"], vec![Emitted(1)]),
+            ("two parts become one paragraph each", vec![(0, "a"), (1, "b")], vec!["a\n\nb"], vec![Emitted(1)]),
             ("two parts become one with more", vec![(0, "a"), (1, "b")], vec!["ab c"], vec![Continues(1, " c".into())]),
-            ("three become two", vec![(0, "a"), (1, "b"), (2, "c")], vec!["ab", "c"], vec![Told(1), Part(2)]),
+            ("three become two", vec![(0, "a"), (1, "b"), (2, "c")], vec!["ab", "c"], vec![Emitted(1), Part(2)]),
             ("a missing end", vec![(2, "a")], vec!["abc"], vec![Part(0)]),
             ("a missing part", vec![(1, "a")], vec!["a", "b"], vec![Part(0), New]),
             ("a cut text", vec![(1, "abc")], vec!["ab"], vec![Part(0)]),
@@ -225,7 +225,7 @@ mod tests {
         ] {
             let finals: Vec<FinalText> =
                 (0..).map(PartPosition::Content).zip(finals.into_iter().map(str::to_owned)).collect();
-            assert_eq!(match_final_texts(&content(&parts), &finals), expected, "{what}");
+            assert_eq!(match_final_texts(&content(&parts), &finals), expected, "{case}");
         }
     }
 

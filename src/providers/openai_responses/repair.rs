@@ -9,24 +9,24 @@ use turnleaf_domain::repair::RequestRepair;
 /// Returns the repair to send instead: the whole path if the request continued from a kept response; otherwise a
 /// request without everything that the server would look up or decrypt, as after a model break.
 pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
-    let said = refused.lowercase_text();
-    let says = |parts: &[&str]| parts.iter().all(|part| said.contains(part));
-    let is_about_previous = says(&["previous_response"])
-        || says(&["previous response"])
-        || says(&["response with id", "not found"])
+    let message = refused.lowercase_text();
+    let mentions = |parts: &[&str]| parts.iter().all(|part| message.contains(part));
+    let is_about_previous = mentions(&["previous_response"])
+        || mentions(&["previous response"])
+        || mentions(&["response with id", "not found"])
         // The kept response has other calls or items than this request assumes.
-        || says(&["no tool call found"])
-        || says(&["no tool output found"])
-        || says(&["duplicate item found"]);
+        || mentions(&["no tool call found"])
+        || mentions(&["no tool output found"])
+        || mentions(&["duplicate item found"]);
     if is_about_previous && request.previous_response.is_some() {
         return Some(RequestRepair::SentWhole);
     }
-    let is_about_reasoning = says(&["without its required"])
-        || says(&["invalid_encrypted_content"])
-        || says(&["encrypted content", "could not be"])
-        || says(&["encrypted_content", "could not be"])
-        || says(&["item with id", "not found"])
-        || says(&["items are not persisted"]);
+    let is_about_reasoning = mentions(&["without its required"])
+        || mentions(&["invalid_encrypted_content"])
+        || mentions(&["encrypted content", "could not be"])
+        || mentions(&["encrypted_content", "could not be"])
+        || mentions(&["item with id", "not found"])
+        || mentions(&["items are not persisted"]);
     (is_about_reasoning && request.has_reasoning()).then_some(RequestRepair::ReasoningLeftOut)
 }
 
@@ -51,7 +51,7 @@ mod tests {
             leaves_out_reasoning: false,
             attached: Default::default(),
         };
-        let mut asked =
+        let mut chat_request =
             request("gpt-5", vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])]);
         let refusal = |message: &str| {
             let failure = Failure::new(FailureKind::ProviderRefusedRequest, "O").with_detail(message);
@@ -65,10 +65,10 @@ mod tests {
             "invalid_encrypted_content",
         ];
         for message in about_reasoning {
-            assert_eq!(repair(&refusal(message), &asked), Some(RequestRepair::ReasoningLeftOut), "{message}");
+            assert_eq!(repair(&refusal(message), &chat_request), Some(RequestRepair::ReasoningLeftOut), "{message}");
         }
         for message in ["No tool output found for function call call_1.", "The model `gpt-9` does not exist", ""] {
-            assert_eq!(repair(&refusal(message), &asked), None, "{message}");
+            assert_eq!(repair(&refusal(message), &chat_request), None, "{message}");
         }
         let about_previous = [
             "Previous response with id 'resp_1' not found.",
@@ -80,21 +80,21 @@ mod tests {
             "Duplicate item found with id rs_1. Remove duplicate items from your input and try again.",
         ];
         for message in about_previous {
-            assert_eq!(repair(&refusal(message), &asked), None, "{message}: the whole path was sent");
+            assert_eq!(repair(&refusal(message), &chat_request), None, "{message}: the whole path was sent");
         }
-        let kept = KeptResponse { turn_id: asked.history[1].turn_id, response_id: "resp_1".into() };
-        asked.previous_response = Some(kept);
+        let kept = KeptResponse { turn_id: chat_request.history[1].turn_id, response_id: "resp_1".into() };
+        chat_request.previous_response = Some(kept);
         for message in about_previous {
-            assert_eq!(repair(&refusal(message), &asked), Some(RequestRepair::SentWhole), "{message}");
+            assert_eq!(repair(&refusal(message), &chat_request), Some(RequestRepair::SentWhole), "{message}");
         }
-        assert_eq!(repair(&refusal(about_reasoning[0]), &asked), Some(RequestRepair::ReasoningLeftOut));
-        assert_eq!(repair(&refusal("The model `gpt-9` does not exist"), &asked), None);
-        asked.previous_response = None;
-        asked.history[1].leaves_out_reasoning = true;
+        assert_eq!(repair(&refusal(about_reasoning[0]), &chat_request), Some(RequestRepair::ReasoningLeftOut));
+        assert_eq!(repair(&refusal("The model `gpt-9` does not exist"), &chat_request), None);
+        chat_request.previous_response = None;
+        chat_request.history[1].leaves_out_reasoning = true;
         for message in about_reasoning {
-            assert_eq!(repair(&refusal(message), &asked), None, "{message}");
+            assert_eq!(repair(&refusal(message), &chat_request), None, "{message}");
         }
-        asked.history.push(turn(Role::Assistant, &["{}"]));
-        assert_eq!(repair(&refusal(about_reasoning[0]), &asked), Some(RequestRepair::ReasoningLeftOut));
+        chat_request.history.push(turn(Role::Assistant, &["{}"]));
+        assert_eq!(repair(&refusal(about_reasoning[0]), &chat_request), Some(RequestRepair::ReasoningLeftOut));
     }
 }

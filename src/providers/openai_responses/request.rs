@@ -142,14 +142,14 @@ fn push_assistant(input: &mut Vec<Value>, used: &mut HashSet<String>, turn: &His
         return;
     }
     let mut first_call = 0;
-    for said in turn.raw.iter().map(read_reply) {
+    for step in turn.raw.iter().map(read_reply) {
         let result = |number: usize| turn.tool_result_text(first_call + number).map(|(text, _)| text);
-        let (mut items, mut calls) = said.input_items(!turn.leaves_out_reasoning, |number| result(number).is_some());
+        let (mut items, mut calls) = step.input_items(!turn.leaves_out_reasoning, |number| result(number).is_some());
         make_call_ids_unique(&mut items, &mut calls, used);
         input.extend(items);
         let images = |number: usize| turn.tool_result_images(first_call + number).map(image).collect();
         input.extend(calls.iter().map(|call| answer(call, result(call.number), images(call.number))));
-        first_call += said.call_count();
+        first_call += step.call_count();
     }
 }
 

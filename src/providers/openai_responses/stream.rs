@@ -25,7 +25,7 @@ pub struct ResponsesReader {
     /// The cost that the response reports.
     cost: Option<u64>,
     /// Emits the id under which the provider keeps the response.
-    tells_id: bool,
+    reports_id: bool,
     stop_reason: Option<String>,
     has_reply: bool,
     /// The terminal was received.
@@ -43,7 +43,7 @@ impl ResponsesDecoder {
 
     /// Creates a decoder for an endpoint that keeps responses.
     pub fn reporting_response_id(provider: &str, secrets: SecretSet) -> Self {
-        let reader = ResponsesReader { tells_id: true, ..ResponsesReader::default() };
+        let reader = ResponsesReader { reports_id: true, ..ResponsesReader::default() };
         Self::new(reader, FailureBuilder::new(provider, secrets))
     }
 
@@ -77,16 +77,16 @@ impl ResponsesReader {
         }
     }
 
-    fn event(&mut self, event: &str, said: BodyValue<'_>, out: &mut Vec<DecodedItem>) {
+    fn event(&mut self, event: &str, parsed: BodyValue<'_>, out: &mut Vec<DecodedItem>) {
         if !std::mem::replace(&mut self.has_reply, true) {
             let is_begin = matches!(event, "response.created" | "response.queued" | "response.in_progress");
-            let number = said.value.get("sequence_number").and_then(Value::as_u64).unwrap_or(0);
+            let number = parsed.value.get("sequence_number").and_then(Value::as_u64).unwrap_or(0);
             // 0, 1 and a missing number count as a start, because some servers number badly.
             self.held = (!is_begin && number > 1).then(Vec::new);
         }
         match &mut self.held {
-            Some(held) => held.push((said.value.clone(), said.is_mended)),
-            None => self.output.read_event(event, said.value, said.is_mended, out),
+            Some(held) => held.push((parsed.value.clone(), parsed.is_mended)),
+            None => self.output.read_event(event, parsed.value, parsed.is_mended, out),
         }
     }
 
@@ -121,7 +121,7 @@ impl ResponsesReader {
             _ => return Ok(()),
         }
         self.output.flush(out);
-        if self.tells_id && status == "completed" {
+        if self.reports_id && status == "completed" {
             out.extend(kept_id(response).map(|id| DecodedItem::ResponseId(id.to_owned())));
         }
         let reason = response.pointer("/incomplete_details/reason").and_then(Value::as_str);
@@ -155,29 +155,29 @@ impl ResponseReader for ResponsesReader {
     const HAS_HEADINGS: bool = true;
 
     /// Errors arrive as an `error` event, and as documents of other shapes; a failed response is not among them.
-    fn is_error(&self, said: BodyValue<'_>) -> bool {
-        let has = |key: &str| said.value.get(key).is_some_and(|value| !value.is_null());
-        let event = event_of(said.value);
+    fn is_error(&self, parsed: BodyValue<'_>) -> bool {
+        let has = |key: &str| parsed.value.get(key).is_some_and(|value| !value.is_null());
+        let event = event_of(parsed.value);
         event == "error"
-            || (said.event == "error" && !event.starts_with("response."))
+            || (parsed.event == "error" && !event.starts_with("response."))
             || (!event.starts_with("response.")
-                && !is_response(said.value)
+                && !is_response(parsed.value)
                 && (has("error") || has("detail") || (has("message") && (has("code") || has("type")))))
     }
 
     fn read_value(
         &mut self,
-        said: BodyValue<'_>,
+        parsed: BodyValue<'_>,
         judge: &FailureBuilder,
         out: &mut Vec<DecodedItem>,
     ) -> Result<(), Failure> {
         if self.is_over {
             return Ok(());
         }
-        let event = event_of(said.value);
-        let response = said.value.get("response").filter(|response| response.is_object());
+        let event = event_of(parsed.value);
+        let response = parsed.value.get("response").filter(|response| response.is_object());
         // A server that does not stream sends the response as the whole body.
-        let document = Some(said.value).filter(|value| is_response(value));
+        let document = Some(parsed.value).filter(|value| is_response(value));
         if let Some(response) = response.or(document) {
             self.read_metadata(response, out);
         }
@@ -188,14 +188,14 @@ impl ResponseReader for ResponsesReader {
                 let named = event.trim_start_matches("response.");
                 // Some servers name the event completed although its response has a worse status.
                 let status = status_of(response).filter(|status| named == "completed" && is_ending(status));
-                self.terminal(response, status.as_deref().unwrap_or(named), said.is_mended, judge, out)
+                self.terminal(response, status.as_deref().unwrap_or(named), parsed.is_mended, judge, out)
             }
             (_, Some(response)) => {
                 let status = status_of(response).unwrap_or_default();
-                self.terminal(response, &status, said.is_mended, judge, out)
+                self.terminal(response, &status, parsed.is_mended, judge, out)
             }
             _ if event.starts_with("response.") => {
-                self.event(event, said, out);
+                self.event(event, parsed, out);
                 Ok(())
             }
             _ => Ok(()),

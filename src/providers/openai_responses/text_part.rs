@@ -45,7 +45,7 @@ pub enum PartEnding {
 pub struct TextPart {
     pub emitted: String,
     /// A lone high surrogate after `emitted`, which the next delta may complete.
-    half: Option<u32>,
+    surrogate: Option<u32>,
     /// The citations of this text were emitted.
     pub is_cited: bool,
     /// The text ended: another text with its index is another part.
@@ -88,9 +88,9 @@ impl TextPart {
 
     /// Appends a delta and returns the text to emit.
     pub fn push_delta(&mut self, delta: &str, is_mended: bool) -> String {
-        let more = if is_mended || self.half.is_some() {
-            let (joined, half) = surrogates::join_surrogates(self.half.take(), delta);
-            self.half = half;
+        let more = if is_mended || self.surrogate.is_some() {
+            let (joined, surrogate) = surrogates::join_surrogates(self.surrogate.take(), delta);
+            self.surrogate = surrogate;
             joined
         } else {
             delta.to_owned()
@@ -108,7 +108,7 @@ impl TextPart {
             && !whole.is_empty()
         {
             let rest = rest.to_owned();
-            self.half = None;
+            self.surrogate = None;
             self.emitted = whole;
             return TextCompletion::Rest(rest);
         }
@@ -120,13 +120,13 @@ impl TextPart {
 
     /// Replaces the emitted text.
     pub fn correct(&mut self, whole: String) {
-        self.half = None;
+        self.surrogate = None;
         self.emitted = whole;
     }
 
     /// Replaces a lone surrogate at the end with U+FFFD, because nothing follows that could complete it.
     pub fn flush_lone_surrogate(&mut self) -> String {
-        let lost = self.half.take().map_or(String::new(), |_| char::REPLACEMENT_CHARACTER.to_string());
+        let lost = self.surrogate.take().map_or(String::new(), |_| char::REPLACEMENT_CHARACTER.to_string());
         self.emitted.push_str(&lost);
         lost
     }
@@ -137,8 +137,8 @@ pub fn resolve_surrogates(text: &str, is_mended: bool) -> String {
     if !is_mended {
         return text.to_owned();
     }
-    let (mut joined, half) = surrogates::join_surrogates(None, text);
-    joined.extend(half.map(|_| char::REPLACEMENT_CHARACTER));
+    let (mut joined, surrogate) = surrogates::join_surrogates(None, text);
+    joined.extend(surrogate.map(|_| char::REPLACEMENT_CHARACTER));
     joined
 }
 
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn deltas_and_whole_texts_emit_every_character_once() {
-        for (what, deltas, wholes, told) in [
+        for (case, deltas, wholes, expected) in [
             ("deltas, then the same", vec!["ab", "c"], vec!["abc", "abc"], "abc"),
             ("a whole alone", vec![], vec!["abc", "abc"], "abc"),
             ("a missing end", vec!["a"], vec!["abc"], "abc"),
@@ -170,19 +170,19 @@ mod tests {
             ("wholes that grow", vec![], vec!["a", "ab", "a"], "ab"),
         ] {
             let mut part = TextPart::default();
-            let mut said = String::new();
-            deltas.iter().for_each(|delta| said.push_str(&part.push_delta(delta, false)));
+            let mut emitted = String::new();
+            deltas.iter().for_each(|delta| emitted.push_str(&part.push_delta(delta, false)));
             for whole in wholes {
                 match part.complete_with(whole, false) {
-                    TextCompletion::Rest(rest) => said.push_str(&rest),
+                    TextCompletion::Rest(rest) => emitted.push_str(&rest),
                     TextCompletion::Correction(whole) => {
                         part.correct(whole.clone());
-                        said = whole;
+                        emitted = whole;
                     }
                 }
             }
-            assert_eq!(said, told, "{what}");
-            assert_eq!(part.emitted, told, "{what}");
+            assert_eq!(emitted, expected, "{case}");
+            assert_eq!(part.emitted, expected, "{case}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Tests of the guard, against a local server that stands in for the internet.
+//! Tests of the guard, against a local server that represents the internet.
 
 use std::convert::Infallible;
 use std::sync::Mutex;
@@ -153,7 +153,7 @@ async fn page_is_fetched_over_few_redirects() {
 #[tokio::test]
 async fn name_is_checked_when_connecting() {
     let private = || vec![at([127, 0, 0, 1])];
-    for (what, answers) in [
+    for (case, answers) in [
         ("this machine", vec![private()]),
         ("an IPv4 address in an IPv6 one", vec![vec![at(std::net::Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0x7f00, 1))]]),
         ("both", vec![vec![at(PUBLIC), at([10, 0, 0, 1])]]),
@@ -161,8 +161,8 @@ async fn name_is_checked_when_connecting() {
     ] {
         let (fetcher, hits, _) = internet(answers).await;
         let refused = fetcher.get("http://rebound.test/secret", &FixedRedirectPolicy(true)).await.unwrap_err();
-        assert!(what == "nothing" || matches!(refused, FetchError::Blocked(_)), "{what}: {refused}");
-        assert_eq!(hits.load(Ordering::SeqCst), 0, "{what}");
+        assert!(case == "nothing" || matches!(refused, FetchError::Blocked(_)), "{case}: {refused}");
+        assert_eq!(hits.load(Ordering::SeqCst), 0, "{case}");
     }
     // DNS rebinding: the name is public at first and local afterwards, so the check must be that of the connection.
     let (fetcher, hits, _) = internet(vec![vec![at(PUBLIC)], private()]).await;

@@ -16,16 +16,16 @@ pub struct OmittedImage {
     pub alt: String,
 }
 
-/// Removes images that the model does not accept: all of them if it accepts none, those up to the turn `told_until`
+/// Removes images that the model does not accept: all of them if it accepts none, those up to the turn `described_until`
 /// (the provider refused them), those of another type or size, and the oldest if there are too many. Images of
 /// replies remain: they go back unchanged or not at all.
 pub fn omit_unsupported_images(
     history: &mut [HistoryTurn],
     model: &Capabilities,
-    told_until: Option<TurnId>,
+    described_until: Option<TurnId>,
 ) -> Vec<OmittedImage> {
     let bounds = model.image_bounds;
-    let told = told_until.and_then(|until| history.iter().rposition(|turn| turn.turn_id == until));
+    let described = described_until.and_then(|until| history.iter().rposition(|turn| turn.turn_id == until));
     // The accepted images in the order of the request, each with its encoded size.
     let mut kept: Vec<(usize, BlockId, usize, usize)> = Vec::new();
     let mut left_out = Vec::new();
@@ -36,7 +36,7 @@ pub fn omit_unsupported_images(
             {
                 let bytes = base64::encoded_len(image.bytes.len());
                 let is_taken = model.images != Some(false)
-                    && told.is_none_or(|told| at > told)
+                    && described.is_none_or(|described| at > described)
                     && bounds.kinds.contains(&image.mime.as_str())
                     && bytes <= bounds.bytes
                     && longer_side(image) <= bounds.side;
@@ -89,8 +89,8 @@ fn remove_images(history: &mut [HistoryTurn], gone: &[(usize, BlockId, usize)]) 
     for (at, block) in gone.iter().map(|(at, block, _)| (*at, *block)).collect::<HashSet<_>>() {
         match history[at].attached.remove(&block) {
             Some(AttachmentContent::Images(images)) => {
-                let stays = |(number, image)| (!is_gone.contains(&(at, block, number))).then_some(image);
-                let images: Vec<InputImage> = images.into_iter().enumerate().filter_map(stays).collect();
+                let keep = |(number, image)| (!is_gone.contains(&(at, block, number))).then_some(image);
+                let images: Vec<InputImage> = images.into_iter().enumerate().filter_map(keep).collect();
                 if !images.is_empty() {
                     history[at].attached.insert(block, AttachmentContent::Images(images));
                 }

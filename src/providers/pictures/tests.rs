@@ -16,11 +16,11 @@ const LEAF: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x03\0\0\0\x02, a leaf"
 const TREE: &[u8] = b"GIF89a\x09\0\x04\0, a tree";
 
 fn shown(bytes: &'static [u8]) -> InputImage {
-    let said = GeneratedImage::parse(&base64::encode(bytes), None).unwrap();
+    let image = GeneratedImage::parse(&base64::encode(bytes), None).unwrap();
     InputImage {
-        sha256: said.sha256,
-        mime: said.mime.to_owned(),
-        bytes: said.bytes,
+        sha256: image.sha256,
+        mime: image.mime.to_owned(),
+        bytes: image.bytes,
         alt: format!("of {}", bytes.len()),
     }
 }
@@ -36,11 +36,11 @@ fn words(id: u128, text: &str) -> Block {
 
 /// Returns a message with these blocks, in which the images with these ids are attached.
 fn user_turn(blocks: Vec<Block>, seen: &[(u128, &'static [u8])]) -> HistoryTurn {
-    let mut said = turn(Role::User, blocks, &[]);
+    let mut message = turn(Role::User, blocks, &[]);
     for (id, bytes) in seen {
-        said.attached.insert(words(*id, "").id, AttachmentContent::Image(shown(bytes)));
+        message.attached.insert(words(*id, "").id, AttachmentContent::Image(shown(bytes)));
     }
-    said
+    message
 }
 
 fn chat_request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
@@ -122,7 +122,7 @@ fn expected(api: &str, parts: &[(&str, &[u8])]) -> Value {
 #[test]
 fn images_keep_their_position() {
     let none: &[u8] = b"";
-    for (what, turn, parts) in [
+    for (case, turn, parts) in [
         ("first", user_turn(vec![image(1, LEAF), words(2, "What?")], &[(1, LEAF)]), vec![("", LEAF), ("What?", none)]),
         ("last", user_turn(vec![words(1, "What?"), image(2, LEAF)], &[(2, LEAF)]), vec![("What?", none), ("", LEAF)]),
         (
@@ -143,10 +143,10 @@ fn images_keep_their_position() {
     ] {
         let request = chat_request("m", vec![turn]);
         for (api, stored, wire) in bodies_by_api(&request) {
-            assert_eq!(content(api, &wire), expected(api, &parts), "{api}: {what}");
+            assert_eq!(content(api, &wire), expected(api, &parts), "{api}: {case}");
             let seen = parts.iter().filter(|part| !part.1.is_empty()).count();
             let marks = String::from_utf8(stored.to_vec()).unwrap().matches(MARK_IN_JSON).count();
-            assert_eq!(marks, seen, "{api}: {what}");
+            assert_eq!(marks, seen, "{api}: {case}");
             for bytes in [LEAF, TREE] {
                 assert!(!stored.windows(20).any(|part| base64::encode(bytes).as_bytes().starts_with(part)), "{api}");
             }
@@ -280,7 +280,7 @@ fn turns_with_image_result(raw: String) -> Vec<HistoryTurn> {
 
 #[test]
 fn tool_result_images_accompany_result_text() {
-    let told = "Here.\n\n[Image (image/png): attached]\n[Image (image/gif): shown to the user, not to you]";
+    let result_text = "Here.\n\n[Image (image/png): attached]\n[Image (image/gif): shown to the user, not to you]";
     let data = base64::encode(LEAF);
     let of = |stored: Bytes, request: &ChatRequest| json_of(&insert_image_bytes(&stored, request));
     let messages = json!({"type": "message", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}], "stop_reason": "tool_use"});
@@ -288,7 +288,7 @@ fn tool_result_images_accompany_result_text() {
     let body = of(anthropic::request::body(&request, true), &request);
     assert_eq!(
         body["messages"][2]["content"][0]["content"],
-        json!([{"type": "text", "text": told}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}])
+        json!([{"type": "text", "text": result_text}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}])
     );
     let responses = json!({"object": "response", "status": "completed", "output": [{"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}]});
     let request = chat_request("gpt-5", turns_with_image_result(responses.to_string()));
@@ -296,7 +296,7 @@ fn tool_result_images_accompany_result_text() {
     let url = format!("data:image/png;base64,{data}");
     assert_eq!(
         body["input"][2]["output"],
-        json!([{"type": "input_text", "text": told}, {"type": "input_image", "image_url": url, "detail": "auto"}])
+        json!([{"type": "input_text", "text": result_text}, {"type": "input_image", "image_url": url, "detail": "auto"}])
     );
     let chat = json!({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}}]});
     let request = chat_request("gpt-5", turns_with_image_result(chat.to_string()));
@@ -305,7 +305,7 @@ fn tool_result_images_accompany_result_text() {
     assert_eq!(
         body["messages"].as_array().unwrap()[2..],
         [
-            json!({"role": "tool", "tool_call_id": "a", "content": told}),
+            json!({"role": "tool", "tool_call_id": "a", "content": result_text}),
             json!({"role": "user", "content": [{"type": "text", "text": "Images of the result of f:"},
                 {"type": "image_url", "image_url": {"url": url}}]}),
         ]
@@ -315,7 +315,7 @@ fn tool_result_images_accompany_result_text() {
     let body = of(gemini::request::body(&request), &request);
     assert_eq!(
         body["contents"][2]["parts"][0]["functionResponse"],
-        json!({"name": "f", "response": {"output": told}, "parts": [{"inlineData": {"mimeType": "image/png", "data": data}}]})
+        json!({"name": "f", "response": {"output": result_text}, "parts": [{"inlineData": {"mimeType": "image/png", "data": data}}]})
     );
 }
 
@@ -409,7 +409,7 @@ fn unsupported_images_are_omitted_oldest_first() {
     turns[1].turn_id = TurnId::from_uuid(uuid::Uuid::from_u128(7));
     let until = Some(turns[1].turn_id);
     omit_unsupported_images(&mut turns, &model(Some(true), bounds), until);
-    assert_eq!(left(&turns), [0, 0, 1], "what was refused is told, what came since is shown");
+    assert_eq!(left(&turns), [0, 0, 1], "refused images are described, later ones are sent");
     let mut reply = turns_with_image_result("x".into());
     assert_eq!(omit_unsupported_images(&mut reply, &model(Some(false), bounds), None).len(), 1, "a result's, too");
     let mut own = turn(Role::Assistant, vec![image(1, LEAF)], &["x".into()]);

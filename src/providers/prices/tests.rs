@@ -97,7 +97,7 @@ fn unknown_price_or_usage_has_no_cost() {
     let known = || billable_call(OPENAI, "gpt-5", usage(1_000, 100));
     let nowhere = BillableCall { base_url: None, ..known() };
     let no_output = Usage { output_tokens: None, ..usage(1_000, 0) };
-    for (why, sale) in [
+    for (case, sale) in [
         ("an unknown model", billable_call(OPENAI, "gpt-of-tomorrow", usage(1, 1))),
         (
             "a local server, whatever its models are called",
@@ -113,17 +113,17 @@ fn unknown_price_or_usage_has_no_cost() {
         ("no counts", billable_call(OPENAI, "gpt-5", Usage::default())),
         ("no count of the output", billable_call(OPENAI, "gpt-5", no_output)),
     ] {
-        assert_eq!(Prices::default().charge(&sale), None, "{why}");
+        assert_eq!(Prices::default().charge(&sale), None, "{case}");
     }
 }
 
 #[test]
 fn reported_cost_takes_precedence_over_lists() {
-    let said = BillableCall { reported_micros: Some(7), ..billable_call(OPENAI, "gpt-5", usage(1_000, 100)) };
-    assert!(!said.needs_price_list());
+    let reported = BillableCall { reported_micros: Some(7), ..billable_call(OPENAI, "gpt-5", usage(1_000, 100)) };
+    assert!(!reported.needs_price_list());
     let expected = Charge { micros: 7, basis: CostBasis::Reported, price_version: None };
-    assert_eq!(Prices::default().charge(&said), Some(expected.clone()));
-    let anywhere = BillableCall { base_url: Some("http://127.0.0.1/v1".into()), ..said };
+    assert_eq!(Prices::default().charge(&reported), Some(expected.clone()));
+    let anywhere = BillableCall { base_url: Some("http://127.0.0.1/v1".into()), ..reported };
     assert_eq!(Prices::default().charge(&anywhere), Some(expected));
 }
 

@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn known_secrets_and_key_shaped_words_are_removed() {
     let secrets = SecretSet::new([SecretString::from("correct horse battery"), SecretString::from("abc")]);
-    for (said, expected) in [
+    for (text, expected) in [
         ("refused: correct horse battery!", "refused: [removed]!"),
         ("key sk-proj-0123456789abcdef is wrong", "key [removed] is wrong"),
         ("sk-inval************************-key.", "[removed]."),
@@ -16,7 +16,7 @@ fn known_secrets_and_key_shaped_words_are_removed() {
         ("你好 sk-0123456789abc 😀", "你好 [removed] 😀"),
         ("", ""),
     ] {
-        assert_eq!(secrets.redact(said), expected);
+        assert_eq!(secrets.redact(text), expected);
     }
     assert!(!format!("{secrets:?}").contains("horse"));
 }
@@ -26,8 +26,8 @@ fn bytes_without_secret_stay_exact() {
     let secrets = SecretSet::new([SecretString::from("hunter2hunter2")]);
     let exact = bytes::Bytes::from_static(b"\xff\xfe sk-0123456789abcdef");
     assert_eq!(secrets.redact_bytes(exact.clone()), exact);
-    let said = bytes::Bytes::from_static(b"\xffno hunter2hunter2 or hunter2hunter2!\xfe");
-    assert_eq!(secrets.redact_bytes(said), &b"\xffno [removed] or [removed]!\xfe"[..]);
+    let bytes = bytes::Bytes::from_static(b"\xffno hunter2hunter2 or hunter2hunter2!\xfe");
+    assert_eq!(secrets.redact_bytes(bytes), &b"\xffno [removed] or [removed]!\xfe"[..]);
 }
 
 /// Every way to write a key in JSON, with text around it.

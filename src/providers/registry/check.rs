@@ -133,29 +133,29 @@ pub async fn diagnose_endpoint(
 fn check_from_error(refused: &ProviderError) -> ProviderCheck {
     let failure = &refused.failure;
     let detail = failure.detail.as_deref().unwrap_or_default().trim().trim_end_matches('.');
-    let said = |start: String| if detail.is_empty() { format!("{start}.") } else { format!("{start}: {detail}.") };
+    let message = |start: String| if detail.is_empty() { format!("{start}.") } else { format!("{start}: {detail}.") };
     match (refused.status, failure.kind) {
         (Some(status @ (404 | 405)), _) => ProviderCheck::new(
             ProviderHealth::WrongAddress,
-            said(format!("No model list found at this address ({status})")),
+            message(format!("No model list found at this address ({status})")),
         ),
         (Some(status @ 300..=399), _) => ProviderCheck::new(
             ProviderHealth::WrongAddress,
-            said(format!("It redirects to another address ({status})")),
+            message(format!("It redirects to another address ({status})")),
         ),
         (Some(status @ (401 | 403)), _) | (Some(status), FailureKind::ProviderAuth) => {
-            ProviderCheck::new(ProviderHealth::KeyRefused, said(format!("It rejected the API key ({status})")))
+            ProviderCheck::new(ProviderHealth::KeyRefused, message(format!("It rejected the API key ({status})")))
         }
         (_, FailureKind::ProviderProtocol) => {
-            ProviderCheck::new(ProviderHealth::WrongAddress, said("It responded, but not with a model list".into()))
+            ProviderCheck::new(ProviderHealth::WrongAddress, message("It responded, but not with a model list".into()))
         }
         (Some(status), _) => {
-            ProviderCheck::new(ProviderHealth::Failing, said(format!("It answered with status {status}")))
+            ProviderCheck::new(ProviderHealth::Failing, message(format!("It answered with status {status}")))
         }
         (None, FailureKind::ProviderAuth) => {
-            ProviderCheck::new(ProviderHealth::KeyRefused, said("The API key cannot be sent".into()))
+            ProviderCheck::new(ProviderHealth::KeyRefused, message("The API key cannot be sent".into()))
         }
-        (None, _) => ProviderCheck::new(ProviderHealth::Unreachable, said("Could not connect".into())),
+        (None, _) => ProviderCheck::new(ProviderHealth::Unreachable, message("Could not connect".into())),
     }
 }
 

@@ -108,10 +108,10 @@ impl RegisteredProvider {
 
 /// Returns true if a requested name means a listed model: also without the default tag `:latest`, and with a variant
 /// that lists omit (`vendor/model:online`).
-fn is_same_model(listed: &str, asked: &str) -> bool {
-    listed == asked
-        || listed.strip_suffix(":latest") == Some(asked)
-        || asked.rsplit_once(':').is_some_and(|(model, _)| model == listed)
+fn is_same_model(listed: &str, requested: &str) -> bool {
+    listed == requested
+        || listed.strip_suffix(":latest") == Some(requested)
+        || requested.rsplit_once(':').is_some_and(|(model, _)| model == listed)
 }
 
 /// The source of a provider, in menu order.
@@ -140,8 +140,8 @@ pub struct KnownEndpoint {
 
 /// Records the result of a check. The provider is compared by identity: an endpoint that was changed meanwhile has a
 /// new provider, and the result is dropped.
-pub fn record_check(entries: &mut [RegisteredProvider], asked: &Arc<dyn Provider>, answer: ProviderCheckResult) {
-    let Some(entry) = entries.iter_mut().find(|entry| Arc::ptr_eq(&entry.provider, asked)) else { return };
+pub fn record_check(entries: &mut [RegisteredProvider], checked: &Arc<dyn Provider>, answer: ProviderCheckResult) {
+    let Some(entry) = entries.iter_mut().find(|entry| Arc::ptr_eq(&entry.provider, checked)) else { return };
     entry.check = Some(answer.check);
     if let Some(listed) = answer.listed.filter(|_| !entry.is_listed) {
         // A default that no one configured must be one of the listed models.

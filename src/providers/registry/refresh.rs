@@ -16,7 +16,7 @@ impl ProviderRegistry {
     pub async fn refresh(&self) {
         let before = self.entries();
         let known = before.iter().filter(|entry| entry.origin != ProviderOrigin::FoundLocally && !entry.is_listed);
-        let asked = known.map(|entry| async move { (entry, check::check_provider(&*entry.provider).await) });
+        let checks = known.map(|entry| async move { (entry, check::check_provider(&*entry.provider).await) });
         let found = self.unconfigured_candidates().into_iter().map(|candidate| async {
             let models = local_servers::probe(&candidate, &self.client).await?;
             let mut entry = RegisteredProvider::from_endpoint(candidate, &self.client, ProviderOrigin::FoundLocally);
@@ -25,9 +25,9 @@ impl ProviderRegistry {
             entry.models = models;
             Some(entry)
         });
-        let (asked, found) = futures::join!(join_all(asked), join_all(found));
+        let (checks, found) = futures::join!(join_all(checks), join_all(found));
         self.update(|entries| {
-            for (entry, answer) in asked {
+            for (entry, answer) in checks {
                 entry::record_check(entries, &entry.provider, answer);
             }
             entries.retain(|entry| entry.origin != ProviderOrigin::FoundLocally);

@@ -73,7 +73,7 @@ fn model_is_offered_until_provider_list_omits_it() {
     assert!(offers("mine", "a"), "nobody has asked yet");
     assert!(!offers("nobody", "a"));
     answers("mine", ProviderHealth::Unreachable, &[]);
-    assert!(offers("mine", "a"), "who is not reached has said nothing");
+    assert!(offers("mine", "a"), "an unreachable provider keeps its models");
     answers("mine", ProviderHealth::Working, &["a", "b:latest", "vendor/c"]);
     for (model, is_offered) in [("a", true), ("b", true), ("b:7b", false), ("vendor/c:online", true), ("d", false)] {
         assert_eq!(offers("mine", model), is_offered, "{model}");
@@ -177,13 +177,13 @@ fn suspended_endpoint_is_not_rediscovered() {
         base_url: "https://far.example/v1".into(),
         ..ProviderEndpoint::default()
     };
-    let here = ProviderEndpoint {
+    let endpoint = ProviderEndpoint {
         id: "mine".into(),
         base_url: "http://localhost:8080/v1".into(),
         ..ProviderEndpoint::default()
     };
     registry.suspend(&elsewhere);
-    registry.suspend(&here);
+    registry.suspend(&endpoint);
     assert_eq!(looked_for(), ["lmstudio"]);
     registry.remove("mine");
     assert_eq!(looked_for(), ["llamacpp", "lmstudio"]);

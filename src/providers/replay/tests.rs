@@ -67,8 +67,8 @@ fn broken_reply_with_signed_reasoning_is_sent_back_with_it() {
         json!({"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "It is"}}),
     ];
     let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-    let how = ReplayOptions { api: "anthropic".into(), dialect: None, ..replay_options(None, true) };
-    let printed = replay(&how, body.as_bytes()).unwrap();
+    let options = ReplayOptions { api: "anthropic".into(), dialect: None, ..replay_options(None, true) };
+    let printed = replay(&options, body.as_bytes()).unwrap();
     let thought = json!({"type": "thinking", "thinking": "why", "signature": "s"});
     let message = json!({"role": "assistant", "content": [thought, {"type": "text", "text": "It is"}]});
     assert_eq!((&printed["complete"], &printed["next"]), (&json!(false), &json!([message])));
@@ -157,20 +157,20 @@ fn end_of_reply_is_told() {
             replay(&ReplayOptions { api: api.into(), dialect: None, ..replay_options(None, false) }, body.as_bytes())
                 .unwrap();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let told = match (&printed["failure"], printed.get("notice")) {
+        let reported = match (&printed["failure"], printed.get("notice")) {
             (Value::Null, Some(notice)) => (text(&notice["kind"]), text(&notice["text"])),
             (Value::Null, None) => Default::default(),
             (failure, _) => (text(&failure["kind"]), text(&failure["message"])),
         };
-        assert_eq!((told.0.as_str(), told.1.as_str()), ending, "{api} {body}");
+        assert_eq!((reported.0.as_str(), reported.1.as_str()), ending, "{api} {body}");
         assert_eq!(printed["complete"], printed["failure"].is_null(), "{api} {body}");
     }
 }
 
 #[test]
 fn error_status_is_classified_with_its_document() {
-    let how = ReplayOptions { http_status: Some(429), ..replay_options(None, false) };
-    let printed = replay(&how, br#"{"error":{"code":"insufficient_quota","message":"x"}}"#).unwrap();
+    let options = ReplayOptions { http_status: Some(429), ..replay_options(None, false) };
+    let printed = replay(&options, br#"{"error":{"code":"insufficient_quota","message":"x"}}"#).unwrap();
     assert_eq!(
         (&printed["failure"]["kind"], &printed["failure"]["retryable"]),
         (&json!("provider_quota"), &json!(false))
@@ -181,8 +181,8 @@ fn error_status_is_classified_with_its_document() {
 #[test]
 fn unknown_api_or_dialect_is_usage_error() {
     let other = ReplayOptions { api: "telepathy".into(), ..replay_options(None, false) };
-    let said = replay(&other, b"").unwrap_err().to_string();
-    assert!(said.starts_with("unknown API \"telepathy\"; use one of openai_chat"), "{said}");
+    let error_text = replay(&other, b"").unwrap_err().to_string();
+    assert!(error_text.starts_with("unknown API \"telepathy\"; use one of openai_chat"), "{error_text}");
     let other = ReplayOptions { dialect: Some("klingon".into()), ..replay_options(None, false) };
     assert_eq!(replay(&other, b""), Err(ReplayUsageError::UnknownDialect("klingon".into())));
 }
@@ -199,8 +199,8 @@ fn reply_image_becomes_block_with_hash_of_its_bytes() {
     let image = |alt: &str| json!({"type": "image", "blob": blob, "mime": "image/png", "alt": alt});
     let plain = image("Generated image (3 × 2 pixels)");
     let text = |text: &str| json!({"type": "text", "text": text});
-    let said = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
-    let drawn = json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": data, "revised_prompt": about});
+    let frame = |event: Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let image_item = json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "result": data, "revised_prompt": about});
     let google = |parts: Value| {
         format!(
             "data: {}\r\n\r\n",
@@ -229,11 +229,11 @@ fn reply_image_becomes_block_with_hash_of_its_bytes() {
         (
             "openai_responses",
             [
-                said(json!({"type": "response.created", "response": {"id": "r"}})),
-                said(json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "image_generation_call", "id": "ig_1", "status": "in_progress"}})),
-                said(json!({"type": "response.image_generation_call.partial_image", "output_index": 0, "item_id": "ig_1", "partial_image_b64": long})),
-                said(json!({"type": "response.output_item.done", "output_index": 0, "item": drawn})),
-                said(json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [drawn]}})),
+                frame(json!({"type": "response.created", "response": {"id": "r"}})),
+                frame(json!({"type": "response.output_item.added", "output_index": 0, "item": {"type": "image_generation_call", "id": "ig_1", "status": "in_progress"}})),
+                frame(json!({"type": "response.image_generation_call.partial_image", "output_index": 0, "item_id": "ig_1", "partial_image_b64": long})),
+                frame(json!({"type": "response.output_item.done", "output_index": 0, "item": image_item})),
+                frame(json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [image_item]}})),
             ]
             .concat(),
             json!([image("Generated image: A leaf")]),

@@ -173,7 +173,7 @@ impl Decoder for FixedDecoder {
 fn key_split_across_stream_events_is_redacted() {
     let text = |text: &str| DecodedItem::Text(text.into());
     let arguments = |index, text: &str| DecodedItem::ToolArguments { index, text: text.into() };
-    for (said, expected) in [
+    for (deltas, expected) in [
         (
             vec![text("Your key-0123"), DecodedItem::Cost(1), text("456789ab"), text("cdef is wrong")],
             vec![text("Your "), DecodedItem::Cost(1), text("[removed] is wrong")],
@@ -244,7 +244,7 @@ fn key_split_across_stream_events_is_redacted() {
             }],
         ),
     ] {
-        let mut decoder = RedactingDecoder::wrap(Box::new(FixedDecoder(said)), secrets());
+        let mut decoder = RedactingDecoder::wrap(Box::new(FixedDecoder(deltas)), secrets());
         let mut out = Vec::new();
         (0..6).for_each(|_| decoder.feed(b"x", &mut out));
         decoder.finish(&mut out);

@@ -66,7 +66,7 @@ impl TurnRun<'_> {
             }));
             self.recorder.flush(JournalBatch::default()).await?;
             tokio::select! {
-                why = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(why)),
+                interrupt = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(interrupt)),
                 () = sleep(wait) => {}
             }
             self.discard_attempt(progress);
@@ -85,8 +85,8 @@ impl TurnRun<'_> {
     /// wait.
     fn pause_before(&self, number: u32, failure: &Failure) -> Option<Duration> {
         match failure.retry_after_ms.map(Duration::from_millis) {
-            Some(asked) if asked > limits::RETRY_AFTER_MAX => None,
-            Some(asked) => Some(asked),
+            Some(requested) if requested > limits::RETRY_AFTER_MAX => None,
+            Some(requested) => Some(requested),
             None => {
                 let most =
                     (self.supervisor.timeouts().backoff * 2_u32.pow(number.saturating_sub(2))).min(limits::BACKOFF_MAX);

@@ -17,12 +17,12 @@ pub(super) fn attach_client_results(history: Vec<HistoryTurn>) -> Vec<HistoryTur
         let reply = turns.last_mut().filter(|reply| reply.role == Role::Assistant && !reply.raw.is_empty());
         let calls: Vec<BlockId> = reply.as_ref().map(|reply| calls_of(reply)).unwrap_or_default();
         let is_called = |block: &Block| block.parent_block_id.is_some_and(|call| calls.contains(&call));
-        let (results, said): (Vec<Block>, Vec<Block>) =
+        let (results, others): (Vec<Block>, Vec<Block>) =
             turn.blocks.iter().cloned().partition(|block| is_result(block) && is_called(block));
         if let Some(reply) = reply {
             reply.blocks = reply.blocks.iter().cloned().chain(results).collect();
         }
-        turn.blocks = said.into_iter().map(to_text_block).collect();
+        turn.blocks = others.into_iter().map(to_text_block).collect();
         if !turn.blocks.is_empty() {
             turns.push(turn);
         }
@@ -42,8 +42,8 @@ fn calls_of(reply: &HistoryTurn) -> Vec<BlockId> {
 fn to_text_block(block: Block) -> Block {
     let Content::ToolResult { tool_name, result, is_error, .. } = &block.content else { return block };
     let text = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
-    let what = if *is_error { "failed" } else { "gave" };
-    Block { content: Content::text(format!("({tool_name} {what}: {text})")), ..block }
+    let verb = if *is_error { "failed" } else { "gave" };
+    Block { content: Content::text(format!("({tool_name} {verb}: {text})")), ..block }
 }
 
 #[cfg(test)]
@@ -80,11 +80,11 @@ mod tests {
         let sent = attach_client_results(vec![as_sent(&reply, &["raw"]), as_sent(&message, &[])]);
         assert_eq!(sent[0].tool_result_text(0), Some(("seen".to_owned(), false)));
         assert_eq!(sent[1].user_text(), "and now?");
-        let told = attach_client_results(vec![as_sent(&reply, &[]), as_sent(&message, &[])]);
-        assert_eq!(told[1].user_text(), "(look gave: seen)\n\nand now?");
+        let attached = attach_client_results(vec![as_sent(&reply, &[]), as_sent(&message, &[])]);
+        assert_eq!(attached[1].user_text(), "(look gave: seen)\n\nand now?");
         message.blocks.truncate(1);
         let alone = attach_client_results(vec![as_sent(&reply, &["raw"]), as_sent(&message, &[])]);
-        assert_eq!(alone.len(), 1, "nothing else was said");
+        assert_eq!(alone.len(), 1, "the message had no other content");
         message.blocks[0].parent_block_id = Some(fixtures::block_id(99));
         let foreign = attach_client_results(vec![as_sent(&reply, &["raw"]), as_sent(&message, &[])]);
         assert_eq!(foreign[1].user_text(), "(look gave: seen)");

@@ -89,7 +89,7 @@ impl TurnRun<'_> {
                 return Err(Failure::new(FailureKind::Internal, "").into());
             }
             tokio::select! {
-                why = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(why)),
+                interrupt = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(interrupt)),
                 () = sleep(TRY_AGAIN) => {}
             }
         }
@@ -174,16 +174,16 @@ impl TurnRun<'_> {
     /// Returns the steps so far: raw, except for those that are sent as text because the provider refused them.
     fn own_steps(&self) -> Vec<HistoryTurn> {
         let (blocks, turn_id) = (&self.recorder.turn().blocks, self.job.turn.id);
-        let told = self.repair.as_ref().filter(|repaired| repaired.repair == RequestRepair::StepsTold);
-        let (steps, of_steps) = told.map_or((0, 0), |repaired| (repaired.steps, repaired.blocks));
+        let repair = self.repair.as_ref().filter(|repaired| repaired.repair == RequestRepair::StepsTold);
+        let (steps, of_steps) = repair.map_or((0, 0), |repaired| (repaired.steps, repaired.blocks));
         let mut turns = Vec::new();
         if steps > 0 {
             let words = Content::text(describe_steps(&blocks[..of_steps]));
-            let said = blocks.first().map(|block| Block { content: words, ..block.clone() });
+            let text_block = blocks.first().map(|block| Block { content: words, ..block.clone() });
             turns.push(HistoryTurn {
                 turn_id,
                 role: Role::User,
-                blocks: said.into_iter().collect(),
+                blocks: text_block.into_iter().collect(),
                 raw: Vec::new(),
                 leaves_out_reasoning: false,
                 attached: AttachmentsByBlock::default(),

@@ -148,15 +148,15 @@ impl TurnRun<'_> {
         body: Bytes,
         progress: &mut GenerationProgress,
     ) -> Result<Result<DecodeOutcome, ProviderError>, HaltReason> {
-        let asked = Instant::now();
-        let first_byte = (asked + self.timeouts().first_byte).min(self.deadline);
+        let sent_at = Instant::now();
+        let first_byte = (sent_at + self.timeouts().first_byte).min(self.deadline);
         let sent = tokio::select! {
             biased;
-            why = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(why)),
+            interrupt = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(interrupt)),
             sent = timeout_at(first_byte, self.provider.send(&self.job.lock.model, body)) => sent,
         };
         match sent {
-            Err(_) => Err(self.silence(asked).into()),
+            Err(_) => Err(self.silence(sent_at).into()),
             Ok(Err(refused)) => Ok(Err(refused)),
             Ok(Ok(reply)) => self.stream(reply, progress, first_byte).await.map(Ok),
         }
@@ -218,7 +218,7 @@ impl TurnRun<'_> {
             let given_up = bytes_by.min(progress_by).min(self.deadline);
             let chunk = tokio::select! {
                 biased;
-                why = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(why)),
+                interrupt = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(interrupt)),
                 chunk = body.next() => chunk,
                 () = sleep_until(frame.unwrap_or(given_up)), if frame.is_some() => {
                     let stored = self.store().await?;

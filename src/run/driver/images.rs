@@ -152,7 +152,7 @@ fn note_left_out(manifest: &mut [ManifestEntry], left_out: &OmittedImage) {
     let Some(entry) = entry_of(manifest, left_out.turn_id) else { return };
     let is_it =
         |known: &&mut ShownAttachment| known.block_id == left_out.block_id && is_form_of(known, &left_out.sha256);
-    let told = ShownAttachment {
+    let shown = ShownAttachment {
         block_id: left_out.block_id,
         ref_id: left_out.sha256.clone(),
         title: None,
@@ -165,9 +165,9 @@ fn note_left_out(manifest: &mut [ManifestEntry], left_out: &OmittedImage) {
     match entry.attachments.iter_mut().find(is_it) {
         Some(known) => {
             let (ref_id, title) = (known.ref_id.clone(), known.title.take());
-            *known = ShownAttachment { ref_id, title, ..told };
+            *known = ShownAttachment { ref_id, title, ..shown };
         }
-        None => entry.attachments.push(told),
+        None => entry.attachments.push(shown),
     }
 }
 

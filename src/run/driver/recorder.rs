@@ -224,8 +224,8 @@ impl Recorder {
     pub fn apply_pending(&mut self) {
         let first = self.turn.last_event_seq + 1;
         for (event, seq) in std::mem::take(&mut self.pending).into_iter().zip(first..) {
-            if let fold::ApplyOutcome::Impossible(why) = fold::apply(&mut self.turn, seq, &event) {
-                tracing::error!(turn = %self.turn.id, seq, why, "a run recorded an invalid event");
+            if let fold::ApplyOutcome::Impossible(reason) = fold::apply(&mut self.turn, seq, &event) {
+                tracing::error!(turn = %self.turn.id, seq, reason, "a run recorded an invalid event");
             }
             self.ready.push(EventLine::from_event(event, seq));
         }

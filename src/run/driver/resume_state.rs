@@ -38,10 +38,10 @@ impl TurnRun<'_> {
         let mut steps: Vec<CachedResponse> = steps.into_iter().map(CachedResponse::from).collect();
         // A request that was refused and repaired is not a step.
         steps.retain(|step| has_blocks_from(&turn, step.generation_id));
-        let told = steps.iter().any(|step| step.is_empty);
+        let has_empty_step = steps.iter().any(|step| step.is_empty);
         (_, self.steps_raw) = replayable_responses(&turn, &steps, self.provider.api());
         self.repair = applied_repair(&turn, &made);
-        if told && self.repair.as_ref().is_none_or(|repaired| repaired.repair != RequestRepair::StepsTold) {
+        if has_empty_step && self.repair.as_ref().is_none_or(|repaired| repaired.repair != RequestRepair::StepsTold) {
             // Without their bytes, steps can only be sent as text.
             self.repair = Some(AppliedRepair::already_announced(
                 RequestRepair::StepsTold,
@@ -58,10 +58,10 @@ impl TurnRun<'_> {
     /// Extends the steps that are sent as text by the results of the newest calls, as long as no step follows them.
     pub(super) fn extend_repair_over_results(&mut self) {
         let (steps, blocks) = (self.steps_raw.len(), self.recorder.turn().blocks.len());
-        if let Some(told) =
-            self.repair.as_mut().filter(|told| told.repair == RequestRepair::StepsTold && told.steps == steps)
+        if let Some(repair) =
+            self.repair.as_mut().filter(|repair| repair.repair == RequestRepair::StepsTold && repair.steps == steps)
         {
-            told.blocks = blocks;
+            repair.blocks = blocks;
         }
     }
 }
@@ -89,9 +89,9 @@ fn applied_repair(turn: &Turn, made: &[Generation]) -> Option<AppliedRepair> {
     let behind: Vec<GenerationId> = made[at..].iter().map(|generation| generation.id).collect();
     let is_behind = |block: &Block| block.generation_id.is_some_and(|generation| behind.contains(&generation));
     let first = turn.blocks.iter().position(is_behind).unwrap_or(turn.blocks.len());
-    // The notice of the repair stands between the two generations.
-    let is_said = |block: &Block| block.generation_id.is_none() && is_notice(&block.content);
-    let blocks = first - usize::from(first > 0 && is_said(&turn.blocks[first - 1]));
+    // The notice of the repair is between the two generations.
+    let is_repair_notice = |block: &Block| block.generation_id.is_none() && is_notice(&block.content);
+    let blocks = first - usize::from(first > 0 && is_repair_notice(&turn.blocks[first - 1]));
     Some(AppliedRepair::already_announced(form(&made[at])?, steps, blocks))
 }
 

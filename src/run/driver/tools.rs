@@ -46,7 +46,7 @@ impl TurnRun<'_> {
     /// Answers the calls of a step, some of which an earlier process may have admitted.
     pub(super) async fn answer_calls(&mut self, calls: Vec<PendingCall>) -> Result<AnsweredBy, HaltReason> {
         let live = self.live.clone();
-        let mut heard = live.mailbox().listen();
+        let mut commands = live.mailbox().listen();
         let mut step = self.begin_step(calls).await?;
         let mut tick = progress_interval();
         let mut has_waited = false;
@@ -63,9 +63,9 @@ impl TurnRun<'_> {
             let since = Instant::now();
             let next = tokio::select! {
                 biased;
-                why = live.wait_for_interrupt() => StepEvent::Interrupted(why),
+                interrupt = live.wait_for_interrupt() => StepEvent::Interrupted(interrupt),
                 () = self.supervisor.wait_for_closing(), if waits => StepEvent::Closing,
-                word = heard.next() => StepEvent::Command(word),
+                word = commands.next() => StepEvent::Command(word),
                 work = step.next_work(), if step.has_work() => StepEvent::Work(work),
                 () = sleep_until(self.deadline), if !waits => StepEvent::Late,
                 _ = tick.tick(), if step.is_running() => StepEvent::Tick,
@@ -76,7 +76,7 @@ impl TurnRun<'_> {
             }
             let done = match next {
                 StepEvent::Interrupted(Interrupt::Shutdown) if step.is_asking() => self.leave(&mut step).await,
-                StepEvent::Interrupted(why) => Err(HaltReason::Interrupted(why)),
+                StepEvent::Interrupted(interrupt) => Err(HaltReason::Interrupted(interrupt)),
                 StepEvent::Closing => self.leave(&mut step).await,
                 StepEvent::Command(word) => self.handle_command(&mut step, word).await,
                 StepEvent::Work(work) => self.advance(&mut step, work).await,

@@ -1,5 +1,5 @@
 //! The journal writer: group-commits batches of all turns. If a group cannot be stored, each turn is stored by
-//! itself, so that entries of one turn that the database refuses hold up nobody else; those are deferred and retried
+//! itself, so that entries of one turn that the database refuses hold up no other turn; those are deferred and retried
 //! separately until their patience ends.
 
 use std::collections::BTreeMap;

@@ -34,11 +34,11 @@ enum Verdict {
 struct Observation {
     subject: &'static str,
     verdict: Verdict,
-    what: String,
+    detail: String,
 }
 
-fn observation(subject: &'static str, verdict: Verdict, what: impl Display) -> Observation {
-    Observation { subject, verdict, what: what.to_string() }
+fn observation(subject: &'static str, verdict: Verdict, detail: impl Display) -> Observation {
+    Observation { subject, verdict, detail: detail.to_string() }
 }
 
 /// Prints one line for each check; fails when one of them will not work.
@@ -57,7 +57,7 @@ pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
                 Verdict::Note => "note ",
                 Verdict::Wrong => "WRONG",
             };
-            output::print_line(format_args!("{mark} {}: {}", one.subject, one.what))?;
+            output::print_line(format_args!("{mark} {}: {}", one.subject, one.detail))?;
         }
     }
     match all.iter().filter(|one| one.verdict == Verdict::Wrong).count() {
@@ -67,11 +67,11 @@ pub fn run(config: &Config, json: bool) -> Result<(), CliError> {
 }
 
 fn configuration(config: &Config) -> Observation {
-    let what = match &config.file {
+    let detail = match &config.file {
         Some(path) => format!("read from {} and the environment", path.display()),
         None => "no configuration file; using the environment and defaults".into(),
     };
-    observation("configuration", Verdict::Fine, what)
+    observation("configuration", Verdict::Fine, detail)
 }
 
 fn address(config: &Config) -> Observation {
@@ -110,9 +110,9 @@ fn directory(config: &Config) -> Observation {
     match LockFile::acquire(path, ids::mint()) {
         Err(error @ LockError::Io { .. }) => observation("data directory", Verdict::Wrong, error),
         _ if !open.is_empty() => {
-            let what =
+            let detail =
                 format_args!("other accounts can read {}; the next start restricts what it owns", open.join(", "));
-            observation("data directory", Verdict::Note, what)
+            observation("data directory", Verdict::Note, detail)
         }
         Err(LockError::InUse { .. }) => {
             observation("data directory", Verdict::Fine, format_args!("{shown}, in use by a server"))
@@ -131,15 +131,15 @@ fn disks(config: &Config) -> Vec<Observation> {
                 observation("disk", Verdict::Note, format_args!("the free space of {shown} cannot be read: {error}"))
             }
             Ok(free) if free < bound.0 => {
-                let what = format_args!(
+                let detail = format_args!(
                     "{} MiB free in {shown}, below the minimum of {bound}: new work is refused",
                     free >> 20
                 );
-                observation("disk", Verdict::Note, what)
+                observation("disk", Verdict::Note, detail)
             }
             Ok(free) => {
-                let what = format_args!("{} MiB free in {shown}; minimum {bound}", free >> 20);
-                observation("disk", Verdict::Fine, what)
+                let detail = format_args!("{} MiB free in {shown}; minimum {bound}", free >> 20);
+                observation("disk", Verdict::Fine, detail)
             }
         }
     };
@@ -149,8 +149,8 @@ fn disks(config: &Config) -> Vec<Observation> {
 fn site(config: &Config) -> Observation {
     let site = Site::open(config.site_root.as_deref());
     if site.is_empty() {
-        let what = "this build has no scripts and styles; pages are read-only. Build with `cargo xtask`";
-        return observation("site", Verdict::Note, what);
+        let detail = "this build has no scripts and styles; pages are read-only. Build with `cargo xtask`";
+        return observation("site", Verdict::Note, detail);
     }
     observation("site", Verdict::Fine, format_args!("build {}", site.build()))
 }
@@ -158,12 +158,12 @@ fn site(config: &Config) -> Observation {
 /// Starts a converter process and reports its sandbox on this system.
 fn sandbox() -> Observation {
     let converter = Converter::new(std::env::current_exe().unwrap_or_default());
-    let asked = block_on(async { Ok(converter.probe_sandbox().await) });
-    match asked {
+    let probed = block_on(async { Ok(converter.probe_sandbox().await) });
+    match probed {
         Ok(Ok(sandbox)) => layers(sandbox),
         Ok(Err(_)) => {
-            let what = "the file reader process does not start; files and web pages cannot be read";
-            observation("sandbox", Verdict::Wrong, what)
+            let detail = "the file reader process does not start; files and web pages cannot be read";
+            observation("sandbox", Verdict::Wrong, detail)
         }
         Err(failed) => observation("sandbox", Verdict::Wrong, failed.message),
     }
@@ -178,7 +178,7 @@ fn layers(Sandbox { no_new_privs, landlock, seccomp, failures }: Sandbox) -> Obs
     ];
     let absent: Vec<&str> = layers.iter().filter(|(_, layer)| layer.is_none()).map(|(name, _)| *name).collect();
     let present: Vec<String> = layers.into_iter().filter_map(|(_, layer)| layer).collect();
-    let (verdict, what) = match (present.is_empty(), absent.is_empty()) {
+    let (verdict, detail) = match (present.is_empty(), absent.is_empty()) {
         (_, true) => (Verdict::Fine, format!("files are read under {}", present.join(", "))),
         (true, _) => (
             Verdict::Note,
@@ -189,8 +189,8 @@ fn layers(Sandbox { no_new_privs, landlock, seccomp, failures }: Sandbox) -> Obs
             format!("files are read under {}; this system has no {}", present.join(", "), absent.join(", no ")),
         ),
     };
-    let why = if failures.is_empty() { String::new() } else { format!(" ({})", failures.join("; ")) };
-    observation("sandbox", verdict, what + &why)
+    let reasons = if failures.is_empty() { String::new() } else { format!(" ({})", failures.join("; ")) };
+    observation("sandbox", verdict, detail + &reasons)
 }
 
 fn database(config: &Config) -> Vec<Observation> {
@@ -212,7 +212,7 @@ fn database(config: &Config) -> Vec<Observation> {
     match looked {
         Err(failed) => vec![observation("database", Verdict::Wrong, failed.message)],
         Ok((_, unsound)) if !unsound.is_empty() => {
-            unsound.into_iter().map(|what| observation("database", Verdict::Wrong, what)).collect()
+            unsound.into_iter().map(|problem| observation("database", Verdict::Wrong, problem)).collect()
         }
         Ok((plan, _)) if plan.is_pending() => {
             vec![observation(

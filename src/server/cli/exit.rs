@@ -39,8 +39,8 @@ impl CliError {
     }
 
     /// Returns a general failure, with the message "could not …: why".
-    pub fn could_not(what: &str, error: impl Display) -> Self {
-        Self::new(CliExitCode::Failed, format_args!("could not {what}: {error}"))
+    pub fn could_not(action: &str, error: impl Display) -> Self {
+        Self::new(CliExitCode::Failed, format_args!("could not {action}: {error}"))
     }
 }
 

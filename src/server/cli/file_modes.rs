@@ -120,7 +120,7 @@ fn known_paths(data_dir: &Path, database: Option<&Path>) -> Vec<PathBuf> {
     if fs::symlink_metadata(&imports).is_ok_and(|itself| itself.is_dir()) {
         paths.extend(entries(&imports));
     }
-    let beside = |database: &Path| {
+    let files_next_to = |database: &Path| {
         let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = database.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
         let is_of_database = move |path: &PathBuf| {
@@ -129,7 +129,7 @@ fn known_paths(data_dir: &Path, database: Option<&Path>) -> Vec<PathBuf> {
         };
         entries(folder).into_iter().filter(is_of_database).collect::<Vec<_>>()
     };
-    paths.extend(database.into_iter().flat_map(beside));
+    paths.extend(database.into_iter().flat_map(files_next_to));
     paths
 }
 

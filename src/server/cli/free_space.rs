@@ -27,9 +27,9 @@ pub fn storage_limits(config: &Config) -> StorageLimits {
 pub fn written_directories(config: &Config) -> Vec<PathBuf> {
     let mut directories = vec![config.data_dir.value.clone()];
     let database = config.database.value.sqlite_path();
-    let elsewhere = database.as_deref().and_then(Path::parent).filter(|folder| *folder != config.data_dir.value);
+    let database_dir = database.as_deref().and_then(Path::parent).filter(|folder| *folder != config.data_dir.value);
     // A relative path without a folder is in the current directory.
-    directories.extend(elsewhere.map(|folder| match folder.as_os_str().is_empty() {
+    directories.extend(database_dir.map(|folder| match folder.as_os_str().is_empty() {
         true => PathBuf::from("."),
         false => folder.to_owned(),
     }));
@@ -125,19 +125,19 @@ mod tests {
 
     #[tokio::test]
     async fn probe_measures_again_after_expiry_and_after_failure() {
-        let asked = Arc::new(AtomicU64::new(0));
-        let counting = |asked: &Arc<AtomicU64>| {
-            let asked = asked.clone();
-            move || match asked.fetch_add(1, Ordering::Relaxed) {
+        let queries = Arc::new(AtomicU64::new(0));
+        let counting = |queries: &Arc<AtomicU64>| {
+            let queries = queries.clone();
+            move || match queries.fetch_add(1, Ordering::Relaxed) {
                 0 => Err(io::Error::other("not yet")),
                 n => Ok(free_space_of(n)),
             }
         };
-        let probe = sampled_probe(Duration::from_secs(3_600), PATIENCE, counting(&asked));
+        let probe = sampled_probe(Duration::from_secs(3_600), PATIENCE, counting(&queries));
         assert!(probe().await.is_err());
         assert_eq!((probe().await.unwrap(), probe().await.unwrap()), (free_space_of(1), free_space_of(1)));
-        asked.store(0, Ordering::Relaxed);
-        let probe = sampled_probe(Duration::ZERO, PATIENCE, counting(&asked));
+        queries.store(0, Ordering::Relaxed);
+        let probe = sampled_probe(Duration::ZERO, PATIENCE, counting(&queries));
         assert!(probe().await.is_err());
         assert_eq!((probe().await.unwrap(), probe().await.unwrap()), (free_space_of(1), free_space_of(2)));
     }
@@ -146,8 +146,8 @@ mod tests {
     #[tokio::test]
     async fn unresponsive_file_system_blocks_no_worker_and_is_queried_once() {
         let (answer, waiting) = mpsc::channel::<u64>();
-        let (waiting, asked) = (Arc::new(std::sync::Mutex::new(waiting)), Arc::new(AtomicU64::new(0)));
-        let counted = asked.clone();
+        let (waiting, queries) = (Arc::new(std::sync::Mutex::new(waiting)), Arc::new(AtomicU64::new(0)));
+        let counted = queries.clone();
         let measure = move || {
             counted.fetch_add(1, Ordering::Relaxed);
             waiting.lock().unwrap().recv().map(free_space_of).map_err(io::Error::other)
@@ -163,7 +163,7 @@ mod tests {
                 Err(_) => tokio::task::yield_now().await,
             }
         };
-        assert_eq!((measured, asked.load(Ordering::Relaxed)), (free_space_of(7), 1));
+        assert_eq!((measured, queries.load(Ordering::Relaxed)), (free_space_of(7), 1));
     }
 
     #[test]

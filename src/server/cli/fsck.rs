@@ -96,7 +96,7 @@ fn print_repairs(repairs: &[ValueRepair]) -> Result<(), CliError> {
             Ok(RepairedValue { quarantine_id: entry, change }) => {
                 output::print_line(format_args!("{table} {row}, {column}: {change}. Original: quarantine {entry}"))?;
             }
-            Err(why) => output::print_line(format_args!("{table} {row}, {column}: not repaired: {why}"))?,
+            Err(reason) => output::print_line(format_args!("{table} {row}, {column}: not repaired: {reason}"))?,
         }
     }
     let done = repairs.iter().filter(|repair| repair.outcome.is_ok()).count();
@@ -110,11 +110,11 @@ fn print_repairs(repairs: &[ValueRepair]) -> Result<(), CliError> {
 }
 
 fn print_findings(findings: &[FsckFinding]) -> Result<(), CliError> {
-    for FsckFinding { invariant, table, id, problem: what } in findings {
+    for FsckFinding { invariant, table, id, problem } in findings {
         // Findings of the database itself already name their place.
         let place = [*table, id.as_str()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
         let colon = if place.is_empty() { "" } else { ": " };
-        output::print_line(format_args!("{place}{colon}{what} ({invariant})"))?;
+        output::print_line(format_args!("{place}{colon}{problem} ({invariant})"))?;
     }
     if findings.is_empty() { output::print_line("No problems found.") } else { Ok(()) }
 }

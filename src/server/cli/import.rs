@@ -46,16 +46,16 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliErro
         };
         let mut reports = Vec::with_capacity(sources.len());
         for source in sources {
-            let mut told = 0;
+            let mut printed = 0;
             let mut progress = |report: &ImportReport| {
-                if report.conversations >= told + 100 && std::io::stderr().is_terminal() {
-                    told = report.conversations;
-                    eprintln!("{}: {told} chats", report.name);
+                if report.conversations >= printed + 100 && std::io::stderr().is_terminal() {
+                    printed = report.conversations;
+                    eprintln!("{}: {printed} chats", report.name);
                 }
                 true
             };
             let (name, dry_run) = (source.to_string(), args.dry_run);
-            let what = format!("import {name}");
+            let action = format!("import {name}");
             let report = match source {
                 CliImportSource::Database(source, schema) => {
                     let import = LegacyImport { owner, source, schema, name, dry_run };
@@ -66,7 +66,7 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliErro
                     service.import(import, &mut progress).await
                 }
             };
-            reports.push(report.map_err(|error| CliError::could_not(&what, error))?);
+            reports.push(report.map_err(|error| CliError::could_not(&action, error))?);
         }
         // Closing moves the write-ahead log into the database file.
         service.supervisor().db().close().await;
@@ -85,10 +85,10 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliErro
             Err(CliError::new(CliExitCode::Failed, text))
         }
         Some(stopped) => {
-            let why = stopped.stopped.as_deref().unwrap_or_default();
+            let reason = stopped.stopped.as_deref().unwrap_or_default();
             Err(CliError::new(
                 CliExitCode::Failed,
-                format_args!("{} could not be read completely: {why}", stopped.name),
+                format_args!("{} could not be read completely: {reason}", stopped.name),
             ))
         }
     }

@@ -12,14 +12,14 @@ use turnleaf_providers::replay::{ReplayOptions, replay};
 pub fn run(args: ReplayArgs) -> Result<(), CliError> {
     let body =
         read(&args.file).map_err(|error| CliError::could_not(&format!("read {}", args.file.display()), error))?;
-    let how = ReplayOptions {
+    let options = ReplayOptions {
         api: args.api,
         dialect: args.dialect,
         http_status: args.http_status,
         chunk: args.chunk,
         with_next_message: args.next,
     };
-    let shown = replay(&how, &body).map_err(|error| CliError::new(CliExitCode::WrongUse, error))?;
+    let shown = replay(&options, &body).map_err(|error| CliError::new(CliExitCode::WrongUse, error))?;
     output::print_json(&shown)
 }
 

@@ -101,9 +101,9 @@ fn sync_folder(of: &Path) -> io::Result<()> {
 
 /// Checks that the copy is a complete Turnleaf database. `file` is its name in messages.
 async fn check(file: &Path, copy: &Path) -> Result<(), CliError> {
-    let refused = |why: String| {
+    let refused = |reason: String| {
         let text = format_args!(
-            "{} is not a complete backup made by `turnleaf backup`: {why}; nothing was changed",
+            "{} is not a complete backup made by `turnleaf backup`: {reason}; nothing was changed",
             file.display()
         );
         CliError::new(CliExitCode::Damaged, text)
@@ -118,7 +118,7 @@ async fn check(file: &Path, copy: &Path) -> Result<(), CliError> {
         // Closing the database would have merged a readable log.
         Ok(None) if with_end(copy, WAL_SUFFIX).exists() => Err(refused("its log cannot be applied".to_owned())),
         Ok(None) => Ok(()),
-        Ok(Some(why)) => Err(refused(why)),
+        Ok(Some(reason)) => Err(refused(reason)),
         Err(error) if error.is_damaged() => Err(refused("it is damaged or not a database".to_owned())),
         Err(other) => Err(other.into()),
     }

@@ -91,7 +91,7 @@ pub fn demo_model() -> Model {
 }
 
 /// Renders the composer.
-pub fn draw(standing: ComposerSample) -> AnyView {
+pub fn draw(sample: ComposerSample) -> AnyView {
     let nothing = Callback::new(|()| ());
     let listeners = ComposerListeners {
         on_sending: Callback::new(|_| ()),
@@ -99,21 +99,21 @@ pub fn draw(standing: ComposerSample) -> AnyView {
         on_started: Callback::new(|_| ()),
         on_stopped: Callback::new(|_| ()),
     };
-    let draft = draft(standing);
-    let lock = match standing {
+    let draft = draft(sample);
+    let lock = match sample {
         ComposerSample::Empty => None,
         ComposerSample::ModelUnavailable => Some(ModelLock::new("openai", "gone-model")),
         _ => Some(fixtures::lock()),
     };
     let running: Option<TurnId> =
-        matches!(standing, ComposerSample::ReplyRunning | ComposerSample::Stopping).then(|| fixtures::turn_id(2));
-    let used = match standing {
+        matches!(sample, ComposerSample::ReplyRunning | ComposerSample::Stopping).then(|| fixtures::turn_id(2));
+    let used = match sample {
         ComposerSample::ContextFull => Some(102_000),
         ComposerSample::Written => Some(72_000),
         ComposerSample::Pasted => Some(92_000),
         _ => None,
     };
-    let gone = lock.clone().filter(|_| standing == ComposerSample::ModelUnavailable);
+    let gone = lock.clone().filter(|_| sample == ComposerSample::ModelUnavailable);
     let path = FollowedPath {
         lock: lock.into(),
         running: running.into(),
@@ -129,14 +129,14 @@ pub fn draw(standing: ComposerSample) -> AnyView {
             models=RwSignal::new(vec![demo_model(), other_model()])
             form_request_id=String::new()
             path
-            stop_asked=RwSignal::new(false)
+            stop_requested=RwSignal::new(false)
             listeners
             tools_on=Some(3)
         />
     };
     // The view is rendered lazily, so its state can still be changed here.
     if let Some(state) = use_context::<ComposerState>() {
-        apply_sample(state, standing);
+        apply_sample(state, sample);
     }
     composer
 }
@@ -152,8 +152,8 @@ fn other_model() -> Model {
 }
 
 /// Brings the composer into the state that typing, pasting and waiting would reach.
-fn apply_sample(state: ComposerState, standing: ComposerSample) {
-    match standing {
+fn apply_sample(state: ComposerState, sample: ComposerSample) {
+    match sample {
         ComposerSample::Sending => state.phase.set(ComposerPhase::Sending),
         ComposerSample::Stopping => state.phase.set(ComposerPhase::Stopping),
         ComposerSample::UploadingFiles => state.attaching.queue.update(queue_sample_files),
@@ -208,8 +208,8 @@ pub(super) fn sample_attachment(title: &str, lines: Option<(u64, u64)>) -> Attac
     }
 }
 
-fn draft(standing: ComposerSample) -> DraftView {
-    let text = match standing {
+fn draft(sample: ComposerSample) -> DraftView {
+    let text = match sample {
         ComposerSample::Written
         | ComposerSample::ContextFull
         | ComposerSample::Refused
@@ -217,7 +217,7 @@ fn draft(standing: ComposerSample) -> DraftView {
         ComposerSample::WithFiles | ComposerSample::UploadingFiles => "Compare these.",
         _ => "",
     };
-    let attachments = match standing {
+    let attachments = match sample {
         ComposerSample::WithFiles => vec![
             sample_attachment("Field notes.md", None),
             sample_attachment("A file name too long for any chip.csv", Some((10, 42))),

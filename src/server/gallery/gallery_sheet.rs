@@ -52,7 +52,7 @@ impl GallerySheet {
             Self::Lists => "lists",
             Self::Menus => "menus",
             Self::ServerPageParts => "plain",
-            Self::Composer(standing) => standing.name(),
+            Self::Composer(sample) => sample.name(),
         }
     }
 

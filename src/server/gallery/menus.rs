@@ -44,9 +44,9 @@ pub fn draw() -> AnyView {
 }
 
 fn column() -> AnyView {
-    let why = app_words::server_messages::localize_server_message("The server cannot be reached at the moment.");
+    let reason = app_words::server_messages::localize_server_message("The server cannot be reached at the moment.");
     let failure = RetryableFailure {
-        why: app_words::chats::not_done("How leaves grow", &why),
+        reason: app_words::chats::not_done("How leaves grow", &reason),
         retry: std::sync::Arc::new(|| ()),
     };
     view! {
@@ -69,7 +69,7 @@ fn menus() -> AnyView {
 
 /// Renders the palette before input, with results, during a search, and without a hit.
 fn palettes() -> AnyView {
-    let here = PaletteContext { chat: Some(chat_path(sample_chat_id(0))), is_running: true };
+    let context = PaletteContext { chat: Some(chat_path(sample_chat_id(0))), is_running: true };
     let lately = [recent_chat(sample_chat_id(1), "How leaves grow"), recent_chat(sample_chat_id(2), "")];
     let nothing_yet = PaletteHits::default();
     let hit = json!({
@@ -93,13 +93,13 @@ fn palettes() -> AnyView {
     let results = app_words::palette::results(3);
     let slow = app_words::palette::searching().to_owned();
     let none = app_words::palette::no_results("xyzzy");
-    let drawn = [
-        ("palette-before", palette_rows(&here, "", &lately, &nothing_yet), String::new()),
-        ("palette-found", palette_rows(&here, "leaves", &[], &found), results),
-        ("palette-slow", palette_rows(&here, "leaves", &[], &PaletteHits::pending()), slow),
-        ("palette-none", palette_rows(&here, "xyzzy", &[], &PaletteHits::pending()), none),
+    let states = [
+        ("palette-before", palette_rows(&context, "", &lately, &nothing_yet), String::new()),
+        ("palette-found", palette_rows(&context, "leaves", &[], &found), results),
+        ("palette-slow", palette_rows(&context, "leaves", &[], &PaletteHits::pending()), slow),
+        ("palette-none", palette_rows(&context, "xyzzy", &[], &PaletteHits::pending()), none),
     ];
-    let one = |(list, shown, said): (&'static str, Vec<PaletteEntry>, String)| {
+    let one = |(list, shown, status): (&'static str, Vec<PaletteEntry>, String)| {
         let rows = Memo::new(move |_| shown.clone());
         view! {
             <div class="dialog palette">
@@ -107,7 +107,7 @@ fn palettes() -> AnyView {
                     list
                     rows
                     at=Memo::new(|_| 0)
-                    said=Signal::stored(said)
+                    status=Signal::stored(status)
                     on_input=Callback::new(|_| ())
                     on_ask=Callback::new(|_| ())
                     pressed=RowCallbacks { obey: Callback::new(|_| ()), close: Callback::new(|()| ()) }
@@ -115,7 +115,7 @@ fn palettes() -> AnyView {
             </div>
         }
     };
-    drawn.into_iter().map(one).collect_view().into_any()
+    states.into_iter().map(one).collect_view().into_any()
 }
 
 /// Renders the `/` and `@` menus: with documents and turns, with lines of a document, empty, and during a search.
@@ -130,7 +130,7 @@ fn sign_menus() -> AnyView {
         EarlierTurn { role: Role::Assistant, text: "Because the tree keeps its water for the winter.".into() },
     ];
     let lines = documents().into_iter().take(1).collect();
-    let drawn = [
+    let menus = [
         ("mention-commands", texts::commands(), Some(commands::command_options()), texts::escape_hint()),
         (
             "mention-found",
@@ -152,13 +152,13 @@ fn sign_menus() -> AnyView {
             list::draw_options(id, name, options, RwSignal::new(0), Callback::new(|_| ()), Signal::stored(hint.into()));
         view! { <div class="mention-menu">{list}</div> }
     };
-    drawn.into_iter().map(one).collect_view().into_any()
+    menus.into_iter().map(one).collect_view().into_any()
 }
 
 fn dragged() -> AnyView {
     view! {
-        <DropShade what=attachments::drop_here()/>
-        <DropShade what=attachments::drop_on_edit()/>
+        <DropShade label=attachments::drop_here()/>
+        <DropShade label=attachments::drop_on_edit()/>
     }
 }
 

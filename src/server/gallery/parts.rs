@@ -146,30 +146,34 @@ fn sentences() -> AnyView {
 }
 
 fn loading() -> AnyView {
-    let ways = view! {
+    let buttons = view! {
         <div class="loading-ways">
             <button type="button" class="button">{app_words::retry()}</button>
             <button type="button" class="button">{app_words::cancel()}</button>
         </div>
     };
-    view! { {loading_outline(app_words::loading_chat(), None)} {loading_outline(app_words::still_loading(), Some(ways))} }
+    view! { {loading_outline(app_words::loading_chat(), None)} {loading_outline(app_words::still_loading(), Some(buttons))} }
 }
 
 fn first_run() -> AnyView {
     let found = found_server_lines(&[found_locally(true), found_locally(false)]);
     let connecting = ProviderConnect::new();
-    connecting.way.set(Some(way("anthropic", "Anthropic")));
+    connecting.option.set(Some(connection_option("anthropic", "Anthropic")));
     connecting.done.set(Some(app_words::provider_connect::works("Anthropic", true, 14)));
-    let ways = vec![way("anthropic", "Anthropic"), way("openai", "OpenAI"), way("other", "")];
+    let options = vec![
+        connection_option("anthropic", "Anthropic"),
+        connection_option("openai", "OpenAI"),
+        connection_option("other", ""),
+    ];
     view! {
         {found}
-        <FirstRunPanel models=vec![super::composers::demo_model()] ways form_request_id=String::new() connecting/>
+        <FirstRunPanel models=vec![super::composers::demo_model()] options form_request_id=String::new() connecting/>
         {provider_connect::draw_form(connecting)}
         <ConnectedLine connecting/>
     }
 }
 
-fn way(id: &str, name: &str) -> ConnectionOption {
+fn connection_option(id: &str, name: &str) -> ConnectionOption {
     let keys_at = Some("https://keys.example".to_owned());
     ConnectionOption { id: id.into(), name: name.into(), keys_at, ..ConnectionOption::default() }
 }

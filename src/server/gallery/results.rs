@@ -40,8 +40,8 @@ fn forms(ord: i64) -> Turn {
     let contents = results.into_iter().flat_map(|(name, result, metadata)| {
         let call = fixtures::tool_use(name, "read", json!({ "form": name }), ToolStatus::Done);
         let mut given = fixtures::tool_result(name, "read", result);
-        if let Content::ToolResult { metadata: said, .. } = &mut given {
-            *said = metadata;
+        if let Content::ToolResult { metadata: result_metadata, .. } = &mut given {
+            *result_metadata = metadata;
         }
         [Content::text(format!("As {name}:")), call, given]
     });

@@ -16,9 +16,10 @@ use crate::ui::messages::attachments::send_failed;
 
 /// Renders the page.
 pub fn draw() -> AnyView {
-    let said: Turn = user_turn(1, "Where do leaves come from?");
+    let question: Turn = user_turn(1, "Where do leaves come from?");
     let answered: Turn = reply(2, [Content::text("From buds, which were there all winter.")]);
-    let editing = EditTurnView { turn: &said, text: "Where do leaves", error: Some(messages::wrong()), request_id: "" };
+    let editing =
+        EditTurnView { turn: &question, text: "Where do leaves", error: Some(messages::wrong()), request_id: "" };
     let again = RetryView { turn: &answered, models: &[super::composers::demo_model()], request_id: "" };
     view! {
         {sample_group(messages::question(), delete_page(&answered, 4).body)}

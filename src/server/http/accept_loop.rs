@@ -30,7 +30,7 @@ use crate::server::http::response::problem::Problem;
 use turnleaf_platform::config::security::AddressRange;
 use turnleaf_platform::tasks::TaskError;
 
-/// Pause after a failed accept: long enough for connections to end, short enough that nobody notices.
+/// Pause after a failed accept: long enough for connections to end, short enough to go unnoticed.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// Time that open connections have after the drain, to send the endings that the drain wrote.
 const CLOSE_GRACE: Duration = Duration::from_secs(1);

@@ -99,9 +99,9 @@ pub async fn show(Extension(document): Extension<Arc<OpenApiDocument>>, headers:
 pub async fn page(
     State(app): State<App>,
     Extension(document): Extension<Arc<OpenApiDocument>>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Response {
-    asked.respond(&app, StatusCode::OK, ApiReferencePage { document: document.value() }.draw())
+    context.respond(&app, StatusCode::OK, ApiReferencePage { document: document.value() }.draw())
 }
 
 fn build_document(operations: Vec<ApiOperation>) -> Value {

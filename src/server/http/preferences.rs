@@ -40,19 +40,19 @@ pub struct PreferencesPageQuery {
 pub async fn general(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     headers: HeaderMap,
     StrictQuery(query): StrictQuery<PreferencesPageQuery>,
 ) -> Result<Response, Problem> {
     let instructions = InstructionsForm { text: app.service().instructions(viewer.0).await?, error: None };
-    Ok(show(&app, asked, &headers, PageSection::General, Some(instructions), query))
+    Ok(show(&app, context, &headers, PageSection::General, Some(instructions), query))
 }
 
 /// `POST /forms/instructions`: sets the instructions of all new chats.
 pub async fn save_instructions(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     headers: HeaderMap,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -61,7 +61,7 @@ pub async fn save_instructions(
         Ok(()) => Ok(see_other("/settings/general?saved=1#instructions")),
         Err(ServiceError::Invalid(invalid)) => {
             let instructions = InstructionsForm { text, error: Some(error_sentence(&invalid)) };
-            Ok(show(&app, asked, &headers, PageSection::General, Some(instructions), PreferencesPageQuery::default()))
+            Ok(show(&app, context, &headers, PageSection::General, Some(instructions), PreferencesPageQuery::default()))
         }
         Err(error) => Err(error.into()),
     }
@@ -70,16 +70,16 @@ pub async fn save_instructions(
 /// `GET /settings/appearance`.
 pub async fn appearance(
     State(app): State<App>,
-    asked: PageContext,
+    context: PageContext,
     headers: HeaderMap,
     StrictQuery(query): StrictQuery<PreferencesPageQuery>,
 ) -> Response {
-    show(&app, asked, &headers, PageSection::Appearance, None, query)
+    show(&app, context, &headers, PageSection::Appearance, None, query)
 }
 
 fn show(
     app: &App,
-    asked: PageContext,
+    context: PageContext,
     headers: &HeaderMap,
     section: PageSection,
     instructions: Option<InstructionsForm>,
@@ -90,25 +90,25 @@ fn show(
     let is_wrong = instructions.as_ref().is_some_and(|instructions| instructions.error.is_some());
     let status = if is_wrong { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = PreferencesPage { section, preferences, language, instructions, is_saved };
-    without_caching(asked.respond(app, status, page.draw()))
+    without_caching(context.respond(app, status, page.draw()))
 }
 
 /// `GET /settings/shortcuts`.
 pub async fn shortcuts(
     State(app): State<App>,
-    asked: PageContext,
+    context: PageContext,
     headers: HeaderMap,
     StrictQuery(query): StrictQuery<PreferencesPageQuery>,
 ) -> Response {
     let keymap = *preferences(&headers).keys();
     let page = ShortcutsPage { keymap, is_saved: query.saved.is_some(), refused: None };
-    page_response(&app, asked, page.draw())
+    page_response(&app, context, page.draw())
 }
 
 /// `POST /forms/keys`: sets, removes or resets the keys of a `command`, or resets all keys.
 pub async fn save_keys(
     State(app): State<App>,
-    asked: PageContext,
+    context: PageContext,
     headers: HeaderMap,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
@@ -132,10 +132,10 @@ pub async fn save_keys(
                 let typed = usual.or(typed).unwrap_or_default();
                 match before.check(command, &typed) {
                     Ok(keys) => Some(keys),
-                    Err(why) => {
-                        let refused = Some((command, typed, why));
+                    Err(rejection) => {
+                        let refused = Some((command, typed, rejection));
                         let page = ShortcutsPage { keymap: before, is_saved: false, refused };
-                        return Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()));
+                        return Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()));
                     }
                 }
             }
@@ -148,15 +148,15 @@ pub async fn save_keys(
 }
 
 /// `GET /settings/about`.
-pub async fn about(State(app): State<App>, Extension(site): Extension<Arc<Site>>, asked: PageContext) -> Response {
+pub async fn about(State(app): State<App>, Extension(site): Extension<Arc<Site>>, context: PageContext) -> Response {
     let build = app.leptos().site_pkg_dir.rsplit('/').next().unwrap_or_default().to_owned();
     let notices = site.root_files().iter().any(|name| name == NOTICES_FILE).then(|| format!("/{NOTICES_FILE}"));
     let page = AboutPage { database: app.service().database_name(), build, notices };
-    page_response(&app, asked, page.draw())
+    page_response(&app, context, page.draw())
 }
 
-fn page_response(app: &App, asked: PageContext, page: ServerPage) -> Response {
-    without_caching(asked.respond(app, StatusCode::OK, page))
+fn page_response(app: &App, context: PageContext, page: ServerPage) -> Response {
+    without_caching(context.respond(app, StatusCode::OK, page))
 }
 
 fn without_caching(mut response: Response) -> Response {

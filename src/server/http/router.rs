@@ -1,5 +1,5 @@
 //! The router: every route of the server, by noun. One table builds the router and the OpenAPI document, so an API
-//! route always stands beside its description.
+//! route is always next to its description.
 
 use std::sync::Arc;
 

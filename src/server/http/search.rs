@@ -241,7 +241,7 @@ pub async fn page(
     State(app): State<App>,
     viewer: Viewer,
     StrictQuery(query): StrictQuery<SearchPageQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let narrowed = query.filters()?;
     let mut page = SearchPage {
@@ -287,5 +287,5 @@ pub async fn page(
         }
     }
     let status = if page.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    Ok(asked.respond(&app, status, page.draw()))
+    Ok(context.respond(&app, status, page.draw()))
 }

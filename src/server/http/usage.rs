@@ -179,7 +179,7 @@ pub struct UsagePageQuery {
 pub async fn page(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     query: Result<StrictQuery<UsagePageQuery>, Problem>,
 ) -> Result<Response, Problem> {
     let today = app.now().date_naive();
@@ -203,7 +203,7 @@ pub async fn page(
     let rows = app.service().usage(viewer.0, period, grouping).await?;
     let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let page = UsagePage { period, today, grouping: by, rows }.draw(refused);
-    Ok(asked.respond(&app, status, page))
+    Ok(context.respond(&app, status, page))
 }
 
 fn parse_day(field: &'static str, text: &str) -> Result<Option<NaiveDate>, InvalidField> {

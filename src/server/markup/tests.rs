@@ -10,7 +10,7 @@ use crate::ui::markdown::{CodeClass, render};
 fn rich_markup(text: &str) -> String {
     let parts = block_markup(text).unwrap_or_default();
     for part in &parts {
-        parse_allowed(part).unwrap_or_else(|why| panic!("{why}\nin {part}"));
+        parse_allowed(part).unwrap_or_else(|reason| panic!("{reason}\nin {part}"));
     }
     parts.join("\n")
 }

@@ -9,7 +9,7 @@ const FIRST_CHOICES: [&str; 6] = ["anthropic", "openai", "gemini", "openrouter",
 /// Returns the connection options that are offered first.
 pub(super) fn connection_choices() -> Vec<ConnectionOption> {
     let starts = provider_templates();
-    let way = |start: &ProviderTemplate| ConnectionOption {
+    let option = |start: &ProviderTemplate| ConnectionOption {
         id: start.id.to_owned(),
         name: start.name.clone(),
         api: start.api.to_owned(),
@@ -18,5 +18,5 @@ pub(super) fn connection_choices() -> Vec<ConnectionOption> {
         local_network: start.local_network,
         keys_at: start.keys_at.map(str::to_owned),
     };
-    FIRST_CHOICES.iter().filter_map(|id| starts.iter().find(|start| start.id == *id)).map(way).collect()
+    FIRST_CHOICES.iter().filter_map(|id| starts.iter().find(|start| start.id == *id)).map(option).collect()
 }

@@ -19,17 +19,17 @@ const WORDS: [(&str, &str); 9] = [
 /// Localizes the demo's entries in a list of models.
 pub fn localize_models(mut models: Vec<Model>) -> Vec<Model> {
     for model in models.iter_mut().filter(|model| model.is_demo) {
-        for said in std::iter::once(&mut model.provider_name).chain(&mut model.description) {
-            *said = localize_description(said);
+        for text in std::iter::once(&mut model.provider_name).chain(&mut model.description) {
+            *text = localize_description(text);
         }
     }
     models
 }
 
 /// Localizes one sentence of the demo; other texts are returned unchanged.
-pub fn localize_description(said: &str) -> String {
-    let ours = WORDS.iter().find(|(english, _)| said == *english);
-    ours.map_or(said, |(english, chinese)| localized_word(english, chinese)).to_owned()
+pub fn localize_description(text: &str) -> String {
+    let ours = WORDS.iter().find(|(english, _)| text == *english);
+    ours.map_or(text, |(english, chinese)| localized_word(english, chinese)).to_owned()
 }
 
 #[cfg(test)]
@@ -42,13 +42,13 @@ mod tests {
     #[test]
     fn every_demo_description_has_chinese_translation() {
         let models = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0)).models();
-        let is_english = |said: &str| said.is_ascii();
-        assert_eq!(localize_models(models.clone()), models, "who reads English");
+        let is_english = |text: &str| text.is_ascii();
+        assert_eq!(localize_models(models.clone()), models, "English needs no translation");
         let chinese = with_locale(Locale::Chinese, || localize_models(models));
         assert!(chinese.iter().any(|model| model.is_demo));
         for model in chinese.iter().filter(|model| model.is_demo) {
-            let said = [Some(&model.provider_name), model.description.as_ref()];
-            assert!(!said.into_iter().flatten().any(|said| is_english(said)), "{model:?}");
+            let texts = [Some(&model.provider_name), model.description.as_ref()];
+            assert!(!texts.into_iter().flatten().any(|text| is_english(text)), "{model:?}");
         }
     }
 }

@@ -21,10 +21,11 @@ impl PageService {
         let thinking = message.thinking.filter(|_| !is_default);
         let takes_attachments = message.attachments.is_none();
         let attached = message.attachments.unwrap_or_default().into_iter().map(MessageBlock::from);
-        let said = Some(message.text).filter(|text| !text.trim().is_empty()).map(|text| MessageBlock::Text { text });
+        let text_block =
+            Some(message.text).filter(|text| !text.trim().is_empty()).map(|text| MessageBlock::Text { text });
         let request = TurnRequest {
             chat_id: message.chat_id,
-            content: attached.chain(said).collect(),
+            content: attached.chain(text_block).collect(),
             place: PlacementRequest {
                 prev_turn_id: message.prev_turn_id,
                 branch_id: None,

@@ -65,13 +65,13 @@ impl PageService {
 
     /// Renders the turns of a path, each with its details.
     pub(super) async fn path_turn_views(&self, viewer: UserId, path: ChatPath) -> Result<Vec<TurnView>, ApiError> {
-        let mut beside = self.0.path_details(viewer, &path).await.map_err(api_error)?;
+        let mut details = self.0.path_details(viewer, &path).await.map_err(api_error)?;
         let (mut siblings, mut switches, mut exchanges) = (path.siblings, path.switches, path.exchanges);
         let views = path.turns.into_iter().map(|turn| TurnDetails {
             exchange: exchanges.remove(&turn.id),
             siblings: siblings.remove(&turn.id).unwrap_or_else(|| vec![turn.id]),
-            versions: beside.versions.remove(&turn.id).unwrap_or_default(),
-            retry_id: beside.retry_ids.remove(&turn.id),
+            versions: details.versions.remove(&turn.id).unwrap_or_default(),
+            retry_id: details.retry_ids.remove(&turn.id),
             switched_to: switches.remove(&turn.id),
             turn,
         });

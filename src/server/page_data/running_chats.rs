@@ -8,8 +8,8 @@ impl PageService {
     /// Returns the viewer's chats with a running reply, each with whether the reply waits for the viewer.
     pub async fn running_chats(&self, viewer: UserId) -> Result<Vec<(ChatId, bool)>, ApiError> {
         let mut running = self.0.supervisor().running_chats(viewer);
-        let there = self.0.existing_chats(viewer, running.keys().copied()).await.map_err(api_error)?;
-        running.retain(|chat, _| there.contains(chat));
+        let existing = self.0.existing_chats(viewer, running.keys().copied()).await.map_err(api_error)?;
+        running.retain(|chat, _| existing.contains(chat));
         Ok(running.into_iter().collect())
     }
 

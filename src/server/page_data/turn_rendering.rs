@@ -20,36 +20,36 @@ impl PageService {
     pub(super) async fn render_turns(
         &self,
         viewer: UserId,
-        drawn: Vec<TurnDetails>,
+        details: Vec<TurnDetails>,
     ) -> Result<Vec<TurnView>, ApiError> {
-        let turns: Vec<&Turn> = drawn.iter().map(|drawn| &drawn.turn).collect();
-        let standing = self.0.reference_statuses(viewer, &turns).await.map_err(api_error)?;
-        render_turns_blocking(drawn, standing, self.1).await
+        let turns: Vec<&Turn> = details.iter().map(|details| &details.turn).collect();
+        let statuses = self.0.reference_statuses(viewer, &turns).await.map_err(api_error)?;
+        render_turns_blocking(details, statuses, self.1).await
     }
 }
 
 /// Renders on a blocking thread, because highlighting a long path takes a while the first time.
 async fn render_turns_blocking(
     turns: Vec<TurnDetails>,
-    standing: HashMap<BlockId, ReferenceStatus>,
+    statuses: HashMap<BlockId, ReferenceStatus>,
     locale: Locale,
 ) -> Result<Vec<TurnView>, ApiError> {
     let named =
-        move |turn: &Turn| turn.blocks.iter().filter_map(|block| Some((block.id, *standing.get(&block.id)?))).collect();
+        move |turn: &Turn| turn.blocks.iter().filter_map(|block| Some((block.id, *statuses.get(&block.id)?))).collect();
     let drawing = tasks::spawn_blocking(move || {
         with_locale(locale, || {
             turns
                 .into_iter()
-                .map(|drawn| TurnView {
-                    markup: turn_markup(&drawn.turn),
-                    not_sent: not_sent(&drawn),
-                    named: named(&drawn.turn),
-                    turn: drawn.turn,
-                    is_thinking_mode: drawn.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
-                    siblings: drawn.siblings,
-                    versions: drawn.versions.into_iter().map(version_view).collect(),
-                    retry_id: drawn.retry_id.unwrap_or_default(),
-                    switched_to: drawn.switched_to,
+                .map(|details| TurnView {
+                    markup: turn_markup(&details.turn),
+                    not_sent: not_sent(&details),
+                    named: named(&details.turn),
+                    turn: details.turn,
+                    is_thinking_mode: details.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
+                    siblings: details.siblings,
+                    versions: details.versions.into_iter().map(version_view).collect(),
+                    retry_id: details.retry_id.unwrap_or_default(),
+                    switched_to: details.switched_to,
                 })
                 .collect()
         })
@@ -70,16 +70,16 @@ fn version_view(version: ListedVersion) -> VersionView {
 }
 
 /// Returns the parameters that were not sent, which the page shows below the reply.
-fn not_sent(drawn: &TurnDetails) -> Vec<DroppedParam> {
-    let exchange = drawn.exchange.as_ref().filter(|_| drawn.turn.role == Role::Assistant);
+fn not_sent(details: &TurnDetails) -> Vec<DroppedParam> {
+    let exchange = details.exchange.as_ref().filter(|_| details.turn.role == Role::Assistant);
     exchange.map(|exchange| exchange.not_sent.clone()).unwrap_or_default()
 }
 
 fn turn_markup(turn: &Turn) -> Vec<BlockMarkup> {
     let sources = sources::collect_sources(&turn.blocks);
-    let drawn = |block: &Block| {
+    let rendered = |block: &Block| {
         let parts = markup::block_markup_with_citations(turn.id, block, &sources)?;
         Some(BlockMarkup { block_id: block.id, parts })
     };
-    turn.blocks.iter().filter_map(drawn).collect()
+    turn.blocks.iter().filter_map(rendered).collect()
 }

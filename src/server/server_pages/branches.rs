@@ -78,14 +78,14 @@ fn card(
 ) -> AnyView {
     let deeds = branch_actions(chat, &listed, reach, is_alone);
     let took = usage_text(&listed.usage);
-    let ListedBranch { branch, turns, ends, left_turn: left, sibling: beside, .. } = listed;
+    let ListedBranch { branch, turns, ends, left_turn: left, sibling, .. } = listed;
     let title_id = format!("branch-{}", branch.id);
     let labelled = title_id.clone();
     let pinned = branch.pinned.then(|| view! { <span class="mark">{words::pinned()}</span> });
     let label = branch.label.clone().map(|label| view! { <bdi class="tree-label">{label}</bdi> });
     // An edited or retried turn is described by the version beside it.
     let from = match branch.origin {
-        BranchOrigin::Edit | BranchOrigin::Regenerate => beside.or(left),
+        BranchOrigin::Edit | BranchOrigin::Regenerate => sibling.or(left),
         _ => left,
     };
     let from = from.map(|from| view! { " " {link(chat, &from)} });

@@ -146,17 +146,12 @@ pub struct ChatSettingsView<'a> {
 
 impl ChatSettingsView<'_> {
     /// Renders the page.
-    pub fn page(&self, said: Option<ActionNotice>) -> ServerPage {
-        ServerPage {
-            section: PageSection::Chat,
-            title: app_words::chat_settings().into(),
-            notice: said,
-            body: self.draw(),
-        }
+    pub fn page(&self, notice: Option<ActionNotice>) -> ServerPage {
+        ServerPage { section: PageSection::Chat, title: app_words::chat_settings().into(), notice, body: self.draw() }
     }
 
     fn draw(&self) -> AnyView {
-        let (back, here) = chat_paths(self.chat.map(|chat| chat.id));
+        let (back, chat_path) = chat_paths(self.chat.map(|chat| chat.id));
         let lines = |name, label, hint, value: &str, kind| {
             let error = self.error(name);
             TextField { label, name, form: FORM, value, hint: Some(hint), error, kind, ..TextField::default() }.draw()
@@ -168,11 +163,11 @@ impl ChatSettingsView<'_> {
         };
         view! {
             <p><a href=back>{messages::back_to_chat()}</a></p>
-            <p><a href=format!("{here}/tools")>{messages::tools::of_chat()}</a></p>
+            <p><a href=format!("{chat_path}/tools")>{messages::tools::of_chat()}</a></p>
             {self.chat.is_none().then(|| view! { <p class="lead">{messages::next_chat_hint()}</p> })}
             {self.chat.map(|chat| rename_form(chat, self.title, self.error("title")))}
             {self.chat.map(crate::server::server_pages::chats::list_position_form)}
-            <form class="form" method="post" action=format!("{here}/settings")>
+            <form class="form" method="post" action=format!("{chat_path}/settings")>
                 {self.branch.map(|(branch, ..)| view! {
                     <input type="hidden" name="branch_id" value=branch.id.to_string()/>
                 })}
@@ -270,8 +265,8 @@ impl ChatSettingsView<'_> {
 
 const FORM: &str = "chat";
 
-fn bounds<T: Display + PartialEq + Copy>(takes: ParamSupport<T>) -> String {
-    match (takes.plain, takes.thinking) {
+fn bounds<T: Display + PartialEq + Copy>(support: ParamSupport<T>) -> String {
+    match (support.plain, support.thinking) {
         (Some(plain), Some(thinking)) if plain == thinking => localize_server_message(&plain.to_string()).into_owned(),
         (Some(plain), Some(thinking)) => {
             let plain = plain.to_string();

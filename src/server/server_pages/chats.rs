@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 
 use super::form_fields::{FieldKind, TextField};
-use super::messages::chats as says;
+use super::messages::chats as texts;
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::{Chat, url_encoding};
 use crate::ui::erased::view;
@@ -36,26 +36,26 @@ impl ChatsAction {
     }
 
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|deed| deed.as_str() == word)
+        Self::ALL.into_iter().find(|action| action.as_str() == word)
     }
 
     fn name(self) -> &'static str {
         match self {
-            Self::Pin => says::pin(),
-            Self::Unpin => says::unpin(),
-            Self::Archive => says::archive(),
-            Self::Unarchive => says::unarchive(),
-            Self::Delete => says::delete(),
+            Self::Pin => texts::pin(),
+            Self::Unpin => texts::unpin(),
+            Self::Archive => texts::archive(),
+            Self::Unarchive => texts::unarchive(),
+            Self::Delete => texts::delete(),
         }
     }
 
     fn result_sentence(self, count: usize) -> String {
         match self {
-            Self::Pin => says::pinned_result(count),
-            Self::Unpin => says::unpinned_result(count),
-            Self::Archive => says::archived_result(count),
-            Self::Unarchive => says::unarchived_result(count),
-            Self::Delete => says::deleted_result(count),
+            Self::Pin => texts::pinned_result(count),
+            Self::Unpin => texts::unpinned_result(count),
+            Self::Archive => texts::archived_result(count),
+            Self::Unarchive => texts::unarchived_result(count),
+            Self::Delete => texts::deleted_result(count),
         }
     }
 
@@ -91,26 +91,26 @@ fn path_with_query(path: &str, fields: impl Iterator<Item = String>) -> String {
 
 impl ChatsPage {
     pub fn draw(self) -> ServerPage {
-        let said = self.done.map(|done| match done {
-            (_, 0) => ActionNotice::Warning(says::nothing_chosen().to_owned()),
-            (deed, count) => ActionNotice::Done(deed.result_sentence(count)),
+        let notice = self.done.map(|done| match done {
+            (_, 0) => ActionNotice::Warning(texts::nothing_chosen().to_owned()),
+            (action, count) => ActionNotice::Done(action.result_sentence(count)),
         });
         let body = view! {
             {self.next_step_link()}
             {self.parts()}
             {self.filter()}
-            {if self.chats.is_empty() { view! { <p class="hint">{says::nothing()}</p> }.into_any() } else { self.form() }}
+            {if self.chats.is_empty() { view! { <p class="hint">{texts::nothing()}</p> }.into_any() } else { self.form() }}
             {self.pages()}
         };
-        ServerPage { section: PageSection::Chats, title: app_words::chats::all_chats().to_owned(), notice: said, body }
+        ServerPage { section: PageSection::Chats, title: app_words::chats::all_chats().to_owned(), notice, body }
     }
 
     /// Renders a link to the page where the action can be undone.
     fn next_step_link(&self) -> Option<AnyView> {
         let archive = chats_page_address(&BrowseFilter { archived: true, ..BrowseFilter::default() });
         let (href, word) = match self.done? {
-            (ChatsAction::Delete, 1..) => (PageSection::Trash.path().to_owned(), says::to_trash()),
-            (ChatsAction::Archive, 1..) if !self.filter.archived => (archive, says::to_archive()),
+            (ChatsAction::Delete, 1..) => (PageSection::Trash.path().to_owned(), texts::to_trash()),
+            (ChatsAction::Archive, 1..) if !self.filter.archived => (archive, texts::to_archive()),
             _ => return None,
         };
         Some(view! { <p><a href=href>{word}</a></p> })
@@ -123,14 +123,14 @@ impl ChatsPage {
             view! { <li><a class="button" href=href aria-current=current>{word}</a></li> }
         };
         view! {
-            <ul class="ways">{part(false, says::in_list())}{part(true, says::in_archive())}</ul>
-            {self.filter.archived.then(|| view! { <p class="hint">{says::archive_hint()}</p> })}
+            <ul class="ways">{part(false, texts::in_list())}{part(true, texts::in_archive())}</ul>
+            {self.filter.archived.then(|| view! { <p class="hint">{texts::archive_hint()}</p> })}
         }
     }
 
     fn filter(&self) -> AnyView {
         let part = TextField {
-            label: says::filter(),
+            label: texts::filter(),
             name: "q",
             form: "chats",
             value: &self.filter.title_part,
@@ -139,13 +139,13 @@ impl ChatsPage {
         };
         let all = (!self.filter.title_part.is_empty()).then(|| {
             let href = chats_page_address(&BrowseFilter { archived: self.filter.archived, ..BrowseFilter::default() });
-            view! { <a class="button bare" href=href>{says::show_all()}</a> }
+            view! { <a class="button bare" href=href>{texts::show_all()}</a> }
         });
         view! {
             <form class="form" method="get" action=PageSection::Chats.path() role="search">
                 {self.filter.archived.then(|| view! { <input type="hidden" name="archived" value="true"/> })}
                 {part.draw()}
-                <div class="deeds"><button type="submit" class="button">{says::show()}</button>{all}</div>
+                <div class="deeds"><button type="submit" class="button">{texts::show()}</button>{all}</div>
             </form>
         }
     }
@@ -154,7 +154,7 @@ impl ChatsPage {
         let row = |chat: &ListedChat| {
             let title = if chat.title.is_empty() { app_words::untitled().to_owned() } else { chat.title.clone() };
             let day = chat.updated_at.format("%Y-%m-%d").to_string();
-            let marks = [(chat.pinned_at.is_some(), says::pinned()), (chat.has_draft, says::draft())];
+            let marks = [(chat.pinned_at.is_some(), texts::pinned()), (chat.has_draft, texts::draft())];
             let marks = marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, word)| format!(" · {word}"));
             view! {
                 <li>
@@ -164,7 +164,7 @@ impl ChatsPage {
                             name="chat"
                             value=chat.id.to_string()
                             checked=self.all_chosen
-                            aria-label=says::choose_chat(&title)
+                            aria-label=texts::choose_chat(&title)
                         />
                     </label>
                     <a href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a>
@@ -179,19 +179,19 @@ impl ChatsPage {
             true => &[ChatsAction::Unarchive, ChatsAction::Delete],
             false => &[ChatsAction::Pin, ChatsAction::Unpin, ChatsAction::Archive, ChatsAction::Delete],
         };
-        let here = chats_page_address(&self.filter);
+        let address = chats_page_address(&self.filter);
         let (href, word) = if self.all_chosen {
-            (here.clone(), says::choose_none())
+            (address.clone(), texts::choose_none())
         } else {
-            let more = if here.contains('?') { "&" } else { "?" };
-            (format!("{here}{more}all=true"), says::choose_all())
+            let more = if address.contains('?') { "&" } else { "?" };
+            (format!("{address}{more}all=true"), texts::choose_all())
         };
         view! {
             <form class="form" method="post" action="/forms/chats">
-                <input type="hidden" name="back" value=here/>
+                <input type="hidden" name="back" value=address/>
                 <p><a href=href>{word}</a></p>
                 <ul class="chats-all">{self.chats.iter().map(row).collect_view()}</ul>
-                <div class="deeds">{deeds.iter().map(|deed| deed.button()).collect_view()}</div>
+                <div class="deeds">{deeds.iter().map(|action| action.button()).collect_view()}</div>
             </form>
         }
     }
@@ -199,11 +199,11 @@ impl ChatsPage {
     fn pages(&self) -> AnyView {
         let newest = self.filter.after.map(|_| {
             let href = chats_page_address(&BrowseFilter { after: None, ..self.filter.clone() });
-            view! { <a class="button" href=href>{says::newest()}</a> }
+            view! { <a class="button" href=href>{texts::newest()}</a> }
         });
         let older = self.chats.last().filter(|_| self.has_older).map(|last| {
             let href = chats_page_address(&BrowseFilter { after: Some(last.id), ..self.filter.clone() });
-            view! { <a class="button" href=href>{says::older()}</a> }
+            view! { <a class="button" href=href>{texts::older()}</a> }
         });
         view! { <div class="deeds">{newest}{older}</div> }
     }
@@ -215,8 +215,8 @@ pub fn list_position_form(chat: &Chat) -> AnyView {
     let archive = if chat.archived_at.is_some() { ChatsAction::Unarchive } else { ChatsAction::Archive };
     view! {
         <form class="panel" method="post" action="/forms/chats">
-            <h2><Icon name="pin"/>{says::list_position()}</h2>
-            <p class="hint">{says::list_position_hint()}</p>
+            <h2><Icon name="pin"/>{texts::list_position()}</h2>
+            <p class="hint">{texts::list_position_hint()}</p>
             <input type="hidden" name="chat" value=chat.id.to_string()/>
             <input type="hidden" name="back" value=format!("/c/{}/settings", chat.id)/>
             <div class="deeds">{pin.button()}{archive.button()}</div>

@@ -36,7 +36,7 @@ impl DeleteAllPage {
             ..TextField::default()
         };
         let nothing = self.typed_error.as_ref().map(|_| words::nothing_deleted().to_owned());
-        let said = nothing.or(self.delete_error).map(ActionNotice::Refused);
+        let notice = nothing.or(self.delete_error).map(ActionNotice::Refused);
         let body = view! {
             <p><a href="/settings/data">{transfer::title()}</a></p>
             <section class="panel" aria-labelledby="goes-title">
@@ -66,6 +66,6 @@ impl DeleteAllPage {
                 </form>
             </section>
         };
-        ServerPage { section: PageSection::Data, title: words::title().to_owned(), notice: said, body }
+        ServerPage { section: PageSection::Data, title: words::title().to_owned(), notice, body }
     }
 }

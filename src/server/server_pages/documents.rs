@@ -26,7 +26,7 @@ const ENCODINGS: [&str; 9] =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileUploadResult {
     Created { id: DocumentId, title: String },
-    Refused { name: String, why: String },
+    Refused { name: String, reason: String },
 }
 
 /// The list of documents.
@@ -45,7 +45,7 @@ pub struct DocumentsPage {
 }
 
 impl DocumentsPage {
-    pub fn draw(self, said: Option<ActionNotice>) -> ServerPage {
+    pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let rows = self.documents.iter().map(|document| row(document, self.now)).collect_view();
         let list = if self.documents.is_empty() {
             view! { <p class="hint">{words::nothing()}</p> }
@@ -64,7 +64,7 @@ impl DocumentsPage {
             {upload_form(None)}
             {list}
         };
-        ServerPage { section: PageSection::Documents, title: words::documents().into(), notice: said, body }
+        ServerPage { section: PageSection::Documents, title: words::documents().into(), notice, body }
     }
 
     fn pages(&self) -> AnyView {
@@ -121,8 +121,8 @@ fn upload_results(files: &[FileUploadResult]) -> AnyView {
                 <li class="said ok"><Icon name="check"/><span>{words::uploaded()} {colon()} <a href=address><bdi>{title.clone()}</bdi></a></span></li>
             }
         }
-        FileUploadResult::Refused { name, why } => {
-            view! { <li class="said danger"><Icon name="alert"/><span dir="auto">{words::file_failed(name, why)}</span></li> }
+        FileUploadResult::Refused { name, reason } => {
+            view! { <li class="said danger"><Icon name="alert"/><span dir="auto">{words::file_failed(name, reason)}</span></li> }
         }
     };
     view! {

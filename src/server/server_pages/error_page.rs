@@ -28,7 +28,7 @@ pub struct ErrorPage<'a> {
 
 impl ErrorPage<'_> {
     pub fn draw(self) -> ServerPage {
-        let (title, what, hint) = self.explanation();
+        let (title, description, hint) = self.explanation();
         let section = section_for_path(self.path);
         let may_work = matches!(self.status, 429 | 500..);
         let again = self.retry_address.clone().filter(|_| may_work).map(|address| {
@@ -40,7 +40,7 @@ impl ErrorPage<'_> {
             (section.path().to_owned(), words::back_to(section.name()))
         };
         let body = view! {
-            <p class="lead" dir="auto">{what}</p>
+            <p class="lead" dir="auto">{description}</p>
             <p>{hint}</p>
             {self.submitted_text()}
             <div class="deeds">
@@ -55,20 +55,20 @@ impl ErrorPage<'_> {
     /// Returns the heading, what happened, and what to do.
     fn explanation(&self) -> (&'static str, String, &'static str) {
         let detail = self.detail.map(localize_field_error);
-        let what = |otherwise: &'static str| detail.clone().unwrap_or_else(|| otherwise.to_owned());
+        let detail_or = |otherwise: &'static str| detail.clone().unwrap_or_else(|| otherwise.to_owned());
         match self.status {
             // Objects of other people look like missing ones.
             404 => (app_words::not_found_title(), words::missing().to_owned(), words::missing_hint()),
-            401 | 403 | 421 => (words::refused(), what(words::refused_description()), words::refused_hint()),
-            409 | 423 => (words::not_done(), what(words::changed()), words::changed_hint()),
+            401 | 403 | 421 => (words::refused(), detail_or(words::refused_description()), words::refused_hint()),
+            409 | 423 => (words::not_done(), detail_or(words::changed()), words::changed_hint()),
             405 => (words::not_done(), words::not_here().to_owned(), words::missing_hint()),
             413 => (words::not_done(), words::too_large().to_owned(), words::too_large_hint()),
-            429 => (words::not_now(), what(words::busy()), words::busy_hint()),
-            503 => (words::not_now(), what(words::busy()), words::busy_hint()),
-            507 if self.is_own_quota => (words::not_done(), what(words::server_failed()), words::quota_hint()),
-            507 => (words::not_done(), what(words::server_failed()), words::full_hint()),
-            400..=499 => (words::not_done(), what(words::not_understood()), words::not_understood_hint()),
-            _ => (app_words::page_failed(), what(words::server_failed()), words::server_failed_hint()),
+            429 => (words::not_now(), detail_or(words::busy()), words::busy_hint()),
+            503 => (words::not_now(), detail_or(words::busy()), words::busy_hint()),
+            507 if self.is_own_quota => (words::not_done(), detail_or(words::server_failed()), words::quota_hint()),
+            507 => (words::not_done(), detail_or(words::server_failed()), words::full_hint()),
+            400..=499 => (words::not_done(), detail_or(words::not_understood()), words::not_understood_hint()),
+            _ => (app_words::page_failed(), detail_or(words::server_failed()), words::server_failed_hint()),
         }
     }
 
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
     use crate::ui::locale::{Locale, with_locale};
 
-    fn drawn(status: u16, path: &str, typed: &[String], locale: Locale) -> String {
+    fn rendered(status: u16, path: &str, typed: &[String], locale: Locale) -> String {
         let again = Some(path.into());
         let page = ErrorPage {
             status,
@@ -135,8 +135,10 @@ mod tests {
     #[test]
     fn every_error_page_has_advice_and_way_back() {
         for status in [400, 401, 403, 404, 405, 409, 413, 415, 421, 422, 429, 500, 503, 507] {
-            let (english, chinese) =
-                (drawn(status, "/c/1/settings", &[], Locale::English), drawn(status, "/c/1", &[], Locale::Chinese));
+            let (english, chinese) = (
+                rendered(status, "/c/1/settings", &[], Locale::English),
+                rendered(status, "/c/1", &[], Locale::Chinese),
+            );
             assert!(english.contains("href=\"/\"") && english.contains("<code>r-1</code>"), "{status}: {english}");
             assert!(!chinese.contains("This ") && chinese.contains('。'), "{status}: {chinese}");
             assert_eq!(english.contains("Retry</a>"), status == 429 || status >= 500, "{status}");
@@ -154,14 +156,14 @@ mod tests {
             ("/turns/1/edit", "/"),
             ("/nothing", "/"),
         ] {
-            let html = drawn(404, path, &[], Locale::English);
+            let html = rendered(404, path, &[], Locale::English);
             assert!(html.contains(&format!("href=\"{back}\"")), "{path}: {html}");
         }
     }
 
     #[test]
     fn submitted_text_is_shown_and_escaped() {
-        let html = drawn(404, "/forms/edit", &["</textarea><script>x".to_owned()], Locale::English);
+        let html = rendered(404, "/forms/edit", &["</textarea><script>x".to_owned()], Locale::English);
         assert!(html.contains("Your input") && html.contains("&lt;/textarea&gt;"), "{html}");
         assert!(!html.contains("<script"), "{html}");
     }

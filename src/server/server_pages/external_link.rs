@@ -107,38 +107,38 @@ mod tests {
     use crate::domain::fixtures::reply;
     use crate::ui::locale::{Locale, with_locale};
 
-    fn drawn(address: &str, turn: Option<&Turn>) -> String {
+    fn rendered(address: &str, turn: Option<&Turn>) -> String {
         Owner::new().with(|| ExternalLinkPage::new(address, turn).draw().body.to_html()).replace("<!>", "")
     }
 
     #[test]
     fn whole_address_is_shown_with_host_and_data() {
         let turn = reply(2, []);
-        let html = drawn("https://Evil.example:8443/a/b?secret=<b>1&2#end", Some(&turn));
+        let html = rendered("https://Evil.example:8443/a/b?secret=<b>1&2#end", Some(&turn));
         assert!(html.contains("class=\"leave-host\">evil.example</strong>"), "{html}");
         assert!(html.contains("https://<strong>Evil.example</strong>:8443/a/b?secret=&lt;b&gt;1&amp;2#end"), "{html}");
         assert!(html.contains(">secret=&lt;b&gt;1&amp;2#end</code>") && !html.contains("<b>"), "{html}");
-        let html = drawn("https://a.example/?q=the%20whole%20chat%E2%80%8B", None);
+        let html = rendered("https://a.example/?q=the%20whole%20chat%E2%80%8B", None);
         assert!(html.contains(">q=the whole chat\u{200b}</code>") && html.contains("hidden-count"), "{html}");
-        let html = drawn("https://Evil.example:8443/a/b?secret=<b>1&2#end", Some(&turn));
+        let html = rendered("https://Evil.example:8443/a/b?secret=<b>1&2#end", Some(&turn));
         assert!(html.contains("href=\"https://Evil.example:8443/a/b?secret=") && html.contains("noreferrer"), "{html}");
         assert!(html.contains(&format!("href=\"/c/{}?at={}\"", turn.chat_id, turn.id)), "{html}");
         // Cyrillic letters that look like "apple".
-        let html = drawn("https://\u{430}\u{440}\u{440}\u{4cf}\u{435}.com/x", None);
+        let html = rendered("https://\u{430}\u{440}\u{440}\u{4cf}\u{435}.com/x", None);
         assert!(html.contains(">xn--80ak6aa92e.com</code>"), "{html}");
-        let chinese = with_locale(Locale::Chinese, || drawn("https://a.example/", None));
+        let chinese = with_locale(Locale::Chinese, || rendered("https://a.example/", None));
         assert!(
             chinese.contains("打开链接") && chinese.contains("href=\"/\"") && !chinese.contains("附带"),
             "{chinese}"
         );
-        assert!(drawn("mailto:me@a.example", None).contains("mailto:me@<strong>a.example</strong>"));
+        assert!(rendered("mailto:me@a.example", None).contains("mailto:me@<strong>a.example</strong>"));
     }
 
     #[test]
     fn invalid_address_has_no_link() {
         for address in ["javascript:alert(1)", "data:text/html,x", "//evil.example", "/c/1", "https://a@b.example", ""]
         {
-            let html = drawn(address, None);
+            let html = rendered(address, None);
             assert!(html.matches("href=").count() == 1 && html.contains("href=\"/\""), "{address:?}: {html}");
         }
     }

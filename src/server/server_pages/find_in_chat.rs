@@ -50,18 +50,18 @@ impl FindPage {
             </form>
             {hits.map(|hits| view! { <ol class="hits" aria-label=messages::find_results()>{hits}</ol> })}
         };
-        let said = self.found.as_ref().map(|found| ActionNotice::Done(result_sentence(found)));
+        let notice = self.found.as_ref().map(|found| ActionNotice::Done(result_sentence(found)));
         ServerPage {
             section: PageSection::Chat,
             title: app_words::find_in_chat().to_owned(),
-            notice: said,
+            notice,
             body: body.into_any(),
         }
     }
 
     fn hit(&self, hit: &TurnMatch) -> AnyView {
         let [before, words, after] = hit.excerpt.clone();
-        let who = match hit.role {
+        let author = match hit.role {
             Role::User => app_words::transcript::you(),
             Role::Assistant => app_words::transcript::assistant(),
             Role::System => app_words::transcript::system(),
@@ -70,7 +70,7 @@ impl FindPage {
         view! {
             <li>
                 <a href=address>
-                    {who}" · "
+                    {author}" · "
                     <span dir="auto">{before}<mark>{words}</mark>{after}</span>
                 </a>
             </li>

@@ -134,7 +134,7 @@ impl FormFields<'_> {
 
     /// Renders the error of a checkbox.
     pub fn checkbox_error(&self, name: &str) -> Option<AnyView> {
-        self.error(name).map(|what| view! { <p class="problem">{what}</p> })
+        self.error(name).map(|message| view! { <p class="problem">{message}</p> })
     }
 
     /// Renders an error that belongs to none of these fields.
@@ -207,7 +207,7 @@ pub fn checkbox(form: &str, name: &str, value: &str, label: &str, hint: Option<&
 mod tests {
     use super::*;
 
-    fn drawn(field: &TextField<'_>) -> String {
+    fn rendered(field: &TextField<'_>) -> String {
         Owner::new().with(|| field.draw().to_html()).replace("<!>", "")
     }
 
@@ -222,7 +222,7 @@ mod tests {
             error: Some("is not a URL"),
             ..TextField::default()
         };
-        let html = drawn(&field);
+        let html = rendered(&field);
         for part in [
             "<label for=\"new-base_url\">",
             "aria-describedby=\"new-base_url-hint new-base_url-error\"",
@@ -233,14 +233,14 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
-        let lines = drawn(&TextField { kind: FieldKind::Lines(3), value: "</textarea><script>", ..field });
+        let lines = rendered(&TextField { kind: FieldKind::Lines(3), value: "</textarea><script>", ..field });
         assert!(lines.contains("&lt;/textarea&gt;") && !lines.contains("<script>"), "{lines}");
     }
 
     #[test]
     fn secret_is_never_written_into_page() {
         let html =
-            drawn(&TextField { kind: FieldKind::Secret, name: "key", value: "very-secret", ..TextField::default() });
+            rendered(&TextField { kind: FieldKind::Secret, name: "key", value: "very-secret", ..TextField::default() });
         assert!(html.contains("type=\"password\"") && !html.contains("very-secret"), "{html}");
     }
 }

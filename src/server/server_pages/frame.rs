@@ -133,7 +133,7 @@ impl PageFrame {
     }
 
     fn document(&self, page: ServerPage) -> AnyView {
-        let ServerPage { section, title, notice: said, body } = page;
+        let ServerPage { section, title, notice, body } = page;
         let sheet = |name: &str| format!("{}/{name}.css", self.package);
         let heading = title.clone();
         view! {
@@ -174,7 +174,7 @@ impl PageFrame {
                         {sections(section)}
                         <main id="main" class="plain-main" tabindex="-1">
                             <h1>{heading}</h1>
-                            <div data-not-saved=messages::save_failed() role="status">{said.map(notice_view)}</div>
+                            <div data-not-saved=messages::save_failed() role="status">{notice.map(notice_view)}</div>
                             {body}
                         </main>
                     </div>
@@ -220,8 +220,8 @@ fn sections(current: PageSection) -> AnyView {
     }
 }
 
-fn notice_view(said: ActionNotice) -> AnyView {
-    let (class, icon, text) = match said {
+fn notice_view(notice: ActionNotice) -> AnyView {
+    let (class, icon, text) = match notice {
         ActionNotice::Done(text) => ("said ok", "check", text),
         ActionNotice::Warning(text) => ("said warn", "alert", text),
         ActionNotice::Refused(text) => ("said danger", "alert", text),
@@ -233,7 +233,7 @@ fn notice_view(said: ActionNotice) -> AnyView {
 mod tests {
     use super::*;
 
-    fn drawn(title: &str, said: Option<ActionNotice>, address: &str) -> String {
+    fn rendered(title: &str, notice: Option<ActionNotice>, address: &str) -> String {
         let frame = PageFrame {
             package: "/pkg/0".into(),
             preferences: Preferences::default().with_choice(PreferenceSetting::Theme, "dark"),
@@ -241,12 +241,12 @@ mod tests {
             nonce: None,
         };
         let body = view! { <p>{title.to_owned()}</p> };
-        frame.draw(ServerPage { section: PageSection::Usage, title: title.into(), notice: said, body })
+        frame.draw(ServerPage { section: PageSection::Usage, title: title.into(), notice, body })
     }
 
     #[test]
     fn document_is_complete_and_has_no_script() {
-        let html = drawn("Usage", None, "/usage?a=1");
+        let html = rendered("Usage", None, "/usage?a=1");
         assert!(html.starts_with("<!DOCTYPE html><html lang=\"en\" data-theme=\"dark\">"), "{html}");
         for part in [
             "<title>Usage · Turnleaf</title>",
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn text_never_becomes_markup() {
         for hostile in ["</title><script>alert(1)</script>", "\"><script>alert(1)</script>"] {
-            let html = drawn(hostile, Some(ActionNotice::Refused(hostile.into())), hostile);
+            let html = rendered(hostile, Some(ActionNotice::Refused(hostile.into())), hostile);
             assert!(!html.contains("<script"), "{html}");
         }
     }

@@ -92,11 +92,11 @@ impl PreferencesPage {
             {self.instructions.as_ref().map(instructions)}
         };
         let is_wrong = self.instructions.as_ref().is_some_and(|instructions| instructions.error.is_some());
-        let said = match is_wrong {
+        let notice = match is_wrong {
             true => Some(ActionNotice::Refused(all_words::invalid_fields().to_owned())),
             false => self.is_saved.then(|| ActionNotice::Done(words::saved().to_owned())),
         };
-        ServerPage { section: self.section, title: self.section.name().to_owned(), notice: said, body }
+        ServerPage { section: self.section, title: self.section.name().to_owned(), notice, body }
     }
 
     fn language(&self) -> AnyView {

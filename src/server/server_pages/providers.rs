@@ -56,7 +56,7 @@ impl ProvidersPage {
             _ => card::draw(
                 provider,
                 self.now,
-                self.key_error.as_ref().filter(|(id, _)| *id == provider.id).map(|(_, what)| what.as_str()),
+                self.key_error.as_ref().filter(|(id, _)| *id == provider.id).map(|(_, error)| error.as_str()),
                 self.model_search.as_ref().filter(|(id, _)| *id == provider.id).map(|(_, text)| text.as_str()),
             ),
         }

@@ -78,7 +78,7 @@ mod tests {
     use crate::domain::fixtures::{reply, running_reply};
     use turnleaf_platform::ids;
 
-    fn drawn(turn: Turn, answers: usize, shown: Option<&'static [u8]>, length: usize) -> String {
+    fn rendered(turn: Turn, answers: usize, shown: Option<&'static [u8]>, length: usize) -> String {
         let ids = (0..answers).map(|_| ids::mint()).collect();
         let raw =
             RawResponse { turn, ids, index: answers.saturating_sub(1), excerpt: shown.map(Bytes::from_static), length };
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn response_bytes_are_shown_as_escaped_text() {
         let bytes = b"data: {\"delta\":\"<script>alert(1)</script> \xff\"}\n";
-        let html = drawn(reply(2, []), 1, Some(bytes), bytes.len());
+        let html = rendered(reply(2, []), 1, Some(bytes), bytes.len());
         assert!(html.contains("data: {&quot;delta&quot;") || html.contains("data: {\"delta\""), "{html}");
         assert!(html.contains("&lt;script&gt;") && !html.contains("<script>") && html.contains('\u{fffd}'), "{html}");
         assert!(html.contains("/raw\" download") && !html.contains("class=\"requests"), "{html}");
@@ -96,10 +96,10 @@ mod tests {
 
     #[test]
     fn long_response_says_how_much_is_shown_and_missing_one_why() {
-        let html = drawn(reply(2, []), 2, Some(b"abc"), 3_000_000);
+        let html = rendered(reply(2, []), 2, Some(b"abc"), 3_000_000);
         assert!(html.contains("Showing the first 3 bytes of 2.8 MiB.") && html.contains("Request 2"), "{html}");
-        assert!(drawn(reply(2, []), 1, None, 0).contains(texts::raw_response_missing()));
-        assert!(drawn(reply(2, []), 0, None, 0).contains(texts::no_model_asked()));
-        assert!(drawn(running_reply(2), 0, None, 0).contains(texts::not_yet()));
+        assert!(rendered(reply(2, []), 1, None, 0).contains(texts::raw_response_missing()));
+        assert!(rendered(reply(2, []), 0, None, 0).contains(texts::no_model_asked()));
+        assert!(rendered(running_reply(2), 0, None, 0).contains(texts::not_yet()));
     }
 }

@@ -25,13 +25,13 @@ impl RerunPage<'_> {
         let answered = (graft.asked as usize).saturating_sub(usize::from(!is_complete));
         let reason = graft.reason.map(|reason| view! { <p>{texts::pause_reason(reason)}</p> });
         let detail = graft.detail.clone().map(|detail| view! { <p class="hint" dir="auto">{detail}</p> });
-        let what_now = match graft.status {
+        let next_step_text = match graft.status {
             RerunStatus::Running => Some(texts::refreshes()),
             RerunStatus::Paused => Some(texts::ask_again_hint()),
             RerunStatus::Cancelled => Some(texts::rerun_finished()),
             RerunStatus::Done => None,
         };
-        let what_now = what_now.map(|words| view! { <p class="hint">{words}</p> });
+        let next_step_text = next_step_text.map(|words| view! { <p class="hint">{words}</p> });
         view! {
             <div class="compare">
                 <p><a href=format!("/c/{chat}")>{messages::back_to_chat()}</a></p>
@@ -46,7 +46,7 @@ impl RerunPage<'_> {
                     <progress aria-label=progress max=graft.messages.len().to_string() value=answered.to_string()></progress>
                     {reason}
                     {detail}
-                    {what_now}
+                    {next_step_text}
                     {self.rerun_links()}
                     {self.rerun_actions()}
                 </section>

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::form_fields::{FieldKind, SelectField, TextField};
 use super::frame::{ActionNotice, PageSection, ServerPage};
 use super::messages;
-use super::messages::search as says;
+use super::messages::search as texts;
 use crate::domain::url_encoding;
 use crate::domain::{BranchId, ChatId, Role};
 use crate::ui::erased::view;
@@ -80,8 +80,8 @@ impl SearchPage {
                 view! { <li><a href=format!("/c/{}", chat.id)><bdi>{title}</bdi></a></li> }
             };
             view! {
-                <h2>{says::recent()}</h2>
-                <ol class="hits" aria-label=says::recent()>{self.recent.iter().map(link).collect_view()}</ol>
+                <h2>{texts::recent()}</h2>
+                <ol class="hits" aria-label=texts::recent()>{self.recent.iter().map(link).collect_view()}</ol>
             }
         });
         let groups = self.groups.iter().filter(|group| !group.hits.is_empty()).map(|group| self.group(group));
@@ -92,7 +92,7 @@ impl SearchPage {
         };
         ServerPage {
             section: PageSection::Search,
-            title: says::title().to_owned(),
+            title: texts::title().to_owned(),
             notice: self.notice(),
             body: body.into_any(),
         }
@@ -102,24 +102,24 @@ impl SearchPage {
     fn notice(&self) -> Option<ActionNotice> {
         let mut sentences = Vec::new();
         if !self.groups.is_empty() && self.groups.iter().all(|group| group.hits.is_empty()) && self.is_first {
-            sentences.push(says::nothing_found(&self.query));
+            sentences.push(texts::nothing_found(&self.query));
         }
         if !self.is_complete {
-            sentences.push(says::in_part().to_owned());
+            sentences.push(texts::in_part().to_owned());
         }
         if !self.is_indexed {
-            sentences.push(says::indexing().to_owned());
+            sentences.push(texts::indexing().to_owned());
         }
         (!sentences.is_empty()).then(|| ActionNotice::Warning(sentences.join(localized_word(" ", ""))))
     }
 
     fn form(&self) -> AnyView {
         let words = TextField {
-            label: says::words(),
+            label: texts::words(),
             name: "q",
             form: "search",
             value: &self.query,
-            hint: Some(says::hint()),
+            hint: Some(texts::hint()),
             error: self.error.as_deref(),
             kind: FieldKind::Search,
             is_required: true,
@@ -130,13 +130,13 @@ impl SearchPage {
         };
         let narrowed = &self.filters;
         let kinds = [
-            ("", says::in_all()),
-            ("chats", says::in_chats()),
-            ("documents", says::in_documents()),
-            ("turns", says::in_turns()),
+            ("", texts::in_all()),
+            ("chats", texts::in_chats()),
+            ("documents", texts::in_documents()),
+            ("turns", texts::in_turns()),
         ];
-        let roles = [("", says::said_by_anybody()), ("user", says::said_by_me()), ("assistant", says::said_by_model())];
-        let mut models = vec![("", says::model_any())];
+        let roles = [("", texts::any_author()), ("user", texts::author_me()), ("assistant", texts::author_model())];
+        let mut models = vec![("", texts::model_any())];
         models.extend(self.models.iter().map(|model| (model.as_str(), model.as_str())));
         let hidden = |name: &'static str, value: String| view! { <input type="hidden" name=name value=value/> };
         let chat = narrowed.chat.map(|chat| {
@@ -144,14 +144,14 @@ impl SearchPage {
             let without = SearchFilters { chat: None, branch: None, ..narrowed.clone() };
             view! {
                 {hidden("chat", chat.to_string())}
-                <p>{says::in_chat(title)}{sentence_end()}<a href=self.address(&without, None)>{says::all_chats()}</a></p>
+                <p>{texts::in_chat(title)}{sentence_end()}<a href=self.address(&without, None)>{texts::all_chats()}</a></p>
             }
         });
         let branch = narrowed.branch.map(|branch| {
             let without = SearchFilters { branch: None, ..narrowed.clone() };
             view! {
                 {hidden("branch", branch.to_string())}
-                <p><a href=self.address(&without, None)>{says::all_branches()}</a></p>
+                <p><a href=self.address(&without, None)>{texts::all_branches()}</a></p>
             }
         });
         let is_narrowed = *narrowed != SearchFilters::default();
@@ -161,14 +161,14 @@ impl SearchPage {
                 {chat}
                 {branch}
                 <details open=is_narrowed>
-                    <summary>{says::narrow()}</summary>
-                    {choice(says::look_in(), "in", &kinds, narrowed.kind.map_or("", name_of))}
-                    {choice(says::said_by(), "role", &roles, narrowed.role.map_or("", Role::as_str))}
-                    {choice(says::model(), "model", &models, narrowed.model.as_deref().unwrap_or_default())}
-                    {day_field(says::since(), "since", narrowed.since)}
-                    {day_field(says::until(), "until", narrowed.until)}
+                    <summary>{texts::narrow()}</summary>
+                    {choice(texts::look_in(), "in", &kinds, narrowed.kind.map_or("", name_of))}
+                    {choice(texts::author_label(), "role", &roles, narrowed.role.map_or("", Role::as_str))}
+                    {choice(texts::model(), "model", &models, narrowed.model.as_deref().unwrap_or_default())}
+                    {day_field(texts::since(), "since", narrowed.since)}
+                    {day_field(texts::until(), "until", narrowed.until)}
                 </details>
-                <div class="deeds"><button type="submit" class="button strong">{says::search()}</button></div>
+                <div class="deeds"><button type="submit" class="button strong">{texts::search()}</button></div>
             </form>
         }
         .into_any()
@@ -176,16 +176,16 @@ impl SearchPage {
 
     fn group(&self, group: &SearchHitGroup) -> AnyView {
         let (title, more) = match group.kind {
-            SearchKind::Chat => (says::chats(), says::more_chats()),
-            SearchKind::Document => (says::documents(), says::more_documents()),
-            SearchKind::Turn => (says::turns(), says::more()),
+            SearchKind::Chat => (texts::chats(), texts::more_chats()),
+            SearchKind::Document => (texts::documents(), texts::more_documents()),
+            SearchKind::Turn => (texts::turns(), texts::more()),
         };
         let of_kind = SearchFilters { kind: Some(group.kind), ..self.filters.clone() };
         let more = group.next.as_deref().map(|cursor| {
             view! { <a class="button" href=self.address(&of_kind, Some(cursor))>{more}</a> }
         });
         let first = (!self.is_first)
-            .then(|| view! { <a class="button bare" href=self.address(&self.filters, None)>{says::first()}</a> });
+            .then(|| view! { <a class="button bare" href=self.address(&self.filters, None)>{texts::first()}</a> });
         view! {
             <h2>{title}</h2>
             <ol class="hits" aria-label=title>{group.hits.iter().map(hit).collect_view()}</ol>
@@ -251,7 +251,7 @@ fn hit(hit: &MatchedItem) -> AnyView {
 }
 
 fn turn(hit: &TurnHit) -> AnyView {
-    let who = match hit.role {
+    let author = match hit.role {
         Role::User => app_words::transcript::you(),
         Role::Assistant => app_words::transcript::assistant(),
         Role::System => app_words::transcript::system(),
@@ -265,7 +265,7 @@ fn turn(hit: &TurnHit) -> AnyView {
         <li>
             <a href=address>
                 <strong><bdi>{title.to_owned()}</bdi></strong>
-                " "<span class="hint" dir="auto">{who}" · "{place}{day}</span>{archived_mark(hit.archived)}
+                " "<span class="hint" dir="auto">{author}" · "{place}{day}</span>{archived_mark(hit.archived)}
                 <span class="hit-text" dir="auto">{marked_text(&hit.excerpt)}</span>
             </a>
         </li>

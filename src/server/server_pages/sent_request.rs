@@ -110,7 +110,7 @@ fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView
     let since = |at: chrono::DateTime<chrono::Utc>| {
         amounts::measured_time((at - generation.started_at).num_milliseconds().max(0).unsigned_abs())
     };
-    let asked = format!("{} · {}", generation.provider, generation.model_requested);
+    let requested = format!("{} · {}", generation.provider, generation.model_requested);
     let other = generation.model_returned.clone().filter(|model| *model != generation.model_requested);
     let usage = &generation.usage;
     let tokens = usage::in_and_out(usage).map(|counted| {
@@ -128,7 +128,7 @@ fn facts(generation: &Generation, manifest: Option<&RequestManifest>) -> AnyView
     let sent_at = view! { <time datetime=generation.started_at.to_rfc3339()>{sent_at}</time> };
     view! {
         <dl class="facts">
-            {fact(texts::model(), asked)}
+            {fact(texts::model(), requested)}
             {other.map(|model| fact(texts::answered_by(), model))}
             <div><dt>{texts::sent_at()}</dt><dd>{sent_at}</dd></div>
             {generation.first_token_at.map(|at| fact(texts::first_words(), since(at)))}

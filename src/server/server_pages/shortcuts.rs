@@ -19,8 +19,8 @@ pub struct ShortcutsPage {
 
 impl ShortcutsPage {
     pub fn draw(self) -> ServerPage {
-        let said = match &self.refused {
-            Some((_, _, why)) => Some(ActionNotice::Refused(words::keys_refused(*why))),
+        let notice = match &self.refused {
+            Some((_, _, rejection)) => Some(ActionNotice::Refused(words::keys_refused(*rejection))),
             None => self.is_saved.then(|| ActionNotice::Done(words::saved().to_owned())),
         };
         let rows = KeyCommand::ALL.map(|command| self.row(command)).into_iter().collect_view();
@@ -28,7 +28,7 @@ impl ShortcutsPage {
             view! { <tr><th scope="row">{does}</th><td class="keys">{kbd(keys.iter().copied())}</td></tr> }
         });
         let body = view! {
-            <p class="hint">{words::keys_how()}" "{words::on_a_mac()}</p>
+            <p class="hint">{words::keys_hint()}" "{words::on_a_mac()}</p>
             <table class="shortcut-table">
                 <thead><tr>
                     <th scope="col">{words::command_label()}</th>
@@ -48,12 +48,7 @@ impl ShortcutsPage {
                 <tbody>{fixed.collect_view()}</tbody>
             </table>
         };
-        ServerPage {
-            section: PageSection::Shortcuts,
-            title: PageSection::Shortcuts.name().to_owned(),
-            notice: said,
-            body,
-        }
+        ServerPage { section: PageSection::Shortcuts, title: PageSection::Shortcuts.name().to_owned(), notice, body }
     }
 
     fn row(&self, command: KeyCommand) -> AnyView {
@@ -67,8 +62,8 @@ impl ShortcutsPage {
         let refused = self.refused.as_ref().filter(|(of, _, _)| *of == command);
         let typed = refused.map(|(_, typed, _)| typed.clone());
         let problem_id = format!("{name}-problem");
-        let problem = refused.map(|(_, _, why)| {
-            view! { <p id=problem_id.clone() class="problem">{words::keys_refused(*why)}</p> }
+        let problem = refused.map(|(_, _, rejection)| {
+            view! { <p id=problem_id.clone() class="problem">{words::keys_refused(*rejection)}</p> }
         });
         let described_by = problem.is_some().then_some(problem_id);
         let invalid = problem.is_some().then_some("true");

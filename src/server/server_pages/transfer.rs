@@ -29,7 +29,7 @@ pub struct TransferPage {
 impl TransferPage {
     pub fn draw(self) -> ServerPage {
         let is_sqlite = self.database == "SQLite";
-        let (how, commands) = if is_sqlite {
+        let (description, commands) = if is_sqlite {
             (words::back_up_sqlite(), "turnleaf backup FILE\nturnleaf restore FILE")
         } else {
             (
@@ -61,7 +61,7 @@ impl TransferPage {
             {storage_used(&self.storage)}
             <section class="panel">
                 <h2>{words::back_up()}</h2>
-                <p class="hint">{how}</p>
+                <p class="hint">{description}</p>
                 <pre class="commands" tabindex="0"><code>{commands}</code></pre>
             </section>
             <section class="panel">
@@ -160,9 +160,9 @@ impl ImportPage {
             (true, false) => words::failed(),
             (true, true) => words::dry_run_finished(),
         };
-        let stopped = report.stopped.as_deref().map(|why| {
+        let stopped = report.stopped.as_deref().map(|reason| {
             view! {
-                <p class="problem" role="alert">{words::import_stopped(why, has_begun)}</p>
+                <p class="problem" role="alert">{words::import_stopped(reason, has_begun)}</p>
             }
         });
         let counts = has_begun.then(|| {
@@ -265,11 +265,11 @@ impl ExportPage {
         let title = if self.chat.title.is_empty() { words::untitled().to_owned() } else { self.chat.title };
         let action = format!("/api/chats/{id}/export");
         let options = [("folded", words::folded()), ("full", words::full()), ("left_out", words::omitted())];
-        let of_path = |format: &'static str, name: &'static str, what: &'static str| {
+        let of_path = |format: &'static str, name: &'static str, description: &'static str| {
             view! {
                 <section class="panel">
                     <h2>{name}</h2>
-                    <p class="hint">{what}</p>
+                    <p class="hint">{description}</p>
                     <form class="form" method="get" action=action.clone()>
                         <input type="hidden" name="format" value=format/>
                         {choice(format, "reasoning", words::reasoning(), &options).draw()}

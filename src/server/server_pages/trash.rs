@@ -38,7 +38,7 @@ pub enum PurgeConfirmation {
 
 impl TrashPage {
     /// Renders the page.
-    pub fn draw(self, said: Option<ActionNotice>) -> ServerPage {
+    pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let rows: Vec<AnyView> = self.deletions.iter().map(|deletion| self.row(deletion)).collect();
         let body = if rows.is_empty() && self.documents.is_empty() {
             view! { <p class="hint">{words::nothing()}</p> }
@@ -52,12 +52,7 @@ impl TrashPage {
             }
         };
         let sure = self.confirmation.as_ref().map(confirmation_form);
-        ServerPage {
-            section: PageSection::Trash,
-            title: words::trash().into(),
-            notice: said,
-            body: view! { {sure}{body} },
-        }
+        ServerPage { section: PageSection::Trash, title: words::trash().into(), notice, body: view! { {sure}{body} } }
     }
 
     fn row(&self, deletion: &Deletion) -> AnyView {
@@ -95,7 +90,7 @@ impl TrashPage {
     fn documents(&self) -> Option<AnyView> {
         let row = |document: &Document| {
             let left = document.deleted_at.map(|at| (at + limits::TRASH_KEPT - self.now).num_days());
-            let deed = |action: &'static str, word: &'static str, class: &'static str| {
+            let action_button = |action: &'static str, word: &'static str, class: &'static str| {
                 let id = document.id.to_string();
                 one_button_form(action, ("document_id", id), word, &document.title, class)
             };
@@ -107,8 +102,8 @@ impl TrashPage {
                         {left.map(|left| format!(" · {}", words::days_left(left)))}
                     </p>
                     <div class="deeds">
-                        {deed("/forms/documents/restore", of_documents::restore(), "button")}
-                        {deed("/forms/documents/purge", of_documents::purge(), "button danger")}
+                        {action_button("/forms/documents/restore", of_documents::restore(), "button")}
+                        {action_button("/forms/documents/purge", of_documents::purge(), "button danger")}
                     </div>
                 </li>
             }
@@ -168,7 +163,7 @@ fn empty() -> AnyView {
 }
 
 fn confirmation_form(sure: &PurgeConfirmation) -> AnyView {
-    let (title, what, action, id, yes) = match sure {
+    let (title, description, action, id, yes) = match sure {
         PurgeConfirmation::Deletion(deletion) => (
             words::purge_title(&words::deletion_title(deletion.kind, &deletion.title)),
             words::purge_description(&words::counts(deletion.turns, deletion.branches)),
@@ -193,7 +188,7 @@ fn confirmation_form(sure: &PurgeConfirmation) -> AnyView {
     };
     let question = ConfirmationForm {
         title,
-        description: what,
+        description,
         action,
         fields: id.into_iter().chain([("sure", "1".to_owned())]).collect(),
         confirm_label: yes.to_owned(),

@@ -102,9 +102,9 @@ impl TreeDrawingPage {
         let region = name.clone();
         let lines = drawing.runs.iter().filter_map(|run| line(drawing, run)).collect_view();
         // The last drawn run of the path.
-        let here = drawing.runs.iter().rposition(|run| run.is_on_path);
+        let current = drawing.runs.iter().rposition(|run| run.is_on_path);
         let boxes =
-            drawing.runs.iter().enumerate().map(|(at, run)| self.run(chat, run, Some(at) == here)).collect_view();
+            drawing.runs.iter().enumerate().map(|(at, run)| self.run(chat, run, Some(at) == current)).collect_view();
         view! {
             <div class="drawing" role="region" tabindex="0" aria-label=region>
                 <svg

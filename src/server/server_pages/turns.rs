@@ -14,7 +14,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::{Icon, reference_chip};
 use crate::ui::messages as app_words;
 use crate::ui::messages::attachments as of_files;
-use crate::ui::messages::{transcript as texts, trash as said_of_trash};
+use crate::ui::messages::{transcript as texts, trash as trash_messages};
 
 /// The number of characters of the turn to delete that are shown.
 const FIRST_WORDS: usize = 60;
@@ -139,13 +139,13 @@ pub fn delete_page(turn: &Turn, all: u64) -> ServerPage {
         description: trash::delete_description(all, &first_words(&turn.content_text(), FIRST_WORDS)),
         action: "/forms/delete-turn",
         fields: vec![("turn_id", turn.id.to_string())],
-        confirm_label: said_of_trash::delete_version(all),
+        confirm_label: trash_messages::delete_version(all),
         cancel_path: turn_address(turn),
         cancel_label: trash::keep(),
     };
     ServerPage {
         section: PageSection::Chat,
-        title: said_of_trash::delete_version_and_below().into(),
+        title: trash_messages::delete_version_and_below().into(),
         notice: None,
         body: question.draw(),
     }

@@ -50,7 +50,7 @@ pub struct UsagePage {
 }
 
 impl UsagePage {
-    pub fn draw(self, said: Option<ActionNotice>) -> ServerPage {
+    pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
         let body = view! {
             {self.form()}
             {self.table()}
@@ -59,7 +59,7 @@ impl UsagePage {
         ServerPage {
             section: PageSection::Usage,
             title: super::messages::usage_title().to_owned(),
-            notice: said,
+            notice,
             body: body.into_any(),
         }
     }
@@ -180,7 +180,7 @@ impl UsagePage {
                 <a class="button" href=csv download="">{texts::csv()}</a>
             </div>
             <p class="hint">{texts::estimated()}</p>
-            <p class="hint">{texts::what_counts()}</p>
+            <p class="hint">{texts::usage_hint()}</p>
         }
         .into_any()
     }

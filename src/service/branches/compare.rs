@@ -44,26 +44,26 @@ impl Service {
         &self,
         owner: UserId,
         chat: ChatId,
-        asked: ComparisonRequest,
+        request: ComparisonRequest,
     ) -> Result<Comparison, ServiceError> {
-        InvalidField::check_range("limit", asked.limit, 1..=limits::COMPARE_MAX)?;
+        InvalidField::check_range("limit", request.limit, 1..=limits::COMPARE_MAX)?;
         let chat = self.chat(owner, chat).await?;
-        let left = self.lineage_in_chat(owner, chat.id, "left", asked.left).await?;
-        let right = self.lineage_in_chat(owner, chat.id, "right", asked.right).await?;
-        if asked.left == asked.right {
+        let left = self.lineage_in_chat(owner, chat.id, "left", request.left).await?;
+        let right = self.lineage_in_chat(owner, chat.id, "right", request.right).await?;
+        if request.left == request.right {
             return Err(InvalidField::new("right", SAME_TURN_REASON).into());
         }
         let ids = |path: &[Ancestor]| path.iter().map(|turn| turn.id).collect::<Vec<_>>();
         let common_turns = shared_prefix_length(&ids(&left), &ids(&right));
         let common_turn_id = common_turns.checked_sub(1).map(|last| left[last].id);
-        let left = ComparedPath { own: left[common_turns..].to_vec(), end: asked.left };
-        let right = ComparedPath { own: right[common_turns..].to_vec(), end: asked.right };
+        let left = ComparedPath { own: left[common_turns..].to_vec(), end: request.left };
+        let right = ComparedPath { own: right[common_turns..].to_vec(), end: request.right };
         let known = branches::list(self.db(), owner, chat.id).await?;
         let locks: HashMap<BranchId, &Branch> = known.iter().map(|branch| (branch.id, branch)).collect();
         let roles = |walk: &ComparedPath| walk.own.iter().map(|turn| turn.role).collect::<Vec<_>>();
         let aligned = align(&roles(&left), &roles(&right));
-        let skip = asked.skip.min(aligned.len());
-        let page = &aligned[skip..(skip + asked.limit as usize).min(aligned.len())];
+        let skip = request.skip.min(aligned.len());
+        let page = &aligned[skip..(skip + request.limit as usize).min(aligned.len())];
         let left_bytes = self.range_bytes(owner, &left, common_turns, page.iter().map(|pair| &pair.left)).await?;
         let right_bytes = self.range_bytes(owner, &right, common_turns, page.iter().map(|pair| &pair.right)).await?;
         let bytes = left_bytes.into_iter().zip(right_bytes).map(|(left, right)| left + right);
@@ -84,7 +84,7 @@ impl Service {
             right: self.measure_side(owner, &right, &locks).await?,
             total: aligned.len(),
             skip,
-            limit: asked.limit as usize,
+            limit: request.limit as usize,
             next_skip,
             pairs,
             chat,
@@ -139,8 +139,8 @@ fn draft(
             (!turns.is_empty()).then(|| texts.join("\n\n"))
         };
         let (message_text, reply_text) = (text(&messages), text(&replies));
-        let half = ComparedExchange { message, reply: measures::compared_reply(&replies, locks) };
-        ((!range.is_empty()).then_some(half), message_text, reply_text)
+        let exchange = ComparedExchange { message, reply: measures::compared_reply(&replies, locks) };
+        ((!range.is_empty()).then_some(exchange), message_text, reply_text)
     });
     PairDraft { number, halves: [left.0, right.0], messages: [left.1, right.1], replies: [left.2, right.2] }
 }

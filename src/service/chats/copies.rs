@@ -48,8 +48,8 @@ impl Service {
         turn: TurnId,
         client_request_id: Option<&str>,
     ) -> Result<Created<CopiedChat>, ServiceError> {
-        let asked = json!({ "new": "copy", "chat": id, "turn": turn });
-        if let Some(made) = self.find_created(owner, client_request_id, &asked).await? {
+        let request = json!({ "new": "copy", "chat": id, "turn": turn });
+        if let Some(made) = self.find_created(owner, client_request_id, &request).await? {
             return self.earlier_copy(owner, &made).await;
         }
         let source = self.chat(owner, id).await?;
@@ -84,7 +84,7 @@ impl Service {
         };
         let growth = self.check_growth(owner, 0).await;
         let mut tx = self.db().begin().await?;
-        if let Some(made) = self.claim_request(&mut tx, owner, client_request_id, asked, chat.id).await? {
+        if let Some(made) = self.claim_request(&mut tx, owner, client_request_id, request, chat.id).await? {
             tx.rollback().await?;
             return self.earlier_copy(owner, &made).await;
         }

@@ -40,9 +40,9 @@ impl Service {
         chat: Option<ChatId>,
         blocks: Vec<MessageBlock>,
     ) -> Result<i64, ServiceError> {
-        let is_said =
+        let is_text =
             |block: &MessageBlock| matches!(block, MessageBlock::Text { .. } | MessageBlock::ToolResult { .. });
-        if blocks.is_empty() || blocks.iter().any(is_said) {
+        if blocks.is_empty() || blocks.iter().any(is_text) {
             return Err(InvalidField::new("content", "must be images, documents and selections").into());
         }
         let message = self.resolve_references(owner, messages::check_blocks(blocks)?, &[]).await?;

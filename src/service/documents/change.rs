@@ -69,9 +69,9 @@ impl Service {
             DocumentTextSource::Text(text) => (Some(text), None),
             DocumentTextSource::Blob { sha256, encoding } => (None, Some((sha256, encoding))),
         };
-        let asked = json!({ "new": "document", "title": new.title, "kind": new.kind, "content": text, "blob": blob });
+        let request = json!({ "new": "document", "title": new.title, "kind": new.kind, "content": text, "blob": blob });
         let name = new.client_request_id.as_deref();
-        if let Some(made) = self.find_created(owner, name, &asked).await? {
+        if let Some(made) = self.find_created(owner, name, &request).await? {
             return Ok(Created::existing(self.created_document(owner, &made).await?));
         }
         let words = self.read_source_text(owner, new.source).await?;
@@ -84,7 +84,7 @@ impl Service {
         self.check_document_room(owner, &words).await?;
         let id: DocumentId = ids::mint();
         let mut tx = self.db().begin().await?;
-        if let Some(made) = self.claim_request(&mut tx, owner, name, asked, id).await? {
+        if let Some(made) = self.claim_request(&mut tx, owner, name, request, id).await? {
             tx.rollback().await?;
             return Ok(Created::existing(self.created_document(owner, &made).await?));
         }
@@ -201,11 +201,11 @@ pub(crate) fn normalize_written(text: &str) -> Result<DocumentText, ServiceError
 }
 
 /// Returns the media type of a document: that of its file, else the chosen one.
-pub(crate) fn document_kind(said: Option<&str>, words: &DocumentText) -> Result<String, ServiceError> {
-    match (said, &words.kind) {
+pub(crate) fn document_kind(chosen: Option<&str>, words: &DocumentText) -> Result<String, ServiceError> {
+    match (chosen, &words.kind) {
         (_, Some(kind)) => Ok(kind.clone()),
         (None, None) => Ok(WRITTEN.to_owned()),
-        (Some(said), None) if TEXT_KINDS.contains(&said) => Ok(said.to_owned()),
+        (Some(chosen), None) if TEXT_KINDS.contains(&chosen) => Ok(chosen.to_owned()),
         _ => Err(InvalidField::new("kind", format!("must be one of {}", TEXT_KINDS.join(", "))).into()),
     }
 }

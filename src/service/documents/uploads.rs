@@ -200,15 +200,15 @@ pub fn file_too_large() -> ServiceError {
 }
 
 /// Converts a conversion error into a refusal.
-pub(crate) fn file_refusal(why: ConversionError) -> ServiceError {
-    let message = why.to_string();
-    let (how, code) = match &why {
+pub(crate) fn file_refusal(error: ConversionError) -> ServiceError {
+    let message = error.to_string();
+    let (reason, code) = match &error {
         ConversionError::Empty => (UnfitReason::Content, "empty_file"),
         ConversionError::Unsupported(_) => (UnfitReason::Kind, "unsupported_file"),
         ConversionError::ImageTooLarge(_) => (UnfitReason::Content, "image_too_large"),
         ConversionError::Encoding(choices) => {
             return ServiceError::Unfit {
-                why: UnfitReason::Content,
+                reason: UnfitReason::Content,
                 code: "encoding",
                 field: "encoding",
                 message,
@@ -221,7 +221,7 @@ pub(crate) fn file_refusal(why: ConversionError) -> ServiceError {
         ConversionError::NoText => (UnfitReason::Content, "no_text"),
         ConversionError::OutOfBounds => (UnfitReason::Content, "unreadable_file"),
     };
-    ServiceError::unfit(how, code, "file", message)
+    ServiceError::unfit(reason, code, "file", message)
 }
 
 /// Hashes off the request's task, because 32 MiB take a while.

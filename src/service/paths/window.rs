@@ -67,7 +67,7 @@ fn shares(window: &WindowRequest, before: i64, after: i64) -> (i64, i64) {
         WindowDirection::Both => {
             let quarter = limit / 4;
             let rest = limit - quarter - 1;
-            let spare = |quota: i64, there: i64| if window.strict { 0 } else { (quota - there).max(0) };
+            let spare = |quota: i64, available: i64| if window.strict { 0 } else { (quota - available).max(0) };
             ((quarter + spare(rest, after)).min(before), (rest + spare(quarter, before)).min(after))
         }
     }

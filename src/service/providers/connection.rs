@@ -28,8 +28,8 @@ pub(crate) fn check_address(field: &str, url: &str, local_network: bool) -> Resu
         ));
     }
     if !is_public(address) && !local_network {
-        let what = "must be on for an address on this machine or the local network";
-        return Err(InvalidField::new("local_network", what));
+        let reason = "must be on for an address on this machine or the local network";
+        return Err(InvalidField::new("local_network", reason));
     }
     Ok(())
 }

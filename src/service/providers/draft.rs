@@ -12,7 +12,7 @@ use turnleaf_platform::endpoint::{ProviderApi, RetryPolicy, is_provider_id};
 use turnleaf_providers::openai_chat::Dialect;
 use turnleaf_store::providers::StoredProvider;
 
-/// Headers that the provider client sets itself, besides those that nobody may set. The API key has a field of its
+/// Headers that the provider client sets itself, besides those that may never be set. The API key has a field of its
 /// own.
 const OWN_HEADERS: [&str; 4] = ["authorization", "user-agent", "x-api-key", "x-goog-api-key"];
 
@@ -140,7 +140,7 @@ pub fn apply_change(
         row.settings.dialect = dialect;
     }
     if let Some(url) = change.base_url {
-        let url = base_url::check(url.trim()).map_err(|what| InvalidField::new("base_url", what))?;
+        let url = base_url::check(url.trim()).map_err(|reason| InvalidField::new("base_url", reason))?;
         let url = parse_api(&row.kind)?.with_version_path(url);
         if base_url::canonicalize(&url) != base_url::canonicalize(&row.base_url) {
             // Secrets are bound to their address; a new address clears them.

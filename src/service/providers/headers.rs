@@ -14,7 +14,7 @@ pub type SecretHeaders = Vec<(String, SecretString)>;
 /// # Errors
 /// Too many headers; a name that is invalid, reserved or duplicated; a value that cannot be sent.
 pub(crate) fn check_headers(headers: SecretHeaders, own: &[&str]) -> Result<SecretHeaders, InvalidField> {
-    let wrong = |what: String| Err(InvalidField::new("headers", what));
+    let wrong = |reason: String| Err(InvalidField::new("headers", reason));
     if headers.len() > limits::PROVIDER_HEADERS {
         return wrong(format!("at most {}", limits::PROVIDER_HEADERS));
     }

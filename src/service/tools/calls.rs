@@ -14,7 +14,7 @@ impl Service {
     /// before this returns.
     ///
     /// # Errors
-    /// `NotFound` for a call of somebody else; `not_asked` for a call without a pending request; `approval_changed`
+    /// `NotFound` for a call of another user; `not_asked` for a call without a pending request; `approval_changed`
     /// when the pending request is a different one.
     pub async fn decide_tool_call(
         &self,
@@ -31,7 +31,7 @@ impl Service {
         let turn = self.current_turn(owner, turn).await?;
         let call = call_of(&turn, block)?;
         match ApprovalRequest::from_block(call) {
-            None => return Err(not_asked()),
+            None => return Err(no_open_request()),
             Some(ask) if ask.hash != hash => return Err(changed()),
             Some(_) => {}
         }
@@ -41,12 +41,12 @@ impl Service {
     /// Stops one call; the reply continues with the others. The end of the call is stored before this returns.
     ///
     /// # Errors
-    /// `NotFound` for a call of somebody else; `not_asked` for a call that has ended.
+    /// `NotFound` for a call of another user; `not_asked` for a call that has ended.
     pub async fn stop_tool_call(&self, owner: UserId, turn: TurnId, block: BlockId) -> Result<Turn, ServiceError> {
         let turn = self.current_turn(owner, turn).await?;
         match &call_of(&turn, block)?.content {
             Content::ToolUse { status, .. } if status.is_open() => {}
-            _ => return Err(not_asked()),
+            _ => return Err(no_open_request()),
         }
         self.send_command(owner, turn, RunCommand::StopCall { block }).await
     }
@@ -58,7 +58,7 @@ impl Service {
     pub async fn continue_paused_reply(&self, owner: UserId, turn: TurnId) -> Result<Turn, ServiceError> {
         let turn = self.current_turn(owner, turn).await?;
         if pending_user_input(&turn) != Some(UserInputKind::Continue) {
-            return Err(not_asked());
+            return Err(no_open_request());
         }
         self.send_command(owner, turn, RunCommand::Continue).await
     }
@@ -69,14 +69,14 @@ impl Service {
         Ok(self.supervisor().live_turn(id).map_or(turn, |live| live.turn()))
     }
 
-    async fn send_command(&self, owner: UserId, turn: Turn, said: RunCommand) -> Result<Turn, ServiceError> {
+    async fn send_command(&self, owner: UserId, turn: Turn, command: RunCommand) -> Result<Turn, ServiceError> {
         let id = turn.id;
         // Right after the server starts, no run may drive the turn yet.
         self.supervisor().resume_waiting_turn(turn).await?;
-        let live = self.supervisor().live_turn(id).ok_or_else(not_asked)?;
-        match live.mailbox().send(said).await {
+        let live = self.supervisor().live_turn(id).ok_or_else(no_open_request)?;
+        match live.mailbox().send(command).await {
             CommandOutcome::Done => Ok(client_redaction::redact_turn(self.current_turn(owner, id).await?)),
-            CommandOutcome::NotAsked => Err(not_asked()),
+            CommandOutcome::NotOpen => Err(no_open_request()),
             CommandOutcome::Changed => Err(changed()),
             CommandOutcome::Failed(failure) => {
                 tracing::error!(turn = %id, code = failure.kind.as_str(), "an approval answer could not be saved");
@@ -92,7 +92,7 @@ fn call_of(turn: &Turn, block: BlockId) -> Result<&Block, ServiceError> {
     turn.blocks.iter().find(is_call).ok_or(ServiceError::NotFound)
 }
 
-fn not_asked() -> ServiceError {
+fn no_open_request() -> ServiceError {
     ServiceError::conflict("not_asked", "this request is no longer open")
 }
 

@@ -113,9 +113,9 @@ impl Service {
     /// provider's own tools after the rest.
     pub async fn offered_tools(&self, owner: UserId, lock: &ModelLock, choice: &ToolChoice) -> Vec<OfferedTool> {
         let registry = self.supervisor().registry();
-        let takes_none = registry.capabilities(lock).tools == Some(false);
+        let no_tool_support = registry.capabilities(lock).tools == Some(false);
         let mut offered =
-            if takes_none { Vec::new() } else { self.supervisor().toolbox().offered_tools(owner, choice).await };
+            if no_tool_support { Vec::new() } else { self.supervisor().toolbox().offered_tools(owner, choice).await };
         let Some(provider) = registry.find(&lock.provider) else { return offered };
         let is_chosen = |tool: &OfferedTool| {
             tool.origin.as_ref().and_then(ToolOrigin::full_name).is_some_and(|name| choice.has_tool(&name))
@@ -180,7 +180,7 @@ impl Service {
 pub(crate) fn check_stored_choice(choice: &ToolChoice) -> Result<(), InvalidField> {
     choice.check()?;
     for spec in &choice.client {
-        let wrong = |what: String| InvalidField::new("tools.client", format!("`{}`: {what}", spec.name));
+        let wrong = |reason: String| InvalidField::new("tools.client", format!("`{}`: {reason}", spec.name));
         let schema = spec.parameters.to_string();
         if spec.description.len() > limits::TOOL_DESCRIPTION_BYTES {
             return Err(wrong(format!("description is longer than {} bytes", limits::TOOL_DESCRIPTION_BYTES)));

@@ -279,7 +279,7 @@ impl Service {
         };
         let known = self.tools().find_tool(owner, &origin).await?.ok_or(ServiceError::NotFound)?;
         let host = scope_of(server, tool, host, policy)?;
-        let said = StoredPolicy {
+        let stored = StoredPolicy {
             chat: None,
             server: server.to_owned(),
             tool: tool.to_owned(),
@@ -288,16 +288,16 @@ impl Service {
             schema_hash: (policy == ToolApprovalPolicy::Allow).then(|| known.schema_hash()),
         };
         let mut tx = self.db().begin().await?;
-        match (policy, said.host.as_deref()) {
+        match (policy, stored.host.as_deref()) {
             (ToolApprovalPolicy::Ask, Some(host)) => {
                 tool_policies::delete_of_host(&mut tx, owner, server, tool, host).await?
             }
             (ToolApprovalPolicy::Ask, None) => {
-                tool_policies::put(&mut tx, owner, &said, self.clock().now()).await?;
+                tool_policies::put(&mut tx, owner, &stored, self.clock().now()).await?;
                 tool_policies::delete_grants(&mut tx, owner, server, tool).await?;
             }
             (ToolApprovalPolicy::Allow | ToolApprovalPolicy::Never, _) => {
-                tool_policies::put(&mut tx, owner, &said, self.clock().now()).await?;
+                tool_policies::put(&mut tx, owner, &stored, self.clock().now()).await?;
             }
         }
         tx.commit().await?;
@@ -328,7 +328,7 @@ impl Service {
                 return Ok(());
             }
         };
-        let url = base_url::parse(&row.url).map_err(|what| InvalidField::new("url", what))?;
+        let url = base_url::parse(&row.url).map_err(|reason| InvalidField::new("url", reason))?;
         let transport = McpTransport::Http { url, headers, local_network: row.settings.local_network };
         let config = McpServerConfig { name: row.name.clone(), transport, idle: None, total: None };
         // Even a disabled server may have used these credentials before, so they must be redacted.

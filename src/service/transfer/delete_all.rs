@@ -68,7 +68,7 @@ impl Service {
         self.clear_unsent_state(owner).await?;
         self.forget_imports(owner);
         self.empty_trash(owner).await?;
-        tried.why.map_or(Ok(()), Err)
+        tried.failure.map_or(Ok(()), Err)
     }
 
     /// Clears the state without a chat: the draft and settings of the next chat, uploads, and partial imports.
@@ -89,7 +89,7 @@ impl Service {
 struct FailedDeletions {
     left: HashSet<Uuid>,
     /// The error of the first item.
-    why: Option<ServiceError>,
+    failure: Option<ServiceError>,
 }
 
 impl FailedDeletions {
@@ -111,7 +111,7 @@ impl FailedDeletions {
             Ok(()) => return Ok(()),
             // Another request deleted it in between.
             Err(ServiceError::NotFound) => {}
-            Err(conflict @ ServiceError::Conflict { .. }) => drop(self.why.get_or_insert(conflict)),
+            Err(conflict @ ServiceError::Conflict { .. }) => drop(self.failure.get_or_insert(conflict)),
             Err(error) => return Err(error),
         }
         self.left.insert(id);

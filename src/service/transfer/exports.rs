@@ -71,9 +71,9 @@ impl Service {
         let (mut blobs, mut documents) = (BTreeSet::new(), BTreeSet::new());
         // Blobs stand before the chats in an archive, so the finished turns are listed first: the images of a turn
         // that is added or ends later would be missing.
-        let mut standing = Vec::with_capacity(chats.len());
+        let mut finished_turns = Vec::with_capacity(chats.len());
         for chat in &chats {
-            standing.push(archive::finished_turn_ids(self.db(), owner, *chat).await?);
+            finished_turns.push(archive::finished_turn_ids(self.db(), owner, *chat).await?);
             let (of_blobs, of_documents) = archive::list_attached_ids(self.db(), owner, *chat, &mut unread).await?;
             blobs.extend(of_blobs);
             documents.extend(of_documents);
@@ -97,7 +97,7 @@ impl Service {
                 return Ok(0);
             }
         }
-        for (chat, over) in chats.into_iter().zip(standing) {
+        for (chat, over) in chats.into_iter().zip(finished_turns) {
             if !self.write_chat(owner, chat, &over, &mut out).await? {
                 return Ok(0);
             }
@@ -154,7 +154,7 @@ impl Service {
         // are not in the archive.
         let mut tree = self.plan_chat_tree(owner, id, over).await?;
         tree.damages.note_unreadable(unread);
-        // The chat's row stands before its turns and references two objects that may not be exported.
+        // The chat's row precedes its turns and references two objects that may not be exported.
         chat.last_viewed_turn_id = tree.shown_turn(chat.last_viewed_turn_id);
         // A deleted branch is not exported, although it may still be referenced.
         chat.default_branch_id =

@@ -131,14 +131,14 @@ impl Service {
             return Ok(());
         }
         let bytes = conversation.byte_count();
-        let told = ImportedChat {
+        let entry = ImportedChat {
             id: None,
             title: conversation.title.clone(),
             turns: 0,
             branches: 0,
             outcome: ImportOutcome::LeftOut,
         };
-        if !self.has_new_chat_room(import.owner, bytes, told, report).await? {
+        if !self.has_new_chat_room(import.owner, bytes, entry, report).await? {
             return Ok(());
         }
         let (owner, provider) = (import.owner, format_names::format_provider(format));

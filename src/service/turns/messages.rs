@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn text_is_kept_except_for_nul() {
         let odd = "👩‍👩‍👧 e\u{301} \u{fb01} Å  \n";
-        let checked = |said: &str| check_blocks(text(said)).unwrap().remove(0).content;
+        let checked = |input: &str| check_blocks(text(input)).unwrap().remove(0).content;
         assert_eq!(checked(odd), Content::text(odd));
         assert_eq!(checked("a\0b"), Content::text("a\u{2400}b"));
     }

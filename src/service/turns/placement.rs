@@ -38,8 +38,8 @@ pub struct TurnPlacement {
 }
 
 /// Derives the name of a branch from its first message.
-pub(crate) fn branch_name_after(says: &[Content]) -> String {
-    let words = first_words(&content_text(says), BRANCH_NAME_CHARS);
+pub(crate) fn branch_name_after(contents: &[Content]) -> String {
+    let words = first_words(&content_text(contents), BRANCH_NAME_CHARS);
     if words.is_empty() { "branch".to_owned() } else { words }
 }
 
@@ -88,7 +88,7 @@ impl Service {
         tx: &mut Tx,
         chat: &Chat,
         wanted: &PlacementRequest,
-        says: &[Content],
+        contents: &[Content],
     ) -> Result<TurnPlacement, ServiceError> {
         let owner = chat.owner_id;
         let parent = match wanted.prev_turn_id {
@@ -132,7 +132,7 @@ impl Service {
         self.check_lock_available(&lock, at)?;
         let origin = if lock == source.lock { BranchOrigin::Fork } else { BranchOrigin::ModelSwitch };
         let leaving =
-            BranchFork { id: ids::mint(), source: &source, from: at, origin, lock, name: branch_name_after(says) };
+            BranchFork { id: ids::mint(), source: &source, from: at, origin, lock, name: branch_name_after(contents) };
         let branch = self.continue_or_fork(tx, chat, leaving).await?;
         Ok(TurnPlacement { parent, branch })
     }

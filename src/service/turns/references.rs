@@ -68,12 +68,13 @@ impl Service {
             return Ok(kept);
         }
         // Attachments alone are a valid message.
-        let is_said = |block: &MessageBlock| !matches!(block, MessageBlock::Text { text } if text.trim().is_empty());
-        let said = match kept.contents.is_empty() || edit.content.iter().any(is_said) {
+        let has_content =
+            |block: &MessageBlock| !matches!(block, MessageBlock::Text { text } if text.trim().is_empty());
+        let contents = match kept.contents.is_empty() || edit.content.iter().any(has_content) {
             true => self.resolve_references(owner, messages::check_blocks(edit.content.clone())?, &attached).await?,
             false => UserMessage::default(),
         };
-        Ok(kept.concat(said))
+        Ok(kept.concat(contents))
     }
 
     /// Resolves the references of these blocks. A reference that equals one of the `known` blocks is copied from it.
@@ -167,7 +168,7 @@ impl Service {
                 version.char_count
             );
             ServiceError::Unfit {
-                why: UnfitReason::Content,
+                reason: UnfitReason::Content,
                 code: "out_of_range",
                 field: "content",
                 message,
@@ -217,7 +218,7 @@ impl Service {
     /// of its message are appended, because the reply cannot be understood without them.
     pub async fn turn_markdown(&self, owner: UserId, id: TurnId) -> Result<String, ServiceError> {
         let turn: Turn = self.turn(owner, id).await?;
-        let said = self.markdown(owner, &turn.blocks).await?;
+        let markdown = self.markdown(owner, &turn.blocks).await?;
         let message = match turn.prev_turn_id.filter(|_| turn.role == Role::Assistant) {
             Some(message) => turns::find(self.db(), owner, message).await?.filter(|turn| turn.role == Role::User),
             None => None,
@@ -225,7 +226,7 @@ impl Service {
         let mut named = message.map(|message| message.blocks).unwrap_or_default();
         named.retain(|block| is_reference(&block.content));
         let named = self.markdown(owner, &named).await?;
-        Ok(if named.is_empty() { said } else { format!("{said}\n\n---\n\n{named}") })
+        Ok(if named.is_empty() { markdown } else { format!("{markdown}\n\n---\n\n{named}") })
     }
 
     async fn markdown(&self, owner: UserId, blocks: &[Block]) -> Result<String, ServiceError> {

@@ -47,7 +47,7 @@ pub struct RerunState {
 /// The messages of a path, and the turn beside which the new branch begins.
 struct Plan {
     messages: Vec<TurnId>,
-    beside: TurnId,
+    sibling: TurnId,
 }
 
 impl Service {
@@ -140,12 +140,12 @@ impl Service {
         chat: ChatId,
         new: NewRerun,
     ) -> Result<Created<RerunState>, ServiceError> {
-        let asked = json!({
+        let request = json!({
             "new": "graft", "chat": chat, "from": new.from_turn_id, "leaf": new.leaf_turn_id,
             "provider": new.provider, "model": new.model, "params": new.params,
         });
         let name = new.client_request_id.as_deref();
-        if let Some(made) = self.find_created(owner, name, &asked).await? {
+        if let Some(made) = self.find_created(owner, name, &request).await? {
             return self.earlier_rerun(owner, &made).await;
         }
         chats::find(self.db(), owner, chat).await?.ok_or(ServiceError::NotFound)?;
@@ -156,13 +156,13 @@ impl Service {
         self.check_growth(owner, 0).await?;
         let mut tx = self.db().begin().await?;
         let id: RerunId = ids::mint();
-        if let Some(made) = self.claim_request(&mut tx, owner, name, asked, id).await? {
+        if let Some(made) = self.claim_request(&mut tx, owner, name, request, id).await? {
             tx.rollback().await?;
             return self.earlier_rerun(owner, &made).await;
         }
         let chat = self.lock_chat(&mut tx, owner, chat).await?;
-        let beside = turns::find(self.db(), owner, plan.beside).await?.ok_or(ServiceError::NotFound)?;
-        let source = branches::find(self.db(), owner, beside.branch_id).await?.ok_or(ServiceError::NotFound)?;
+        let sibling = turns::find(self.db(), owner, plan.sibling).await?.ok_or(ServiceError::NotFound)?;
+        let source = branches::find(self.db(), owner, sibling.branch_id).await?.ok_or(ServiceError::NotFound)?;
         self.check_sibling_room(&mut tx, chat.id, new.from_turn_id).await?;
         let wanted = PlacementRequest { provider: Some(new.provider), model: new.model, ..PlacementRequest::default() };
         let lock = self.fork_lock(&source, &wanted)?;
@@ -209,7 +209,7 @@ impl Service {
         leaf: TurnId,
     ) -> Result<Plan, ServiceError> {
         let path = self.lineage_in_chat(owner, chat, "leaf_turn_id", leaf).await?;
-        let (first, asked_first) = match from {
+        let (first, first_message) = match from {
             None => (0, None),
             Some(from) => match path.iter().position(|turn| turn.id == from) {
                 Some(at) => (at + 1, (path[at].role == Role::User).then_some(from)),
@@ -220,7 +220,7 @@ impl Service {
             },
         };
         let behind = path[first..].iter().filter(|turn| turn.role == Role::User).map(|turn| turn.id);
-        let messages: Vec<TurnId> = asked_first.into_iter().chain(behind).collect();
+        let messages: Vec<TurnId> = first_message.into_iter().chain(behind).collect();
         if messages.is_empty() {
             return Err(InvalidField::new("leaf_turn_id", "this path has no messages left to rerun").into());
         }
@@ -228,8 +228,8 @@ impl Service {
             let message = format!("a rerun can have at most {} messages; this path has more", limits::RERUN_MESSAGES);
             return Err(ServiceError::conflict("graft_too_long", message));
         }
-        let beside = path.get(first).map_or(leaf, |turn| turn.id);
-        Ok(Plan { messages, beside })
+        let sibling = path.get(first).map_or(leaf, |turn| turn.id);
+        Ok(Plan { messages, sibling })
     }
 
     async fn rerun_state(&self, owner: UserId, graft: Rerun) -> Result<RerunState, ServiceError> {
@@ -285,9 +285,9 @@ fn step_id(graft: &Rerun, step: RerunStep) -> String {
 
 /// Returns the record of a step, with the branch of its exchange.
 fn advance_to(graft: &Rerun, step: RerunStep, exchange_id: ExchangeId, branch_id: BranchId) -> reruns::RerunAdvance {
-    let asked = match step {
+    let count = match step {
         RerunStep::Ask(n) => u32::try_from(n + 1).unwrap_or(u32::MAX),
         _ => graft.asked,
     };
-    reruns::RerunAdvance { asked, exchange_id, branch_id }
+    reruns::RerunAdvance { asked: count, exchange_id, branch_id }
 }

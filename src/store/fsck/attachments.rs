@@ -17,7 +17,7 @@ sql! {
 
 pub(super) async fn check_turn(db: &Db, turn: &Turn, findings: &mut Vec<FsckFinding>) -> Result<(), StoreError> {
     for block in &turn.blocks {
-        let what = match &block.content {
+        let problem = match &block.content {
             Content::Image { blob, .. } if !bodies::has_blob(db, blob).await? => "the image it shows is not stored",
             Content::Image { blob, .. } if turn.role == Role::User => {
                 let named: i64 = with_pool!(db, |pool| {
@@ -30,19 +30,19 @@ pub(super) async fn check_turn(db: &Db, turn: &Turn, findings: &mut Vec<FsckFind
             }
             Content::Reference { ref_id, .. } | Content::PartialReference { ref_id, .. } => {
                 let Ok(document) = ref_id.parse::<DocumentId>() else { continue };
-                let (there, named): (i64, i64) = with_pool!(db, |pool| {
-                    let there = sqlx::query_scalar(DOCUMENT_IS_THERE).bind(document.uuid()).fetch_one(pool).await?;
+                let (existing, named): (i64, i64) = with_pool!(db, |pool| {
+                    let existing = sqlx::query_scalar(DOCUMENT_IS_THERE).bind(document.uuid()).fetch_one(pool).await?;
                     let named = sqlx::query_scalar(DOCUMENT_IS_NAMED).bind(block.id.uuid()).bind(document.uuid());
-                    (there, named.fetch_one(pool).await?)
+                    (existing, named.fetch_one(pool).await?)
                 });
-                if there == 0 || named > 0 {
+                if existing == 0 || named > 0 {
                     continue;
                 }
                 "its document reference is missing"
             }
             _ => continue,
         };
-        findings.push(finding("R10", "turn_blocks", block.id, what));
+        findings.push(finding("R10", "turn_blocks", block.id, problem));
     }
     Ok(())
 }

@@ -10,9 +10,9 @@ pub(super) fn check_turn(turn: &Turn, findings: &mut Vec<FsckFinding>) {
     let is_over = turn.status.is_terminal();
     for block in &turn.blocks {
         if let Content::ToolUse { status, .. } = &block.content
-            && let Some((invariant, what)) = call_problem(*status, count_results(turn, block), is_over)
+            && let Some((invariant, problem)) = call_problem(*status, count_results(turn, block), is_over)
         {
-            findings.push(finding(invariant, "turn_blocks", block.id, what));
+            findings.push(finding(invariant, "turn_blocks", block.id, problem));
         }
         if open_pause_text(block).is_some() && turn.status != TurnStatus::WaitingSubagents {
             findings.push(finding("I6", "turn_blocks", block.id, "it pauses a turn that is not waiting"));

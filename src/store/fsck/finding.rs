@@ -31,9 +31,9 @@ pub(super) fn finding(
     invariant: &'static str,
     table: &'static str,
     id: impl ToString,
-    what: impl Into<String>,
+    problem: impl Into<String>,
 ) -> FsckFinding {
-    FsckFinding { invariant, table, id: id.to_string(), problem: what.into() }
+    FsckFinding { invariant, table, id: id.to_string(), problem: problem.into() }
 }
 
 /// Returns the readable ids of rows. Unreadable ones are found by [`super::values`].

@@ -93,8 +93,8 @@ fn check_block_order(turn: &Turn, findings: &mut Vec<FsckFinding>) {
             findings.push(finding("I6", "turn_blocks", block.id, "it is open although its turn is finished"));
         }
         if !may_hold(turn.role, &block.content) {
-            let what = format!("a turn of this role has no {} blocks", block.content.block_type());
-            findings.push(finding("I6", "turn_blocks", block.id, what));
+            let problem = format!("a turn of this role has no {} blocks", block.content.block_type());
+            findings.push(finding("I6", "turn_blocks", block.id, problem));
         }
         let text = match &block.content {
             Content::Text { text, .. } => text,
@@ -154,8 +154,8 @@ async fn check_derived_text(db: &Db, turn: &Turn) -> Result<Vec<FsckFinding>, St
     }
     for (block, stored) in turn.blocks.iter().zip(types) {
         if block.content.block_type() != stored {
-            let what = format!("its type is {stored}, but its content is {}", block.content.block_type());
-            findings.push(finding("I6", "turn_blocks", block.id, what));
+            let problem = format!("its type is {stored}, but its content is {}", block.content.block_type());
+            findings.push(finding("I6", "turn_blocks", block.id, problem));
         }
     }
     Ok(findings)
@@ -167,23 +167,24 @@ fn check_replay(turn: &Turn, events: &[(u64, Event)], findings: &mut Vec<FsckFin
         return;
     }
     let mut replayed = turn_before_events(turn);
-    for (seq, why) in fold::fold(&mut replayed, events.iter().map(|(seq, event)| (*seq, event))) {
-        findings.push(finding("R7", "turn_events", turn.id, format!("event {seq} cannot be applied: {why}")));
+    for (seq, reason) in fold::fold(&mut replayed, events.iter().map(|(seq, event)| (*seq, event))) {
+        findings.push(finding("R7", "turn_events", turn.id, format!("event {seq} cannot be applied: {reason}")));
     }
     if replayed.blocks.len() != turn.blocks.len() {
-        let what = format!("its journal yields {} blocks, but {} are stored", replayed.blocks.len(), turn.blocks.len());
-        findings.push(finding("R7", "turns", turn.id, what));
+        let problem =
+            format!("its journal yields {} blocks, but {} are stored", replayed.blocks.len(), turn.blocks.len());
+        findings.push(finding("R7", "turns", turn.id, problem));
     }
     for (block, stored) in replayed.blocks.iter().zip(&turn.blocks) {
         if serde_json::to_string(block).ok() != serde_json::to_string(stored).ok() {
             findings.push(finding("R7", "turn_blocks", stored.id, "it does not match its turn's journal"));
         }
     }
-    let told = |turn: &Turn| (turn.status, turn.usage, turn.error.clone(), turn.provider_used.clone());
+    let state = |turn: &Turn| (turn.status, turn.usage, turn.error.clone(), turn.provider_used.clone());
     let counted = |turn: &Turn| (turn.model_used.clone(), turn.cost, turn.context_tokens);
-    if told(&replayed) != told(turn) || counted(&replayed) != counted(turn) {
-        let what = "its status, usage, cost, error, provider or model does not match its journal";
-        findings.push(finding("R7", "turns", turn.id, what));
+    if state(&replayed) != state(turn) || counted(&replayed) != counted(turn) {
+        let problem = "its status, usage, cost, error, provider or model does not match its journal";
+        findings.push(finding("R7", "turns", turn.id, problem));
     }
 }
 

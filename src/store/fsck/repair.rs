@@ -119,12 +119,12 @@ impl RowRepair<'_> {
             for ((column, reason), value) in columns.iter().zip(&stored.values) {
                 let bytes = value.clone().unwrap_or_default();
                 let outcome = match self.replacement(tx, column, reason, &bytes, &stored, &rebuilt).await? {
-                    Ok((change, what)) => {
+                    Ok((change, description)) => {
                         let entry = self.quarantine_value(tx, column.name, &bytes, reason, &stored).await?;
                         changes.push((*column, change));
-                        Ok(RepairedValue { quarantine_id: entry, change: what })
+                        Ok(RepairedValue { quarantine_id: entry, change: description })
                     }
-                    Err(why) => Err(why.to_owned()),
+                    Err(message) => Err(message.to_owned()),
                 };
                 repairs.push(self.row.repair_of(column, outcome));
             }
@@ -153,7 +153,7 @@ impl RowRepair<'_> {
         let CheckedTable { name, chat, turn, document, .. } = self.row.table;
         let values = self.row.columns.iter().map(|(column, _)| dialect::column_bytes_expr(self.db, column.name));
         // Only existing owners count: a dangling reference has none.
-        let there = |table: &str, of: &str| match of {
+        let exists_expr = |table: &str, of: &str| match of {
             "NULL" => dialect::null_id_expr(self.db).to_owned(),
             of => format!("(SELECT n.id FROM {table} n WHERE n.id = {of})"),
         };
@@ -161,9 +161,10 @@ impl RowRepair<'_> {
             "NULL" => dialect::null_id_expr(self.db).to_owned(),
             of => format!("(SELECT n.owner_id FROM {table} n JOIN users u ON u.id = n.owner_id WHERE n.id = {of})"),
         };
-        let owners = [there("users", self.row.table.owner()), owner_by("chats", chat), owner_by("documents", document)];
+        let owners =
+            [exists_expr("users", self.row.table.owner()), owner_by("chats", chat), owner_by("documents", document)];
         let owner = format!("COALESCE({})", owners.join(", "));
-        let of = [owner, there("chats", chat), there("turns", turn), there("documents", document)];
+        let of = [owner, exists_expr("chats", chat), exists_expr("turns", turn), exists_expr("documents", document)];
         let list = values.chain(of).collect::<Vec<_>>().join(", ");
         let text = format!("SELECT {list} FROM {name} WHERE {}", self.condition(1));
         let count = self.row.columns.len();
@@ -211,7 +212,7 @@ impl RowRepair<'_> {
         if let Some(bounded) = bounded_json(column, bytes).filter(|_| !is_line) {
             return Ok(Ok((ColumnChange::Text(bounded), "reduced nesting; the rest is kept as text".to_owned())));
         }
-        let (change, what) = match column.replacement {
+        let (change, description) = match column.replacement {
             Replacement::Keep | Replacement::Row => {
                 return Ok(Err(
                     "other rows depend on it; restore a backup, or delete the chat or document it belongs \
@@ -246,7 +247,7 @@ impl RowRepair<'_> {
                 (ColumnChange::Delete, "removed".to_owned())
             }
         };
-        Ok(Ok((change, what)))
+        Ok(Ok((change, description)))
     }
 
     async fn update(&self, tx: &mut Tx, changes: &[(&'static CheckedColumn, ColumnChange)]) -> Result<(), StoreError> {

@@ -34,8 +34,8 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<()
     }
     let stray = with_pool!(db, |pool| sqlx::query_as(STRAY).fetch_all(pool).await?);
     let stray = readable_ids::<Uuid>(stray);
-    let what = "it is in the search index but does not exist";
-    findings.extend(stray.into_iter().map(|id| finding("search", "search_entries", id, what)));
+    let problem = "it is in the search index but does not exist";
+    findings.extend(stray.into_iter().map(|id| finding("search", "search_entries", id, problem)));
     for (kind, text, table) in [
         (SearchKind::Chat, CHATS, "chats"),
         (SearchKind::Document, DOCUMENTS, "documents"),
@@ -43,8 +43,8 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<()
     ] {
         let ids = with_pool!(db, |pool| sqlx::query_as(text).fetch_all(pool).await?);
         for id in readable_ids::<Uuid>(ids) {
-            if let Some(Some(what)) = ok_or_log(index_problem(db, kind, id).await, table)? {
-                findings.push(finding("search", table, id, what));
+            if let Some(Some(problem)) = ok_or_log(index_problem(db, kind, id).await, table)? {
+                findings.push(finding("search", table, id, problem));
             }
         }
     }

@@ -50,8 +50,8 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<()
     for row in find_damaged_rows(db).await? {
         let name = row.name();
         for (column, reason) in &row.columns {
-            let what = format!("its {} {UNREADABLE}: {reason}", column.name);
-            findings.push(finding("storage", row.table.name, &name, what));
+            let problem = format!("its {} {UNREADABLE}: {reason}", column.name);
+            findings.push(finding("storage", row.table.name, &name, problem));
         }
     }
     Ok(())

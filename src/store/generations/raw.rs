@@ -148,11 +148,11 @@ async fn append_missing(tx: &mut Tx, mut chunk: RawChunk<'_>) -> Result<(), Stor
             let query = sqlx::query_scalar(STORED).bind(chunk.generation_id.uuid()).bind(to_bigint(chunk.offset));
             query.fetch_one(conn).await?
         });
-        let (here, beyond) = chunk.bytes.split_at(stored.len().min(chunk.bytes.len()));
-        if stored.is_empty() || !stored.starts_with(here) {
+        let (overlap, beyond) = chunk.bytes.split_at(stored.len().min(chunk.bytes.len()));
+        if stored.is_empty() || !stored.starts_with(overlap) {
             return Err(StoreError::NotUnique);
         }
-        chunk = RawChunk { offset: chunk.offset + here.len() as u64, bytes: beyond, ..chunk };
+        chunk = RawChunk { offset: chunk.offset + overlap.len() as u64, bytes: beyond, ..chunk };
     }
     Ok(())
 }
@@ -202,7 +202,7 @@ async fn pack_pieces(db: &Db, generation: GenerationId) -> Result<(), StoreError
     }
     let packed = tasks::spawn_blocking(move || compress(&pieces))
         .await
-        .map_err(|why| inconsistent("generations", "raw_response", generation, why))??;
+        .map_err(|error| inconsistent("generations", "raw_response", generation, error))??;
     let mut tx = db.begin().await?;
     store_packed(&mut tx, generation, packed).await?;
     storage::invalidate_turn_size_of_call(&mut tx, generation.uuid()).await?;
@@ -326,7 +326,7 @@ async fn pieces(db: &Db, generation: Uuid) -> Result<Vec<Vec<u8>>, StoreError> {
 
 pub(crate) fn compress(pieces: &[Vec<u8>]) -> Result<PackedBody, StoreError> {
     let body = pieces.concat();
-    let failed = |why| inconsistent("generations", "raw_response", "a new body", why);
+    let failed = |error| inconsistent("generations", "raw_response", "a new body", error);
     let bytes = zstd::bulk::compress(&body, LEVEL).map_err(failed)?;
     let length = i64::try_from(body.len()).unwrap_or(i64::MAX);
     Ok(PackedBody { bytes, sha256: Sha256::digest(&body).to_vec(), length })
@@ -334,12 +334,12 @@ pub(crate) fn compress(pieces: &[Vec<u8>]) -> Result<PackedBody, StoreError> {
 
 /// Decompresses a body of [`compress`]. `length` is the stored one, which bounds the expansion of a damaged body.
 pub(crate) fn decompress(packed: &[u8], length: i64, id: Uuid) -> Result<Vec<u8>, StoreError> {
-    let failed = |why: String| inconsistent("generations", "raw_response", id, why);
-    let length = usize::try_from(length).map_err(|why| failed(why.to_string()))?;
+    let failed = |error: String| inconsistent("generations", "raw_response", id, error);
+    let length = usize::try_from(length).map_err(|error| failed(error.to_string()))?;
     // The length is allocated up front, so a damaged one must be bounded.
     if length > LENGTH_MAX {
         return Err(failed(format!("its length of {length} bytes is beyond every response")));
     }
-    let body = zstd::bulk::decompress(packed, length).map_err(|why| failed(why.to_string()))?;
+    let body = zstd::bulk::decompress(packed, length).map_err(|error| failed(error.to_string()))?;
     if body.len() == length { Ok(body) } else { Err(failed("the length is not the stored one".into())) }
 }

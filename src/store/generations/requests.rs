@@ -160,7 +160,7 @@ impl RequestManifestRow {
         let Some(own) = self.manifest else { return Ok(Value::Null) };
         let around = (self.manifest_head.unwrap_or_default(), self.manifest_tail.unwrap_or_default());
         let whole = join_delta(own, around, self.base_manifest, COLUMN, id)?;
-        serde_json::from_slice(&whole).map_err(|why| inconsistent(TABLE, COLUMN, id, why))
+        serde_json::from_slice(&whole).map_err(|error| inconsistent(TABLE, COLUMN, id, error))
     }
 }
 
@@ -298,8 +298,8 @@ mod tests {
     fn too_short_base_is_reported_as_inconsistent() {
         for (head, tail) in [(3, 3), (6, 0), (0, 6), (-1, 0), (0, -1)] {
             let read = join_delta(b"x".to_vec(), (head, tail), Some(b"12345".to_vec()), "body", Uuid::nil());
-            let why = read.unwrap_err();
-            assert!(matches!(why, StoreError::Inconsistent { column: "body", .. }), "{why}");
+            let error = read.unwrap_err();
+            assert!(matches!(error, StoreError::Inconsistent { column: "body", .. }), "{error}");
         }
     }
 }

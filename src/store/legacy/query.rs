@@ -34,11 +34,11 @@ fn table_query(table: &LegacyTable, tables: &[LegacyTable], id_text: IdText) -> 
     let column = |field| table.column(field).map(|name| format!("r.{}", quoted(name)));
     let id = |field| column(field).map(|column| id_expr(&column, id_text));
     let mut joins = String::new();
-    let mut ways: Vec<String> = Vec::new();
+    let mut join_conditions: Vec<String> = Vec::new();
     if table.kind == LegacyRowKind::Conversation {
-        ways.extend(id(LegacyField::Id));
+        join_conditions.extend(id(LegacyField::Id));
     } else {
-        ways.extend(id(LegacyField::Conversation));
+        join_conditions.extend(id(LegacyField::Conversation));
         for (kind, field) in [(LegacyRowKind::Turn, LegacyField::Turn), (LegacyRowKind::Message, LegacyField::Message)]
         {
             let other = tables.iter().find(|other| other.kind == kind);
@@ -55,12 +55,12 @@ fn table_query(table: &LegacyTable, tables: &[LegacyTable], id_text: IdText) -> 
                     " LEFT JOIN (SELECT {key} AS i, MIN({to}) AS c FROM {} GROUP BY 1) {name} ON {name}.i = {own}",
                     quoted(&other.name)
                 );
-                ways.push(format!("{name}.c"));
+                join_conditions.push(format!("{name}.c"));
             }
         }
     }
-    ways.push("''".to_owned());
-    let mut text = format!("SELECT COALESCE({}), CAST({} AS BIGINT)", ways.join(", "), table.kind.number());
+    join_conditions.push("''".to_owned());
+    let mut text = format!("SELECT COALESCE({}), CAST({} AS BIGINT)", join_conditions.join(", "), table.kind.number());
     for field in LegacyField::ALL {
         let value = match column(field) {
             None => "CAST(NULL AS TEXT)".to_owned(),

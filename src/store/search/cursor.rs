@@ -52,7 +52,7 @@ impl SearchCursor {
     /// If the text is not an encoded cursor; the field is `cursor`.
     pub fn parse(text: &str) -> Result<Self, InvalidField> {
         let read = || {
-            let [kind, highest, lowest, after, asked] = text.split('.').collect::<Vec<_>>().try_into().ok()?;
+            let [kind, highest, lowest, after, query_hash] = text.split('.').collect::<Vec<_>>().try_into().ok()?;
             let number = |text: &str| i64::from_str_radix(text, 16).ok().filter(|row| *row >= 0);
             let after = match after {
                 "" => None,
@@ -66,7 +66,7 @@ impl SearchCursor {
                 highest: number(highest)?,
                 lowest: if lowest.is_empty() { None } else { Some(number(lowest)?) },
                 after,
-                query_hash: u32::from_str_radix(asked, 16).ok()?,
+                query_hash: u32::from_str_radix(query_hash, 16).ok()?,
             })
         };
         // Only the canonical encoding is accepted.

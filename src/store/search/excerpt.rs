@@ -55,11 +55,11 @@ impl HighlightedText {
         let places = marked_bytes(query, text);
         // Only characters around the marks are counted, because the text may be very long.
         let (from, to) = stretch(text, &places, most);
-        let mut said = String::new();
+        let mut marked = String::new();
         let mut marks: Vec<[usize; 2]> = Vec::new();
         let shift = usize::from(from > 0);
         if from > 0 {
-            said.push('…');
+            marked.push('…');
         }
         let counted = |at: usize| text[from..at].chars().count() + shift;
         for (start, end) in places.into_iter().filter(|(start, end)| *start >= from && *end <= to) {
@@ -69,11 +69,11 @@ impl HighlightedText {
                 _ => marks.push(mark),
             }
         }
-        said.extend(text[from..to].chars().map(|letter| if letter.is_whitespace() { ' ' } else { letter }));
+        marked.extend(text[from..to].chars().map(|letter| if letter.is_whitespace() { ' ' } else { letter }));
         if to < text.len() {
-            said.push('…');
+            marked.push('…');
         }
-        Self { text: said, marks }
+        Self { text: marked, marks }
     }
 }
 
@@ -134,34 +134,35 @@ mod tests {
 
     #[test]
     fn marks_cover_matched_words_in_original_spelling() {
-        let said = excerpt("cafe 你好", "Un\nCafé 你好😀世界");
-        assert_eq!(said, HighlightedText { text: "Un Café 你好😀世界".into(), marks: vec![[3, 7], [8, 10]] });
-        let pieces = said.pieces();
+        let shown = excerpt("cafe 你好", "Un\nCafé 你好😀世界");
+        assert_eq!(shown, HighlightedText { text: "Un Café 你好😀世界".into(), marks: vec![[3, 7], [8, 10]] });
+        let pieces = shown.pieces();
         let marked: Vec<&str> = pieces.iter().filter(|(_, is)| *is).map(|(text, _)| text.as_str()).collect();
         assert_eq!(marked, ["Café", "你好"]);
-        assert_eq!(pieces.iter().map(|(text, _)| text.as_str()).collect::<String>(), said.text);
+        assert_eq!(pieces.iter().map(|(text, _)| text.as_str()).collect::<String>(), shown.text);
     }
 
     #[test]
     fn markdown_signs_are_hidden_unless_they_match() {
         let of = |query: &str, text: &str| HighlightedText::excerpt_of_markdown(&TextQuery::new(query).unwrap(), text);
         let text = "# A **green** tree\n\nSee [leaves](https://example.org/autumn).";
-        let said = of("green leaves", text);
-        assert_eq!(said, HighlightedText { text: "A green tree See leaves.".into(), marks: vec![[2, 7], [17, 23]] });
-        let said = of("autumn", text);
-        assert!(said.text.contains("https://example.org/autumn") && said.marks.len() == 1, "{said:?}");
+        let marked = of("green leaves", text);
+        assert_eq!(marked, HighlightedText { text: "A green tree See leaves.".into(), marks: vec![[2, 7], [17, 23]] });
+        let marked = of("autumn", text);
+        assert!(marked.text.contains("https://example.org/autumn") && marked.marks.len() == 1, "{marked:?}");
         assert_eq!(of("nothing", text).text, "A green tree See leaves.");
     }
 
     #[test]
     fn long_text_is_cut_around_most_matches() {
         let text = format!("tree {} a green tree {}", "x ".repeat(1000), "y ".repeat(1000));
-        let said = excerpt("green tree", &text);
-        assert!(said.text.starts_with('…') && said.text.ends_with('…'), "{said:?}");
-        assert_eq!(said.text.chars().count(), limits::SEARCH_EXCERPT + 2);
-        assert_eq!(said.marks.len(), 2);
-        let letters: Vec<char> = said.text.chars().collect();
-        let words: Vec<String> = said.marks.iter().map(|[start, end]| letters[*start..*end].iter().collect()).collect();
+        let marked = excerpt("green tree", &text);
+        assert!(marked.text.starts_with('…') && marked.text.ends_with('…'), "{marked:?}");
+        assert_eq!(marked.text.chars().count(), limits::SEARCH_EXCERPT + 2);
+        assert_eq!(marked.marks.len(), 2);
+        let letters: Vec<char> = marked.text.chars().collect();
+        let words: Vec<String> =
+            marked.marks.iter().map(|[start, end]| letters[*start..*end].iter().collect()).collect();
         assert_eq!(words, ["green", "tree"]);
     }
 

@@ -108,16 +108,16 @@ pub fn term_keys(chars: &[char], may_go_on: bool) -> Vec<RequiredKey> {
     let goes_on = |run: &[char], end: usize| may_go_on && end == chars.len() && run.len() < limits::SEARCH_WORD_CHARS;
     for_each_part(chars, |part| match part {
         // A word next to a sign is covered by the more selective key of the sign.
-        KeyPart::Word { run, end, is_beside_sign: false } => want_word(&mut want, run, goes_on(run, end)),
+        KeyPart::Word { run, end, is_next_to_sign: false } => want_word(&mut want, run, goes_on(run, end)),
         KeyPart::Word { .. } => {}
         KeyPart::Letters([letter]) => want(format!("w{letter}"), false),
         KeyPart::Letters(run) => run.windows(2).for_each(|pair| want(letter_pair_key(pair), false)),
         KeyPart::Sign { sign, before, after } => {
-            let mut is_told = false;
+            let mut is_covered = false;
             if let Some(run) = before.run {
                 if is_strong(sign) || after.is_some() {
                     want(sign_word_key('p', sign, run), false);
-                    is_told = true;
+                    is_covered = true;
                 } else {
                     want(word_key(run), false);
                 }
@@ -126,16 +126,16 @@ pub fn term_keys(chars: &[char], may_go_on: bool) -> Vec<RequiredKey> {
                 let end = before.end + 1 + run.len();
                 if is_strong(sign) || before.last.is_some() {
                     want(sign_word_key('q', sign, run), goes_on(run, end));
-                    is_told = true;
+                    is_covered = true;
                 } else {
                     want_word(&mut want, run, goes_on(run, end));
                 }
             }
             if let Some((next, None)) = after.filter(|(next, _)| char_class(*next) == CharClass::Sign) {
                 want(sign_pair_key(sign, next), false);
-                is_told = true;
+                is_covered = true;
             }
-            if !is_told {
+            if !is_covered {
                 want(sign_key(sign), false);
             }
         }
@@ -168,7 +168,7 @@ enum KeyPart<'a> {
     Word {
         run: &'a [char],
         end: usize,
-        is_beside_sign: bool,
+        is_next_to_sign: bool,
     },
     Letters(&'a [char]),
     /// A sign with the character after it, and the word that this starts.
@@ -193,7 +193,7 @@ fn for_each_part<'a>(chars: &'a [char], mut give: impl FnMut(KeyPart<'a>)) {
             CharClass::Word => {
                 let run = run_from(at, CharClass::Word);
                 let end = at + run.len();
-                give(KeyPart::Word { run, end, is_beside_sign: (at > 0 && is_sign(at - 1)) || is_sign(end) });
+                give(KeyPart::Word { run, end, is_next_to_sign: (at > 0 && is_sign(at - 1)) || is_sign(end) });
                 at = end;
                 last_word = Some(run);
                 continue;

@@ -76,8 +76,8 @@ mod tests {
             assert_eq!((all.len(), part_count(chars)), (parts, parts), "{chars}");
             let letters: Vec<char> = text.chars().collect();
             for (at, part) in all.iter().enumerate() {
-                let said: Vec<char> = part.chars().collect();
-                assert_eq!(said, letters[part_start(at)..(part_start(at) + most).min(chars)]);
+                let characters: Vec<char> = part.chars().collect();
+                assert_eq!(characters, letters[part_start(at)..(part_start(at) + most).min(chars)]);
             }
         }
     }

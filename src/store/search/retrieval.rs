@@ -107,13 +107,13 @@ pub async fn find_items(
     from: Option<SearchCursor>,
     limit: u32,
 ) -> Result<Result<MatchPage, InvalidField>, StoreError> {
-    let asked = cursor::query_hash(&format!("{query:?} {filter:?} {kinds:?}"));
+    let query_hash = cursor::query_hash(&format!("{query:?} {filter:?} {kinds:?}"));
     let mut at = match from {
-        Some(from) if from.query_hash != asked || !kinds.contains(&from.kind) => {
+        Some(from) if from.query_hash != query_hash || !kinds.contains(&from.kind) => {
             return Ok(Err(InvalidField::new("cursor", "is one of another search")));
         }
         Some(from) => Some(from),
-        None => kinds.first().map(|kind| first_cursor(*kind, asked)),
+        None => kinds.first().map(|kind| first_cursor(*kind, query_hash)),
     };
     let until = Instant::now() + limits::SEARCH_TIME;
     let mut tx = db.snapshot().await?;
@@ -121,24 +121,24 @@ pub async fn find_items(
         in_tx!(&mut tx, |conn| sqlx::query_scalar(UNDONE).bind(keys::RULES_VERSION).fetch_one(conn).await?);
     let mut page = MatchPage { is_whole: true, is_indexed: undone == 0, ..MatchPage::default() };
     let most = limit as usize;
-    while let Some(here) = at.take() {
-        let window = window(&mut tx, owner, (query, filter), here, until).await?;
+    while let Some(cursor_now) = at.take() {
+        let window = window(&mut tx, owner, (query, filter), cursor_now, until).await?;
         page.is_whole &= window.is_whole;
         let mut left: Vec<RankedMatch> = window.found;
-        left.retain(|one| here.after.is_none_or(|after| one.rank < after));
+        left.retain(|one| cursor_now.after.is_none_or(|after| one.rank < after));
         left.sort_unstable_by_key(|one| std::cmp::Reverse(one.rank));
         let room = most - page.hits.len();
         let is_cut = left.len() > room;
         left.truncate(room);
-        page.hits.extend(hits::load_items(&mut tx, owner, query, here.kind, &left).await?);
-        let next_kind = || kinds.iter().skip_while(|kind| **kind != here.kind).nth(1);
+        page.hits.extend(hits::load_items(&mut tx, owner, query, cursor_now.kind, &left).await?);
+        let next_kind = || kinds.iter().skip_while(|kind| **kind != cursor_now.kind).nth(1);
         let next = if is_cut {
-            let after = left.last().map(|one| one.rank).or(here.after);
-            Some(SearchCursor { highest: window.highest, lowest: Some(window.lowest), after, ..here })
+            let after = left.last().map(|one| one.rank).or(cursor_now.after);
+            Some(SearchCursor { highest: window.highest, lowest: Some(window.lowest), after, ..cursor_now })
         } else if window.has_more_below && window.lowest > 0 {
-            Some(SearchCursor { highest: window.lowest - 1, lowest: None, after: None, ..here })
+            Some(SearchCursor { highest: window.lowest - 1, lowest: None, after: None, ..cursor_now })
         } else {
-            next_kind().map(|kind| first_cursor(*kind, asked))
+            next_kind().map(|kind| first_cursor(*kind, query_hash))
         };
         if is_cut || !window.is_whole || page.hits.len() >= most {
             page.next = next;
@@ -149,8 +149,8 @@ pub async fn find_items(
     Ok(Ok(page))
 }
 
-fn first_cursor(kind: SearchKind, asked: u32) -> SearchCursor {
-    SearchCursor { kind, highest: i64::MAX, lowest: None, after: None, query_hash: asked }
+fn first_cursor(kind: SearchKind, query_hash: u32) -> SearchCursor {
+    SearchCursor { kind, highest: i64::MAX, lowest: None, after: None, query_hash }
 }
 
 /// Verifies candidates from a position on until enough match, or all of a known window.
@@ -163,13 +163,14 @@ async fn window(
 ) -> Result<Window, StoreError> {
     let mut wanted = query.keys();
     wanted.extend(filter.keys(at.kind));
-    let asked = IndexQuery::requiring_all(&keys::key_prefix(owner, at.kind), &wanted, at.kind == SearchKind::Turn);
+    let index_query =
+        IndexQuery::requiring_all(&keys::key_prefix(owner, at.kind), &wanted, at.kind == SearchKind::Turn);
     let mut found: HashMap<Uuid, RankedMatch> = HashMap::new();
     let mut window = Window { highest: 0, lowest: 0, found: Vec::new(), has_more_below: false, is_whole: true };
     let mut highest = at.highest;
     let lowest = at.lowest.unwrap_or(0);
     while highest >= lowest {
-        let rows = word_index::find_rows(tx, &asked, (lowest, highest), limits::SEARCH_CANDIDATES).await?;
+        let rows = word_index::find_rows(tx, &index_query, (lowest, highest), limits::SEARCH_CANDIDATES).await?;
         window.highest = window.highest.max(rows.first().copied().unwrap_or(0));
         verify(tx, owner, (query, filter), at.kind, &rows, &mut found).await?;
         let is_end = rows.len() < limits::SEARCH_CANDIDATES as usize;

@@ -68,13 +68,13 @@ impl IndexQuery {
 /// Returns the newest matching rows of this inclusive range; at most `limit`, newest first.
 pub(super) async fn find_rows(
     tx: &mut Tx,
-    asked: &IndexQuery,
+    index_query: &IndexQuery,
     (lowest, highest): (i64, i64),
     limit: u32,
 ) -> Result<Vec<i64>, StoreError> {
     match tx {
         Tx::Sqlite(tx) => {
-            let query = sqlx::query_scalar(FIND_SQLITE).bind(&asked.for_sqlite).bind(lowest).bind(highest);
+            let query = sqlx::query_scalar(FIND_SQLITE).bind(&index_query.for_sqlite).bind(lowest).bind(highest);
             Ok(query.bind(i64::from(limit)).fetch_all(&mut **tx).await?)
         }
         Tx::Postgres(tx) => {
@@ -85,12 +85,12 @@ pub(super) async fn find_rows(
             for entries in [NEWEST, MORE] {
                 let had = i64::try_from(found.len()).unwrap_or(i64::MAX);
                 let is_frequent = entries == NEWEST || (limit - had) * NEWEST <= had * MORE;
-                if to < lowest || had >= limit || !(is_frequent && asked.is_of_turns) {
+                if to < lowest || had >= limit || !(is_frequent && index_query.is_of_turns) {
                     break;
                 }
                 let from = to.saturating_sub(entries * ROWS_PER_ENTRY).max(lowest);
                 // Planned for these words and not prepared, because their frequencies differ too much for one plan.
-                let query = sqlx::query_scalar(NEWEST_FIRST).bind(&asked.for_postgres).bind(from).bind(to);
+                let query = sqlx::query_scalar(NEWEST_FIRST).bind(&index_query.for_postgres).bind(from).bind(to);
                 let rows: Vec<i64> = query.bind(limit - had).persistent(false).fetch_all(&mut **tx).await?;
                 found.extend(rows);
                 to = from - 1;
@@ -98,7 +98,7 @@ pub(super) async fn find_rows(
             let left = limit - i64::try_from(found.len()).unwrap_or(i64::MAX);
             if to >= lowest && left > 0 {
                 sqlx::query(NO_WHOLE_TABLE).execute(&mut **tx).await?;
-                let query = sqlx::query_scalar(FIND_POSTGRES).bind(&asked.for_postgres).bind(lowest).bind(to);
+                let query = sqlx::query_scalar(FIND_POSTGRES).bind(&index_query.for_postgres).bind(lowest).bind(to);
                 let rows: Vec<i64> = query.bind(left).persistent(false).fetch_all(&mut **tx).await?;
                 found.extend(rows);
             }
@@ -108,13 +108,13 @@ pub(super) async fn find_rows(
 }
 
 /// Returns whether a row matches.
-pub(crate) async fn row_matches(db: &Db, asked: &IndexQuery, row: i64) -> Result<bool, StoreError> {
+pub(crate) async fn row_matches(db: &Db, query: &IndexQuery, row: i64) -> Result<bool, StoreError> {
     let found: Option<i64> = match db {
         Db::Sqlite { readers, .. } => {
-            sqlx::query_scalar(HAS_SQLITE).bind(&asked.for_sqlite).bind(row).fetch_optional(readers).await?
+            sqlx::query_scalar(HAS_SQLITE).bind(&query.for_sqlite).bind(row).fetch_optional(readers).await?
         }
         Db::Postgres { readers, .. } => {
-            sqlx::query_scalar(HAS_POSTGRES).bind(&asked.for_postgres).bind(row).fetch_optional(readers).await?
+            sqlx::query_scalar(HAS_POSTGRES).bind(&query.for_postgres).bind(row).fetch_optional(readers).await?
         }
     };
     Ok(found.is_some())

@@ -22,7 +22,7 @@ sql! {
         WHERE c.owner_id = $1 AND t.chat_id = $2 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
         ORDER BY t.ord LIMIT $3";
     /// Conditions on the owner, the chat and the text follow.
-    SAYING = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.deleted_at IS NULL \
+    MATCHING = "SELECT t.id FROM turns t JOIN chats c ON c.id = t.chat_id WHERE t.deleted_at IS NULL \
         AND c.deleted_at IS NULL ";
     /// Every leaf is the head of its branch (`docs/reference/domain.md I4`), so only the branches are counted,
     /// however many turns there are.
@@ -87,7 +87,7 @@ pub async fn turns_containing(
     words: &[String],
 ) -> Result<HashSet<TurnId>, StoreError> {
     let rows: Vec<Uuid> = with_pool!(db, |pool| {
-        let mut query = QueryBuilder::new(SAYING);
+        let mut query = QueryBuilder::new(MATCHING);
         query.push("AND c.owner_id = ").push_bind(owner.uuid()).push(" AND t.chat_id = ").push_bind(chat.uuid());
         for word in words {
             query

@@ -82,10 +82,10 @@ impl<'e> JournalReplay<'e> {
                 // The reader of the event has recorded it.
                 replay.flaws += 1;
             }
-            if let ApplyOutcome::Impossible(why) = fold::apply(&mut replay.folded, *seq, event)
+            if let ApplyOutcome::Impossible(reason) = fold::apply(&mut replay.folded, *seq, event)
                 && !event.is_malformed()
             {
-                refused.push((*seq, event, why));
+                refused.push((*seq, event, reason));
             }
             replay.add_growth(*seq, event);
         }
@@ -97,8 +97,8 @@ impl<'e> JournalReplay<'e> {
         let is_known = |event: &Event| event.block_id().is_some_and(|id| row.blocks.iter().any(|block| block.id == id));
         let refused: Vec<_> =
             refused.into_iter().filter(|(_, event, _)| replay.flaws == 0 || !is_known(event)).collect();
-        for (seq, _, why) in refused.iter().take(NAMED) {
-            replay.note(format!("event {seq} cannot be applied: {why}"));
+        for (seq, _, reason) in refused.iter().take(NAMED) {
+            replay.note(format!("event {seq} cannot be applied: {reason}"));
         }
         replay
     }

@@ -47,17 +47,17 @@ pub async fn calculate(expression: String) -> CallResult {
     }
     let give_up = CancelOnDrop(Arc::default());
     let deadline = Deadline { at: Instant::now() + limits::CALCULATOR_TIME, is_given_up: give_up.0.clone() };
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     // Evaluation runs on its own thread, because the recursion depth depends on the expression.
-    let work = move || drop(tell.send(evaluate(&expression, &deadline)));
+    let work = move || drop(sender.send(evaluate(&expression, &deadline)));
     let begun = std::thread::Builder::new().name("calculator".into()).stack_size(STACK_BYTES).spawn(work);
     if begun.is_err() {
         return text_result(CallOutcome::Unavailable, "The calculator could not start.");
     }
-    match told.await {
+    match receiver.await {
         Ok(Ok(value)) => text_result(CallOutcome::Done, &value),
         Ok(Err(Fault::TooLong)) => text_result(CallOutcome::TimedOut, "The calculation took too long."),
-        Ok(Err(Fault::Wrong(why))) => text_result(CallOutcome::Failed, &why),
+        Ok(Err(Fault::Wrong(reason))) => text_result(CallOutcome::Failed, &reason),
         Err(_) => text_result(CallOutcome::Failed, "The expression could not be calculated."),
     }
 }
@@ -75,7 +75,7 @@ fn evaluate(expression: &str, deadline: &Deadline) -> Result<String, Fault> {
         Ok(result) if result.output_is_empty() => Err(Fault::Wrong("The expression has no value.".into())),
         Ok(result) => Ok(result.get_main_result().to_owned()),
         Err(_) if deadline.should_interrupt() => Err(Fault::TooLong),
-        Err(why) => Err(Fault::Wrong(why)),
+        Err(reason) => Err(Fault::Wrong(reason)),
     }
 }
 

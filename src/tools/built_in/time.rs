@@ -17,19 +17,19 @@ pub fn current_time(offset: Option<&str>) -> CallResult {
     )
 }
 
-fn describe_time(now: DateTime<Utc>, server: FixedOffset, asked: Option<FixedOffset>) -> Value {
+fn describe_time(now: DateTime<Utc>, server: FixedOffset, requested: Option<FixedOffset>) -> Value {
     let at = |offset: FixedOffset| {
         let time = offset.from_utc_datetime(&now.naive_utc());
         json!({"time": time.format("%Y-%m-%dT%H:%M:%S%:z").to_string(), "weekday": time.format("%A").to_string()})
     };
-    let mut told = Map::new();
-    told.insert("utc".into(), json!(now.format("%Y-%m-%dT%H:%M:%SZ").to_string()));
-    told.insert("weekday".into(), json!(now.format("%A").to_string()));
-    told.insert("server".into(), at(server));
-    if let Some(asked) = asked {
-        told.insert("asked".into(), at(asked));
+    let mut description = Map::new();
+    description.insert("utc".into(), json!(now.format("%Y-%m-%dT%H:%M:%SZ").to_string()));
+    description.insert("weekday".into(), json!(now.format("%A").to_string()));
+    description.insert("server".into(), at(server));
+    if let Some(requested) = requested {
+        description.insert("asked".into(), at(requested));
     }
-    Value::Object(told)
+    Value::Object(description)
 }
 
 #[cfg(test)]

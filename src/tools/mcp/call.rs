@@ -26,11 +26,11 @@ use turnleaf_domain::tool::ToolProgress;
 
 /// Starts a call. Dropping the returned handle cancels it.
 pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>) -> RunningCall {
-    let (told, progress) = watch::channel(None);
+    let (progress_sender, progress) = watch::channel(None);
     let stop = CancellationToken::new();
     let (done, outcome) = oneshot::channel();
     let calls = server.calls.clone();
-    let call = McpCall { server, told, stop: stop.clone() };
+    let call = McpCall { server, progress_sender, stop: stop.clone() };
     calls.spawn(call.run(tool, arguments, done));
     let is_wanted = stop.drop_guard();
     let outcome = Box::pin(async move {
@@ -42,7 +42,7 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>) -> 
 
 struct McpCall {
     server: McpServer,
-    told: watch::Sender<Option<ToolProgress>>,
+    progress_sender: watch::Sender<Option<ToolProgress>>,
     stop: CancellationToken,
 }
 
@@ -65,8 +65,8 @@ impl McpCall {
         };
         let connection = match connection {
             Ok(connection) => connection,
-            Err(why) => {
-                let words = format!("the server “{}” is not connected: {why}", self.server.config.name);
+            Err(reason) => {
+                let words = format!("the server “{}” is not connected: {reason}", self.server.config.name);
                 let _ = done.send(text_result(CallOutcome::Unavailable, &words));
                 return;
             }
@@ -80,7 +80,7 @@ impl McpCall {
             let _ = done.send(result_of(late()));
             return;
         };
-        let heard = connection.listener.notifications.subscribe();
+        let notifications = connection.listener.notifications.subscribe();
         let request = CallToolRequest::new(CallToolRequestParams::new(tool).with_arguments(arguments));
         let request = ClientRequest::CallToolRequest(request);
         let sent = connection.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
@@ -94,7 +94,7 @@ impl McpCall {
         let end = tokio::select! {
             // `biased`: an answer that has arrived wins over a cancellation or a timeout in the same poll.
             biased;
-            end = self.answer(&connection, &mut handle, heard) => end,
+            end = self.answer(&connection, &mut handle, notifications) => end,
             () = self.stop.cancelled() => CallEnd::Stopped,
             () = sleep_until(deadline) => late(),
         };
@@ -111,12 +111,12 @@ impl McpCall {
         &self,
         connection: &McpConnection,
         handle: &mut RequestHandle<RoleClient>,
-        mut heard: broadcast::Receiver<ServerNotification>,
+        mut notifications: broadcast::Receiver<ServerNotification>,
     ) -> CallEnd {
         let idle = self.server.config.idle.unwrap_or(TOOL_IDLE);
         let token = handle.progress_token.clone();
         let mut furthest = f64::NEG_INFINITY;
-        let (mut tail, mut told) = (ProgressTail::default(), None::<ToolProgress>);
+        let (mut tail, mut latest) = (ProgressTail::default(), None::<ToolProgress>);
         // Log lines name no call, so they count for this call only if no other call runs.
         let is_alone = || connection.slots.available_permits() + 1 == SERVER_CALLS_AT_ONCE;
         let mut silent_until = Instant::now() + idle;
@@ -128,7 +128,7 @@ impl McpCall {
                     Ok(Err(error)) => self.failure_result(connection, &error).await,
                     Err(_) => self.failure_result(connection, &ServiceError::TransportClosed).await,
                 }),
-                said = heard.recv() => match said {
+                notification = notifications.recv() => match notification {
                     Ok(ServerNotification::Progress(progress)) if progress.token == token => {
                         silent_until = Instant::now() + idle;
                         // Progress notifications are forwarded concurrently and may overtake each other; older ones
@@ -136,14 +136,14 @@ impl McpCall {
                         if progress.done >= furthest {
                             furthest = progress.done;
                             tail.push(&progress.message);
-                            told = Some(progress.progress);
-                            self.report_progress(told.clone(), &tail);
+                            latest = Some(progress.progress);
+                            self.report_progress(latest.clone(), &tail);
                         }
                     }
                     Ok(ServerNotification::Logged(line)) if !line.is_empty() && is_alone() => {
                         silent_until = Instant::now() + idle;
                         tail.push(&line);
-                        self.report_progress(Some(told.clone().unwrap_or_else(|| ToolProgress::from_line(line))), &tail);
+                        self.report_progress(Some(latest.clone().unwrap_or_else(|| ToolProgress::from_line(line))), &tail);
                     }
                     Ok(_) => {}
                     Err(RecvError::Lagged(_)) => silent_until = Instant::now() + idle,
@@ -157,8 +157,8 @@ impl McpCall {
         }
     }
 
-    fn report_progress(&self, told: Option<ToolProgress>, tail: &ProgressTail) {
-        self.told.send_replace(told.map(|told| ToolProgress { tail: tail.lines(), ..told }));
+    fn report_progress(&self, progress: Option<ToolProgress>, tail: &ProgressTail) {
+        self.progress_sender.send_replace(progress.map(|progress| ToolProgress { tail: tail.lines(), ..progress }));
     }
 
     async fn failure_result(&self, connection: &McpConnection, error: &ServiceError) -> CallResult {
@@ -174,22 +174,22 @@ impl McpCall {
         if !error_messages::is_connection_lost(error) {
             return text_result(CallOutcome::Failed, &error_messages::request_error(error, &self.server.secrets));
         }
-        let why = error_messages::request_error(error, &self.server.secrets);
-        self.server.send_command(SupervisorCommand::Lost(connection.number, why.clone()));
+        let reason = error_messages::request_error(error, &self.server.secrets);
+        self.server.send_command(SupervisorCommand::Lost(connection.number, reason.clone()));
         if error_messages::is_unsent(error) {
             return text_result(
                 CallOutcome::Unavailable,
-                &format!("the server “{}” cannot be reached: {why}", self.server.config.name),
+                &format!("the server “{}” cannot be reached: {reason}", self.server.config.name),
             );
         }
         // The exit status of the program arrives a little later than the closed connection.
         let mut over = connection.exit.clone();
         let exit = timeout(3 * self.server.patience.stop, over.wait_for(Option::is_some)).await;
         let exit = exit.ok().and_then(Result::ok).and_then(|exit| exit.clone()).filter(|exit| !exit.is_empty());
-        let why = exit.unwrap_or(why);
+        let reason = exit.unwrap_or(reason);
         text_result(
             CallOutcome::Crashed,
-            &format!("the server disconnected while the tool ran ({why}); what it did until then is unknown"),
+            &format!("the server disconnected while the tool ran ({reason}); what it did until then is unknown"),
         )
     }
 

@@ -27,14 +27,14 @@ fn parse_result(result: ServerResult, secrets: &SecretSet) -> CallResult {
     if content.is_none() && structured.is_none() {
         return unreadable();
     }
-    let fate = if result.get("isError").and_then(Value::as_bool) == Some(true) {
+    let outcome = if result.get("isError").and_then(Value::as_bool) == Some(true) {
         CallOutcome::Failed
     } else {
         CallOutcome::Done
     };
     let mut taken = ContentBudget { secrets, images: 0, bytes: 0 };
     let parts = content.into_iter().flatten().map(|part| taken.part(part)).collect();
-    build_redacted_result(secrets, fate, parts, structured.filter(|value| !value.is_null()).cloned())
+    build_redacted_result(secrets, outcome, parts, structured.filter(|value| !value.is_null()).cloned())
 }
 
 fn unreadable() -> CallResult {
@@ -87,7 +87,7 @@ impl ContentBudget<'_> {
 
     fn bytes(&mut self, data: &str, mime: &str) -> ResultPart {
         let mime = self.line(mime).to_ascii_lowercase();
-        let left_out = |why: &str| ResultPart::Text(format!("(content of type “{mime}” was omitted: {why})"));
+        let left_out = |reason: &str| ResultPart::Text(format!("(content of type “{mime}” was omitted: {reason})"));
         let is_image = mime.starts_with("image/");
         let room = TOOL_BLOB_BYTES - self.bytes;
         let room = if is_image { room.min(TOOL_IMAGE_BYTES) } else { room };
@@ -167,10 +167,10 @@ mod tests {
         let image = json!({ "type": "image", "data": "Zm9v", "mimeType": "image/png" });
         let found = parts(Value::Array(vec![image; TOOL_IMAGES + 1]));
         assert!(matches!(&found[TOOL_IMAGES - 1], ResultPart::Image { .. }));
-        assert!(matches!(&found[TOOL_IMAGES], ResultPart::Text(why) if why.contains("more than 16 images")));
+        assert!(matches!(&found[TOOL_IMAGES], ResultPart::Text(reason) if reason.contains("more than 16 images")));
         let large = "A".repeat(TOOL_IMAGE_BYTES / 3 * 4 + 64);
         let found = parts(json!([{ "type": "image", "data": large, "mimeType": "image/png" }]));
-        assert!(matches!(&found[0], ResultPart::Text(why) if why.contains("too large")));
+        assert!(matches!(&found[0], ResultPart::Text(reason) if reason.contains("too large")));
     }
 
     #[test]
@@ -196,8 +196,8 @@ mod tests {
             "structuredContent": { "ghp_9f8e7d6c5b4a": ["ghp_9f8e7d6c5b4a"] },
         });
         let outcome = parse_result(serde_json::from_value(answer).expect("a result"), &secrets);
-        let told = outcome.result.to_string();
-        assert!(told.contains("you are [removed], an ordinary token") && !told.contains("ghp_9"), "{told}");
+        let text = outcome.result.to_string();
+        assert!(text.contains("you are [removed], an ordinary token") && !text.contains("ghp_9"), "{text}");
     }
 
     #[test]
@@ -217,8 +217,8 @@ mod tests {
         let outcome = parse_result(serde_json::from_value(answer).expect("a result"), &secrets);
         let kept: Vec<&[u8]> = outcome.blobs.iter().map(|blob| blob.bytes.as_ref()).collect();
         assert_eq!(kept, [&b"TOKEN=[removed]\n"[..], b"\xff\xfe\0"]);
-        let told = outcome.result.as_str().expect("a text");
-        assert!(told.contains("was omitted: it contains a credential of its server"), "{told}");
+        let text = outcome.result.as_str().expect("a text");
+        assert!(text.contains("was omitted: it contains a credential of its server"), "{text}");
     }
 
     #[test]
@@ -244,10 +244,10 @@ mod tests {
         ] {
             let outcome = parse_result(serde_json::from_value(answer).expect("a result"), &secrets);
             let blobs = outcome.blobs.iter().map(|blob| String::from_utf8_lossy(&blob.bytes).into_owned());
-            for told in blobs.chain([outcome.result.to_string()]) {
-                let told = strip_ansi_escapes::strip_str(told);
-                let beginning: String = told.chars().take(100).collect();
-                assert!(!told.contains("ghp_9f8e7d6c5b4a"), "{beginning}");
+            for text in blobs.chain([outcome.result.to_string()]) {
+                let text = strip_ansi_escapes::strip_str(text);
+                let beginning: String = text.chars().take(100).collect();
+                assert!(!text.contains("ghp_9f8e7d6c5b4a"), "{beginning}");
             }
         }
     }

@@ -83,8 +83,8 @@ fn transport(error: &DynamicTransportError, secrets: &SecretSet) -> String {
         Some(StreamableHttpError::InsufficientScope(_)) => "the credentials do not grant access (HTTP 403)".into(),
         Some(StreamableHttpError::ResponseBodyTooLarge { .. }) => answer_too_large(),
         // The text has the form “HTTP 302 Found: …”; the rest is the response body and is dropped.
-        Some(StreamableHttpError::UnexpectedServerResponse(said)) if said.starts_with("HTTP ") => {
-            let status = said.split(':').next().unwrap_or_default();
+        Some(StreamableHttpError::UnexpectedServerResponse(response)) if response.starts_with("HTTP ") => {
+            let status = response.split(':').next().unwrap_or_default();
             format!("it responded with {}", sanitizer::clean_line(status, secrets, 60))
         }
         Some(StreamableHttpError::UnexpectedContentType(_)) => "its response is not MCP".into(),

@@ -45,16 +45,17 @@ pub enum ServerNotification {
 }
 
 impl CallProgress {
-    fn new(said: &ProgressNotificationParam, secrets: &SecretSet) -> Self {
-        let total = said.total.map(|total| format!(" of {total}")).unwrap_or_default();
-        let count = format!("{}{total}", said.progress);
-        let message = said.message.as_deref().map(|message| sanitizer::clean_line(message, secrets, LINE_BYTES));
+    fn new(notification: &ProgressNotificationParam, secrets: &SecretSet) -> Self {
+        let total = notification.total.map(|total| format!(" of {total}")).unwrap_or_default();
+        let count = format!("{}{total}", notification.progress);
+        let message =
+            notification.message.as_deref().map(|message| sanitizer::clean_line(message, secrets, LINE_BYTES));
         let message = message.unwrap_or_default();
         let line = if message.is_empty() { count } else { format!("{count} · {message}") };
-        let token = said.progress_token.clone();
-        let percent = said.total.and_then(|total| ToolProgress::percent_of(said.progress, total));
-        let told = ToolProgress { percent, ..ToolProgress::from_line(sanitizer::shorten(line, LINE_BYTES)) };
-        Self { token, done: said.progress, progress: told, message }
+        let token = notification.progress_token.clone();
+        let percent = notification.total.and_then(|total| ToolProgress::percent_of(notification.progress, total));
+        let progress = ToolProgress { percent, ..ToolProgress::from_line(sanitizer::shorten(line, LINE_BYTES)) };
+        Self { token, done: notification.progress, progress, message }
     }
 }
 
@@ -106,8 +107,12 @@ impl ClientHandler for McpListener {
         let _ = self.notifications.send(ServerNotification::Progress(CallProgress::new(&progress, &self.secrets)));
     }
 
-    async fn on_logging_message(&self, said: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
-        let line = match said.data {
+    async fn on_logging_message(
+        &self,
+        notification: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let line = match notification.data {
             Value::String(text) => sanitizer::clean_line(&text, &self.secrets, LINE_BYTES),
             other => sanitizer::clean_line(&other.to_string(), &self.secrets, LINE_BYTES),
         };
@@ -139,25 +144,25 @@ mod tests {
 
     #[test]
     fn progress_is_one_line_with_percent_when_total_is_known() {
-        let said = |progress: f64, total: Option<f64>, message: Option<&str>| {
-            let mut said = ProgressNotificationParam::new(ProgressToken(NumberOrString::Number(1)), progress);
-            said.total = total;
-            said.message = message.map(str::to_owned);
-            CallProgress::new(&said, &SecretSet::default()).progress
+        let progress_of = |progress: f64, total: Option<f64>, message: Option<&str>| {
+            let mut params = ProgressNotificationParam::new(ProgressToken(NumberOrString::Number(1)), progress);
+            params.total = total;
+            params.message = message.map(str::to_owned);
+            CallProgress::new(&params, &SecretSet::default()).progress
         };
         let is = |line: &str, percent: Option<u8>| ToolProgress { percent, ..ToolProgress::from_line(line) };
         assert_eq!(
-            said(3.0, Some(10.0), Some("copying\n\u{1b}[1mfiles\u{1b}[0m\0")),
+            progress_of(3.0, Some(10.0), Some("copying\n\u{1b}[1mfiles\u{1b}[0m\0")),
             is("3 of 10 · copying files", Some(30))
         );
-        assert_eq!(said(0.5, Some(1.0), None), is("0.5 of 1", Some(50)));
-        assert_eq!(said(7.0, None, Some("")), is("7", None));
+        assert_eq!(progress_of(0.5, Some(1.0), None), is("0.5 of 1", Some(50)));
+        assert_eq!(progress_of(7.0, None, Some("")), is("7", None));
         for (done, total, percent) in [(3.0, 2.0, Some(100)), (-1.0, 2.0, Some(0)), (1.0, 0.0, None), (1.0, -2.0, None)]
         {
-            assert_eq!(said(done, Some(total), None).percent, percent, "{done} of {total}");
+            assert_eq!(progress_of(done, Some(total), None).percent, percent, "{done} of {total}");
         }
-        assert_eq!(said(f64::NAN, Some(2.0), None).percent, None);
-        assert!(said(1e300, Some(1e300), Some(&"x".repeat(9999))).line.len() <= LINE_BYTES);
+        assert_eq!(progress_of(f64::NAN, Some(2.0), None).percent, None);
+        assert!(progress_of(1e300, Some(1e300), Some(&"x".repeat(9999))).line.len() <= LINE_BYTES);
     }
     #[test]
     fn last_lines_are_kept_without_repeats() {

@@ -59,7 +59,7 @@ pub async fn list(
             match describe_tool(tool, secrets) {
                 Ok(tool) if names.insert(tool.tool.clone()) => tools.push(tool),
                 Ok(tool) => log.add(&format!("(there is more than one tool `{}`; the first is used)", tool.tool)),
-                Err(why) => log.add(&format!("(a tool is not used: {why})")),
+                Err(reason) => log.add(&format!("(a tool is not used: {reason})")),
             }
         }
         let next = page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty());
@@ -101,8 +101,8 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
     if written.contains("\\u0000") {
         return Err(format!("the parameter schema of `{name}` contains NUL"));
     }
-    check_schema(&schema).map_err(|why| {
-        format!("the parameter schema of `{name}`: {}", sanitizer::clean_line(&why, secrets, TITLE_BYTES))
+    check_schema(&schema).map_err(|error| {
+        format!("the parameter schema of `{name}`: {}", sanitizer::clean_line(&error, secrets, TITLE_BYTES))
     })?;
     let titles = [tool.get("title"), tool.pointer("/annotations/title")];
     let title = titles.map(|title| sanitizer::clean_line(&text(title), secrets, TITLE_BYTES));
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn unusable_tool_is_left_out() {
-        for (tool, why) in [
+        for (tool, reason) in [
             (json!({ "inputSchema": {} }), "is not a valid name"),
             (json!({ "name": "", "inputSchema": {} }), "is not a valid name"),
             (json!({ "name": "a\nb", "inputSchema": {} }), "is not a valid name"),
@@ -158,7 +158,7 @@ mod tests {
             (json!("x"), "is not a valid name"),
         ] {
             let found = describe_tool(&tool, &SecretSet::default());
-            assert!(found.as_ref().is_err_and(|said| said.contains(why)), "{tool}: {found:?}");
+            assert!(found.as_ref().is_err_and(|message| message.contains(reason)), "{tool}: {found:?}");
         }
     }
 }

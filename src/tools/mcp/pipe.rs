@@ -234,10 +234,10 @@ mod tests {
     #[tokio::test]
     async fn subscriber_is_notified_of_answer() {
         let answers = waiting_for(&[1, 2]);
-        let mut told = answers.subscribe(&NumberOrString::Number(1));
-        assert!(told.try_recv().is_err());
+        let mut answered = answers.subscribe(&NumberOrString::Number(1));
+        assert!(answered.try_recv().is_err());
         answers.mark_answered(&NumberOrString::Number(1));
-        assert!(told.await.is_ok());
+        assert!(answered.await.is_ok());
         assert!(answers.subscribe(&NumberOrString::Number(1)).await.is_ok(), "it is over already");
     }
 }

@@ -140,8 +140,8 @@ mod tests {
         let key = "9f8e7d6c5b4a3f2e";
         for padding in [500, 505, STDERR_LINE_BYTES - 8] {
             let log = ServerOutputLog::with_secrets(SecretSet::new([key.into()]));
-            let said = format!("{}{key}{}\nnext\n", "x".repeat(padding), "y".repeat(STDERR_LINE_BYTES));
-            log_stderr(said.as_bytes(), log.clone()).await;
+            let output = format!("{}{key}{}\nnext\n", "x".repeat(padding), "y".repeat(STDERR_LINE_BYTES));
+            log_stderr(output.as_bytes(), log.clone()).await;
             let text = log.text();
             assert!(text.starts_with("xx") && text.ends_with("…\nnext\n") && !text.contains("9f8"), "{text}");
         }

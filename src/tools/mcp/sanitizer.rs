@@ -31,21 +31,21 @@ fn scan_limit(at_most: usize) -> usize {
 /// Returns the sanitized beginning of the text and whether the rest was cut. Credentials are redacted before the
 /// escapes are stripped, because a broken escape swallows a character, and again afterwards, because escapes may
 /// stand within a credential.
-fn clean_start(text: &str, secrets: &SecretSet, at_most: usize, stays: impl Fn(char) -> bool) -> (String, bool) {
+fn clean_start(text: &str, secrets: &SecretSet, at_most: usize, is_kept: impl Fn(char) -> bool) -> (String, bool) {
     let is_cut = text.len() > scan_limit(at_most);
     let redact = |text: String| match is_cut {
         true => String::from_utf8_lossy(&secrets.redact_truncated(text.into())).into_owned(),
         false => secrets.redact_known(text),
     };
     let whole = &text[..text.floor_char_boundary(scan_limit(at_most))];
-    (redact(visible(&redact(whole.to_owned()), stays)), is_cut)
+    (redact(visible(&redact(whole.to_owned()), is_kept)), is_cut)
 }
 
-fn visible(text: &str, stays: impl Fn(char) -> bool) -> String {
+fn visible(text: &str, is_kept: impl Fn(char) -> bool) -> String {
     // Stripping loses tabs, so only text with an escape sequence is stripped.
     let has_escapes = text.contains(['\u{1b}', '\u{9b}']);
     let text = if has_escapes { strip_ansi_escapes::strip_str(text) } else { text.to_owned() };
-    text.chars().filter(|c| !c.is_control() || stays(*c)).collect()
+    text.chars().filter(|c| !c.is_control() || is_kept(*c)).collect()
 }
 
 /// Shortens a text to this many bytes at a character boundary.
@@ -80,9 +80,9 @@ mod tests {
     #[test]
     fn credential_within_escapes_or_at_cut_leaves_no_part() {
         let secrets = SecretSet::new(["9f8e7d6c5b4a3f2e".into()]);
-        for said in ["xx 9f8e7d6c5b4a3f2e", "xx 9f8e7d6c\u{1b}[1m5b4a3f2e"] {
+        for text in ["xx 9f8e7d6c5b4a3f2e", "xx 9f8e7d6c\u{1b}[1m5b4a3f2e"] {
             for at_most in [8, 12, 100] {
-                let found = [clean_text(said, &secrets, at_most), clean_line(said, &secrets, at_most)];
+                let found = [clean_text(text, &secrets, at_most), clean_line(text, &secrets, at_most)];
                 assert!(found.iter().all(|found| found.starts_with("xx ") && !found.contains("9f8")), "{found:?}");
             }
         }
@@ -93,16 +93,16 @@ mod tests {
         let key = format!("{}bcdef", "a".repeat(4000));
         let secrets = SecretSet::new([key.as_str().into()]);
         let started = std::time::Instant::now();
-        let said = r"\u0061".repeat(1 << 20);
-        assert!(clean_line(&said, &secrets, 300).len() <= 300 && clean_text(&said, &secrets, 300).len() <= 300);
+        let text = r"\u0061".repeat(1 << 20);
+        assert!(clean_line(&text, &secrets, 300).len() <= 300 && clean_text(&text, &secrets, 300).len() <= 300);
         assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
         let secrets = SecretSet::new(["9f8e7d6c5b4a3f2e".into()]);
         // The cut may fall anywhere, also within terminal escapes.
         for before in scan_limit(100) - 30..=scan_limit(100) {
             for key in ["9f8e7d6c5b4a3f2e", "9f8e7d6c\u{1b}[1m5b4a3f2e"] {
                 let escapes = "\u{1b}[1m".repeat(before / 4) + &"x".repeat(before % 4);
-                let said = format!("{escapes}{key}{}", " behind".repeat(20));
-                let found = clean_text(&said, &secrets, 100);
+                let text = format!("{escapes}{key}{}", " behind".repeat(20));
+                let found = clean_text(&text, &secrets, 100);
                 assert!(found.len() <= 100 && found.ends_with('…') && !found.contains("9f"), "{before}: {found}");
             }
         }

@@ -284,7 +284,7 @@ impl McpSupervisor {
     }
 
     fn announce(&self) {
-        // Sending fails if nobody is subscribed.
+        // Sending fails without subscribers.
         let _ = self.runtime.changed.send(self.key.clone());
     }
 }

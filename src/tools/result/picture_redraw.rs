@@ -45,11 +45,11 @@ pub async fn redraw_pictures(reader: &dyn FileReader, mut outcome: CallResult) -
         drawing.buffered(limits::TOOL_PICTURES_AT_ONCE).collect().await;
     let of_others = outcome.blobs.iter().filter(|blob| pictures.iter().all(|(sha256, _)| *sha256 != blob.sha256));
     let mut room = limits::TOOL_BLOB_BYTES.saturating_sub(of_others.map(|blob| blob.bytes.len()).sum());
-    let mut drawn = HashMap::new();
+    let mut redrawn = HashMap::new();
     for (sha256, picture) in pictures {
-        drawn.insert(sha256, picture.and_then(|picture| fit_picture(picture, &mut room)));
+        redrawn.insert(sha256, picture.and_then(|picture| fit_picture(picture, &mut room)));
     }
-    replace_pictures(&mut outcome, &drawn);
+    replace_pictures(&mut outcome, &redrawn);
     outcome
 }
 
@@ -58,8 +58,8 @@ async fn redraw_picture(reader: &dyn FileReader, bytes: Bytes) -> Option<Convert
     let kind = reader.sniff("image", &bytes).ok().filter(|kind| kind.is_image())?;
     match reader.read_picture(kind, bytes).await {
         Ok(picture) => Some(picture),
-        Err(why) => {
-            tracing::info!(%why, "an image of a tool was not drawn again and is kept as a file");
+        Err(error) => {
+            tracing::info!(%error, "an image of a tool was not drawn again and is kept as a file");
             None
         }
     }
@@ -82,11 +82,11 @@ fn blob_names(metadata: &Map<String, Value>) -> Vec<String> {
 }
 
 /// Replaces the original images with the re-encoded ones.
-fn replace_pictures(outcome: &mut CallResult, drawn: &HashMap<String, Option<RedrawnPicture>>) {
+fn replace_pictures(outcome: &mut CallResult, redrawn: &HashMap<String, Option<RedrawnPicture>>) {
     let mut blobs: Vec<NewBlob> = Vec::new();
     let mut sizes = HashMap::new();
     for blob in outcome.blobs.drain(..) {
-        let blob = match drawn.get(&blob.sha256) {
+        let blob = match redrawn.get(&blob.sha256) {
             None => blob,
             Some(None) => NewBlob { mime: FILE.to_owned(), ..blob },
             Some(Some(RedrawnPicture { sha256, mime, bytes })) => {
@@ -105,25 +105,27 @@ fn replace_pictures(outcome: &mut CallResult, drawn: &HashMap<String, Option<Red
     };
     let (mut images, mut files, mut unread) = (Vec::new(), Vec::new(), 0_usize);
     for mut image in take("images") {
-        match image.get("blob").and_then(Value::as_str).and_then(|sha256| drawn.get(sha256)) {
+        match image.get("blob").and_then(Value::as_str).and_then(|sha256| redrawn.get(sha256)) {
             Some(None) => {
                 unread += 1;
                 let sha256 = image["blob"].take();
                 let size = sha256.as_str().and_then(|sha256| sizes.get(sha256)).copied();
                 files.push(json!({"blob": sha256, "mime": FILE, "bytes": size.unwrap_or_default()}));
             }
-            Some(Some(drawn)) => {
-                image["blob"] = json!(drawn.sha256);
-                image["mime"] = json!(drawn.mime);
+            Some(Some(picture)) => {
+                image["blob"] = json!(picture.sha256);
+                image["mime"] = json!(picture.mime);
                 images.push(image);
             }
             None => images.push(image),
         }
     }
     for mut file in take("files") {
-        match file.get("blob").and_then(Value::as_str).and_then(|sha256| drawn.get(sha256)) {
+        match file.get("blob").and_then(Value::as_str).and_then(|sha256| redrawn.get(sha256)) {
             Some(None) => file["mime"] = json!(FILE),
-            Some(Some(drawn)) => file = json!({"blob": drawn.sha256, "mime": drawn.mime, "bytes": drawn.bytes.len()}),
+            Some(Some(picture)) => {
+                file = json!({"blob": picture.sha256, "mime": picture.mime, "bytes": picture.bytes.len()})
+            }
             None => {}
         }
         files.push(file);

@@ -16,7 +16,7 @@ fn text(text: &str) -> Vec<ResultPart> {
 
 #[test]
 fn texts_are_cleaned_and_changes_counted() {
-    for (said, stored, metadata) in [
+    for (input, stored, metadata) in [
         ("plain\ttext\r\n", "plain\ttext\r\n", json!({})),
         ("\u{1b}[31mred\u{1b}[0m\tand\nso", "red\tand\nso", json!({"cleaned": {"ansi": 2}})),
         ("a\0b", "a\u{2400}b", json!({"cleaned": {"nul": 1}})),
@@ -24,9 +24,9 @@ fn texts_are_cleaned_and_changes_counted() {
         ("\u{1b}]0;never ended\nnext line", "\nnext line", json!({"cleaned": {"ansi": 1}})),
         ("", "", json!({})),
     ] {
-        let outcome = build(text(said), None);
-        assert_eq!(outcome.result, stored, "{said:?}");
-        assert_eq!(Value::Object(outcome.metadata), metadata, "{said:?}");
+        let outcome = build(text(input), None);
+        assert_eq!(outcome.result, stored, "{input:?}");
+        assert_eq!(Value::Object(outcome.metadata), metadata, "{input:?}");
         assert!(outcome.blobs.is_empty());
     }
 }
@@ -54,14 +54,14 @@ fn names_equal_without_escapes_become_distinct_in_linear_size() {
 #[test]
 fn structured_content_and_equal_text_are_stored_once() {
     let value = json!({"b": [1, 2.5], "a": "x"});
-    for (what, said, expected) in [
+    for (case, input, expected) in [
         ("no text", "", value.clone()),
         ("the same", r#"{"b":[1,2.5],"a":"x"}"#, value.clone()),
         ("the same in another order", "{\n \"a\": \"x\", \"b\": [1, 2.5]}", value.clone()),
         ("words of its own", "Two numbers.", json!("Two numbers.\n\n{\"b\":[1,2.5],\"a\":\"x\"}")),
         ("another value", "{}", json!("{}\n\n{\"b\":[1,2.5],\"a\":\"x\"}")),
     ] {
-        assert_eq!(build(text(said), Some(value.clone())).result, expected, "{what}");
+        assert_eq!(build(text(input), Some(value.clone())).result, expected, "{case}");
     }
 }
 
@@ -102,14 +102,14 @@ fn result_longer_than_page_shows_is_kept_as_blob() {
 
 #[test]
 fn text_repeated_in_structured_content_is_stored_once() {
-    for (said, structured, result) in [
+    for (input, structured, result) in [
         ("Two\nlines\n", json!({"content": "Two\nlines"}), json!("Two\nlines\n")),
         ("42", json!({"result": 42}), json!("42")),
         (r#"{"result":42}"#, json!({"result": 42}), json!({"result": 42})),
         ("Two", json!({"content": "Three"}), json!("Two\n\n{\"content\":\"Three\"}")),
         ("a", json!({"a": "a", "b": 1}), json!("a\n\n{\"a\":\"a\",\"b\":1}")),
     ] {
-        assert_eq!(build(text(said), Some(structured)).result, result, "{said}");
+        assert_eq!(build(text(input), Some(structured)).result, result, "{input}");
     }
 }
 

@@ -35,9 +35,9 @@ fn arguments_are_checked_and_faults_name_their_place() {
         (json!([]), vec!["the arguments: the value is not of type \"object\""]),
         (json!(null), vec!["not of type"]),
     ] {
-        let said = check_arguments(&search_schema(), &arguments).unwrap_err();
+        let message = check_arguments(&search_schema(), &arguments).unwrap_err();
         for word in words {
-            assert!(said.contains(word), "{arguments}: {said}");
+            assert!(message.contains(word), "{arguments}: {message}");
         }
     }
 }
@@ -48,9 +48,9 @@ fn fault_description_is_bounded() {
     let many: serde_json::Map<String, Value> =
         (0..1_000).map(|n| (format!("{n}{}", "y".repeat(1_000)), json!(n))).collect();
     for arguments in [json!({"query": long}), json!({"query": 1, "tags": vec![1; 1_000]}), Value::Object(many)] {
-        let said = check_arguments(&search_schema(), &arguments).unwrap_err();
-        assert!(said.len() < 4_000, "{}", said.len());
-        assert!(!said.contains(&"x".repeat(500)));
+        let message = check_arguments(&search_schema(), &arguments).unwrap_err();
+        assert!(message.len() < 4_000, "{}", message.len());
+        assert!(!message.contains(&"x".repeat(500)));
     }
 }
 
@@ -85,7 +85,7 @@ fn invalid_or_external_schema_is_refused() {
         })
         .chain([("d40".to_owned(), json!({"type": "object"}))])
         .collect();
-    for (what, schema) in [
+    for (case, schema) in [
         ("no schema", json!("x")),
         ("true", json!(true)),
         ("no type", json!({"type": "of tomorrow"})),
@@ -99,9 +99,9 @@ fn invalid_or_external_schema_is_refused() {
         ("no pattern", json!({"properties": {"a": {"pattern": "("}}})),
         ("fanned out", json!({"$defs": fan, "$ref": "#/$defs/d0"})),
     ] {
-        let why = check_schema(&schema).unwrap_err();
-        assert!(why.len() < 1_000, "{what}: {why}");
-        assert!(check_arguments(&schema, &json!({})).is_err(), "{what}");
+        let reason = check_schema(&schema).unwrap_err();
+        assert!(reason.len() < 1_000, "{case}: {reason}");
+        assert!(check_arguments(&schema, &json!({})).is_err(), "{case}");
     }
 }
 
@@ -122,8 +122,8 @@ fn self_referencing_schema_terminates() {
         "required": ["n"],
     });
     assert_eq!(check_arguments(&tree, &json!({"n": 1, "left": {"n": 2, "right": {"n": 3}}})), Ok(()));
-    let said = check_arguments(&tree, &json!({"n": 1, "left": {"n": 2, "right": {}}})).unwrap_err();
-    assert!(said.contains("`/left/right`"), "{said}");
+    let message = check_arguments(&tree, &json!({"n": 1, "left": {"n": 2, "right": {}}})).unwrap_err();
+    assert!(message.contains("`/left/right`"), "{message}");
 }
 
 #[test]

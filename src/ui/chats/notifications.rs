@@ -52,20 +52,20 @@ fn ending_sentence(status: TurnStatus) -> Option<&'static str> {
     }
 }
 
-fn notify(chat: ChatId, title: String, told: ReplyNotification, open: Callback<ChatId>) {
+fn notify(chat: ChatId, title: String, kind: ReplyNotification, open: Callback<ChatId>) {
     if document::is_hidden() {
         spawn_local(async move {
-            if let Ok((tell, _)) = fetch().await {
-                tell(chat, title, told, open);
+            if let Ok((show, _)) = fetch().await {
+                show(chat, title, kind, open);
             }
         });
     }
 }
 
-fn show_notification(chat: ChatId, title: String, told: ReplyNotification, open: Callback<ChatId>) {
+fn show_notification(chat: ChatId, title: String, kind: ReplyNotification, open: Callback<ChatId>) {
     register_click_listener(open);
     spawn_local(async move {
-        let word = match told {
+        let word = match kind {
             ReplyNotification::Waits => Some(messages::notify_waits()),
             // A status that cannot be loaded still belongs to a reply that ended.
             ReplyNotification::Ended => {

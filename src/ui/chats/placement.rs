@@ -8,7 +8,7 @@ use super::Chats;
 use crate::api::chats::place_chat;
 use crate::domain::ChatId;
 use crate::ui::lazy_parts::NotFetched;
-use crate::ui::messages::chats as says;
+use crate::ui::messages::chats as texts;
 use crate::ui::messages::{self, server_messages::problem};
 
 /// The new placement of a chat.
@@ -52,23 +52,23 @@ fn apply_placement(chats: Chats, id: ChatId, title: String, to: ChatPlacement) {
         };
         if let Err(error) = place_chat(id, pinned, archived).await {
             chats.unhide(id);
-            let why = problem(&error);
-            return chats.report_failure(&title.clone(), &why, move || chats.set_placement(id, title.clone(), to));
+            let reason = problem(&error);
+            return chats.report_failure(&title.clone(), &reason, move || chats.set_placement(id, title.clone(), to));
         }
         if to != ChatPlacement::Archived(true) {
             chats.unhide(id);
         }
         chats.forget_older(id);
         chats.refresh();
-        chats.announcer.say(match to {
-            ChatPlacement::Pinned(true) => says::pinned_now(),
-            ChatPlacement::Pinned(false) => says::unpinned_now(),
-            ChatPlacement::Archived(true) => says::archived_can_undo(),
-            ChatPlacement::Archived(false) => says::back_in_list(),
+        chats.announcer.announce(match to {
+            ChatPlacement::Pinned(true) => texts::pinned_now(),
+            ChatPlacement::Pinned(false) => texts::unpinned_now(),
+            ChatPlacement::Archived(true) => texts::archived_can_undo(),
+            ChatPlacement::Archived(false) => texts::back_in_list(),
         });
         if to == ChatPlacement::Archived(true) {
             let back = title.clone();
-            chats.toasts.offer(says::archived(&title), messages::undo(), move || {
+            chats.toasts.offer(texts::archived(&title), messages::undo(), move || {
                 apply_placement(chats, id, back.clone(), ChatPlacement::Archived(false));
             });
         }

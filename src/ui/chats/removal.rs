@@ -38,7 +38,7 @@ impl Chats {
         self.hidden.update(|hidden| hidden.push(id));
         self.track_replies(|watched| watched.mark_seen(id));
         self.last_failure.set(None);
-        self.announcer.say(messages::deleted_can_undo());
+        self.announcer.announce(messages::deleted_can_undo());
         spawn_local(async move {
             match delete_chat(id).await {
                 Ok(()) => {
@@ -47,8 +47,8 @@ impl Chats {
                 }
                 Err(error) => {
                     self.unhide(id);
-                    let why = problem(&error);
-                    self.report_failure(&title.clone(), &why, move || self.delete(id, &title));
+                    let reason = problem(&error);
+                    self.report_failure(&title.clone(), &reason, move || self.delete(id, &title));
                 }
             }
         });
@@ -60,11 +60,11 @@ impl Chats {
                 Ok(()) => {
                     self.unhide(id);
                     self.refresh();
-                    self.announcer.say(messages::restored());
+                    self.announcer.announce(messages::restored());
                 }
                 Err(error) => {
-                    let why = problem(&error);
-                    self.report_failure(&title.clone(), &why, move || self.restore(id, title.clone()));
+                    let reason = problem(&error);
+                    self.report_failure(&title.clone(), &reason, move || self.restore(id, title.clone()));
                 }
             }
         });
@@ -72,15 +72,15 @@ impl Chats {
 
     /// Shows a failed action on a chat above the list, with a retry button; where the list is not on screen, a toast
     /// shows it.
-    pub(super) fn report_failure(self, title: &str, why: &str, again: impl Fn() + Send + Sync + 'static) {
-        let why = messages::chats::not_done(title, why);
-        self.announcer.alert(&why);
-        let failure = RetryableFailure { why, retry: Arc::new(again) };
+    pub(super) fn report_failure(self, title: &str, reason: &str, again: impl Fn() + Send + Sync + 'static) {
+        let reason = messages::chats::not_done(title, reason);
+        self.announcer.alert(&reason);
+        let failure = RetryableFailure { reason, retry: Arc::new(again) };
         self.last_failure.set(Some(failure.clone()));
         request_animation_frame(move || {
             if !document::is_visible(".drawer .failed-deed") {
                 let again = failure.retry.clone();
-                self.toasts.offer(failure.why, messages::retry(), move || {
+                self.toasts.offer(failure.reason, messages::retry(), move || {
                     self.last_failure.set(None);
                     again();
                 });

@@ -118,8 +118,8 @@ pub fn DropTarget() -> impl IntoView {
     });
     live_view(move || {
         is_over.get().then(|| {
-            let what = if edited().is_some() { words::drop_on_edit() } else { words::drop_here() };
-            view! { <DropShade what/> }
+            let label = if edited().is_some() { words::drop_on_edit() } else { words::drop_here() };
+            view! { <DropShade label/> }
         })
     })
 }
@@ -128,7 +128,7 @@ pub fn DropTarget() -> impl IntoView {
 #[component]
 pub fn DropShade(
     /// Describes the effect of dropping the files.
-    what: &'static str,
+    label: &'static str,
 ) -> impl IntoView {
-    view! { <div class="drop-target no-print"><p><Icon name="attach"/>{what}</p></div> }
+    view! { <div class="drop-target no-print"><p><Icon name="attach"/>{label}</p></div> }
 }

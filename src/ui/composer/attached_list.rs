@@ -69,14 +69,14 @@ fn RemoveButton(attaching: MessageAttachments, item: Memo<QueuedAttachment>) -> 
         _ => String::new(),
     };
     // The label is "cancel" for a pending upload and "remove" for a finished one.
-    let is_on_its_way = move || {
+    let is_pending = move || {
         item.with(|item| {
             matches!(item.state, AttachmentState::Waiting | AttachmentState::Sending(_) | AttachmentState::Lost)
         })
     };
     let label = move || {
         let name = item.with(|item| item.name.clone());
-        if is_on_its_way() { texts::cancel(&name) } else { texts::remove(&name) }
+        if is_pending() { texts::cancel(&name) } else { texts::remove(&name) }
     };
     let remove = move |event: leptos::ev::MouseEvent| {
         event.prevent_default();
@@ -91,7 +91,7 @@ fn RemoveButton(attaching: MessageAttachments, item: Memo<QueuedAttachment>) -> 
             name="detach"
             value=key
             aria-label=label
-            title=move || if is_on_its_way() { messages::cancel() } else { texts::remove_attachment() }
+            title=move || if is_pending() { messages::cancel() } else { texts::remove_attachment() }
             on:click=remove
         >
             <Icon name="close"/>
@@ -111,9 +111,9 @@ fn focus_after_removal(form: &'static str) {
 fn item_body(attaching: MessageAttachments, item: Memo<QueuedAttachment>, kind: &AttachmentState) -> AnyView {
     let (name, bytes) = item.with_untracked(|item| (item.name.clone(), item.bytes));
     let status = match kind {
-        AttachmentState::Ready { attachment, standing } => {
+        AttachmentState::Ready { attachment, status: reference_status } => {
             let Attachment { content, card } = attachment.as_ref();
-            let is_gone = *standing == Some(ReferenceStatus::Deleted);
+            let is_gone = *reference_status == Some(ReferenceStatus::Deleted);
             return match picture::picture_part(content, card).filter(|_| !is_gone) {
                 Some(small) => {
                     let title = card.title.clone();
@@ -121,7 +121,7 @@ fn item_body(attaching: MessageAttachments, item: Memo<QueuedAttachment>, kind: 
                         <span class="attached-picture">{draw_static(&[small])}<bdi class="chip-text">{title}</bdi></span>
                     }
                 }
-                None => reference_chip(content, card, *standing),
+                None => reference_chip(content, card, *reference_status),
             };
         }
         AttachmentState::Waiting => view! { <span class="hint">{texts::waiting()}</span> },
@@ -137,10 +137,10 @@ fn item_body(attaching: MessageAttachments, item: Memo<QueuedAttachment>, kind: 
             }
         }
         AttachmentState::Lost => view! { <span class="hint">{texts::lost()}</span> },
-        AttachmentState::Failed { why, encodings, .. } => {
+        AttachmentState::Failed { reason, encodings, .. } => {
             let id = item.with_untracked(|item| item.id);
             let encodings = encodings.iter().map(|encoding| encoding_button(attaching, id, &name, encoding));
-            view! { <span class="problem">{why.clone()}</span>{encodings.collect_view()} }.into_any()
+            view! { <span class="problem">{reason.clone()}</span>{encodings.collect_view()} }.into_any()
         }
     };
     view! {

@@ -29,13 +29,13 @@ pub enum AttachmentState {
     Sending(u64),
     Ready {
         attachment: Box<Attachment>,
-        standing: Option<ReferenceStatus>,
+        status: Option<ReferenceStatus>,
     },
     /// The connection was lost; the upload is retried automatically.
     Lost,
     /// The reason as a sentence.
     Failed {
-        why: String,
+        reason: String,
         can_retry: bool,
         /// The encodings that the text may have, where the server asks for one.
         encodings: Vec<String>,
@@ -83,12 +83,12 @@ impl AttachmentQueue {
     pub fn replace_all(&mut self, attached: Vec<Attachment>, named: &[(usize, ReferenceStatus)]) {
         let (ready, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.items).into_iter().partition(is_ready);
         for (at, attachment) in attached.into_iter().enumerate() {
-            let standing = named.iter().find(|(place, _)| *place == at).map(|(_, standing)| *standing);
+            let status = named.iter().find(|(place, _)| *place == at).map(|(_, status)| *status);
             let known = ready.iter().find(|item| attachment_of(item) == Some(&attachment));
             // An attachment that was there keeps its place on screen.
             let name = attachment.card.title.clone();
             let known = known.filter(|known| self.find(known.id).is_none()).cloned();
-            let state = AttachmentState::Ready { attachment: Box::new(attachment), standing };
+            let state = AttachmentState::Ready { attachment: Box::new(attachment), status };
             match known {
                 Some(known) => self.items.push(QueuedAttachment { state, ..known }),
                 None => drop(self.push(name, 0, state)),
@@ -100,7 +100,7 @@ impl AttachmentQueue {
     /// Queues a file for upload; refuses it at once where the server would not accept it.
     pub fn add(&mut self, name: String, bytes: u64) -> u32 {
         let sum: u64 = self.items.iter().map(|item| item.bytes).sum();
-        let why = if bytes > limits::UPLOAD_BYTES as u64 {
+        let reason = if bytes > limits::UPLOAD_BYTES as u64 {
             Some(words::file_too_large(bytes))
         } else if sum + bytes > limits::TURN_UPLOAD_BYTES as u64 {
             Some(words::files_too_large())
@@ -109,9 +109,11 @@ impl AttachmentQueue {
         } else {
             None
         };
-        match why {
+        match reason {
             // The bytes of a refused file do not count towards the limit.
-            Some(why) => self.push(name, 0, AttachmentState::Failed { why, can_retry: false, encodings: Vec::new() }),
+            Some(reason) => {
+                self.push(name, 0, AttachmentState::Failed { reason, can_retry: false, encodings: Vec::new() })
+            }
             None => self.push(name, bytes, AttachmentState::Waiting),
         }
     }
@@ -122,13 +124,13 @@ impl AttachmentQueue {
             return false;
         }
         let name = attachment.card.title.clone();
-        self.push(name, 0, AttachmentState::Ready { attachment: Box::new(attachment), standing: None });
+        self.push(name, 0, AttachmentState::Ready { attachment: Box::new(attachment), status: None });
         true
     }
 
-    fn has(&self, attachment: &Attachment, beside: Option<u32>) -> bool {
+    fn has(&self, attachment: &Attachment, except: Option<u32>) -> bool {
         let key = attachment.dedup_key();
-        let mut others = self.items.iter().filter(|item| Some(item.id) != beside).filter_map(attachment_of);
+        let mut others = self.items.iter().filter(|item| Some(item.id) != except).filter_map(attachment_of);
         others.any(|other| other.dedup_key() == key)
     }
 
@@ -162,19 +164,19 @@ impl AttachmentQueue {
             if let Some(item) = self.items.iter_mut().find(|item| item.id == id) {
                 item.name.clone_from(&attachment.card.title);
             }
-            self.change(id, AttachmentState::Ready { attachment: Box::new(attachment), standing: None });
+            self.change(id, AttachmentState::Ready { attachment: Box::new(attachment), status: None });
         }
         self.reset_if_done();
     }
 
-    pub fn fail(&mut self, id: u32, why: String, can_retry: bool) {
-        self.change(id, AttachmentState::Failed { why, can_retry, encodings: Vec::new() });
+    pub fn fail(&mut self, id: u32, reason: String, can_retry: bool) {
+        self.change(id, AttachmentState::Failed { reason, can_retry, encodings: Vec::new() });
         self.reset_if_done();
     }
 
     /// Marks a file whose text can be read once a person has chosen one of these encodings.
-    pub fn ask_encoding(&mut self, id: u32, why: String, encodings: Vec<String>) {
-        self.change(id, AttachmentState::Failed { why, can_retry: true, encodings });
+    pub fn ask_encoding(&mut self, id: u32, reason: String, encodings: Vec<String>) {
+        self.change(id, AttachmentState::Failed { reason, can_retry: true, encodings });
         self.reset_if_done();
     }
 
@@ -231,8 +233,8 @@ impl AttachmentQueue {
 
     /// Returns whether leaving the page would lose something: a pending upload, or one that waits for its encoding.
     pub fn is_unfinished(&self) -> bool {
-        let asks = |item: &QueuedAttachment| matches!(&item.state, AttachmentState::Failed { encodings, .. } if !encodings.is_empty());
-        self.items.iter().any(|item| is_pending(item) || asks(item))
+        let asks_encoding = |item: &QueuedAttachment| matches!(&item.state, AttachmentState::Failed { encodings, .. } if !encodings.is_empty());
+        self.items.iter().any(|item| is_pending(item) || asks_encoding(item))
     }
 
     /// Returns whether an item failed and keeps the message from being sent.

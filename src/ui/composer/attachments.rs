@@ -109,16 +109,16 @@ impl MessageAttachments {
         if let Some(id) = id {
             let outgoing = PendingAttachment { source, request: request_id::mint(), encoding: None, uploaded: None };
             self.sources.update_value(|sources| drop(sources.insert(id, outgoing)));
-            self.say_failure(id);
+            self.announce_failure(id);
         }
     }
 
     /// Attaches an existing document.
     pub fn attach(self, attachment: Attachment) {
-        let said = words::attached(&attachment.card.title);
+        let announcement = words::attached(&attachment.card.title);
         if self.queue.try_update(|queue| queue.attach(attachment)) == Some(true) {
             self.store();
-            self.announcer.say(said);
+            self.announcer.announce(announcement);
         }
     }
 
@@ -143,7 +143,7 @@ impl MessageAttachments {
         self.store();
         self.start_uploads();
         if let Some(name) = name {
-            self.announcer.say(words::removed(&name));
+            self.announcer.announce(words::removed(&name));
         }
     }
 
@@ -184,7 +184,7 @@ impl MessageAttachments {
             self.remove(id);
         } else {
             self.selected.set(Some(id));
-            self.announcer.say(words::selected(&name));
+            self.announcer.announce(words::selected(&name));
         }
         true
     }
@@ -230,33 +230,33 @@ impl MessageAttachments {
     }
 
     fn on_attached(self, id: u32, attachment: Attachment) {
-        let said = words::attached(&attachment.card.title);
+        let announcement = words::attached(&attachment.card.title);
         self.forget(id);
         if self.queue.try_update(|queue| queue.complete(id, attachment)).is_some() {
             self.store();
-            self.announcer.say(said);
+            self.announcer.announce(announcement);
             self.start_uploads();
         }
     }
 
-    fn fail(self, id: u32, why: String, can_retry: bool) {
+    fn fail(self, id: u32, reason: String, can_retry: bool) {
         self.transfers.try_update_value(|transfers| transfers.remove(&id));
-        if self.queue.try_update(|queue| queue.fail(id, why, can_retry)).is_some() {
-            self.say_failure(id);
+        if self.queue.try_update(|queue| queue.fail(id, reason, can_retry)).is_some() {
+            self.announce_failure(id);
             self.start_uploads();
         }
     }
 
-    fn say_failure(self, id: u32) {
-        let said = self.queue.with_untracked(|queue| match queue.find(id)? {
+    fn announce_failure(self, id: u32) {
+        let announcement = self.queue.with_untracked(|queue| match queue.find(id)? {
             item if matches!(item.state, AttachmentState::Failed { .. }) => {
-                let AttachmentState::Failed { why, .. } = &item.state else { return None };
-                Some(label_with_value(&item.name, why))
+                let AttachmentState::Failed { reason, .. } = &item.state else { return None };
+                Some(label_with_value(&item.name, reason))
             }
             _ => None,
         });
-        if let Some(said) = said {
-            self.announcer.alert(&said);
+        if let Some(announcement) = announcement {
+            self.announcer.alert(&announcement);
         }
     }
 
@@ -267,7 +267,7 @@ impl MessageAttachments {
             Some(losses) if is_online => set_timeout(move || self.retry_lost(), AGAIN * (1 << losses)),
             // The browser's `online` event triggers the retry.
             Some(_) => {}
-            None => self.say_failure(id),
+            None => self.announce_failure(id),
         }
         self.start_uploads();
     }

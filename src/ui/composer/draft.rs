@@ -93,8 +93,8 @@ impl DraftKeeper {
     }
 
     /// Updates the draft on screen and schedules a save (debounced).
-    pub fn update(self, what: impl FnOnce(&mut DraftView)) {
-        self.current.update_value(what);
+    pub fn update(self, change: impl FnOnce(&mut DraftView)) {
+        self.current.update_value(change);
         self.cancel_timer();
         self.timer.set_value(set_timeout_with_handle(move || self.save(), PAUSE).ok());
     }

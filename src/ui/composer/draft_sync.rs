@@ -29,7 +29,9 @@ impl ComposerState {
                 self.problem.set(problem);
                 self.attaching.replace_all(shown.attachments, &shown.named);
             }
-            None if self.draft.conflicting.get_untracked().is_some() => self.announcer.say(messages::draft_elsewhere()),
+            None if self.draft.conflicting.get_untracked().is_some() => {
+                self.announcer.announce(messages::draft_elsewhere())
+            }
             None => {}
         }
     }

@@ -75,9 +75,9 @@ impl MentionState {
     }
 
     pub fn close(self) {
-        for asked in [self.word, self.command] {
-            if asked.with_untracked(Option::is_some) {
-                asked.set(None);
+        for open_word in [self.word, self.command] {
+            if open_word.with_untracked(Option::is_some) {
+                open_word.set(None);
             }
         }
     }
@@ -101,16 +101,16 @@ impl MentionState {
         self.dismissed.set_value(None);
         self.holds.set_value(true);
         self.active.set(0);
-        let (asked, other) = match sign {
+        let (current, other) = match sign {
             Sign::At => (self.word, self.command),
             Sign::Slash => (self.command, self.word),
         };
-        if other.with_untracked(Option::is_some) || asked.with_untracked(Option::is_none) {
+        if other.with_untracked(Option::is_some) || current.with_untracked(Option::is_none) {
             // The count of the other menu does not apply to this one.
             self.count.set(None);
             other.set(None);
         }
-        asked.set(Some(word.to_owned()));
+        current.set(Some(word.to_owned()));
     }
 
     /// Handles a move of the caret: an open menu follows or closes; none opens.
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn slash_opens_menu_only_where_it_begins_line() {
-        for (text, asked) in [
+        for (text, expected) in [
             ("/", Some((Sign::Slash, ""))),
             ("words\n/mo", Some((Sign::Slash, "mo"))),
             ("、模型", Some((Sign::Slash, "模型"))),
@@ -215,7 +215,7 @@ mod tests {
             ("/usr/bin", None),
             ("words\n", None),
         ] {
-            assert_eq!(trigger_at_end(text), asked, "{text:?}");
+            assert_eq!(trigger_at_end(text), expected, "{text:?}");
         }
     }
 }

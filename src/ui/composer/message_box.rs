@@ -187,12 +187,12 @@ fn handle_key(state: ComposerState, end: Option<PathEndLoader>, event: &Keyboard
     if event.repeat() && key == "Enter" && !event.shift_key() && state.phase.get_untracked() != ComposerPhase::Idle {
         return true;
     }
-    let asked =
+    let action =
         keys::message_box_key_action(pressed, memory, media::is_touch(), current_value(PreferenceSetting::Send));
-    if asked == ComposerKeyAction::Send {
+    if action == ComposerKeyAction::Send {
         state.send();
     }
-    asked == ComposerKeyAction::Send
+    action == ComposerKeyAction::Send
 }
 
 fn is_at_start(state: ComposerState) -> bool {
@@ -240,7 +240,7 @@ fn on_page_key(state: ComposerState, end: Option<PathEndLoader>, event: &Keyboar
     }
     let pressed = event.key();
     let (pressing, memory) = (field_key_press(event, &pressed), state.memory.get_value());
-    let asked = keys::page_key_action(pressing, memory);
+    let action = keys::page_key_action(pressing, memory);
     // An Esc that only ended a composition does not count.
     if pressed == "Escape" && !is_input_method_press(pressing, memory) {
         state.memory.update_value(|memory| memory.escaped = Some(event.time_stamp()));
@@ -252,7 +252,7 @@ fn on_page_key(state: ComposerState, end: Option<PathEndLoader>, event: &Keyboar
             focus::is_in_text_field(),
         )
     };
-    if asked == ComposerKeyAction::Stop || by_command() == Some(KeyCommand::Stop) {
+    if action == ComposerKeyAction::Stop || by_command() == Some(KeyCommand::Stop) {
         event.prevent_default();
         state.stop();
     }

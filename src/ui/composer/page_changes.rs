@@ -19,17 +19,17 @@ use crate::ui::messages::server_messages::problem;
 const TOO_LATE_MS: i64 = 60_000;
 
 impl ComposerState {
-    /// Follows the page. `way_ends` changes when the navigation to a path has ended; `stop_asked` is set by other
+    /// Follows the page. `navigation_ended` changes when the navigation to a path has ended; `stop_requested` is set by other
     /// parts of the page; `draft_elsewhere` is the draft that another tab stored.
     pub(super) fn follow_page(
         self,
-        way_ends: RwSignal<bool>,
-        stop_asked: RwSignal<bool>,
+        navigation_ended: RwSignal<bool>,
+        stop_requested: RwSignal<bool>,
         draft_elsewhere: RwSignal<DraftView>,
     ) {
         effect(move || {
-            if stop_asked.get() {
-                stop_asked.set(false);
+            if stop_requested.get() {
+                stop_requested.set(false);
                 self.stop();
             }
         });
@@ -55,14 +55,16 @@ impl ComposerState {
         );
         self.give_up_waiting();
         on_change(
-            move || (way_ends.get(), self.attaching.queue.with(AttachmentQueue::is_pending)),
+            move || (navigation_ended.get(), self.attaching.queue.with(AttachmentQueue::is_pending)),
             move |_, _| self.send_if_ready(),
         );
         // A problem with the running reply ends with that reply.
         on_change(
             move || self.running.get(),
             move |_, now| {
-                if now.is_none() && self.problem.with_untracked(|said| said.as_deref() == Some(&stop_first())) {
+                if now.is_none()
+                    && self.problem.with_untracked(|shown_problem| shown_problem.as_deref() == Some(&stop_first()))
+                {
                     self.problem.set(None);
                 }
             },
@@ -93,8 +95,12 @@ impl ComposerState {
                 false => {
                     look();
                     since.set_value(None);
-                    self.problem
-                        .update(|said| drop(said.take_if(|said| *said == problem(&ApiError::server_unreachable()))));
+                    self.problem.update(|shown_problem| {
+                        drop(
+                            shown_problem
+                                .take_if(|shown_problem| *shown_problem == problem(&ApiError::server_unreachable())),
+                        )
+                    });
                 }
             },
         );

@@ -45,9 +45,9 @@ impl PasteNotices {
         let chars = text.chars().count();
         if looks_like_key(&text) {
             self.has_key.set(true);
-            self.announcer.say(words::looks_like_key());
+            self.announcer.announce(words::looks_like_key());
         } else if chars > limits::PASTE_CHARS {
-            self.announcer.say(words::paste_offer(chars));
+            self.announcer.announce(words::paste_offer(chars));
         }
         if chars > limits::PASTE_CHARS {
             self.offer.set(Some(text));
@@ -57,11 +57,11 @@ impl PasteNotices {
     /// Pastes rich text: its plain `text` goes into the box at once, so that nothing is sent or left without it.
     /// Markdown with more content replaces it, unless the text was changed meanwhile.
     pub fn on_rich_paste(self, area: NodeRef<html::Textarea>, text: &str, html: String) {
-        let Some(here) = area.get_untracked() else { return };
+        let Some(field) = area.get_untracked() else { return };
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        let before = textarea::text_before_selection(&here);
+        let before = textarea::text_before_selection(&field);
         self.on_paste(&text);
-        textarea::insert(&here, &text);
+        textarea::insert(&field, &text);
         if markdown::is_in_code(&before) {
             return;
         }

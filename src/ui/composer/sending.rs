@@ -58,7 +58,7 @@ impl ComposerState {
                 self.failed.set_value(None);
                 self.request_id.set_value(request_id::mint());
                 self.draft.on_accepted(&sent);
-                self.announcer.say(messages::sent());
+                self.announcer.announce(messages::sent());
                 self.listeners.on_started.run(started);
             }
             Err(error) => {

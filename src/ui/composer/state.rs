@@ -221,11 +221,11 @@ impl ComposerState {
     pub(super) fn show_text(self, text: &str) {
         // An equal text keeps its caret.
         let area = self.area.get_untracked().map(|area| (textarea::value(&area), area));
-        if let Some((there, area)) = area.filter(|(there, _)| there != text) {
-            if there.is_empty() || text.is_empty() {
+        if let Some((current, area)) = area.filter(|(current, _)| current != text) {
+            if current.is_empty() || text.is_empty() {
                 textarea::set_value(&area, text);
             } else {
-                textarea::replace_text(&area, "", &there, text);
+                textarea::replace_text(&area, "", &current, text);
                 // A sign at the end of the text was not typed, so no menu opens.
                 self.mention.close();
             }
@@ -268,10 +268,10 @@ impl ComposerState {
         }
     }
 
-    fn start_waiting(self, what: &'static str) {
+    fn start_waiting(self, announcement: &'static str) {
         self.query_navigation(NavigationQuery::StartWaiting);
         self.sends_when_ready.set(true);
-        self.announcer.say(what);
+        self.announcer.announce(announcement);
     }
 
     /// Returns whether the requested path is not on screen yet.
@@ -280,8 +280,8 @@ impl ComposerState {
     }
 
     /// Queries the path navigation; none where there is no other path.
-    pub(super) fn query_navigation(self, asks: NavigationQuery) -> Option<bool> {
-        self.navigation?.try_run(asks)
+    pub(super) fn query_navigation(self, query: NavigationQuery) -> Option<bool> {
+        self.navigation?.try_run(query)
     }
 
     /// Stops waiting: a person who continues to write no longer wants the message to be sent automatically. False
@@ -291,7 +291,7 @@ impl ComposerState {
         if waited {
             self.sends_when_ready.set(false);
             let is_pending = self.attaching.queue.with_untracked(AttachmentQueue::is_pending);
-            self.announcer.say(if is_pending { of_files::files_not_sent() } else { messages::not_sent() });
+            self.announcer.announce(if is_pending { of_files::files_not_sent() } else { messages::not_sent() });
         }
         waited
     }
@@ -313,7 +313,7 @@ impl ComposerState {
     /// Returns why the message cannot be sent now, as a sentence.
     pub fn refusal(self) -> Option<String> {
         let too_long = || self.draft.text().chars().count() > limits::MESSAGE_CHARS;
-        let why = match self.phase.get_untracked() {
+        let reason = match self.phase.get_untracked() {
             ComposerPhase::Sending | ComposerPhase::Withdrawing => messages::still_sending(),
             // A reply that runs on the current path does not block a message for the path that is being loaded.
             _ if !self.is_navigating() && self.running.get_untracked().is_some() => return Some(stop_first()),
@@ -323,12 +323,12 @@ impl ComposerState {
             _ if too_long() => messages::too_long(),
             _ => return None,
         };
-        Some(why.to_owned())
+        Some(reason.to_owned())
     }
 
     pub(super) fn refuse(self, reason: &str) {
         self.problem.set(Some(reason.to_owned()));
-        self.announcer.say(reason);
+        self.announcer.announce(reason);
         focus::focus_first("#message");
     }
 

@@ -31,7 +31,7 @@ impl ComposerState {
                 return;
             }
             match self.query_navigation(NavigationQuery::MayContinue) {
-                Some(false) => self.announcer.say(messages::not_sent()),
+                Some(false) => self.announcer.announce(messages::not_sent()),
                 _ => self.send(),
             }
         });

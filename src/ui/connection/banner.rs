@@ -77,7 +77,7 @@ pub fn ConnectionBars() -> impl IntoView {
     });
     // Observed, because the page reserves the height that the bars cover.
     let bars = NodeRef::<leptos::html::Div>::new();
-    let told = StoredValue::new(None::<HeightObserver>);
-    effect(move || told.set_value(bars.get().and_then(|bars| css_heights::observe_height(&bars, "--bars"))));
+    let height_observer = StoredValue::new(None::<HeightObserver>);
+    effect(move || height_observer.set_value(bars.get().and_then(|bars| css_heights::observe_height(&bars, "--bars"))));
     view! { <div class="connection-bars" node_ref=bars>{state} {version}</div> }
 }

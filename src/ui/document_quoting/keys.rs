@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn keys_move_through_lines_where_text_has_focus() {
-        for (key, held, asked) in [
+        for (key, held, expected) in [
             ("ArrowDown", "", QuoteKeyAction::MoveLines(1, false)),
             ("ArrowUp", "s", QuoteKeyAction::MoveLines(-1, true)),
             ("End", "s", QuoteKeyAction::MoveLines(isize::MAX, true)),
@@ -45,7 +45,7 @@ mod tests {
             ("ContextMenu", "", QuoteKeyAction::OpenBar),
             ("F10", "s", QuoteKeyAction::OpenBar),
         ] {
-            assert_eq!(pressed(key, held, true), Some(asked), "{key} {held}");
+            assert_eq!(pressed(key, held, true), Some(expected), "{key} {held}");
             assert_eq!(pressed(key, held, false), None, "{key} {held} elsewhere");
         }
         for (key, held) in

@@ -93,7 +93,7 @@ fn every_default_chord_is_allowed_and_unique() {
 #[test]
 fn harmful_chords_are_refused_with_reason() {
     let usual = Keymap::default();
-    for (command, typed, why) in [
+    for (command, typed, reason) in [
         (KeyCommand::Search, "", ChordRejection::Unreadable),
         (KeyCommand::Search, "x", ChordRejection::Bare),
         (KeyCommand::Search, "?", ChordRejection::Bare),
@@ -107,7 +107,7 @@ fn harmful_chords_are_refused_with_reason() {
         (KeyCommand::Edit, "c", ChordRejection::Taken(KeyCommand::Copy)),
         (KeyCommand::Edit, "Ctrl+K", ChordRejection::Taken(KeyCommand::Search)),
     ] {
-        assert_eq!(usual.check(command, typed), Err(why), "{typed}");
+        assert_eq!(usual.check(command, typed), Err(reason), "{typed}");
     }
     assert_eq!(usual.check(KeyCommand::Quote, "Ctrl+K"), Err(ChordRejection::Taken(KeyCommand::Search)));
     assert!(usual.with_chord(KeyCommand::Sidebar, None).check(KeyCommand::Search, "Ctrl+B").is_ok(), "it is free then");

@@ -45,7 +45,7 @@ pub fn option_id(list: &str, at: usize) -> String {
 
 /// The delay before the focused field points into the list: a screen reader that is sent to an option at once never
 /// announces the field, and interprets typed text as its own commands.
-const HEARD: Duration = Duration::from_millis(300);
+const ANNOUNCE_DELAY: Duration = Duration::from_millis(300);
 
 /// The field. It takes the focus when it is rendered, because its dialog exists for it.
 #[component]
@@ -63,7 +63,7 @@ pub fn Combobox(
 ) -> impl IntoView {
     let memory = StoredValue::new(CompositionMemory::default());
     let is_composing = StoredValue::new(false);
-    let is_heard = RwSignal::new(false);
+    let is_announced = RwSignal::new(false);
     let composed = move |event: CompositionEvent| {
         is_composing.set_value(false);
         memory.set_value(CompositionMemory { composition_ended: Some(event.time_stamp()), escaped: None });
@@ -76,13 +76,13 @@ pub fn Combobox(
             return;
         }
         let is_other = pressed.shift || pressed.alt;
-        let asked = combobox_action(&key, pressed.command, is_other, at.get_untracked(), count.get_untracked());
-        if let Some(asked) = asked {
+        let action = combobox_action(&key, pressed.command, is_other, at.get_untracked(), count.get_untracked());
+        if let Some(action) = action {
             event.prevent_default();
-            on_ask.run(asked);
+            on_ask.run(action);
         }
     };
-    take_focus(list, at, is_heard);
+    take_focus(list, at, is_announced);
     let is_any = move || count.get() > 0;
     view! {
         <input
@@ -93,7 +93,7 @@ pub fn Combobox(
             aria-autocomplete="list"
             aria-expanded=move || is_any().to_string()
             aria-controls=list
-            aria-activedescendant=move || (is_heard.get() && is_any()).then(|| option_id(list, at.get()))
+            aria-activedescendant=move || (is_announced.get() && is_any()).then(|| option_id(list, at.get()))
             autocomplete="off"
             autocapitalize="none"
             spellcheck="false"
@@ -112,8 +112,8 @@ pub fn Combobox(
     }
 }
 
-/// Focuses the field, sets `is_heard` after a delay, and keeps the active option in view.
-fn take_focus(list: &'static str, at: Memo<usize>, is_heard: RwSignal<bool>) {
+/// Focuses the field, sets `is_announced` after a delay, and keeps the active option in view.
+fn take_focus(list: &'static str, at: Memo<usize>, is_announced: RwSignal<bool>) {
     let show_chosen = move || {
         let chosen = format!("#{}", option_id(list, at.get_untracked()));
         request_animation_frame(move || scroll::scroll_into_view(&chosen));
@@ -123,7 +123,7 @@ fn take_focus(list: &'static str, at: Memo<usize>, is_heard: RwSignal<bool>) {
         request_animation_frame(move || {
             focus::focus_first(&format!("[role=combobox][aria-controls={list}]"));
             // The dialog may be closed by then.
-            set_timeout(move || _ = is_heard.try_set(true), HEARD);
+            set_timeout(move || _ = is_announced.try_set(true), ANNOUNCE_DELAY);
         });
         show_chosen();
     });
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn arrows_wrap_around_and_other_keys_are_fields() {
-        for (key, command, at, asked) in [
+        for (key, command, at, expected) in [
             ("ArrowDown", false, 0, Some(ComboboxAction::MoveTo(1))),
             ("ArrowDown", false, 2, Some(ComboboxAction::MoveTo(0))),
             ("ArrowUp", false, 0, Some(ComboboxAction::MoveTo(2))),
@@ -147,7 +147,7 @@ mod tests {
             ("ArrowLeft", false, 0, None),
             ("a", false, 0, None),
         ] {
-            assert_eq!(combobox_action(key, command, false, at, 3), asked, "{key} {command} {at}");
+            assert_eq!(combobox_action(key, command, false, at, 3), expected, "{key} {command} {at}");
             assert_eq!(combobox_action(key, command, true, at, 3), None, "{key} with Shift");
             assert_eq!(combobox_action(key, command, false, 0, 0), None, "{key} without rows");
         }

@@ -13,7 +13,7 @@ use crate::ui::messages;
 /// A failure and its retry action. It outlives the page that caused it, so nothing in it may belong to a page.
 #[derive(Clone)]
 pub struct RetryableFailure {
-    pub why: String,
+    pub reason: String,
     pub retry: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -32,7 +32,7 @@ fn close(failing: FailureSignal) {
 #[component]
 pub fn FailurePanel(failing: FailureSignal) -> impl IntoView {
     let panel = live_view(move || {
-        let RetryableFailure { why, retry } = failing.get()?;
+        let RetryableFailure { reason, retry } = failing.get()?;
         let on_retry = move |_| {
             close(failing);
             retry();
@@ -40,7 +40,7 @@ pub fn FailurePanel(failing: FailureSignal) -> impl IntoView {
         Some(view! {
             <div class="refused failed-deed">
                 <Icon name="alert"/>
-                <p dir="auto">{why}</p>
+                <p dir="auto">{reason}</p>
                 <button type="button" class="button" on:click=on_retry>{messages::retry()}</button>
                 <button
                     type="button"

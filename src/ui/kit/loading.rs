@@ -27,7 +27,7 @@ enum LoadingStage {
 #[component]
 pub fn Loading(
     /// Announced after a moment, such as "Loading chat…".
-    what: &'static str,
+    label: &'static str,
     retry: Callback<()>,
     /// Cancels the navigation, where there is a page to return to.
     #[prop(optional_no_strip)]
@@ -41,7 +41,7 @@ pub fn Loading(
             if taking.try_set(then).is_none()
                 && let Some(announcer) = announcer
             {
-                announcer.say(word);
+                announcer.announce(word);
             }
         };
         if let Ok(timer) = set_timeout_with_handle(reached, wait) {
@@ -49,7 +49,7 @@ pub fn Loading(
         }
     };
     effect(move || {
-        after(SOON, LoadingStage::AWhile, what);
+        after(SOON, LoadingStage::AWhile, label);
         after(LONG, LoadingStage::Long, messages::still_loading());
     });
     on_cleanup(move || {
@@ -66,7 +66,7 @@ pub fn Loading(
         let taking = taking.get();
         (taking != LoadingStage::Nothing).then(|| {
             let is_long = taking == LoadingStage::Long;
-            let ways = is_long.then(|| {
+            let buttons = is_long.then(|| {
                 let leave = cancel.map(|cancel| {
                     view! {
                         <button type="button" class="button" on:click=move |_| cancel.run(())>{messages::cancel()}</button>
@@ -79,17 +79,17 @@ pub fn Loading(
                     </div>
                 }
             });
-            loading_outline(if is_long { messages::still_loading() } else { what }, ways)
+            loading_outline(if is_long { messages::still_loading() } else { label }, buttons)
         })
     })
 }
 
 /// The visible part: the label, the buttons, and the skeleton.
-pub fn loading_outline(what: &'static str, ways: Option<AnyView>) -> AnyView {
+pub fn loading_outline(label: &'static str, buttons: Option<AnyView>) -> AnyView {
     view! {
         <div class="loading">
-            <p class="hint">{what}</p>
-            {ways}
+            <p class="hint">{label}</p>
+            {buttons}
             <div class="skeleton" aria-hidden="true">
                 <span class="bone asked"></span>
                 <span class="bone"></span>

@@ -23,7 +23,7 @@ const STAYS_WITH_ACTION: Duration = Duration::from_secs(10);
 type ToastAction = Arc<dyn Fn() + Send + Sync>;
 
 /// The timer of a toast. It pauses while the pointer or the focus is on the toast, and restarts when both are gone,
-/// so that nobody has to hurry.
+/// so that the user need not hurry.
 #[derive(Default)]
 struct ToastTimer {
     held_by: u8,
@@ -50,7 +50,7 @@ pub struct ToastHandle {
 
 impl ToastHandle {
     /// Replaces the text.
-    pub fn say(&self, text: String) {
+    pub fn set_text(&self, text: String) {
         self.text.set(text);
     }
 }
@@ -74,7 +74,7 @@ pub fn provide_toasts() -> Toasts {
 
 impl Toasts {
     /// Shows a toast.
-    pub fn say(self, text: impl Into<String>) {
+    pub fn show(self, text: impl Into<String>) {
         let _ = self.push(text.into(), None);
     }
 
@@ -164,9 +164,9 @@ impl Toasts {
     }
 
     fn start_clock(self, toast: &Toast) {
-        let stays = if toast.action.is_some() { STAYS_WITH_ACTION } else { STAYS };
+        let duration = if toast.action.is_some() { STAYS_WITH_ACTION } else { STAYS };
         let number = toast.number;
-        let timer = set_timeout_with_handle(move || self.remove(number), stays).ok();
+        let timer = set_timeout_with_handle(move || self.remove(number), duration).ok();
         toast.clock.update_value(|clock| {
             if let Some(old) = std::mem::replace(&mut clock.timer, timer) {
                 old.clear();

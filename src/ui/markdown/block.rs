@@ -50,7 +50,7 @@ pub fn draw_blocks(
     mut cites: &[InlineCitation],
     enrich: &dyn MarkupEnricher,
 ) -> Vec<DrawnBlock> {
-    let mut drawn = Vec::new();
+    let mut parts = Vec::new();
     let mut left = budget;
     let mut depth = 0_usize;
     let mut start = 0;
@@ -85,20 +85,20 @@ pub fn draw_blocks(
             Err(DrawRefusal::TooLarge) => {
                 let none = DrawBudget { nodes: 0, cells: 0 };
                 let part = draw::draw_plain(&text[start..], Some(messages::too_large()));
-                drawn.push(DrawnBlock {
+                parts.push(DrawnBlock {
                     part,
                     range: start..text.len(),
                     after: none,
                     closing: BlockClosing::AtNextBlock,
                 });
-                return drawn;
+                return parts;
             }
         };
         events.clear();
         reached = end;
-        drawn.push(DrawnBlock { part, range: start..end, after: left, closing });
+        parts.push(DrawnBlock { part, range: start..end, after: left, closing });
     }
-    drawn
+    parts
 }
 
 /// Renders the rest of a message that has used up its budget.

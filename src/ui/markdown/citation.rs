@@ -7,7 +7,7 @@ use crate::domain::{BlockId, TurnId};
 /// One mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlineCitation {
-    /// The byte offset in the text that it stands before.
+    /// The byte offset in the text before which it is shown.
     pub at: usize,
     /// The number of the source, from 1.
     pub number: usize,
@@ -21,7 +21,7 @@ pub fn source_id(turn: TurnId, number: usize) -> String {
 }
 
 impl InlineCitation {
-    /// Returns the marks of one block's text, in order. A mark beyond the text stands at its end.
+    /// Returns the marks of one block's text, in order. A mark beyond the text is placed at its end.
     pub fn marks_in_block(sources: &ReplySources, turn: TurnId, block: BlockId, text: &str) -> Vec<Self> {
         let mut marks: Vec<(usize, usize)> = sources
             .marks

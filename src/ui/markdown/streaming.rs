@@ -135,18 +135,18 @@ impl StreamingMarkdown {
         self.settled = complete;
         let lines = &self.text[self.stable..complete];
         self.work += lines.len() as u64;
-        let mut drawn = block::draw_blocks(lines, self.budget, &[], &PlainEnricher);
-        let open = drawn.pop_if(|last| !is_closed(last, lines));
-        let Some(reached) = open.as_ref().map(|open| open.range.start).or(drawn.last().map(|last| last.range.end))
+        let mut parts = block::draw_blocks(lines, self.budget, &[], &PlainEnricher);
+        let open = parts.pop_if(|last| !is_closed(last, lines));
+        let Some(reached) = open.as_ref().map(|open| open.range.start).or(parts.last().map(|last| last.range.end))
         else {
             return Vec::new();
         };
-        if let Some(last) = drawn.last() {
+        if let Some(last) = parts.last() {
             self.budget = last.after;
             self.stable += reached;
             self.stable += empty_lines(&self.text[self.stable..complete]);
         }
-        drawn.into_iter().map(|block| block.part).collect()
+        parts.into_iter().map(|block| block.part).collect()
     }
 
     /// Replaces all parts from `from` on by `fresh`, and returns which of them have changed.

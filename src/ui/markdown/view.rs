@@ -35,26 +35,27 @@ pub fn MarkdownText(
     if !is_fresh {
         parts.with_untracked(|parts| update_shown(&mut first, parts, parts.len()));
     }
-    let standing = StoredValue::new(first);
-    let count = RwSignal::new(standing.with_value(Vec::len));
+    let shown_parts = StoredValue::new(first);
+    let count = RwSignal::new(shown_parts.with_value(Vec::len));
     let again = ArcTrigger::new();
     let wait = StoredValue::new(None::<scroll::FollowPause>);
-    let is_asked = StoredValue::new(false);
+    let is_requested = StoredValue::new(false);
     effect(move || {
         again.track();
         parts.track();
         // The next frame continues and includes the changes made in between.
-        if is_asked.get_value() && !document::is_hidden() {
+        if is_requested.get_value() && !document::is_hidden() {
             return;
         }
         let is_whole = parts.with(|wanted| {
-            let known = standing.with_value(|standing| standing.iter().map(|(known, _)| *known).collect::<Vec<_>>());
+            let known =
+                shown_parts.with_value(|shown_parts| shown_parts.iter().map(|(known, _)| *known).collect::<Vec<_>>());
             let until =
                 if document::is_hidden() { wanted.len() } else { incremental_render::next_frame_parts(&known, wanted) };
-            standing.update_value(|standing| update_shown(standing, wanted, until));
+            shown_parts.update_value(|shown_parts| update_shown(shown_parts, wanted, until));
             until == wanted.len()
         });
-        let now = standing.with_value(Vec::len);
+        let now = shown_parts.with_value(Vec::len);
         if now != count.get_untracked() {
             count.set(now);
         }
@@ -63,20 +64,20 @@ pub fn MarkdownText(
         } else {
             wait.update_value(|wait| *wait = wait.take().or_else(scroll::pause_following));
             let again = again.clone();
-            is_asked.set_value(true);
+            is_requested.set_value(true);
             request_animation_frame(move || {
-                let _ = is_asked.try_set_value(false);
+                let _ = is_requested.try_set_value(false);
                 again.notify();
             });
         }
     });
     let group = move |group: usize| {
         let before = group * GROUP_SIZE;
-        let here = Memo::new(move |_| count.get().saturating_sub(before).min(GROUP_SIZE));
+        let in_group = Memo::new(move |_| count.get().saturating_sub(before).min(GROUP_SIZE));
         let numbered = move || {
-            let here = here.get();
-            standing.with_value(|standing| {
-                let parts = standing.iter().skip(before).take(here);
+            let in_group = in_group.get();
+            shown_parts.with_value(|shown_parts| {
+                let parts = shown_parts.iter().skip(before).take(in_group);
                 parts.map(|(_, part)| part.clone()).enumerate().collect::<Vec<_>>()
             })
         };
@@ -90,19 +91,19 @@ pub fn MarkdownText(
 }
 
 /// Updates the shown parts with the first `until` of the wanted ones; at the end, surplus parts are removed.
-fn update_shown(standing: &mut ShownParts, wanted: &[MarkupPart], until: usize) {
+fn update_shown(shown_parts: &mut ShownParts, wanted: &[MarkupPart], until: usize) {
     for (at, part) in wanted.iter().enumerate().take(until) {
-        match standing.get_mut(at) {
+        match shown_parts.get_mut(at) {
             Some((known, _)) if *known == part.fingerprint() => {}
             Some((known, shown)) => {
                 *known = part.fingerprint();
                 shown.set(part.clone());
             }
-            None => standing.push((part.fingerprint(), ArcRwSignal::new(part.clone()))),
+            None => shown_parts.push((part.fingerprint(), ArcRwSignal::new(part.clone()))),
         }
     }
     if until == wanted.len() {
-        standing.truncate(until);
+        shown_parts.truncate(until);
     }
 }
 

@@ -40,21 +40,21 @@ define_messages! {
 }
 
 /// The text of a chip behind the title of a document or of lines of one.
-pub fn chip_label(card: &AttachmentCard, standing: Option<ReferenceStatus>) -> String {
+pub fn chip_label(card: &AttachmentCard, status: Option<ReferenceStatus>) -> String {
     let lines = card.lines.map(|of| format!(" · {}", line_range(of))).unwrap_or_default();
     let tokens = if card.tokens == 0 { String::new() } else { format!(" · {}", tokens(card.tokens)) };
-    let standing = match standing {
+    let status = match status {
         Some(ReferenceStatus::Older) => localized_word(" · older version", " · 旧版本"),
         Some(ReferenceStatus::Deleted) => localized_word(" · deleted", " · 已删除"),
         None => "",
     };
-    format!("{lines}{tokens}{standing}")
+    format!("{lines}{tokens}{status}")
 }
 
 /// Turns a message of the server, which begins in lower case, into a sentence.
-pub fn as_sentence(why: &str) -> String {
-    let (first, rest) = why.split_at(why.chars().next().map_or(0, char::len_utf8));
-    let stop = match why.chars().next_back() {
+pub fn as_sentence(reason: &str) -> String {
+    let (first, rest) = reason.split_at(reason.chars().next().map_or(0, char::len_utf8));
+    let stop = match reason.chars().next_back() {
         Some('.' | '?' | '!' | '。' | '？' | '！') => "",
         // The server's text has already been localized.
         Some(last) if !last.is_ascii() => localized_word(".", "。"),

@@ -50,8 +50,8 @@ pub fn heading(heading: ChatListHeading) -> String {
 }
 
 /// A failed action on a chat, with the reason.
-pub fn not_done(title: &str, why: &str) -> String {
-    message!("“{title}”: {why}", "“{title}”：{why}")
+pub fn not_done(title: &str, reason: &str) -> String {
+    message!("“{title}”: {reason}", "“{title}”：{reason}")
 }
 
 /// The toast after archiving a chat.

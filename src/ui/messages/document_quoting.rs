@@ -26,8 +26,8 @@ pub fn selected(first: u64, last: u64, chat: &str) -> String {
 }
 
 /// The reason why a quote failed; without one the server was not reached.
-pub fn refused(why: Option<&str>) -> String {
-    why.map_or_else(|| not_reached().to_owned(), localize_field_error)
+pub fn refused(reason: Option<&str>) -> String {
+    reason.map_or_else(|| not_reached().to_owned(), localize_field_error)
 }
 
 /// The selected line range, at the start of a sentence: "Lines 3–9".

@@ -142,8 +142,8 @@ const TOOLS: &[MessagePattern] = &[
     ),
     ("Search in your chats", "在你的对话中搜索"),
     (
-        "Looks for words in the user's other chats and gives where they stand: places that have every word, the best of the newest first.",
-        "在你的其他对话中查找词语并给出所在位置：包含所有词语的地方，较新的优先。",
+        "Searches the user's other chats and returns the messages that contain all of the words, with excerpts. The newest messages are searched first.",
+        "在你的其他对话中搜索，返回包含所有词语的消息及摘录。先搜索较新的消息。",
     ),
 ];
 

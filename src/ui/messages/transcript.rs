@@ -77,7 +77,7 @@ define_messages! {
     replace_key: "Replace API key", "更换 API 密钥";
     test_provider: "Test connection", "测试连接";
     code: "Error code", "错误代码";
-    provider_said: "Provider response", "服务商返回的信息";
+    provider_response: "Provider response", "服务商返回的信息";
     requested_model: "Model", "模型";
     turn: "Message ID", "消息 ID";
     image: "Image", "图片";
@@ -116,9 +116,9 @@ pub fn copied_from(title: &str) -> String {
 
 /// The number of turns that follow a version.
 pub fn continues_with(turns: u64) -> Option<String> {
-    let said =
+    let sentence =
         || plural_message!(turns; "followed by 1 message", "followed by {turns} messages"; "其后有 {turns} 条消息");
-    (turns > 0).then(said)
+    (turns > 0).then(sentence)
 }
 
 /// The ending of a reply, for its heading; none for a complete one.
@@ -197,19 +197,19 @@ pub fn attempt(number: u32, of: u32) -> String {
 }
 
 /// The waiting time that a provider requested before its reply was given up, in whole seconds.
-pub fn asked_to_wait(wait: u64) -> String {
+pub fn wait_requested(wait: u64) -> String {
     let wait = seconds(wait);
     message!("The provider asked you to wait {wait}.", "服务商要求等待 {wait}。")
 }
 
 /// The label of the link to a reply that runs on another path of the chat.
-pub fn go_to_reply(what: &str) -> String {
-    message!("Show the reply to {what}", "显示对“{what}”的回复")
+pub fn go_to_reply(name: &str) -> String {
+    message!("Show the reply to {name}", "显示对“{name}”的回复")
 }
 
 /// The label of the button that stops such a reply.
-pub fn stop_other(what: &str) -> String {
-    message!("Stop the reply to {what}", "停止对“{what}”的回复")
+pub fn stop_other(name: &str) -> String {
+    message!("Stop the reply to {name}", "停止对“{name}”的回复")
 }
 
 /// The label of the link to another version.

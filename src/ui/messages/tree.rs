@@ -81,8 +81,8 @@ pub fn row(row: &TreeRow) -> String {
     if let Some(count) = row.folded {
         return messages(count);
     }
-    let (who, words) = (role(row.role), if row.words.is_empty() { no_text() } else { &row.words });
-    let mut seen = vec![message!("{who}: {words}", "{who}：{words}")];
+    let (author, words) = (role(row.role), if row.words.is_empty() { no_text() } else { &row.words });
+    let mut seen = vec![message!("{author}: {words}", "{author}：{words}")];
     seen.extend(row.version.map(version));
     seen.extend(mark(row.mark).map(|(sign, word)| format!("{sign} {word}")));
     seen.extend(row.model.clone());

@@ -9,7 +9,7 @@ define_messages! {
     other_models: "Retry with another model", "换个模型回复";
     quote: "Quote", "引用";
     quote_in_message: "Quote in your message", "引用到你的消息";
-    what_is_big: "Show context usage", "查看上下文占用";
+    context_usage: "Show context usage", "查看上下文占用";
     quoted: "Quoted in your message.", "已引用到你的消息。";
 }
 

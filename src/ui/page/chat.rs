@@ -68,15 +68,15 @@ pub fn fetch_chat() -> Result<fn() -> AnyView, NotFetched> {
 
 fn draw_page() -> AnyView {
     let params = use_params_map();
-    let asked = address_target();
+    let target = address_target();
     let chat_id = Memo::new(move |_| params.with(|params| params.get("chat")?.parse::<ChatId>().ok()));
-    let (on_its_way, shown) = (use_context::<Chats>().map(|chats| chats.loading), StoredValue::new(None::<ChatId>));
+    let (pending_chat, shown) = (use_context::<Chats>().map(|chats| chats.loading), StoredValue::new(None::<ChatId>));
     // Another version of a turn on the same page is not a new page: `follow_address` shows it.
     let page_resource = Resource::<_, JsonEncoding>::new_with_options(
         move || chat_id.get(),
         move |id| {
-            let (asked, side) = (asked.get_untracked(), side_in_address());
-            let loading = on_its_way.filter(|_| document::is_in_browser());
+            let (target, side) = (target.get_untracked(), side_in_address());
+            let loading = pending_chat.filter(|_| document::is_in_browser());
             async move {
                 // Set here, because a page that the server has rendered is not requested, so nothing is pending then.
                 if let Some(loading) = loading {
@@ -86,7 +86,7 @@ fn draw_page() -> AnyView {
                         let _ = loading.try_set(awaited);
                     }
                 }
-                let page = load_address_target(id, asked, side).await;
+                let page = load_address_target(id, target, side).await;
                 // Another chat may have been requested meanwhile.
                 if let Some(loading) = loading
                     && loading.try_get_untracked().flatten() == id
@@ -99,7 +99,7 @@ fn draw_page() -> AnyView {
         false,
     );
     on_cleanup(move || {
-        let _ = on_its_way.map(|loading| loading.try_set(None));
+        let _ = pending_chat.map(|loading| loading.try_set(None));
     });
     let navigate = use_navigate();
     let cancel = Callback::new(move |()| {
@@ -107,9 +107,9 @@ fn draw_page() -> AnyView {
         navigate(&back, NavigateOptions { replace: true, ..Default::default() });
     });
     let outline = move || {
-        on_its_way.and_then(|loading| loading.get()).map(|_| {
+        pending_chat.and_then(|loading| loading.get()).map(|_| {
             let retry = Callback::new(move |()| page_resource.refetch());
-            view! { <Loading what=messages::loading_chat() retry cancel=Some(cancel)/> }
+            view! { <Loading label=messages::loading_chat() retry cancel=Some(cancel)/> }
         })
     };
     view! {
@@ -131,10 +131,10 @@ fn draw_page() -> AnyView {
                             },
                         )
                     }
-                    Err(ApiError::NotFound) => view! { <MissingView what=messages::not_found_chat()/> }.into_any(),
+                    Err(ApiError::NotFound) => view! { <MissingView message=messages::not_found_chat()/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| page_resource.refetch());
-                        view! { <LoadFailedView what=problem(&error) on_retry/> }.into_any()
+                        view! { <LoadFailedView message=problem(&error) on_retry/> }.into_any()
                     }
                 }
             })}
@@ -146,7 +146,7 @@ fn draw_page() -> AnyView {
 #[component]
 pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     let Some(chat) = page.chat.clone() else {
-        return view! { <MissingView what=messages::not_found_chat()/> }.into_any();
+        return view! { <MissingView message=messages::not_found_chat()/> }.into_any();
     };
     let chat_id = chat.id;
     // A refresh without script would discard what a person types into a question, so replies with one do not refresh.
@@ -156,16 +156,16 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
     // For the menu behind `@`, which offers turns of the path.
     provide_context(state);
     let leaf = Signal::derive(move || state.leaf().map(|turn| turn.id()));
-    let way = PathNavigation::new(state);
-    provide_context(way);
+    let navigation = PathNavigation::new(state);
+    provide_context(navigation);
     let changes = RwSignal::new(0);
     let refusals = TurnRefusals::from_context();
     provide_context(refusals);
-    let deleting = provide_deletion((state, way), chat_id, changes);
+    let deleting = provide_deletion((state, navigation), chat_id, changes);
     let signals = PageSignals::new(&page);
     let PageSignals { notices, branch, leaves, models, gone, .. } = signals;
     let (at, is_new_visit) = (address_target().get_untracked().at, last_shown_leaf(chat_id).is_none());
-    let put_address = follow_address((state, way), signals, chat_id, refusals);
+    let put_address = follow_address((state, navigation), signals, chat_id, refusals);
     let draft_elsewhere = RwSignal::new(page.draft.clone());
     remote_changes::watch_remote_changes(state, signals, &chat, draft_elsewhere, changes);
     let finding = RwSignal::new(false);
@@ -181,7 +181,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         Callback::new(move |(started, stand, is_new_path): (StartedReply, Option<ReaderPosition>, bool)| {
             let (on, from, leaf) =
                 (started.branch.clone(), started.branch_from.clone(), started.assistant_turn.turn.id);
-            if show_started((state, way), started, stand) {
+            if show_started((state, navigation), started, stand) {
                 signals.reply_started(on, from);
                 if is_new_path {
                     put_address.run(leaf);
@@ -197,9 +197,9 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         verbs.retry(turn, None);
     });
     let sending = RwSignal::new(PendingMessage::None);
-    let stop_asked = RwSignal::new(false);
-    let on_stop = Callback::new(move |_: TurnId| stop_asked.set(true));
-    let listeners = composer_listeners((state, way), notices, sending, on_started);
+    let stop_requested = RwSignal::new(false);
+    let on_stop = Callback::new(move |_: TurnId| stop_requested.set(true));
+    let listeners = composer_listeners((state, navigation), notices, sending, on_started);
     announce_arrival(move || messages::document_title(&title.get(), false, false));
     let needs_you = Memo::new(move |_| state.needs_you());
     refresh_list(running, needs_you);
@@ -218,8 +218,8 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         running,
         context_used: Memo::new(move |_| state.context_used()).into(),
         gone_model: gone.into(),
-        navigation: Some(Callback::new(move |asks| way.answer_query(asks))),
-        navigation_ended: way.ended,
+        navigation: Some(Callback::new(move |query| navigation.answer_query(query))),
+        navigation_ended: navigation.ended,
     };
     let (draft, form_request_id) = (page.draft, page.form_request_id);
     view! {
@@ -230,7 +230,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
         <FindBar state chat_id open=finding/>
         {page.copied_from.map(|from| view! { <CopiedFromLine from/> })}
         <Transcript state on_stop on_retry at is_new_visit/>
-        <SendingTurn text=message_sent_here((state, way), sending)/>
+        <SendingTurn text=message_sent_here((state, navigation), sending)/>
         {page.deleted.map(|(id, turns)| view! { <DeletedNotice id turns/> })}
         {running_at_first.map(|at| view! { <FollowWithoutScript at/> })}
         <Composer
@@ -240,7 +240,7 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
             models
             form_request_id
             path
-            stop_asked
+            stop_requested
             listeners
             tools_on=page.tools_on
             above=Some(view! { <PathNoticeBars notices chat=chat_id leaf/> })
@@ -253,8 +253,8 @@ pub fn ChatScreen(page: ChatPage) -> impl IntoView {
 
 /// Returns the page's callbacks for messages that the composer sends.
 fn composer_listeners(
-    (state, way): (ChatState, PathNavigation),
-    beside: PathNotices,
+    (state, navigation): (ChatState, PathNavigation),
+    path_notices: PathNotices,
     sending: RwSignal<PendingMessage>,
     on_started: Callback<(StartedReply, Option<ReaderPosition>, bool)>,
 ) -> ComposerListeners {
@@ -262,13 +262,13 @@ fn composer_listeners(
         // The optimistic turn is scrolled into view at once (docs/reference/ux.md S6): below a long chat it would be
         // behind the composer.
         on_sending: Callback::new(move |text| {
-            sending.set(Some((text, way.reader_position())));
+            sending.set(Some((text, navigation.reader_position())));
             scroll::scroll_to_sent(SENDING_ID);
         }),
-        on_failed: Callback::new(move |()| restore_failed(way, sending)),
+        on_failed: Callback::new(move |()| restore_failed(navigation, sending)),
         on_started: Callback::new(move |started: StartedReply| {
             // Otherwise the address may name a turn that is no longer on the path.
-            let is_new_path = beside.is_cut();
+            let is_new_path = path_notices.is_cut();
             let stand = sending.get_untracked().map(|(_, stand)| stand);
             sending.set(None);
             on_started.run((started, stand, is_new_path));
@@ -295,12 +295,12 @@ fn state_of(page: &ChatPage) -> ChatState {
 /// Loads a chat at the position in the address, else at the reader's last position.
 async fn load_address_target(
     id: Option<ChatId>,
-    asked: AddressTarget,
+    target: AddressTarget,
     side: Option<PathDirection>,
 ) -> Result<ChatPage, ApiError> {
     let Some(id) = id else { return Err(ApiError::NotFound) };
-    let left = last_shown_leaf(id).filter(|_| asked.at.is_none());
-    match load_chat(Some(id), asked.at.or(left), asked.from, side).await {
+    let left = last_shown_leaf(id).filter(|_| target.at.is_none());
+    match load_chat(Some(id), target.at.or(left), target.from, side).await {
         // The reader's last position was deleted permanently; the chat itself may still exist.
         Err(ApiError::NotFound) if left.is_some() => load_chat(Some(id), None, None, None).await,
         answer => answer,

@@ -82,29 +82,33 @@ fn fetch() -> Result<Draw, NotFetched> {
 #[component]
 pub fn FirstRunPanel(
     models: Vec<Model>,
-    ways: Vec<ConnectionOption>,
+    options: Vec<ConnectionOption>,
     /// The idempotency key of "Try the demo".
     form_request_id: String,
     connecting: ProviderConnect,
 ) -> impl IntoView {
     let demo = models.into_iter().find(|model| model.is_demo);
-    let ways = ways.into_iter().map(|way| way_link(way, connecting)).collect_view();
-    let leave = Callback::new(move |()| connecting.way.set(None));
-    let form =
-        lazy_part_when(move || connecting.way.with(Option::is_some), fetch, leave, move |draw: &Draw| draw(connecting));
+    let options = options.into_iter().map(|option| option_link(option, connecting)).collect_view();
+    let leave = Callback::new(move |()| connecting.option.set(None));
+    let form = lazy_part_when(
+        move || connecting.option.with(Option::is_some),
+        fetch,
+        leave,
+        move |draw: &Draw| draw(connecting),
+    );
     view! {
         <section class="first-run" aria-labelledby="first-run-title">
             <h2 id="first-run-title">{messages::connect_first()}</h2>
-            <ul class="ways">{ways}</ul>
+            <ul class="ways">{options}</ul>
             <div id="connect">{form}</div>
-            <p class="hint">{messages::connect_how()}</p>
+            <p class="hint">{messages::connect_hint()}</p>
             {demo.map(|demo| view! {
                 <form class="try-demo" method="post" action="/forms/send">
                     <input type="hidden" name="text" value=messages::demo_message()/>
                     <input type="hidden" name="model" value=model_value(&demo.lock)/>
                     <input type="hidden" name="client_request_id" value=form_request_id/>
                     <button type="submit" class="button primary">{messages::try_demo()}</button>
-                    <span>{messages::try_demo_what()}</span>
+                    <span>{messages::try_demo_hint()}</span>
                 </form>
             })}
         </section>
@@ -112,20 +116,20 @@ pub fn FirstRunPanel(
 }
 
 /// A link to the form; with script it opens the form here, where only a key is missing.
-fn way_link(way: ConnectionOption, connecting: ProviderConnect) -> AnyView {
-    let address = provider_form_url(&way);
-    let opens = way.id != OTHER;
-    let name = if way.name.is_empty() { messages::other_server().to_owned() } else { way.name.clone() };
-    let id = way.id.clone();
+fn option_link(option: ConnectionOption, connecting: ProviderConnect) -> AnyView {
+    let address = provider_form_url(&option);
+    let opens = option.id != OTHER;
+    let name = if option.name.is_empty() { messages::other_server().to_owned() } else { option.name.clone() };
+    let id = option.id.clone();
     let is_open = move || {
-        let is_open = connecting.way.with(|open| open.as_ref().is_some_and(|open| open.id == id));
+        let is_open = connecting.option.with(|open| open.as_ref().is_some_and(|open| open.id == id));
         opens.then(|| is_open.to_string())
     };
     let on_click = move |event: MouseEvent| {
         if opens && is_same_tab_click(&event) {
             event.prevent_default();
-            let is_open = connecting.way.with_untracked(|open| open.as_ref() == Some(&way));
-            connecting.way.set((!is_open).then(|| way.clone()));
+            let is_open = connecting.option.with_untracked(|open| open.as_ref() == Some(&option));
+            connecting.option.set((!is_open).then(|| option.clone()));
         }
     };
     view! {

@@ -41,7 +41,7 @@ pub fn HomePage() -> impl IntoView {
                     Ok(page) => view! { <HomeScreen page/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| page_resource.refetch());
-                        view! { <LoadFailedView what=problem(&error) on_retry/> }.into_any()
+                        view! { <LoadFailedView message=problem(&error) on_retry/> }.into_any()
                     }
                 }
             })}
@@ -60,13 +60,13 @@ pub fn HomeScreen(page: ChatPage) -> impl IntoView {
     let is_first_run = RwSignal::new(is_first_run(&page));
     follow_models(page.models_rev, models, is_first_run);
     let (found, request_id) = (found_server_lines(&page.notices), page.form_request_id.clone());
-    let (ways, connecting) = (connect_ways(&page.notices).unwrap_or_default(), ProviderConnect::new());
+    let (options, connecting) = (connection_options(&page.notices).unwrap_or_default(), ProviderConnect::new());
     // An open form stays with its error: the provider is already stored, so the server no longer counts as new.
-    let is_first_run = Memo::new(move |_| is_first_run.get() || connecting.way.with(Option::is_some));
+    let is_first_run = Memo::new(move |_| is_first_run.get() || connecting.option.with(Option::is_some));
     let panel = live_view(move || {
         is_first_run.get().then(|| {
             let models = models.get_untracked();
-            view! { <FirstRunPanel models ways=ways.clone() form_request_id=request_id.clone() connecting/> }
+            view! { <FirstRunPanel models options=options.clone() form_request_id=request_id.clone() connecting/> }
         })
     });
     let can_write = Memo::new(move |_| models.with(|models| !models.is_empty()));
@@ -83,7 +83,7 @@ pub fn HomeScreen(page: ChatPage) -> impl IntoView {
                 models
                 form_request_id=form_request_id.clone()
                 path=FollowedPath::default()
-                stop_asked=RwSignal::new(false)
+                stop_requested=RwSignal::new(false)
                 listeners
                 tools_on
             />
@@ -126,11 +126,11 @@ fn composer_listeners(sending: RwSignal<Option<String>>) -> ComposerListeners {
 
 /// Returns whether only the demo can reply.
 fn is_first_run(page: &ChatPage) -> bool {
-    connect_ways(&page.notices).is_some()
+    connection_options(&page.notices).is_some()
 }
 
 /// Returns the options to connect a provider, where there is none.
-fn connect_ways(notices: &[ComposerNotice]) -> Option<Vec<ConnectionOption>> {
+fn connection_options(notices: &[ComposerNotice]) -> Option<Vec<ConnectionOption>> {
     notices.iter().find_map(|notice| match notice {
         ComposerNotice::NothingConfigured { ways } => Some(ways.clone()),
         ComposerNotice::FoundLocally { .. } | ComposerNotice::ModelUnavailable { .. } => None,

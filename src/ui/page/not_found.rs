@@ -12,26 +12,26 @@ use crate::ui::sidebar::SidebarButton;
 /// The page for unknown addresses.
 #[component]
 pub fn NotFoundPage() -> impl IntoView {
-    view! { <MissingView what=messages::not_found_page()/> }
+    view! { <MissingView message=messages::not_found_page()/> }
 }
 
 /// A page for a missing resource, with a message that names its kind.
 #[component]
-pub fn MissingView(what: &'static str) -> impl IntoView {
+pub fn MissingView(message: &'static str) -> impl IntoView {
     set_status(404);
     view! {
         <Title text=messages::document_title(messages::not_found_title(), false, false)/>
         <header class="chat-head"><SidebarButton/></header>
-        <main class="page">{draw_missing(what)}</main>
+        <main class="page">{draw_missing(message)}</main>
     }
 }
 
 /// Renders the content of the not-found page.
-pub fn draw_missing(what: &'static str) -> AnyView {
+pub fn draw_missing(message: &'static str) -> AnyView {
     view! {
         <div class="centre">
             <h1>{messages::not_found_title()}</h1>
-            <p class="lead">{what}</p>
+            <p class="lead">{message}</p>
             <p><A href="/" attr:class="button primary">{messages::new_chat()}</A></p>
         </div>
     }
@@ -39,20 +39,20 @@ pub fn draw_missing(what: &'static str) -> AnyView {
 
 /// The page for a failed load: what happened, and a retry button.
 #[component]
-pub fn LoadFailedView(what: String, on_retry: Callback<()>) -> impl IntoView {
+pub fn LoadFailedView(message: String, on_retry: Callback<()>) -> impl IntoView {
     set_status(500);
     view! {
         <header class="chat-head"><SidebarButton/></header>
-        <main class="page">{draw_load_failed(what, on_retry)}</main>
+        <main class="page">{draw_load_failed(message, on_retry)}</main>
     }
 }
 
 /// Renders the content of the failure page.
-pub fn draw_load_failed(what: String, on_retry: Callback<()>) -> AnyView {
+pub fn draw_load_failed(message: String, on_retry: Callback<()>) -> AnyView {
     view! {
         <div class="centre" role="group" aria-label=messages::page_failed()>
             <h1>{messages::page_failed()}</h1>
-            <p class="lead">{what}</p>
+            <p class="lead">{message}</p>
             <p>
                 <button type="button" class="button primary needs-script" on:click=move |_| on_retry.run(())>
                     {messages::retry()}

@@ -23,7 +23,7 @@ use crate::ui::messages::server_messages::{localize_field_error, localize_server
 #[derive(Clone, Copy)]
 pub struct ProviderConnect {
     /// The option whose form is open.
-    pub way: RwSignal<Option<ConnectionOption>>,
+    pub option: RwSignal<Option<ConnectionOption>>,
     /// The confirmation once a provider works: the panel is gone by then.
     pub done: RwSignal<Option<String>>,
     /// Connections that were stored with a key that did not work, by their options: the next try replaces the key.
@@ -38,7 +38,7 @@ impl Default for ProviderConnect {
 
 impl ProviderConnect {
     pub fn new() -> Self {
-        Self { way: RwSignal::new(None), done: RwSignal::new(None), stored: StoredValue::default() }
+        Self { option: RwSignal::new(None), done: RwSignal::new(None), stored: StoredValue::default() }
     }
 }
 
@@ -46,7 +46,7 @@ impl ProviderConnect {
 #[derive(Clone, Copy)]
 struct ConnectForm {
     connecting: ProviderConnect,
-    way: StoredValue<ConnectionOption>,
+    option: StoredValue<ConnectionOption>,
     field: NodeRef<html::Input>,
     typed: RwSignal<String>,
     is_testing: RwSignal<bool>,
@@ -59,11 +59,11 @@ struct ConnectForm {
 pub fn draw_form(connecting: ProviderConnect) -> AnyView {
     let (announcer, chats) = (expect_context::<Announcer>(), use_context::<Chats>());
     live_view(move || {
-        let way = connecting.way.get()?;
-        let typed = if way.local_network { way.base_url.clone() } else { String::new() };
+        let option = connecting.option.get()?;
+        let typed = if option.local_network { option.base_url.clone() } else { String::new() };
         let form = ConnectForm {
             connecting,
-            way: StoredValue::new(way),
+            option: StoredValue::new(option),
             field: NodeRef::new(),
             typed: RwSignal::new(typed),
             is_testing: RwSignal::new(false),
@@ -71,13 +71,13 @@ pub fn draw_form(connecting: ProviderConnect) -> AnyView {
             announcer,
             chats,
         };
-        Some(form.drawn())
+        Some(form.view())
     })
 }
 
 impl ConnectForm {
-    fn drawn(self) -> AnyView {
-        let way = self.way.get_value();
+    fn view(self) -> AnyView {
+        let option = self.option.get_value();
         let input_method = InputMethod::default();
         effect(move || {
             if let Some(field) = self.field.get() {
@@ -88,13 +88,13 @@ impl ConnectForm {
             event.prevent_default();
             self.submit();
         };
-        let (label, hint) = if way.local_network {
+        let (label, hint) = if option.local_network {
             (texts::address(), texts::address_hint())
         } else {
             (texts::key(), texts::key_kept())
         };
-        let all_fields = provider_form_url(&way);
-        let keys_at = way.keys_at.map(|page| {
+        let all_fields = provider_form_url(&option);
+        let keys_at = option.keys_at.map(|page| {
             view! {
                 <a href=page target="_blank" rel="noopener noreferrer">
                     {texts::where_keys()}" "<span class="quiet">{texts::new_tab()}</span>
@@ -104,14 +104,14 @@ impl ConnectForm {
         view! {
             <form
                 class="connect dialog-form"
-                aria-label=way.name.clone()
+                aria-label=option.name.clone()
                 on:submit=on_submit
                 on:keydown=move |event| input_method.block_composition_key(&event)
                 on:compositionend=move |event| input_method.on_composition_end(&event)
             >
-                <h3>{way.name.clone()}</h3>
+                <h3>{option.name.clone()}</h3>
                 <label for="connect-field">{label}</label>
-                {if way.local_network { self.address() } else { self.key() }}
+                {if option.local_network { self.address() } else { self.key() }}
                 <p id="connect-hint" class="hint">{hint}</p>
                 <p class="connect-ways">
                     {keys_at}
@@ -119,7 +119,7 @@ impl ConnectForm {
                 </p>
                 <p id="connect-problem" class="problem" dir="auto">{move || self.problem.get()}</p>
                 <div class="dialog-actions">
-                    <button type="button" class="button" on:click=move |_| self.connecting.way.set(None)>{messages::cancel()}</button>
+                    <button type="button" class="button" on:click=move |_| self.connecting.option.set(None)>{messages::cancel()}</button>
                     <button type="submit" class="button primary" aria-disabled=move || self.is_testing.get().then_some("true")>
                         {move || if self.is_testing.get() { texts::testing() } else { texts::test_and_save() }}
                     </button>
@@ -181,25 +181,25 @@ impl ConnectForm {
             return;
         }
         if self.typed.with_untracked(|typed| typed.trim().is_empty()) {
-            let is_address = self.way.with_value(|way| way.local_network);
+            let is_address = self.option.with_value(|option| option.local_network);
             return self.fail(if is_address { texts::address_first() } else { texts::key_first() }.to_owned());
         }
         self.is_testing.set(true);
         self.problem.set(None);
-        self.announcer.say(texts::testing());
+        self.announcer.announce(texts::testing());
         spawn_local(async move {
-            let came = self.test().await;
+            let result = self.test().await;
             // Another option may have been opened meanwhile, or the page may have noticed that there is a provider.
             let is_gone = self.is_testing.try_set(false).is_some();
-            match came {
+            match result {
                 Ok(works) => {
                     // The page was left.
                     if self.connecting.done.try_set(Some(works.clone())).is_some() {
                         return;
                     }
-                    self.announcer.say(&works);
+                    self.announcer.announce(&works);
                     if !is_gone {
-                        self.connecting.way.set(None);
+                        self.connecting.option.set(None);
                     }
                     if let Some(chats) = self.chats {
                         chats.refresh();
@@ -208,16 +208,16 @@ impl ConnectForm {
                         focus::focus_first("#message");
                     }
                 }
-                Err(why) if !is_gone => self.fail(why),
+                Err(reason) if !is_gone => self.fail(reason),
                 Err(_) => {}
             }
         });
     }
 
     /// Shows the problem beside the field, which takes the focus again.
-    fn fail(self, why: String) {
-        self.announcer.alert(&why);
-        self.problem.set(Some(why));
+    fn fail(self, reason: String) {
+        self.announcer.alert(&reason);
+        self.problem.set(Some(reason));
         if let Some(field) = self.field.get_untracked() {
             let _ = field.focus();
         }
@@ -228,46 +228,46 @@ impl ConnectForm {
     /// # Errors
     /// The problem as a sentence.
     async fn test(self) -> Result<String, String> {
-        let refused = |why: api_request::ApiFailureMessage| {
-            why.map_or_else(|| texts::not_reached().to_owned(), |why| localize_field_error(&why))
+        let refused = |reason: api_request::ApiFailureMessage| {
+            reason.map_or_else(|| texts::not_reached().to_owned(), |reason| localize_field_error(&reason))
         };
-        let way = self.way.get_value();
-        let id = self.store(&way).await.map_err(refused)?;
+        let option = self.option.get_value();
+        let id = self.store(&option).await.map_err(refused)?;
         let path = format!("/api/providers/{id}/test");
         let status = api_request::post(&path, &json!({})).await.map_err(refused)?;
         let sentence = localize_server_message(status["sentence"].as_str().unwrap_or_default()).into_owned();
         if status["state"] != "working" {
-            return Err(texts::failed(&way.name, &sentence));
+            return Err(texts::failed(&option.name, &sentence));
         }
         let all = api_request::get("/api/providers").await.unwrap_or_default();
         let own = all.as_array().into_iter().flatten().find(|provider| provider["id"].as_str() == Some(&id));
         let count = own.and_then(|provider| provider["models"].as_array()).map_or(0, Vec::len);
         Ok(match count {
-            0 => texts::failed(&way.name, &sentence),
-            count => texts::works(&way.name, !way.local_network, count),
+            0 => texts::failed(&option.name, &sentence),
+            count => texts::works(&option.name, !option.local_network, count),
         })
     }
 
     /// Returns the id of the stored connection.
-    async fn store(self, way: &ConnectionOption) -> Result<String, api_request::ApiFailureMessage> {
+    async fn store(self, option: &ConnectionOption) -> Result<String, api_request::ApiFailureMessage> {
         let typed = self.typed.with_untracked(|typed| typed.trim().to_owned());
-        let (name, value) = if way.local_network { ("base_url", typed) } else { ("key", typed) };
+        let (name, value) = if option.local_network { ("base_url", typed) } else { ("key", typed) };
         let stored = self.connecting.stored;
-        if let Some(id) = stored.with_value(|stored| stored.get(&way.id).cloned()) {
+        if let Some(id) = stored.with_value(|stored| stored.get(&option.id).cloned()) {
             let changed = api_request::patch(&format!("/api/providers/{id}"), &json!({ name: value })).await?;
             return Ok(id_in(&changed).unwrap_or(id));
         }
         let mut body = json!({
             "client_request_id": request_id::mint(),
-            "name": way.name,
-            "api": way.api,
-            "dialect": way.dialect,
-            "base_url": way.base_url,
-            "local_network": way.local_network,
+            "name": option.name,
+            "api": option.api,
+            "dialect": option.dialect,
+            "base_url": option.base_url,
+            "local_network": option.local_network,
         });
         body[name] = Value::String(value);
         let id = id_in(&api_request::post("/api/providers", &body).await?).ok_or(None)?;
-        let _ = stored.try_update_value(|stored| stored.insert(way.id.clone(), id.clone()));
+        let _ = stored.try_update_value(|stored| stored.insert(option.id.clone(), id.clone()));
         Ok(id)
     }
 }
@@ -277,6 +277,6 @@ fn id_in(answer: &Value) -> Option<String> {
 }
 
 /// Returns the address of the form with all fields, which leads back to this page.
-pub fn provider_form_url(way: &ConnectionOption) -> String {
-    format!("/settings/providers?add={}&next=/#add", way.id)
+pub fn provider_form_url(option: &ConnectionOption) -> String {
+    format!("/settings/providers?add={}&next=/#add", option.id)
 }

@@ -51,15 +51,15 @@ pub(in crate::ui) fn draw_page() -> AnyView {
     view! {
         <Transition fallback=move || {
             let retry = Callback::new(move |()| resource.refetch());
-            view! { <Loading what=texts::loading() retry/> }
+            view! { <Loading label=texts::loading() retry/> }
         }>
             {move || Suspend::new(async move {
                 match resource.await {
                     Ok((ask, page)) => view! { <TreeScreen ask page/> }.into_any(),
-                    Err(ApiError::NotFound) => view! { <MissingView what=messages::not_found_chat()/> }.into_any(),
+                    Err(ApiError::NotFound) => view! { <MissingView message=messages::not_found_chat()/> }.into_any(),
                     Err(error) => {
                         let on_retry = Callback::new(move |()| resource.refetch());
-                        view! { <LoadFailedView what=problem(&error) on_retry/> }.into_any()
+                        view! { <LoadFailedView message=problem(&error) on_retry/> }.into_any()
                     }
                 }
             })}
@@ -140,9 +140,9 @@ pub fn TreeScreen(ask: TreePageQuery, page: TreePage) -> impl IntoView {
     let leaf = RwSignal::new(page.leaf);
     let changes = RwSignal::new(0);
     let slot = StoredValue::new(None::<TreeState>);
-    let gone = Callback::new(move |(deed, near): (DeletedPart, Option<TurnId>)| {
+    let gone = Callback::new(move |(part, near): (DeletedPart, Option<TurnId>)| {
         let is_on_path = slot.get_value().is_some_and(TreeState::is_card_on_path);
-        let has_left = is_on_path == matches!(deed, DeletedPart::Turn(_));
+        let has_left = is_on_path == matches!(part, DeletedPart::Turn(_));
         if has_left {
             leaf.set(near);
         }

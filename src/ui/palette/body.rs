@@ -11,7 +11,7 @@ use super::choices::{self, PaletteContext};
 use super::entry::{EntryAction, PaletteCommand, PaletteEntry};
 use super::hits::{PaletteHitKind, PaletteHits, recent_chat};
 pub use super::rows::RowCallbacks;
-use super::rows::{self as drawn, LIST};
+use super::rows::{self, LIST};
 use crate::browser::{api_request, dialog, document, focus};
 use crate::domain::url_encoding;
 use crate::ui::chats::Chats;
@@ -92,10 +92,10 @@ pub fn PaletteBody() -> impl IntoView {
         let _ = state.recent.try_set(entries);
     });
     let chat = panel.tree_page_path().and_then(|page| Some(page.strip_suffix("/tree")?.to_owned()));
-    let here = PaletteContext { chat, is_running: focus::has_match(STOP) };
+    let context = PaletteContext { chat, is_running: focus::has_match(STOP) };
     let shown = Memo::new(move |_| {
         let found = state.found.get();
-        state.typed.with(|typed| choices::palette_rows(&here, typed, &state.recent.get(), &found))
+        state.typed.with(|typed| choices::palette_rows(&context, typed, &state.recent.get(), &found))
     });
     let at = Memo::new(move |_| {
         let chosen = state.chosen.get();
@@ -115,10 +115,10 @@ pub fn PaletteBody() -> impl IntoView {
     });
     on_change(move || state.typed.get(), move |_, typed| state.search(typed));
     let on_input = Callback::new(move |typed| state.on_input(typed));
-    let on_ask = Callback::new(move |asked| handle_action(state, shown, at, asked));
-    let said = Signal::derive(move || state.status_sentence(shown));
+    let on_ask = Callback::new(move |action| handle_action(state, shown, at, action));
+    let status = Signal::derive(move || state.status_sentence(shown));
     let close = Callback::new(move |()| state.close());
-    view! { <PaletteView list=LIST rows=shown at said on_input on_ask pressed=RowCallbacks { obey, close }/> }
+    view! { <PaletteView list=LIST rows=shown at status on_input on_ask pressed=RowCallbacks { obey, close }/> }
 }
 
 /// The field, the rows and the status line.
@@ -129,7 +129,7 @@ pub fn PaletteView(
     rows: Memo<Vec<PaletteEntry>>,
     /// The index of the chosen row.
     at: Memo<usize>,
-    said: Signal<String>,
+    status: Signal<String>,
     on_input: Callback<String>,
     on_ask: Callback<ComboboxAction>,
     pressed: RowCallbacks,
@@ -143,14 +143,14 @@ pub fn PaletteView(
                 <Icon name="close"/>
             </button>
         </div>
-        {live_view(move || rows.with(|rows| (!rows.is_empty()).then(|| drawn::draw_rows(list, rows, at, pressed))))}
-        <p class="palette-said" role="status">{said}</p>
+        {live_view(move || rows.with(|rows| (!rows.is_empty()).then(|| rows::draw_rows(list, rows, at, pressed))))}
+        <p class="palette-said" role="status">{status}</p>
     }
 }
 
 /// Runs the action of a key in the field.
-fn handle_action(state: PaletteState, shown: Memo<Vec<PaletteEntry>>, at: Memo<usize>, asked: ComboboxAction) {
-    match asked {
+fn handle_action(state: PaletteState, shown: Memo<Vec<PaletteEntry>>, at: Memo<usize>, action: ComboboxAction) {
+    match action {
         ComboboxAction::MoveTo(at) => state.chosen.set(shown.with_untracked(|rows| rows.get(at).cloned())),
         ComboboxAction::Activate => drop(focus::press_last(CHOSEN)),
         ComboboxAction::ActivateInNewTab => {
@@ -187,16 +187,16 @@ impl PaletteState {
         }
         self.found.update(PaletteHits::mark_pending);
         // The palette may be closed by the time a response arrives.
-        let is_asked = move || self.question.try_get_value() == Some(question);
+        let is_current = move || self.question.try_get_value() == Some(question);
         let ask = move || {
-            if !is_asked() {
+            if !is_current() {
                 return;
             }
             for kind in PaletteHitKind::ALL {
                 let path = format!("/api/search?q={}&{}", url_encoding::encode(&typed), kind.search_type());
                 spawn_local(async move {
                     let answer = api_request::get(&path).await;
-                    if is_asked() {
+                    if is_current() {
                         self.found.update(|found| found.apply_response(kind, answer));
                     }
                 });
@@ -205,7 +205,7 @@ impl PaletteState {
         set_timeout(ask, TYPED);
         set_timeout(
             move || {
-                if is_asked() {
+                if is_current() {
                     self.is_slow.set(self.found.with_untracked(|found| !found.is_complete()));
                 }
             },
@@ -218,7 +218,7 @@ impl PaletteState {
         let typed = self.typed.with(|typed| typed.trim().to_owned());
         self.found.with(|found| match &found.refused {
             _ if typed.is_empty() => String::new(),
-            Some(why) => why.clone().unwrap_or_else(|| texts::offline().to_owned()),
+            Some(reason) => reason.clone().unwrap_or_else(|| texts::offline().to_owned()),
             None if !found.is_complete() => if self.is_slow.get() { texts::searching() } else { "" }.to_owned(),
             // The link to the search page does not count as a result.
             None => match shown.with(Vec::len).saturating_sub(1) {

@@ -17,7 +17,7 @@ pub struct PaletteContext {
 
 /// Returns the commands and settings whose names contain all the words, in order; all commands where there are no
 /// words.
-pub fn matching_commands(here: &PaletteContext, typed: &str) -> Vec<PaletteEntry> {
+pub fn matching_commands(context: &PaletteContext, typed: &str) -> Vec<PaletteEntry> {
     use PaletteGroup::{Commands, Settings};
     let entry = |group, icon, name: &str, place: &str, does| PaletteEntry {
         group,
@@ -33,7 +33,7 @@ pub fn matching_commands(here: &PaletteContext, typed: &str) -> Vec<PaletteEntry
     let leave = |address: &str| EntryAction::OpenServerPage(address.to_owned());
     let theme = |theme| EntryAction::Run(PaletteCommand::Theme(theme));
     let mut all = Vec::new();
-    if here.is_running {
+    if context.is_running {
         all.push(entry(
             Commands,
             "stop",
@@ -56,7 +56,7 @@ pub fn matching_commands(here: &PaletteContext, typed: &str) -> Vec<PaletteEntry
         &keys(keymap::KeyCommand::Sidebar),
         EntryAction::Run(PaletteCommand::Sidebar),
     ));
-    if let Some(chat) = &here.chat {
+    if let Some(chat) = &context.chat {
         all.push(entry(
             Commands,
             "branch",
@@ -131,12 +131,12 @@ pub fn matching_commands(here: &PaletteContext, typed: &str) -> Vec<PaletteEntry
 /// Returns all rows in order. Without words: the recent chats and the commands; with words: the matches, and once all
 /// results are there, the link to the search page.
 pub fn palette_rows(
-    here: &PaletteContext,
+    context: &PaletteContext,
     typed: &str,
     recent: &[PaletteEntry],
     found: &PaletteHits,
 ) -> Vec<PaletteEntry> {
-    let mut rows = matching_commands(here, typed);
+    let mut rows = matching_commands(context, typed);
     let typed = typed.trim();
     if typed.is_empty() {
         rows.extend(recent.iter().cloned());
@@ -177,8 +177,8 @@ mod tests {
         assert_eq!(shown[0], (PaletteGroup::Recent, "One".to_owned()));
         assert_eq!(shown[1], (PaletteGroup::Commands, words::new_chat().to_owned()));
         assert!(shown.iter().all(|(_, name)| name != words::stop() && name != words::tree()));
-        let here = PaletteContext { chat: Some("/c/1".into()), is_running: true };
-        let shown = names(&palette_rows(&here, "", &[], &PaletteHits::default()));
+        let context = PaletteContext { chat: Some("/c/1".into()), is_running: true };
+        let shown = names(&palette_rows(&context, "", &[], &PaletteHits::default()));
         assert_eq!(shown[0], (PaletteGroup::Commands, words::stop().to_owned()));
         assert!(shown.contains(&(PaletteGroup::Settings, words::chat_settings().to_owned())));
     }
@@ -220,13 +220,13 @@ mod tests {
             assert_eq!(names(&matching_commands(&PaletteContext::default(), typed))[0].1, first, "{typed}");
         }
         assert!(matching_commands(&PaletteContext::default(), "你好").is_empty());
-        let here = PaletteContext { chat: Some("/c/1".into()), is_running: false };
+        let context = PaletteContext { chat: Some("/c/1".into()), is_running: false };
         for (typed, first, does) in [
             ("export", words::export_chat(), EntryAction::OpenServerPage("/c/1/export".into())),
             ("rename", words::rename_chat(), EntryAction::Run(PaletteCommand::Rename)),
             ("find", words::find_in_chat(), EntryAction::Run(PaletteCommand::Find)),
         ] {
-            let found = matching_commands(&here, typed);
+            let found = matching_commands(&context, typed);
             assert_eq!((names(&found)[0].1.as_str(), &found[0].action), (first, &does), "{typed}");
         }
     }

@@ -70,9 +70,9 @@ impl PaletteHits {
                 let hits = answer["hits"].as_array().map(Vec::as_slice).unwrap_or_default();
                 self.entries[at] = hits.iter().filter_map(hit_entry).collect();
             }
-            Err(why) => {
+            Err(reason) => {
                 self.entries[at] = Vec::new();
-                self.refused = Some(why.map(|why| localize_field_error(&why)));
+                self.refused = Some(reason.map(|reason| localize_field_error(&reason)));
             }
         }
     }
@@ -120,7 +120,7 @@ fn hit_entry(hit: &Value) -> Option<PaletteEntry> {
             row(PaletteGroup::Documents, document, "file", titled().unwrap_or_else(untitled), does)
         }
         "turn" => {
-            let who = match text("role") {
+            let author = match text("role") {
                 "user" => transcript::you(),
                 "system" => transcript::system(),
                 _ => transcript::assistant(),
@@ -135,7 +135,7 @@ fn hit_entry(hit: &Value) -> Option<PaletteEntry> {
             let archived =
                 if hit["archived"] == true { format!(" · {}", messages::chats::in_archive()) } else { String::new() };
             PaletteEntry {
-                place: format!("{who} · {} · {} · {day}{archived}", text("branch"), text("model")),
+                place: format!("{author} · {} · {} · {day}{archived}", text("branch"), text("model")),
                 ..row(PaletteGroup::Messages, turn, "chat", title, does)
             }
         }

@@ -35,12 +35,12 @@ pub(super) fn draw_rows(list: &'static str, rows: &[PaletteEntry], at: Memo<usiz
         row += some.len();
         let name = some[0].group.name();
         let (id, labelled) = (format!("{list}-group-{first}"), format!("{list}-group-{first}"));
-        let drawn: Vec<AnyView> =
+        let entries: Vec<AnyView> =
             some.iter().zip(first..).map(|(entry, place)| draw_row(list, entry, place, at, pressed)).collect();
         groups.push(view! {
             <div role="group" aria-labelledby=labelled>
                 <div class="palette-group" id=id role="presentation">{name}</div>
-                {drawn}
+                {entries}
             </div>
         });
     }

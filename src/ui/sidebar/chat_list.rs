@@ -172,21 +172,21 @@ pub fn ChatMenu() -> impl IntoView {
 #[component]
 pub fn OlderChatsButton() -> impl IntoView {
     let chats = expect_context::<Chats>();
-    let (is_asked, failed) = (RwSignal::new(false), RwSignal::new(None::<String>));
+    let (is_requested, failed) = (RwSignal::new(false), RwSignal::new(None::<String>));
     let load = move |_| {
-        if !is_asked.get_untracked() {
-            is_asked.set(true);
+        if !is_requested.get_untracked() {
+            is_requested.set(true);
             spawn_local(async move {
-                let came = chats.load_older().await;
-                let _ = failed.try_set(came.err().map(|error| problem(&error)));
-                let _ = is_asked.try_set(false);
+                let result = chats.load_older().await;
+                let _ = failed.try_set(result.err().map(|error| problem(&error)));
+                let _ = is_requested.try_set(false);
             });
         }
     };
     view! {
         <div class="older-chats">
-            <button type="button" class="button bare needs-script" aria-disabled=move || is_asked.get().to_string() on:click=load>
-                {move || if is_asked.get() { messages::loading_chats() } else { messages::older_chats() }}
+            <button type="button" class="button bare needs-script" aria-disabled=move || is_requested.get().to_string() on:click=load>
+                {move || if is_requested.get() { messages::loading_chats() } else { messages::older_chats() }}
             </button>
             <p class="problem" role="alert">{move || failed.get()}</p>
         </div>

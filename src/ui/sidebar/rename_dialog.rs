@@ -121,9 +121,9 @@ impl RenameState {
                     match chats.rename(id, title).await {
                         Ok(()) => open.set(false),
                         Err(error) => {
-                            let why = server_messages::problem(&error);
-                            announcer.alert(&why);
-                            problem.set(Some(why));
+                            let reason = server_messages::problem(&error);
+                            announcer.alert(&reason);
+                            problem.set(Some(reason));
                         }
                     }
                     is_saving.set(false);

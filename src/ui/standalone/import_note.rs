@@ -14,12 +14,12 @@ const OPEN_UP_TO: usize = 12;
 /// Renders the origin as a sentence, with the list of differences.
 pub fn import_note(source: &ImportOrigin) -> AnyView {
     let day = source.imported_at.format("%Y-%m-%d").to_string();
-    let said = words::imported_from(words::format_name(&source.format), &source.file, &day);
+    let sentence = words::imported_from(words::format_name(&source.format), &source.file, &day);
     let count = source.differences.len();
     view! {
         <section class="source" data-differences=count.to_string()>
             <h2>{words::source()}</h2>
-            <p dir="auto">{said}</p>
+            <p dir="auto">{sentence}</p>
             {if count == 0 {
                 view! { <p>{words::everything_imported()}</p> }
             } else {

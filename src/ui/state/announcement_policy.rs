@@ -47,7 +47,7 @@ pub struct AnnouncementPolicy {
     is_answering: bool,
     has_tools: bool,
     /// The questions that were announced.
-    asked: Vec<BlockId>,
+    announced: Vec<BlockId>,
     waiting: Option<String>,
     is_over: bool,
 }
@@ -63,7 +63,7 @@ impl AnnouncementPolicy {
             has_begun: false,
             is_answering: false,
             has_tools: false,
-            asked: Vec::new(),
+            announced: Vec::new(),
             waiting: None,
             is_over: false,
         }
@@ -134,10 +134,10 @@ impl AnnouncementPolicy {
     fn next_question(&mut self, turn: &Turn) -> Option<String> {
         let mut question = None;
         for block in &turn.blocks {
-            let said = question_of(block);
-            if said.is_some() && !self.asked.contains(&block.id) {
-                self.asked.push(block.id);
-                question = said;
+            let announcement = question_of(block);
+            if announcement.is_some() && !self.announced.contains(&block.id) {
+                self.announced.push(block.id);
+                question = announcement;
             }
         }
         question
@@ -150,7 +150,9 @@ fn question_of(block: &Block) -> Option<String> {
         Content::ToolUse { status: ToolStatus::AwaitingApproval, .. } => {
             Some(announcements::asks_permission(&tool_name(block).0, &keymap::key_hint(KeyCommand::NextPart)))
         }
-        _ => pause_sentence(block).map(|why| announcements::paused(&why, &keymap::key_hint(KeyCommand::NextPart))),
+        _ => {
+            pause_sentence(block).map(|reason| announcements::paused(&reason, &keymap::key_hint(KeyCommand::NextPart)))
+        }
     }
 }
 

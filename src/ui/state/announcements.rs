@@ -13,21 +13,21 @@ impl ChatState {
     /// Announces the news of a reply.
     pub(super) fn announce_progress(self, id: TurnId) {
         let Some(turn) = self.find_if_alive(id) else { return };
-        let mut said = None;
+        let mut announcement = None;
         // Only the ending needs the listener's context, and deltas arrive many times a second.
         let is_over = turn.with_untracked(|view| view.turn.status.is_terminal());
         let reader = if is_over { listener_context() } else { ListenerContext::default() };
         self.update_follower(id, |follower| {
-            said = turn
+            announcement = turn
                 .with_untracked(|view| follower.announcements.next_announcement(&view.turn, clock::now_ms(), &reader));
         });
-        self.say_announcement(&turn, said);
+        self.announce_for_turn(&turn, announcement);
     }
 
     /// Announces a reply that was requested on the previous page and had ended before this page was there.
     pub(super) fn announce_ended(self, turn: &TurnState) {
         let now = clock::now_ms();
-        self.say_announcement(
+        self.announce_for_turn(
             turn,
             turn.with_untracked(|view| {
                 AnnouncementPolicy::new(now).next_announcement(&view.turn, now, &listener_context())
@@ -35,11 +35,11 @@ impl ChatState {
         );
     }
 
-    fn say_announcement(self, turn: &TurnState, said: Option<Announcement>) {
+    fn announce_for_turn(self, turn: &TurnState, announcement: Option<Announcement>) {
         let Some(announcer) = self.announcer else { return };
-        match said {
+        match announcement {
             Some(Announcement::Polite(_)) if !wants_announcement(turn) => {}
-            Some(Announcement::Polite(text)) => announcer.say(text),
+            Some(Announcement::Polite(text)) => announcer.announce(text),
             Some(Announcement::Assertive(text)) => announcer.alert(&text),
             None => {}
         }

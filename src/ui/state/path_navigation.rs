@@ -18,7 +18,7 @@ pub struct PathNavigation {
 #[derive(Clone, Copy, Default)]
 struct NavigationRecord {
     /// The number of the newest request; numbers are unique.
-    asked: u64,
+    requested: u64,
     /// The number of the path on screen.
     shown: u64,
     is_open: bool,
@@ -30,7 +30,7 @@ struct NavigationRecord {
 impl NavigationRecord {
     /// Returns the number of the wanted path.
     fn wanted(self) -> u64 {
-        if self.is_open { self.asked } else { self.shown }
+        if self.is_open { self.requested } else { self.shown }
     }
 }
 
@@ -64,15 +64,15 @@ impl PathNavigation {
     /// Starts a navigation. Returns the number that its response must name; responses to older requests are obsolete.
     pub fn start(self) -> u64 {
         let known = self.record();
-        let asked = known.asked + 1;
-        self.known.set_value(NavigationRecord { asked, is_open: true, ..known });
-        asked
+        let requested = known.requested + 1;
+        self.known.set_value(NavigationRecord { requested, is_open: true, ..known });
+        requested
     }
 
     /// Returns whether this navigation is still the wanted one, and the page still exists.
     pub fn is_current(self, number: u64) -> bool {
         let known = self.record();
-        known.is_open && known.asked == number
+        known.is_open && known.requested == number
     }
 
     /// Ends this navigation: its path is on screen.
@@ -98,7 +98,7 @@ impl PathNavigation {
 
     /// Cancels the pending navigation.
     pub fn cancel(self) {
-        self.fail(self.record().asked);
+        self.fail(self.record().requested);
     }
 
     /// Returns whether the requested path is not on screen yet.
@@ -130,11 +130,11 @@ impl PathNavigation {
     }
 
     /// Answers a query of the message box.
-    pub fn answer_query(self, asks: NavigationQuery) -> bool {
+    pub fn answer_query(self, query: NavigationQuery) -> bool {
         let (known, is_still) = (self.record(), |stand| self.is_still_at(stand));
         let is_there =
             |stand: ReaderPosition| stand.leaf.flatten().is_none_or(|leaf| self.state.find_if_alive(leaf).is_some());
-        match asks {
+        match query {
             NavigationQuery::IsNavigating => known.is_open,
             NavigationQuery::StartWaiting => {
                 self.known.set_value(NavigationRecord { waits_at: Some(self.reader_position()), ..known });
@@ -150,8 +150,8 @@ impl PathNavigation {
         self.known.try_get_value().unwrap_or_default()
     }
 
-    fn conclude(self, asked: u64, shown: u64) {
-        self.known.set_value(NavigationRecord { asked, shown, is_open: false, ..self.record() });
+    fn conclude(self, requested: u64, shown: u64) {
+        self.known.set_value(NavigationRecord { requested, shown, is_open: false, ..self.record() });
         self.ended.update(|ends| *ends = !*ends);
     }
 }
@@ -182,132 +182,139 @@ mod tests {
 
     #[test]
     fn position_taken_during_navigation_is_on_requested_path() {
-        with_navigation(|way, state| {
-            let (before, on_screen) = (way.reader_position(), way.position_on_screen());
-            let number = way.start();
-            let on_the_way = way.reader_position();
-            assert!(!way.is_still_at(before), "another one is wanted now");
-            assert_eq!(way.position_on_screen(), on_screen, "but this one is seen");
-            assert!(way.is_still_at(on_the_way));
+        with_navigation(|navigation, state| {
+            let (before, on_screen) = (navigation.reader_position(), navigation.position_on_screen());
+            let number = navigation.start();
+            let on_the_way = navigation.reader_position();
+            assert!(!navigation.is_still_at(before), "another one is wanted now");
+            assert_eq!(navigation.position_on_screen(), on_screen, "but this one is seen");
+            assert!(navigation.is_still_at(on_the_way));
             show(state, &[4]);
-            way.finish(number);
-            assert!(way.is_still_at(on_the_way));
-            assert!(!way.is_still_at(before));
+            navigation.finish(number);
+            assert!(navigation.is_still_at(on_the_way));
+            assert!(!navigation.is_still_at(before));
         });
     }
 
     #[test]
     fn failed_navigation_leaves_reader_where_they_were() {
-        with_navigation(|way, state| {
-            let before = way.reader_position();
-            let number = way.start();
-            let on_the_way = way.reader_position();
-            way.fail(number);
-            assert!(way.is_still_at(before));
-            assert!(!way.is_still_at(on_the_way), "what was meant is not");
+        with_navigation(|navigation, state| {
+            let before = navigation.reader_position();
+            let number = navigation.start();
+            let on_the_way = navigation.reader_position();
+            navigation.fail(number);
+            assert!(navigation.is_still_at(before));
+            assert!(!navigation.is_still_at(on_the_way), "what was meant is not");
             // Another tab may extend the path.
             show(state, &[2, 4]);
-            assert!(way.is_still_at(before));
+            assert!(navigation.is_still_at(before));
         });
     }
 
     #[test]
     fn redirected_path_is_neither_requested_nor_previous_one() {
-        with_navigation(|way, state| {
-            let before = way.reader_position();
-            let number = way.start();
-            let on_the_way = way.reader_position();
+        with_navigation(|navigation, state| {
+            let before = navigation.reader_position();
+            let number = navigation.start();
+            let on_the_way = navigation.reader_position();
             show(state, &[4]);
-            way.redirected(number);
-            assert!(!way.is_still_at(on_the_way) && !way.is_still_at(before) && !way.is_navigating());
-            assert_ne!(way.start(), number + 1, "a number is not given twice");
+            navigation.redirected(number);
+            assert!(
+                !navigation.is_still_at(on_the_way) && !navigation.is_still_at(before) && !navigation.is_navigating()
+            );
+            assert_ne!(navigation.start(), number + 1, "a number is not given twice");
         });
     }
 
     #[test]
     fn newest_navigation_counts_and_late_response_ends_nothing() {
-        with_navigation(|way, state| {
-            let older = way.start();
-            let on_the_way = way.reader_position();
-            let newer = way.start();
-            assert!(!way.is_still_at(on_the_way));
-            assert!(!way.is_current(older));
-            way.finish(older);
-            assert!(way.is_navigating());
+        with_navigation(|navigation, state| {
+            let older = navigation.start();
+            let on_the_way = navigation.reader_position();
+            let newer = navigation.start();
+            assert!(!navigation.is_still_at(on_the_way));
+            assert!(!navigation.is_current(older));
+            navigation.finish(older);
+            assert!(navigation.is_navigating());
             show(state, &[4]);
-            way.finish(newer);
-            assert!(!way.is_navigating());
-            assert!(!way.is_still_at(on_the_way));
+            navigation.finish(newer);
+            assert!(!navigation.is_navigating());
+            assert!(!navigation.is_still_at(on_the_way));
         });
     }
 
     #[test]
     fn other_turns_of_same_path_are_no_other_path() {
-        with_navigation(|way, state| {
-            let before = way.reader_position();
-            let number = way.start();
+        with_navigation(|navigation, state| {
+            let before = navigation.reader_position();
+            let number = navigation.start();
             show(state, &[1, 2]);
-            way.finish(number);
-            assert!(way.is_still_at(before));
+            navigation.finish(number);
+            assert!(navigation.is_still_at(before));
         });
     }
 
     #[test]
     fn every_end_of_navigation_is_signalled_and_nothing_else() {
-        with_navigation(|way, _| {
-            let told = StoredValue::new(way.ended.get_untracked());
-            let was_told = || {
-                way.ended.get_untracked()
-                    != told.try_update_value(|told| std::mem::replace(told, way.ended.get_untracked())).unwrap()
+        with_navigation(|navigation, _| {
+            let last_signal = StoredValue::new(navigation.ended.get_untracked());
+            let was_signalled = || {
+                navigation.ended.get_untracked()
+                    != last_signal
+                        .try_update_value(|last_signal| {
+                            std::mem::replace(last_signal, navigation.ended.get_untracked())
+                        })
+                        .unwrap()
             };
-            way.cancel();
-            assert!(!was_told(), "nothing was on its way");
-            let number = way.start();
-            assert!(!was_told());
-            way.cancel();
-            assert!(was_told());
-            way.finish(number);
-            assert!(!was_told());
-            let number = way.start();
-            way.finish(number);
-            assert!(was_told());
+            navigation.cancel();
+            assert!(!was_signalled(), "nothing was on its way");
+            let number = navigation.start();
+            assert!(!was_signalled());
+            navigation.cancel();
+            assert!(was_signalled());
+            navigation.finish(number);
+            assert!(!was_signalled());
+            let number = navigation.start();
+            navigation.finish(number);
+            assert!(was_signalled());
         });
     }
 
     #[test]
     fn message_waits_for_path_requested_last() {
-        with_navigation(|way, _| {
-            way.start();
+        with_navigation(|navigation, _| {
+            navigation.start();
             assert!(
-                way.answer_query(NavigationQuery::IsNavigating)
-                    && way.answer_query(NavigationQuery::StartWaiting)
-                    && way.answer_query(NavigationQuery::MayContinue)
+                navigation.answer_query(NavigationQuery::IsNavigating)
+                    && navigation.answer_query(NavigationQuery::StartWaiting)
+                    && navigation.answer_query(NavigationQuery::MayContinue)
             );
-            let number = way.start();
-            assert!(!way.answer_query(NavigationQuery::MayContinue));
-            way.finish(number);
+            let number = navigation.start();
+            assert!(!navigation.answer_query(NavigationQuery::MayContinue));
+            navigation.finish(number);
             assert!(
-                !way.answer_query(NavigationQuery::IsNavigating) && !way.answer_query(NavigationQuery::MayContinue)
+                !navigation.answer_query(NavigationQuery::IsNavigating)
+                    && !navigation.answer_query(NavigationQuery::MayContinue)
             );
         });
     }
 
     #[test]
     fn failed_message_belongs_to_its_path_and_turn() {
-        with_navigation(|way, state| {
-            assert!(way.answer_query(NavigationQuery::IsAtFailedSend), "none has failed");
-            way.record_failed_message(way.reader_position());
-            assert!(way.answer_query(NavigationQuery::IsAtFailedSend));
+        with_navigation(|navigation, state| {
+            assert!(navigation.answer_query(NavigationQuery::IsAtFailedSend), "none has failed");
+            navigation.record_failed_message(navigation.reader_position());
+            assert!(navigation.answer_query(NavigationQuery::IsAtFailedSend));
             // The message may have arrived after all, and be shown by this or another tab.
             show(state, &[2, 4]);
-            assert!(way.answer_query(NavigationQuery::IsAtFailedSend));
+            assert!(navigation.answer_query(NavigationQuery::IsAtFailedSend));
             state.remove_from(turn_id(2));
-            assert!(!way.answer_query(NavigationQuery::IsAtFailedSend), "what it followed is deleted");
+            assert!(!navigation.answer_query(NavigationQuery::IsAtFailedSend), "what it followed is deleted");
             show(state, &[2]);
-            let number = way.start();
+            let number = navigation.start();
             show(state, &[4]);
-            way.finish(number);
-            assert!(!way.answer_query(NavigationQuery::IsAtFailedSend));
+            navigation.finish(number);
+            assert!(!navigation.answer_query(NavigationQuery::IsAtFailedSend));
         });
     }
 }

@@ -80,7 +80,7 @@ impl ChatState {
         let stream = event_source::open(&url, &names, move |news| self.on_stream_event(id, news));
         self.update_follower(id, |follower| {
             follower.pending.clear();
-            follower.heard_ms = clock::now_ms();
+            follower.last_received_ms = clock::now_ms();
             follower.stream = stream;
         });
     }
@@ -91,7 +91,7 @@ impl ChatState {
                 self.update_follower(id, |follower| {
                     follower.failures = 0;
                     follower.lost_by = None;
-                    follower.heard_ms = clock::now_ms();
+                    follower.last_received_ms = clock::now_ms();
                 });
                 if let Some(connection) = self.connection {
                     connection.stream_works();
@@ -101,7 +101,7 @@ impl ChatState {
                 let Ok(frame) = json::parse::<StreamFrame>(text.as_bytes()) else { return };
                 let mut schedule = None;
                 self.update_follower(id, |follower| {
-                    follower.heard_ms = clock::now_ms();
+                    follower.last_received_ms = clock::now_ms();
                     follower.pending.push(frame);
                     if !std::mem::replace(&mut follower.is_scheduled, true) {
                         follower.schedules = follower.schedules.wrapping_add(1);
@@ -158,8 +158,8 @@ impl ChatState {
     fn apply(self, id: TurnId, frames: Vec<StreamFrame>) {
         let Some(turn) = self.find_if_alive(id) else { return };
         let FramesOutcome { is_gap, server_time } = turn.apply(frames);
-        if let (Some(server), Some(here)) = (server_time, clock::current_time()) {
-            self.skew.set_value(server - here);
+        if let (Some(server), Some(local)) = (server_time, clock::current_time()) {
+            self.skew.set_value(server - local);
         }
         if is_gap {
             self.reopen_later(id, RETRY_FIRST);
@@ -223,7 +223,7 @@ impl ChatState {
         let (silent, all): (Vec<TurnId>, Vec<TurnId>) = self.followed.with_value(|followed| {
             let silent = followed
                 .iter()
-                .filter(|(_, follower)| follower.stream.is_some() && now - follower.heard_ms > SILENCE_MS)
+                .filter(|(_, follower)| follower.stream.is_some() && now - follower.last_received_ms > SILENCE_MS)
                 .map(|(id, _)| *id)
                 .collect();
             (silent, followed.keys().copied().collect())

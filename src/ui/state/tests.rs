@@ -114,8 +114,8 @@ fn first_letter_of_block_changes_shape() {
 fn gap_is_reported_and_nothing_after_it_is_applied() {
     in_owner(|| {
         let turn = TurnState::new(view(running(2)));
-        let heard = turn.apply(vec![start(1), delta(3, "lost"), delta(4, "more")]);
-        assert!(heard.is_gap);
+        let outcome = turn.apply(vec![start(1), delta(3, "lost"), delta(4, "more")]);
+        assert!(outcome.is_gap);
         assert_eq!(turn.with_untracked(|view| view.turn.last_event_seq), 1);
     });
 }
@@ -194,9 +194,9 @@ fn at_composer() -> ListenerContext {
 
 #[test]
 fn minute_of_writing_has_few_announcements_and_no_token() {
-    let mut saying = AnnouncementPolicy::new(0);
+    let mut policy = AnnouncementPolicy::new(0);
     let mut turn = running(2);
-    let mut said = Vec::new();
+    let mut announcements = Vec::new();
     for tick in 0..600 {
         let now = tick * 100;
         if now == 2_000 {
@@ -205,21 +205,21 @@ fn minute_of_writing_has_few_announcements_and_no_token() {
         if now == 20_000 {
             turn.blocks = fixtures::blocks(2, [Content::thinking("hm"), Content::text("word")]);
         }
-        said.extend(saying.next_announcement(&turn, now, &at_composer()));
+        announcements.extend(policy.next_announcement(&turn, now, &at_composer()));
     }
-    assert!(said.len() <= 12, "{said:?}");
-    assert_eq!(said[0], Announcement::Polite("Assistant is thinking.".into()));
-    assert_eq!(said[1], Announcement::Polite("Still thinking, 12 seconds.".into()));
-    assert!(said.contains(&Announcement::Polite("Assistant is replying.".into())));
-    assert!(!said.iter().any(|said| format!("{said:?}").contains("word")));
+    assert!(announcements.len() <= 12, "{announcements:?}");
+    assert_eq!(announcements[0], Announcement::Polite("Assistant is thinking.".into()));
+    assert_eq!(announcements[1], Announcement::Polite("Still thinking, 12 seconds.".into()));
+    assert!(announcements.contains(&Announcement::Polite("Assistant is replying.".into())));
+    assert!(!announcements.iter().any(|announcements| format!("{announcements:?}").contains("word")));
 }
 
 #[test]
 fn end_of_reply_is_announced_once_and_failure_assertively() {
     let ended = |turn: Turn, reader: ListenerContext| {
-        let mut saying = AnnouncementPolicy::new(0);
-        let first = saying.next_announcement(&turn, 100, &reader);
-        assert_eq!(saying.next_announcement(&turn, 60_000, &reader), None);
+        let mut policy = AnnouncementPolicy::new(0);
+        let first = policy.next_announcement(&turn, 100, &reader);
+        assert_eq!(policy.next_announcement(&turn, 60_000, &reader), None);
         first.unwrap()
     };
     let short = fixtures::reply(2, [Content::text("Four words are here.")]);
@@ -251,11 +251,11 @@ fn end_of_reply_is_announced_once_and_failure_assertively() {
 fn folded_frames_end_turn_as_domain_does() {
     in_owner(|| {
         let turn = TurnState::new(view(running(2)));
-        let heard = turn.apply(vec![
+        let outcome = turn.apply(vec![
             StreamFrame::Other(Aside::Heartbeat { now: fixtures::time(1) }),
             event(1, Event::TurnEnd { status: TurnStatus::Complete, usage: Usage::default(), cost: None, at: None }),
         ]);
-        assert_eq!(heard.server_time, Some(fixtures::time(0) + TimeDelta::seconds(1)));
+        assert_eq!(outcome.server_time, Some(fixtures::time(0) + TimeDelta::seconds(1)));
         assert!(!turn.is_running());
     });
 }
@@ -264,39 +264,39 @@ fn folded_frames_end_turn_as_domain_does() {
 fn question_is_announced_assertively_once_and_pauses_progress() {
     use crate::domain::block::ToolStatus::{AwaitingApproval, Done, Running};
     let call = |name: &str, status| fixtures::tool_use(name, name, serde_json::json!({}), status);
-    let mut saying = AnnouncementPolicy::new(0);
+    let mut policy = AnnouncementPolicy::new(0);
     let mut turn = running(2);
     turn.blocks = fixtures::blocks(2, [call("a", AwaitingApproval), call("b", AwaitingApproval)]);
     turn.blocks[1].block_metadata = serde_json::json!({"tool": {"title": "Delete a file"}});
     let question = Announcement::Assertive("Delete a file needs your approval. Press F6 to review.".into());
-    assert_eq!(saying.next_announcement(&turn, 100, &at_composer()), Some(question));
+    assert_eq!(policy.next_announcement(&turn, 100, &at_composer()), Some(question));
     for now in [200, 30_000, 600_000] {
-        assert_eq!(saying.next_announcement(&turn, now, &at_composer()), None, "the person knows");
+        assert_eq!(policy.next_announcement(&turn, now, &at_composer()), None, "the person knows");
     }
     // One call is approved while another one asks.
     turn.blocks = fixtures::blocks(2, [call("a", Running), call("b", AwaitingApproval), call("c", AwaitingApproval)]);
     let question = Announcement::Assertive("c needs your approval. Press F6 to review.".into());
-    assert_eq!(saying.next_announcement(&turn, 600_100, &at_composer()), Some(question));
+    assert_eq!(policy.next_announcement(&turn, 600_100, &at_composer()), Some(question));
     let pause = crate::domain::user_input_wait::ReplyPauseReason::Rounds.content();
     turn.blocks = fixtures::blocks(2, [call("a", Done), call("b", Done), call("c", Done), pause]);
     turn.blocks[3].state = crate::domain::BlockState::Open;
     let paused = Announcement::Assertive("Paused after 25 rounds of tool calls. Press F6 to review.".into());
-    assert_eq!(saying.next_announcement(&turn, 700_000, &at_composer()), Some(paused));
-    assert_eq!(saying.next_announcement(&turn, 800_000, &at_composer()), None);
+    assert_eq!(policy.next_announcement(&turn, 700_000, &at_composer()), Some(paused));
+    assert_eq!(policy.next_announcement(&turn, 800_000, &at_composer()), None);
 }
 
 #[test]
 fn first_tool_of_each_run_is_announced() {
     let call =
         |name: &str| fixtures::tool_use(name, name, serde_json::json!({}), crate::domain::block::ToolStatus::Running);
-    let mut saying = AnnouncementPolicy::new(0);
+    let mut policy = AnnouncementPolicy::new(0);
     let mut turn = running(2);
-    let mut said = Vec::new();
+    let mut announcements = Vec::new();
     let contents = [call("a"), call("b"), Content::text("So."), call("c")];
     for many in 1..=contents.len() {
         turn.blocks = fixtures::blocks(2, contents[..many].to_vec());
-        said.extend(saying.next_announcement(&turn, many as i64 * 4_000, &at_composer()));
+        announcements.extend(policy.next_announcement(&turn, many as i64 * 4_000, &at_composer()));
     }
     let words = ["Using a.", "Assistant is replying.", "Using c."].map(|words| Announcement::Polite(words.into()));
-    assert_eq!(said, words);
+    assert_eq!(announcements, words);
 }

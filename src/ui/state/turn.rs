@@ -130,13 +130,13 @@ impl TurnState {
 
     /// Applies frames in order and notifies subscribers of the changes once.
     pub fn apply(&self, frames: Vec<StreamFrame>) -> FramesOutcome {
-        let mut heard = FramesOutcome::default();
+        let mut outcome = FramesOutcome::default();
         let mut shape = false;
         let mut all = false;
         let mut grown: Vec<BlockId> = Vec::new();
         self.view.update_untracked(|view| {
             for frame in frames {
-                match apply_frame(view, frame, &mut heard) {
+                match apply_frame(view, frame, &mut outcome) {
                     FrameChange::Nothing => {}
                     FrameChange::All => (shape, all) = (true, true),
                     FrameChange::Shape(block) => {
@@ -145,7 +145,7 @@ impl TurnState {
                     }
                     FrameChange::Growth(block) => grown.push(block),
                 }
-                if heard.is_gap {
+                if outcome.is_gap {
                     break;
                 }
             }
@@ -161,7 +161,7 @@ impl TurnState {
                 self.trigger(block).notify();
             }
         }
-        heard
+        outcome
     }
 
     fn trigger(&self, block: BlockId) -> ArcTrigger {
@@ -177,13 +177,13 @@ impl TurnState {
 }
 
 /// Applies one frame.
-fn apply_frame(view: &mut TurnView, frame: StreamFrame, heard: &mut FramesOutcome) -> FrameChange {
+fn apply_frame(view: &mut TurnView, frame: StreamFrame, outcome: &mut FramesOutcome) -> FrameChange {
     match frame {
         StreamFrame::Event { turn_id, seq, event } if turn_id == view.turn.id => {
             let was_blank = growing_block(&event).is_some_and(|id| is_blank(&view.turn, id));
             match fold::apply(&mut view.turn, seq, &event) {
                 ApplyOutcome::Gap => {
-                    heard.is_gap = true;
+                    outcome.is_gap = true;
                     return FrameChange::Nothing;
                 }
                 ApplyOutcome::AlreadyCovered | ApplyOutcome::Impossible(_) => return FrameChange::Nothing,
@@ -215,7 +215,7 @@ fn apply_frame(view: &mut TurnView, frame: StreamFrame, heard: &mut FramesOutcom
             FrameChange::Growth(block_id)
         }
         StreamFrame::Other(Aside::Heartbeat { now }) => {
-            heard.server_time = Some(now);
+            outcome.server_time = Some(now);
             FrameChange::Nothing
         }
     }

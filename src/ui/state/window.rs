@@ -142,8 +142,8 @@ impl ChatState {
         let place = |id: TurnId| self.path.with_untracked(|path| path.iter().position(|turn| turn.id() == id));
         // Turns on screen before the page's first turn stay.
         let first = page.turns.first().and_then(|view| place(view.turn.id));
-        let stays = |seen: TurnId| has(seen) || place(seen).zip(first).is_some_and(|(seen, first)| seen < first);
-        if seen.is_none_or(stays) {
+        let is_kept = |seen: TurnId| has(seen) || place(seen).zip(first).is_some_and(|(seen, first)| seen < first);
+        if seen.is_none_or(is_kept) {
             self.show_page(page);
             return None;
         }
@@ -189,12 +189,12 @@ impl ChatState {
     pub fn trim(self, side: PathDirection, most: usize, must_stay: impl Fn(TurnId) -> bool) {
         let mut path = self.path.get_untracked();
         let surplus = path.len().saturating_sub(most);
-        let goes = |turns: &mut dyn Iterator<Item = &TurnState>| {
+        let count_removable = |turns: &mut dyn Iterator<Item = &TurnState>| {
             turns.take(surplus).take_while(|turn| !must_stay(turn.id())).count()
         };
         let count = match side {
-            PathDirection::Older => goes(&mut path.iter()),
-            PathDirection::Newer => goes(&mut path.iter().rev()),
+            PathDirection::Older => count_removable(&mut path.iter()),
+            PathDirection::Newer => count_removable(&mut path.iter().rev()),
         };
         if count == 0 {
             return;

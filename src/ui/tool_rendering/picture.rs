@@ -33,9 +33,9 @@ pub fn write_picture(html: &mut Html, picture: &PictureView<'_>) {
             }
             None => {
                 let alt = picture.alt.trim();
-                let what = words::picture();
-                let said = if alt.is_empty() { what.to_owned() } else { format!("{alt} · {what}") };
-                html.text_element(Element::Span, &[(Attribute::Class, "chip gone")], &said);
+                let kind = words::picture();
+                let label = if alt.is_empty() { kind.to_owned() } else { format!("{alt} · {kind}") };
+                html.text_element(Element::Span, &[(Attribute::Class, "chip gone")], &label);
             }
         }
         return;

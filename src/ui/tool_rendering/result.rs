@@ -48,8 +48,8 @@ pub fn tail(lines: &[&str]) -> Option<MarkupPart> {
         return None;
     }
     let mut html = Html::default();
-    hidden_characters::write_line(&mut html, words::tool_says());
-    hidden_characters::write_text_box(&mut html, words::tool_says(), false, &lines.join("\n"));
+    hidden_characters::write_line(&mut html, words::tool_output());
+    hidden_characters::write_text_box(&mut html, words::tool_output(), false, &lines.join("\n"));
     Some(MarkupPart::new(html.finish()))
 }
 
@@ -104,14 +104,14 @@ fn files(html: &mut Html, metadata: &Value) {
 fn cleaned(html: &mut Html, metadata: &Value, whole: &str) {
     let count = |key: &str| metadata.get("cleaned")?.get(key)?.as_u64();
     let hidden = u64::from(count_hidden_characters(whole));
-    let said = words::cleaned([
+    let note = words::cleaned([
         count("ansi").unwrap_or(0),
         count("nul").unwrap_or(0),
         count("invalid").unwrap_or(0),
         count("hidden").unwrap_or(0).max(hidden),
     ]);
-    if !said.is_empty() {
-        html.text_element(Element::P, &[(Attribute::Class, "hidden-count")], &said);
+    if !note.is_empty() {
+        html.text_element(Element::P, &[(Attribute::Class, "hidden-count")], &note);
     }
 }
 

@@ -12,7 +12,7 @@ fn block(content: Content) -> Block {
     fixtures::block(2, 0, content)
 }
 
-fn drawn_result(result: Value) -> String {
+fn rendered_result(result: Value) -> String {
     result_with(result, Value::Null)
 }
 
@@ -24,7 +24,7 @@ fn result_with(value: Value, extra: Value) -> String {
     result(&block, turn_id(2), false).markup().as_str().to_owned()
 }
 
-fn drawn_arguments(arguments: Value) -> String {
+fn rendered_arguments(arguments: Value) -> String {
     let call = block(tool_use("c", "look", arguments, ToolStatus::AwaitingApproval));
     all_arguments(&call).markup().as_str().to_owned()
 }
@@ -32,31 +32,31 @@ fn drawn_arguments(arguments: Value) -> String {
 #[test]
 fn run_of_hidden_characters_is_one_badge_that_names_them() {
     let tags: String = ('\u{e0061}'..='\u{e007a}').collect();
-    let html = drawn_arguments(json!({ "a": format!("x{tags}y") }));
+    let html = rendered_arguments(json!({ "a": format!("x{tags}y") }));
     assert!(html.contains("U+E0061 U+E0062 U+E0063 +23</span>y"), "{html}");
     assert!(html.contains("26 hidden characters"), "{html}");
     assert!(!html.contains('\u{e0061}'));
-    assert!(!drawn_arguments(json!({"a": "plain 👩\u{200d}👧"})).contains("hidden"));
+    assert!(!rendered_arguments(json!({"a": "plain 👩\u{200d}👧"})).contains("hidden"));
 }
 
 #[test]
 fn hidden_characters_of_message_are_counted_and_named_on_demand() {
     let tags: String = ('\u{e0061}'..='\u{e007a}').collect();
-    let drawn = |text: &str, is_open| hidden_badge(text, is_open).map(|badge| badge.markup().as_str().to_owned());
+    let rendered = |text: &str, is_open| hidden_badge(text, is_open).map(|badge| badge.markup().as_str().to_owned());
     let text = format!("hi <b>{tags}");
-    let ended = drawn(&text, false).unwrap();
+    let ended = rendered(&text, false).unwrap();
     assert!(ended.contains("<summary class=\"hidden-count\">26 hidden characters</summary>"), "{ended}");
     assert!(ended.contains("hi &lt;b&gt;<span") && ended.contains("U+E0061 U+E0062 U+E0063 +23</span>"), "{ended}");
-    assert_eq!(drawn(&text, true).unwrap(), "<p class=\"hidden-count\">26 hidden characters</p>");
-    assert_eq!(drawn("👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} می\u{200c}خواهم क्\u{200d}ष", false), None);
-    let chinese = with_locale(Locale::Chinese, || drawn("a\u{200b}", false)).unwrap();
+    assert_eq!(rendered(&text, true).unwrap(), "<p class=\"hidden-count\">26 hidden characters</p>");
+    assert_eq!(rendered("👩\u{200d}👩\u{200d}👧 ❤\u{fe0f} می\u{200c}خواهم क्\u{200d}ष", false), None);
+    let chinese = with_locale(Locale::Chinese, || rendered("a\u{200b}", false)).unwrap();
     assert!(chinese.contains("1 个隐藏字符"), "{chinese}");
-    assert!(!drawn(&format!("{}\u{200b}", "x".repeat(70_000)), false).unwrap().contains("<pre"));
+    assert!(!rendered(&format!("{}\u{200b}", "x".repeat(70_000)), false).unwrap().contains("<pre"));
 }
 
 #[test]
 fn all_arguments_are_drawn_however_long() {
-    let html = drawn_arguments(json!({ "text": "x".repeat(300_000) }));
+    let html = rendered_arguments(json!({ "text": "x".repeat(300_000) }));
     assert!(html.contains(&"x".repeat(300_000)), "{}", html.len());
 }
 
@@ -66,18 +66,18 @@ fn tree_too_deep_or_too_large_is_text() {
     for _ in 0..100 {
         deep = json!([deep]);
     }
-    let html = drawn_result(deep);
+    let html = rendered_result(deep);
     assert!(html.contains("end") && html.matches("<details").count() <= 40, "{}", html.len());
-    assert!(!drawn_result(json!(vec![0; 5_000])).contains("class=\"json\""));
-    assert!(drawn_result(json!(vec![0; 500])).contains("class=\"json\""));
-    assert!(!drawn_result(json!({})).contains("class=\"json\"") && drawn_result(json!({})).contains("{}"));
-    assert!(drawn_result(json!(3.5)).contains("3.5"));
+    assert!(!rendered_result(json!(vec![0; 5_000])).contains("class=\"json\""));
+    assert!(rendered_result(json!(vec![0; 500])).contains("class=\"json\""));
+    assert!(!rendered_result(json!({})).contains("class=\"json\"") && rendered_result(json!({})).contains("{}"));
+    assert!(rendered_result(json!(3.5)).contains("3.5"));
 }
 
 #[test]
 fn link_to_full_result_leads_to_its_page() {
     let long = json!("y".repeat(70_000));
-    assert!(drawn_result(long.clone()).contains(&format!("href=\"/api/turns/{}\"", turn_id(2))));
+    assert!(rendered_result(long.clone()).contains(&format!("href=\"/api/turns/{}\"", turn_id(2))));
     let sha = "a".repeat(64);
     let whole = result_with(long.clone(), json!({"whole": {"blob": sha}}));
     assert!(whole.contains(&format!("href=\"/api/blobs/{sha}\"")) && whole.contains("64 KiB of 69 KiB"), "{whole}");
@@ -104,5 +104,5 @@ fn last_lines_of_running_call_are_text() {
 fn result_of_images_alone_has_no_empty_box() {
     let html = result_with(json!(""), json!({"images": [{"blob": "a".repeat(64), "mime": "image/png", "alt": ""}]}));
     assert!(html.contains("alt=\"Image\"") && !html.contains("<pre"), "{html}");
-    assert!(drawn_result(json!("")).contains("<pre"));
+    assert!(rendered_result(json!("")).contains("<pre"));
 }

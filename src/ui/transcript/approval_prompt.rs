@@ -37,8 +37,8 @@ impl Prompt {
     /// Returns the key in the list: a question that has changed is another one.
     fn key(&self) -> u128 {
         match self {
-            Self::Approval(asked) => {
-                asked.0.hash.bytes().fold(asked.1.id.as_u128(), |key, byte| key.rotate_left(5) ^ u128::from(byte))
+            Self::Approval(approval) => {
+                approval.0.hash.bytes().fold(approval.1.id.as_u128(), |key, byte| key.rotate_left(5) ^ u128::from(byte))
             }
             Self::Pause(block, _) => block.as_u128(),
         }
@@ -49,18 +49,18 @@ impl Prompt {
 #[component]
 pub fn Prompts(turn: TurnState) -> impl IntoView {
     let id = turn.id();
-    let asked = Memo::new(move |_| {
+    let prompts = Memo::new(move |_| {
         turn.with(|view| {
             let waits = !view.turn.status.is_terminal();
             view.turn.blocks.iter().filter(|_| waits).filter_map(Prompt::from_block).collect::<Vec<_>>()
         })
     });
     keyed_rows(
-        move || asked.get(),
+        move || prompts.get(),
         Prompt::key,
-        move |asked| match asked {
-            Prompt::Approval(asked) => view! { <ApprovalPrompt turn=id ask=asked.0 call=asked.1/> },
-            Prompt::Pause(block, why) => view! { <PausePrompt turn=id block why/> },
+        move |prompts| match prompts {
+            Prompt::Approval(prompts) => view! { <ApprovalPrompt turn=id ask=prompts.0 call=prompts.1/> },
+            Prompt::Pause(block, reason) => view! { <PausePrompt turn=id block reason/> },
         },
     )
 }
@@ -133,7 +133,7 @@ fn ApprovalPrompt(turn: TurnId, ask: ApprovalRequest, call: Block) -> impl IntoV
 }
 
 #[component]
-fn PausePrompt(turn: TurnId, block: BlockId, why: String) -> impl IntoView {
+fn PausePrompt(turn: TurnId, block: BlockId, reason: String) -> impl IntoView {
     let posting = AsyncForm::from_context();
     let title_id = format!("ask-{block}-title");
     let labelled_by = title_id.clone();
@@ -149,7 +149,7 @@ fn PausePrompt(turn: TurnId, block: BlockId, why: String) -> impl IntoView {
         >
             <p id=title_id class="ask-title">
                 <Icon name="clock"/>
-                <span dir="auto">{why}</span>
+                <span dir="auto">{reason}</span>
             </p>
             <form
                 method="post"

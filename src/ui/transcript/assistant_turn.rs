@@ -38,7 +38,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
         let turn = turn.clone();
         move |_| turn.with(|view| !view.turn.status.is_terminal() && pending_user_input(&view.turn).is_none())
     });
-    let who = Memo::new({
+    let author = Memo::new({
         let turn = turn.clone();
         move |_| {
             let model =
@@ -70,7 +70,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
     let by_person = turn.with_untracked(|view| view.turn.is_edited());
     let by_person = by_person.then(|| view! { <p class="not-sent">{words::edited_by_you()}</p> });
     let not_sent = turn.with_untracked(|view| not_sent_sentences(&view.not_sent));
-    let not_sent = not_sent.map(|said| view! { <p class="not-sent">{said}</p> });
+    let not_sent = not_sent.map(|sentence| view! { <p class="not-sent">{sentence}</p> });
     view! {
         <article
             id=article_id(id)
@@ -81,7 +81,7 @@ pub fn AssistantTurn(state: ChatState, turn: TurnState, on_retry: Callback<TurnI
             aria-labelledby=heading_id(id)
             aria-busy=move || is_busy.get().then_some("true")
         >
-            <TurnHeading id=heading_id(id) who at/>
+            <TurnHeading id=heading_id(id) author at/>
             {live_view(editor)}
             <div class="reply" hidden=is_edited>
                 <RequestNotices turn=turn.clone()/>

@@ -45,12 +45,13 @@ impl AsyncForm {
             let _ = self.is_busy.try_set(false);
             match answer {
                 Ok(()) => done(),
-                Err(why) => {
-                    let why = why.map_or_else(|| words::post_failed().to_owned(), |why| localize_field_error(&why));
+                Err(reason) => {
+                    let reason =
+                        reason.map_or_else(|| words::post_failed().to_owned(), |reason| localize_field_error(&reason));
                     if let Some(announcer) = self.announcer {
-                        announcer.alert(&why);
+                        announcer.alert(&reason);
                     }
-                    let _ = self.problem.try_set(Some(why));
+                    let _ = self.problem.try_set(Some(reason));
                 }
             }
         });
@@ -58,6 +59,6 @@ impl AsyncForm {
 
     /// Renders the error in the form.
     pub fn problem_view(self) -> AnyView {
-        live_view(move || self.problem.get().map(|why| view! { <p class="problem" dir="auto">{why}</p> }))
+        live_view(move || self.problem.get().map(|reason| view! { <p class="problem" dir="auto">{reason}</p> }))
     }
 }

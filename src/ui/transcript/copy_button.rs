@@ -36,14 +36,14 @@ pub fn CopyButton(
     }
     let announcer = use_context::<Announcer>();
     let is_done = RwSignal::new(false);
-    let say = move |text: &'static str| {
+    let announce = move |text: &'static str| {
         if let Some(announcer) = announcer {
-            announcer.say(text);
+            announcer.announce(text);
         }
     };
     let on_click = move |_| {
         let done = move |copied| {
-            say(if copied { messages::copied() } else { messages::transcript::copy_failed() });
+            announce(if copied { messages::copied() } else { messages::transcript::copy_failed() });
             let _ = is_done.try_set(copied);
             if in_menu && copied {
                 dialog::close_popovers();

@@ -70,10 +70,10 @@ struct EditSession {
 impl EditSession {
     fn new(verbs: TurnCommands, id: TurnId, text: String, attached: Vec<EditedAttachment>) -> Self {
         let of_turn = EditedTurn { text, attachments: attached.iter().map(|(one, _)| one.clone()).collect() };
-        let standing = |one: &Attachment| attached.iter().find(|(known, _)| known == one)?.1;
+        let status_of = |one: &Attachment| attached.iter().find(|(known, _)| known == one)?.1;
         let first = verbs.saved_edit(id).unwrap_or(of_turn);
         let named: Vec<_> =
-            first.attachments.iter().enumerate().filter_map(|(at, one)| Some((at, standing(one)?))).collect();
+            first.attachments.iter().enumerate().filter_map(|(at, one)| Some((at, status_of(one)?))).collect();
         let words = StoredValue::new(first.clone());
         let keep = Callback::new(move |attachments| {
             words.update_value(|words| words.attachments = attachments);
@@ -117,7 +117,7 @@ impl EditSession {
     fn stop_waiting(self) {
         if self.waits.get_untracked() {
             self.waits.set(false);
-            self.announcer.say(of_files::files_not_sent());
+            self.announcer.announce(of_files::files_not_sent());
         }
     }
 
@@ -140,16 +140,16 @@ impl EditSession {
             self.attaching.selected.set(None);
         }
         let memory = self.memory.get_value();
-        let asked = keys::message_box_key_action(
+        let action = keys::message_box_key_action(
             field_key_press(event, &event.key()),
             memory,
             media::is_touch(),
             current_value(PreferenceSetting::Send),
         );
-        if asked == ComposerKeyAction::Send {
+        if action == ComposerKeyAction::Send {
             self.send();
         }
-        asked == ComposerKeyAction::Send
+        action == ComposerKeyAction::Send
     }
 
     /// Attaches pasted files.
@@ -161,9 +161,9 @@ impl EditSession {
         }
     }
 
-    fn refuse(self, why: &str) {
-        self.problem.set(Some(why.to_owned()));
-        self.announcer.say(why);
+    fn refuse(self, reason: &str) {
+        self.problem.set(Some(reason.to_owned()));
+        self.announcer.announce(reason);
         if let Some(area) = self.area.get_untracked() {
             let _ = area.focus();
         }
@@ -182,7 +182,7 @@ impl EditSession {
         if queue.with_untracked(AttachmentQueue::is_pending) {
             self.problem.set(None);
             self.waits.set(true);
-            return self.announcer.say(of_files::sends_after_upload());
+            return self.announcer.announce(of_files::sends_after_upload());
         }
         if queue.with_untracked(AttachmentQueue::has_failed) {
             return self.refuse(of_files::file_failed());
@@ -207,8 +207,8 @@ fn draw(verbs: TurnCommands, id: TurnId, role: Role, text: String, attached: Vec
     let editing = EditSession::new(verbs, id, text, attached);
     let EditSession { area, attaching, problem, is_sending, waits, memory, .. } = editing;
     // A version of a reply has text only.
-    let takes_files = role == Role::User;
-    if takes_files {
+    let accepts_files = role == Role::User;
+    if accepts_files {
         editing.take_dropped_files();
     }
     let first = StoredValue::new(editing.words.with_value(|words| words.text.clone()));
@@ -254,8 +254,8 @@ fn draw(verbs: TurnCommands, id: TurnId, role: Role, text: String, attached: Vec
             let _ = area.focus();
         }
     });
-    let list = takes_files.then(|| view! { <AttachedList attaching/> });
-    let attach = takes_files
+    let list = accepts_files.then(|| view! { <AttachedList attaching/> });
+    let attach = accepts_files
         .then(|| view! { <span class="attach"><AttachInput attaching id=format!("turn-{id}-files")/></span> });
     view! {
         <form class="editor" aria-label=name on:submit=on_submit on:keydown=move |event| editing.on_escape(&event)>
@@ -272,7 +272,7 @@ fn draw(verbs: TurnCommands, id: TurnId, role: Role, text: String, attached: Vec
                 readonly=is_sending
                 on:keydown=on_key
                 on:input=on_input
-                on:paste=move |event| if takes_files { editing.on_paste(&event) }
+                on:paste=move |event| if accepts_files { editing.on_paste(&event) }
                 on:compositionend=move |event| {
                     memory.update_value(|memory| memory.composition_ended = Some(event.time_stamp()));
                 }

@@ -33,7 +33,8 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
         let labelled_by = title_id.clone();
         let facts = facts(&failure, id, model.get());
         let kind = failure.kind;
-        let others = recovery_actions(kind).iter().filter_map(|way| recovery_link(*way, state, &turn)).collect_view();
+        let others =
+            recovery_actions(kind).iter().filter_map(|action| recovery_link(*action, state, &turn)).collect_view();
         // Actions that can succeed without a change come first.
         let answers = turn.with_untracked(|view| view.turn.prev_turn_id.is_some());
         let names_models = recovery_actions(kind).contains(&RecoveryAction::RetryWithModel);
@@ -60,7 +61,7 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
                     <span dir="auto">{texts::failure(&failure)}</span>
                 </p>
                 {failure.retry_after_ms.filter(|ms| *ms > 0).map(|ms| view! {
-                    <p class="error-step">{words::asked_to_wait(ms.div_ceil(1000))}</p>
+                    <p class="error-step">{words::wait_requested(ms.div_ceil(1000))}</p>
                 })}
                 {words::next_step(kind).map(|step| view! { <p class="error-step">{step}</p> })}
                 {actions}
@@ -73,7 +74,7 @@ pub fn ErrorReply(state: ChatState, turn: TurnState, on_retry: Callback<TurnId>)
 /// The details in a disclosure, with a copy button.
 fn error_details(id: TurnId, facts: Vec<(&'static str, String)>) -> impl IntoView {
     let summary_id = format!("turn-{id}-error-details");
-    let copied = facts.iter().map(|(what, value)| format!("{what}: {value}")).collect::<Vec<_>>().join("\n");
+    let copied = facts.iter().map(|(label, value)| format!("{label}: {value}")).collect::<Vec<_>>().join("\n");
     let copied = Callback::new(move |()| copied.clone());
     view! {
         <div class="error-more">
@@ -83,9 +84,9 @@ fn error_details(id: TurnId, facts: Vec<(&'static str, String)>) -> impl IntoVie
                     <Icon name="chevron-right"/>
                 </summary>
                 <dl>
-                    {facts.into_iter().map(|(what, value)| view! {
+                    {facts.into_iter().map(|(label, value)| view! {
                         <div>
-                            <dt>{what}</dt>
+                            <dt>{label}</dt>
                             <dd dir="auto">{value}</dd>
                         </div>
                     }).collect_view()}
@@ -101,7 +102,7 @@ fn facts(failure: &Failure, turn: TurnId, model: Option<String>) -> Vec<(&'stati
     let mut facts = vec![(words::code(), failure.kind.as_str().to_owned())];
     facts.extend(model.map(|model| (words::requested_model(), model)));
     let detail = failure.detail.clone().filter(|detail| *detail != failure.message);
-    facts.extend(detail.map(|detail| (words::provider_said(), detail)));
+    facts.extend(detail.map(|detail| (words::provider_response(), detail)));
     facts.push((words::turn(), turn.to_string()));
     facts
 }

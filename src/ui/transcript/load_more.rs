@@ -81,7 +81,7 @@ fn load_side(state: ChatState, side: PathDirection) {
         }
         let Ok(page) = page else {
             state.fail_loading(side);
-            return state.say(match side {
+            return state.announce(match side {
                 PathDirection::Older => words::older_failed(),
                 PathDirection::Newer => words::newer_failed(),
             });
@@ -120,10 +120,10 @@ pub fn bring_turn(state: ChatState, turn: TurnId, then: impl FnOnce(bool) + 'sta
         return then(true);
     }
     let Some((chat, _, leaf)) = state.edge(PathDirection::Newer) else { return };
-    let asked = state.start_move();
+    let request = state.start_move();
     spawn_local(async move {
         let page = load_turns(chat, turn, leaf, None).await;
-        if !state.is_current_move(asked) {
+        if !state.is_current_move(request) {
             return;
         }
         let is_there = page.is_ok();
@@ -166,12 +166,12 @@ pub async fn follow_path(state: ChatState, page: ChatPage) -> bool {
     let seen = scroll::first_visible_id(LIST_ID).and_then(|id| turn_of_article(&id)).filter(|_| !is_following);
     let Some(page) = state.follow_path(page, seen) else { return true };
     let end = page.end.clone().or_else(|| page.turns.last().cloned());
-    let asked = state.start_move();
+    let request = state.start_move();
     let around = match seen.zip(end.as_ref()).zip(state.edge(PathDirection::Newer)) {
         Some(((seen, end), (chat, ..))) => load_turns(chat, seen, end.turn.id, None).await.ok(),
         None => None,
     };
-    if !state.is_current_move(asked) {
+    if !state.is_current_move(request) {
         return false;
     }
     match around.zip(end) {

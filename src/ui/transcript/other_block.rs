@@ -18,12 +18,12 @@ pub fn OtherBlock(turn: TurnState, block: Block) -> impl IntoView {
     live_view(move || attached_block(&block, turn.with(|view| view.reference_status(id))))
 }
 
-fn attached_block(block: &Block, standing: Option<ReferenceStatus>) -> AnyView {
+fn attached_block(block: &Block, status: Option<ReferenceStatus>) -> AnyView {
     let (id, kind) = (block.id.to_string(), block.content.block_type().to_owned());
-    let chip = || reference_chip(&block.content, &AttachmentCard::from_block(block).unwrap_or_default(), standing);
+    let chip = || reference_chip(&block.content, &AttachmentCard::from_block(block).unwrap_or_default(), status);
     let inside = match &block.content {
         Content::Image { .. } => {
-            match picture::picture_of_block(block).filter(|_| standing != Some(ReferenceStatus::Deleted)) {
+            match picture::picture_of_block(block).filter(|_| status != Some(ReferenceStatus::Deleted)) {
                 Some(picture) => draw_static(&[picture]),
                 None => chip(),
             }

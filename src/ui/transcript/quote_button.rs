@@ -32,7 +32,7 @@ pub fn QuoteButton(state: ChatState) -> impl IntoView {
         }
         if is_selected {
             if !before {
-                state.say(words::selected());
+                state.announce(words::selected());
             }
             request_animation_frame(place);
         }
@@ -42,7 +42,7 @@ pub fn QuoteButton(state: ChatState) -> impl IntoView {
         if let Some((text, html)) = selected.clone() {
             spawn_local(async move {
                 if quote_in_message_box(&rich_text_to_markdown(text, &html).await) {
-                    state.say(words::quoted());
+                    state.announce(words::quoted());
                 }
             });
         }
@@ -56,9 +56,11 @@ pub fn QuoteButton(state: ChatState) -> impl IntoView {
                 return;
             }
             let (key, in_text) = (event.key(), focus::is_in_text_field());
-            let is_asked = keymap::command_on_page(KeyScope::Reading, KeyPress::from_event(&event, &key), in_text)
-                == Some(KeyCommand::Quote);
-            if is_asked && (take() || (!in_text && focus::press_within("[data-turn-id]", "[data-verb=quote]"))) {
+            let is_quote_command =
+                keymap::command_on_page(KeyScope::Reading, KeyPress::from_event(&event, &key), in_text)
+                    == Some(KeyCommand::Quote);
+            if is_quote_command && (take() || (!in_text && focus::press_within("[data-turn-id]", "[data-verb=quote]")))
+            {
                 event.prevent_default();
             }
         });

@@ -74,20 +74,20 @@ pub fn recovery_actions(kind: FailureKind) -> &'static [RecoveryAction] {
 }
 
 /// Renders the link of a recovery action for this reply; none where it does not apply.
-pub fn recovery_link(way: RecoveryAction, state: ChatState, turn: &TurnState) -> Option<AnyView> {
+pub fn recovery_link(action: RecoveryAction, state: ChatState, turn: &TurnState) -> Option<AnyView> {
     let id = turn.id();
-    if way == RecoveryAction::RetryWithModel {
+    if action == RecoveryAction::RetryWithModel {
         // A reply without a message cannot be retried.
         turn.with_untracked(|view| view.turn.prev_turn_id)?;
         return Some(view! { <RetryWithLink id class="button"/> }.into_any());
     }
-    if way == RecoveryAction::Continue {
+    if action == RecoveryAction::Continue {
         let chat = turn.with_untracked(|view| view.turn.chat_id);
         let is_end = move || state.leaf().is_some_and(|leaf| leaf.id() == id);
         return Some(live_view(move || is_end().then(|| continue_button(chat, id)).flatten()).into_any());
     }
     let (message, provider) = turn.with_untracked(|view| (view.turn.prev_turn_id, view.turn.provider_used.clone()));
-    if let (RecoveryAction::TestProvider, Some(provider)) = (way, &provider) {
+    if let (RecoveryAction::TestProvider, Some(provider)) = (action, &provider) {
         // Tests at once; the result is shown at the provider's card.
         return Some(
             view! {
@@ -103,18 +103,18 @@ pub fn recovery_link(way: RecoveryAction, state: ChatState, turn: &TurnState) ->
         Some(provider) => format!("/settings/providers#provider-{provider}"),
         None => "/settings/providers".to_owned(),
     };
-    let (name, icon, href) = match way {
+    let (name, icon, href) = match action {
         RecoveryAction::OpenProvider => (words::provider_settings(), "key", card),
         RecoveryAction::ReplaceKey => (words::replace_key(), "key", card),
         RecoveryAction::TestProvider => (words::test_provider(), "key", card),
         RecoveryAction::EditMessage => (words::edit_message(), "edit", format!("/turns/{}/edit", message?)),
-        RecoveryAction::ShowRequestSizes => (texts::what_is_big(), "file", format!("/turns/{id}/sent#big")),
+        RecoveryAction::ShowRequestSizes => (texts::context_usage(), "file", format!("/turns/{id}/sent#big")),
         RecoveryAction::RetryWithModel
         | RecoveryAction::BranchEarlier
         | RecoveryAction::Continue
         | RecoveryAction::ShowRequest => (words::what_was_sent(), "file", format!("/turns/{id}/sent")),
     };
-    if way == RecoveryAction::BranchEarlier {
+    if action == RecoveryAction::BranchEarlier {
         let before = untrack(|| state.find(message?))?.with_untracked(|view| view.turn.prev_turn_id)?;
         let chat = turn.with_untracked(|view| view.turn.chat_id);
         let href = format!("/c/{chat}?from={before}");
@@ -132,7 +132,7 @@ pub fn recovery_link(way: RecoveryAction, state: ChatState, turn: &TurnState) ->
             verbs.editing.set(Some(message));
         }
     };
-    Some(match way {
+    Some(match action {
         RecoveryAction::EditMessage => view! {
             <a class="button" role="button" href=href rel="external" on:click=edit on:keydown=click_by_space>
                 <Icon name=icon/>
@@ -154,23 +154,23 @@ mod tests {
         for kind in FailureKind::ALL {
             assert!(kind.is_retryable() || !recovery_actions(kind).is_empty(), "{kind:?}");
             // A sentence that suggests something beyond a retry has the link for it.
-            let says = |what: &str| next_step(kind).is_some_and(|step| step.contains(what));
+            let mentions = |part: &str| next_step(kind).is_some_and(|step| step.contains(part));
             assert!(
-                !says("model")
-                    || recovery_actions(kind).iter().any(|way| matches!(
-                        way,
+                !mentions("model")
+                    || recovery_actions(kind).iter().any(|action| matches!(
+                        action,
                         RecoveryAction::RetryWithModel | RecoveryAction::ShowRequest | RecoveryAction::ShowRequestSizes
                     )),
                 "{kind:?}"
             );
             assert!(
-                !says("shown")
+                !mentions("shown")
                     || recovery_actions(kind)
                         .iter()
-                        .any(|way| matches!(way, RecoveryAction::ShowRequest | RecoveryAction::ShowRequestSizes)),
+                        .any(|action| matches!(action, RecoveryAction::ShowRequest | RecoveryAction::ShowRequestSizes)),
                 "{kind:?}"
             );
-            assert!(!says("key") || recovery_actions(kind).contains(&RecoveryAction::ReplaceKey), "{kind:?}");
+            assert!(!mentions("key") || recovery_actions(kind).contains(&RecoveryAction::ReplaceKey), "{kind:?}");
         }
     }
 }

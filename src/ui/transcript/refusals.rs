@@ -43,12 +43,12 @@ impl TurnRefusals {
     }
 
     fn put(self, refusal: TurnRefusal) {
-        let (turn, why) = (refusal.turn, problem(&refusal.error));
-        self.announcer.alert(&why);
+        let (turn, reason) = (refusal.turn, problem(&refusal.error));
+        self.announcer.alert(&reason);
         let is_gone = self.newest.try_set(Some(refusal)).is_some();
         if is_gone || !document::has_element(&article_id(turn)) {
             // The turn is no longer on the page, so a toast reports the refusal.
-            self.toasts.say(why);
+            self.toasts.show(reason);
         }
     }
 

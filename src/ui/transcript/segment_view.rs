@@ -47,14 +47,14 @@ pub fn SegmentBody(
 #[component]
 fn ErrorText(turn: TurnState, block: BlockId, text: String) -> impl IntoView {
     let words = text.clone();
-    let is_said = Memo::new(move |_| {
+    let is_repeated = Memo::new(move |_| {
         turn.with(|view| view.turn.error.as_ref().is_some_and(|error| error.message.trim() == words.trim()))
     });
     view! {
         <p
             class="error-text"
             dir="auto"
-            hidden=is_said
+            hidden=is_repeated
             data-block-id=block.to_string()
             data-block-type="text"
         >

@@ -16,7 +16,7 @@ use crate::ui::state::{ChatState, GrowingItem, TurnState};
 
 /// The seconds after which the line adds details.
 const NAMES_MODEL: u64 = 1;
-const SAYS_WHAT_IS_KNOWN: u64 = 10;
+const DETAILS_AFTER: u64 = 10;
 const MAY_LEAVE: u64 = 30;
 
 /// The activity of the reply, where no block shows it.
@@ -46,7 +46,7 @@ pub fn StatusLine(
     });
     let (id, posting) = (turn.id(), AsyncForm::from_context());
     // The label of reasoning that may continue already says that the model thinks.
-    let is_said_above = Memo::new(move |_| growing.get().is_some_and(|item| item.is_reasoning));
+    let has_reasoning_above = Memo::new(move |_| growing.get().is_some_and(|item| item.is_reasoning));
     // The time of the last activity; where that is unknown, the time when this page noticed the silence.
     let quiet = Memo::new(move |before: Option<&(Option<WaitingFor>, Option<DateTime<Utc>>)>| {
         let waiting = waiting.get();
@@ -64,10 +64,10 @@ pub fn StatusLine(
         state.server_time().map(|now| u64::try_from((now - since).num_seconds()).unwrap_or(0))
     };
     let at_least = move |bound: u64| seconds().is_some_and(|seconds| seconds >= bound);
-    let is_long = Memo::new(move |_| at_least(SAYS_WHAT_IS_KNOWN));
+    let is_long = Memo::new(move |_| at_least(DETAILS_AFTER));
     live_view(move || {
         let line = match waiting.get()? {
-            WaitingFor::Model { .. } if is_said_above.get() && !is_long.get() => return None,
+            WaitingFor::Model { .. } if has_reasoning_above.get() && !is_long.get() => return None,
             WaitingFor::Model { model, is_first, .. } => {
                 let name = move || model.clone().filter(|_| at_least(NAMES_MODEL)).map(|model| format!(" · {model}"));
                 let known = move || is_long.get().then(|| view! { <span>{texts::waiting_for_first()}</span> });
@@ -106,12 +106,12 @@ fn retry_line(state: ChatState, id: TurnId, attempt: RetryAttempt, posting: Asyn
         let passed = began.get_value().map_or(0, |began| (now - began).num_seconds());
         Some(wait.saturating_sub(u64::try_from(passed).unwrap_or(0)))
     };
-    let said_of = |left| if left == 0 { texts::trying_now().to_owned() } else { amounts::next_try(left) };
+    let countdown_text = |left| if left == 0 { texts::trying_now().to_owned() } else { amounts::next_try(left) };
     // The countdown is only shown; the text for screen readers stays the first one.
     let countdown = move || {
         view! {
             <span class="quiet">{amounts::next_try(wait)}</span>
-            <span class="countdown" aria-hidden="true">{move || said_of(left().unwrap_or(wait))}</span>
+            <span class="countdown" aria-hidden="true">{move || countdown_text(left().unwrap_or(wait))}</span>
         }
     };
     view! {

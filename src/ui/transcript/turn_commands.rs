@@ -58,7 +58,7 @@ pub struct TurnCommands {
     pub form_request_id: StoredValue<String>,
     on_started: Callback<(StartedReply, Option<ReaderPosition>)>,
     /// The path navigation, for the position at which a command is given.
-    way: Option<PathNavigation>,
+    navigation: Option<PathNavigation>,
     refusals: TurnRefusals,
     announcer: Announcer,
     toasts: Toasts,
@@ -78,7 +78,7 @@ impl TurnCommands {
             attaching: StoredValue::new(None),
             form_request_id: StoredValue::new(form_request_id),
             on_started,
-            way: use_context(),
+            navigation: use_context(),
             refusals: use_context().unwrap_or_else(TurnRefusals::from_context),
             announcer: expect_context(),
             toasts: expect_context(),
@@ -101,7 +101,7 @@ impl TurnCommands {
         call: impl Future<Output = Result<StartedReply, ApiError>> + 'static,
     ) {
         self.refusals.clear();
-        let stand = self.way.map(PathNavigation::position_on_screen);
+        let stand = self.navigation.map(PathNavigation::position_on_screen);
         spawn_local(async move {
             match call.await {
                 // The reader may have left the chat meanwhile: the reply is generated nevertheless.
@@ -115,7 +115,7 @@ impl TurnCommands {
     /// Stores the edited turn with its attachments. Returns the problem, if any; the text stays in the box.
     pub async fn edit(self, turn: TurnId, words: EditedTurn, request: String) -> Option<String> {
         let EditedTurn { text, attachments } = words.clone();
-        let stand = self.way.map(PathNavigation::position_on_screen);
+        let stand = self.navigation.map(PathNavigation::position_on_screen);
         let started = match edit_turn(turn, text, attachments, request).await {
             Ok(started) => started,
             Err(error) => {
@@ -167,9 +167,9 @@ impl TurnCommands {
     }
 
     /// Announces a success or a failure.
-    pub fn say(self, text: &'static str) {
-        self.announcer.say(text);
-        self.toasts.say(text);
+    pub fn notify(self, text: &'static str) {
+        self.announcer.announce(text);
+        self.toasts.show(text);
     }
 }
 

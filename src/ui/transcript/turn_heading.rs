@@ -19,12 +19,12 @@ pub fn TurnHeading(
     id: String,
     /// "You", or "Assistant, claude-…, stopped".
     #[prop(into)]
-    who: Signal<String>,
+    author: Signal<String>,
     at: DateTime<Utc>,
 ) -> impl IntoView {
     view! {
         <h3 id=id class="quiet" tabindex="-1">
-            <bdi>{who}</bdi>
+            <bdi>{author}</bdi>
             {comma()}
             <TurnTime at/>
         </h3>

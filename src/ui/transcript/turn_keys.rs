@@ -32,10 +32,12 @@ pub fn on_keydown(event: &KeyboardEvent) {
             Some(KeyCommand::NextTurn) => neighbour(1),
             // Opens all closed ones, or toggles all where none is closed.
             Some(KeyCommand::Reasoning) => {
-                let press = |what| focus::press_all_within("[data-turn-id]", what);
+                let press = |selector| focus::press_all_within("[data-turn-id]", selector);
                 press("details.reasoning:not([open]) > summary") || press("details.reasoning > summary")
             }
-            Some(command) => pressed_selector(command).is_some_and(|what| focus::press_within("[data-turn-id]", what)),
+            Some(command) => {
+                pressed_selector(command).is_some_and(|selector| focus::press_within("[data-turn-id]", selector))
+            }
             None => false,
         };
     if is_done {

@@ -124,7 +124,7 @@ fn LinkRow(turn: TurnState) -> impl IntoView {
         dialog::close_popovers();
         clipboard::copy_page_address(&of_copy, move |copied| {
             if let Some(verbs) = verbs {
-                verbs.say(if copied { all_words::copied() } else { words::copy_failed() });
+                verbs.notify(if copied { all_words::copied() } else { words::copy_failed() });
             }
         });
     };

@@ -20,7 +20,7 @@ use crate::ui::tool_rendering::hidden_badge;
 #[component]
 pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry: Callback<TurnId>) -> impl IntoView {
     let (id, role) = (turn.id(), turn.role());
-    let who = if role == Role::System { words::system() } else { words::you() };
+    let author = if role == Role::System { words::system() } else { words::you() };
     let at = turn.with_untracked(|view| view.turn.created_at);
     let of_status = turn.clone();
     let of_blocks = turn.clone();
@@ -54,7 +54,7 @@ pub fn UserTurn(state: ChatState, turn: TurnState, is_leaf: Memo<bool>, on_retry
             data-status=move || of_status.with(|view| view.turn.status.as_str())
             aria-labelledby=heading_id(id)
         >
-            <TurnHeading id=heading_id(id) who=who.to_owned() at/>
+            <TurnHeading id=heading_id(id) author=author.to_owned() at/>
             {live_view(bubble)}
             <UserActions state turn at is_leaf on_retry/>
             <RefusalNotice id/>

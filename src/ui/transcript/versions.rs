@@ -44,7 +44,7 @@ pub fn VersionSwitcher(state: ChatState, turn: TurnState) -> impl IntoView {
         };
         Some(view! {
             <div class="versions" role="group" aria-label=words::versions()>
-                <VersionLink from=id way=before direction=Direction::Previous/>
+                <VersionLink from=id target=before direction=Direction::Previous/>
                 {if has_rows {
                     view! {
                         <Menu
@@ -58,7 +58,7 @@ pub fn VersionSwitcher(state: ChatState, turn: TurnState) -> impl IntoView {
                 } else {
                     view! { <span class="version-number">{words::version_of(number, count)}</span> }
                 }}
-                <VersionLink from=id way=after direction=Direction::Next/>
+                <VersionLink from=id target=after direction=Direction::Next/>
                 {live_view(runs)}
             </div>
         })
@@ -68,11 +68,11 @@ pub fn VersionSwitcher(state: ChatState, turn: TurnState) -> impl IntoView {
 /// Returns the list as it was sent, with the current status of the version on screen, which may have ended meanwhile.
 fn versions_now(view: &TurnView) -> Vec<VersionView> {
     let mut versions = view.versions.clone();
-    if let Some(here) = versions.iter_mut().find(|version| version.turn_id == view.turn.id) {
-        here.status = view.turn.status;
-        here.model = view.turn.model_used.clone();
-        if here.words.is_empty() && view.turn.status.is_terminal() {
-            here.words = first_words(&view.turn.content_text(), 60);
+    if let Some(known) = versions.iter_mut().find(|version| version.turn_id == view.turn.id) {
+        known.status = view.turn.status;
+        known.model = view.turn.model_used.clone();
+        if known.words.is_empty() && view.turn.status.is_terminal() {
+            known.words = first_words(&view.turn.content_text(), 60);
         }
     }
     versions
@@ -106,20 +106,21 @@ impl VersionSwitch {
             );
             let is_it = |version: &&VersionView| version.turn_id == self.to;
             let followed_by = self.versions.with_untracked(|all| all.iter().find(is_it).map_or(0, |it| it.followed_by));
-            self.state.say_on_arrival(self.to, words::announcements::version(self.number, self.count, followed_by));
+            self.state
+                .announce_on_arrival(self.to, words::announcements::version(self.number, self.count, followed_by));
         }
     }
 }
 
 /// One row of the list.
-fn version_row(way: VersionSwitch, version: VersionView) -> AnyView {
-    let is_here = way.to == way.from;
+fn version_row(target: VersionSwitch, version: VersionView) -> AnyView {
+    let is_here = target.to == target.from;
     let on_click = move |event: MouseEvent| {
         dialog::close_popovers();
         if is_here {
             event.prevent_default();
         } else {
-            way.switch(&event, "versions-button");
+            target.switch(&event, "versions-button");
         }
     };
     let facts = [
@@ -132,13 +133,13 @@ fn version_row(way: VersionSwitch, version: VersionView) -> AnyView {
     view! {
         <a
             class="menu-row version-row"
-            href=way.href()
+            href=target.href()
             aria-current=is_here.then_some("true")
             data-noscroll=""
             prop:replace=true
             on:click=on_click
         >
-            <span class="version-number">{words::version_of(way.number, way.count)}</span>
+            <span class="version-number">{words::version_of(target.number, target.count)}</span>
             <span class="version-said">
                 <bdi class="version-words">{version.words}</bdi>
                 <span class="version-facts">
@@ -182,14 +183,14 @@ impl Direction {
 
 /// One arrow. At the end it leads nowhere but stays focusable, so that the focus is not lost there.
 #[component]
-fn VersionLink(from: TurnId, way: Option<VersionSwitch>, direction: Direction) -> impl IntoView {
-    let on_click = move |event: MouseEvent| match way {
-        Some(way) => way.switch(&event, direction.word()),
+fn VersionLink(from: TurnId, target: Option<VersionSwitch>, direction: Direction) -> impl IntoView {
+    let on_click = move |event: MouseEvent| match target {
+        Some(target) => target.switch(&event, direction.word()),
         None => event.prevent_default(),
     };
     let on_keydown = move |event: KeyboardEvent| click_by_space(event);
-    let name = match way {
-        Some(way) => words::to_version(direction.name(), way.number, way.count),
+    let name = match target {
+        Some(target) => words::to_version(direction.name(), target.number, target.count),
         None => direction.name().to_owned(),
     };
     view! {
@@ -198,9 +199,9 @@ fn VersionLink(from: TurnId, way: Option<VersionSwitch>, direction: Direction) -
             class="button bare"
             role="button"
             data-version=direction.word()
-            href=way.map(VersionSwitch::href)
-            tabindex=way.is_none().then_some("0")
-            aria-disabled=way.is_none().then_some("true")
+            href=target.map(VersionSwitch::href)
+            tabindex=target.is_none().then_some("0")
+            aria-disabled=target.is_none().then_some("true")
             aria-label=name.clone()
             title=name
             data-noscroll=""

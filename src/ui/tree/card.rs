@@ -108,7 +108,7 @@ fn deletions(state: TreeState, card: TreeCard) -> AnyView {
         view! {
             <DeletionForm
                 state
-                deed=DeletedPart::Others(chat, turn)
+                part=DeletedPart::Others(chat, turn)
                 action="/forms/prune"
                 fields=vec![("chat_id", chat.to_string()), ("keep", turn.to_string())]
                 name=messages::trash::delete_others(card.others as u64)
@@ -119,7 +119,7 @@ fn deletions(state: TreeState, card: TreeCard) -> AnyView {
         <div class="deeds">
             <DeletionForm
                 state
-                deed=DeletedPart::Turn(turn)
+                part=DeletedPart::Turn(turn)
                 action="/forms/delete-turn"
                 fields=vec![("turn_id", turn.to_string())]
                 name=messages::trash::delete_version(card.below as u64 + 1)
@@ -133,14 +133,14 @@ fn deletions(state: TreeState, card: TreeCard) -> AnyView {
 #[component]
 fn DeletionForm(
     state: TreeState,
-    deed: DeletedPart,
+    part: DeletedPart,
     action: &'static str,
     fields: Vec<(&'static str, String)>,
     name: String,
 ) -> impl IntoView {
     let on_submit = move |event: SubmitEvent| {
         event.prevent_default();
-        state.delete(deed);
+        state.delete(part);
     };
     let hidden = |(name, value): (&'static str, String)| view! { <input type="hidden" name=name value=value/> };
     view! {
@@ -218,7 +218,7 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: BranchField) -> imp
                     let _ = state.on_branch.try_run(branch);
                     state.load();
                     if let Some(toasts) = toasts {
-                        toasts.say(texts::saved());
+                        toasts.show(texts::saved());
                     }
                 }
                 Err(error) => {
@@ -236,7 +236,7 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: BranchField) -> imp
             <input type="hidden" name="branch_id" value=id.to_string()/>
             <input type="hidden" name="next" value=format!("/c/{chat}/tree")/>
             {face}
-            {live_view(move || wrong.get().map(|why| view! { <p class="problem" dir="auto">{why}</p> }))}
+            {live_view(move || wrong.get().map(|reason| view! { <p class="problem" dir="auto">{reason}</p> }))}
         </form>
     }
 }

@@ -70,10 +70,10 @@ pub fn tree_key_action(page: &TreePage, at: usize, key: &str, typed: &str) -> Op
 /// Returns the first row of the next part of the tree, or of the previous one, where there is one. The current row
 /// stays in sight.
 pub fn adjacent_page(page: &TreePage, is_on: bool) -> Option<usize> {
-    let half = page.rows.len() / 2;
+    let half_page = page.rows.len() / 2;
     match is_on {
-        true => (page.after > 0).then_some(page.before + half),
-        false => (page.before > 0).then(|| page.before.saturating_sub(half)),
+        true => (page.after > 0).then_some(page.before + half_page),
+        false => (page.before > 0).then(|| page.before.saturating_sub(half_page)),
     }
 }
 

@@ -96,7 +96,7 @@ impl TreeState {
                     let had_focus = focus::is_within("#tree");
                     self.problem.set(None);
                     if let (Some(announcer), Some(_)) = (self.announcer, page.hits) {
-                        announcer.say(texts::summary(page.turns, page.leaves, page.hits));
+                        announcer.announce(texts::summary(page.turns, page.leaves, page.hits));
                     }
                     // None: the turn no longer exists.
                     if is_card_for_now {
@@ -146,8 +146,8 @@ impl TreeState {
     }
 
     /// Deletes a part of the chat from the card.
-    pub(super) fn delete(self, deed: DeletedPart) {
-        self.deleting.0.run((deed, None));
+    pub(super) fn delete(self, part: DeletedPart) {
+        self.deleting.0.run((part, None));
     }
 
     /// Makes one row the tab stop (roving tabindex).
@@ -224,10 +224,10 @@ impl TreeState {
         }
         let Some(at) = self.focused_index() else { return };
         let key = event.key();
-        let asked = self
+        let action = self
             .page
             .with_untracked(|page| self.typed.with_value(|typed| tree_key_action(page.as_ref()?, at, &key, typed)));
-        let Some(asked) = asked else { return };
+        let Some(action) = action else { return };
         event.prevent_default();
         let is_letter = key.chars().count() == 1 && key != "*";
         if is_letter && (key != " " || self.typed.with_value(|typed| !typed.is_empty())) {
@@ -236,7 +236,7 @@ impl TreeState {
             // Moving to another row ends the typeahead text.
             self.typed.set_value(String::new());
         }
-        match asked {
+        match action {
             TreeKeyAction::MoveTo(at) => {
                 if let Some(id) = self.with_row(at, row_id) {
                     focus::focus_first(&format!("#{id}"));
@@ -253,7 +253,7 @@ impl TreeState {
             }
             TreeKeyAction::NotFound => {
                 if let Some(announcer) = self.announcer {
-                    announcer.say(texts::not_in_sight());
+                    announcer.announce(texts::not_in_sight());
                 }
             }
             TreeKeyAction::Stay => {}

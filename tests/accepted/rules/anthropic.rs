@@ -15,9 +15,9 @@ fn anthropic(model: &str, more: Value) -> ConformingClient {
         messages: "messages",
         body,
         user: |text| json!({"role": "user", "content": [{"type": "text", "text": text}]}),
-        said: |said| vec![json!({"role": "assistant", "content": said})],
-        results: |said| {
-            let calls = said.iter().filter(|block| block["type"] == "tool_use");
+        to_messages: |content| vec![json!({"role": "assistant", "content": content})],
+        results: |content| {
+            let calls = content.iter().filter(|block| block["type"] == "tool_use");
             let results: Vec<Value> =
                 calls.map(|call| json!({"type": "tool_result", "tool_use_id": call["id"], "content": "21"})).collect();
             vec![json!({"role": "user", "content": results})]
@@ -120,8 +120,9 @@ fn anthropic_refuses_invalid_requests() {
     for (name, words) in
         [("x-api-key", "header is required"), ("anthropic-version", "anthropic-version: header is required")]
     {
-        let without =
-            |asked: &mut ProviderRequest| asked.headers.retain(|(known, _)| known != name && known != "authorization");
+        let without = |request: &mut ProviderRequest| {
+            request.headers.retain(|(known, _)| known != name && known != "authorization")
+        };
         assert!(later.refusal_of(without).contains(words), "{name}");
     }
 
@@ -143,7 +144,7 @@ fn anthropic_refuses_invalid_requests() {
             ],
         );
     }
-    let without_beta = |asked: &mut ProviderRequest| asked.headers.retain(|(known, _)| known != "anthropic-beta");
+    let without_beta = |request: &mut ProviderRequest| request.headers.retain(|(known, _)| known != "anthropic-beta");
     assert!(later.refusal_of(without_beta).contains("block_binding: Extra inputs are not permitted"));
 
     // Older model generations have a thinking budget.
@@ -205,8 +206,8 @@ fn anthropic_refuses_invalid_built_in_tool_use() {
     let headers =
         [("x-api-key", KEY), ("anthropic-version", "2023-06-01")].map(|(name, value)| (name.into(), value.into()));
     let (provider, path) = (client.provider.to_owned(), format!("/{}/{}", client.provider, client.path));
-    let asked = ProviderRequest { provider, path, headers: headers.to_vec(), body: client.body.clone() };
-    let mut later = ValidConversation { asked, memory: ProviderMemory::default() };
+    let request = ProviderRequest { provider, path, headers: headers.to_vec(), body: client.body.clone() };
+    let mut later = ValidConversation { request, memory: ProviderMemory::default() };
     client.append_reply(
         &mut later,
         &ScriptedReply::new([

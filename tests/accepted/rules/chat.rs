@@ -17,9 +17,9 @@ pub fn chat(provider: &'static str, model: &str, more: Value) -> ConformingClien
         messages: "messages",
         body,
         user: |text| json!({"role": "user", "content": text}),
-        said: <[Value]>::to_vec,
-        results: |said| {
-            let calls = said[0]["tool_calls"].as_array().unwrap();
+        to_messages: <[Value]>::to_vec,
+        results: |content| {
+            let calls = content[0]["tool_calls"].as_array().unwrap();
             calls.iter().map(|call| json!({"role": "tool", "tool_call_id": call["id"], "content": "21"})).collect()
         },
     }
@@ -70,7 +70,7 @@ fn openai_refuses_invalid_requests() {
             rule_case("The model `gpt-nobody` does not exist", |body| body["model"] = json!("gpt-nobody")),
         ],
     );
-    assert!(later.refusal_of(|asked| asked.headers.clear()).contains("didn't provide an API key"));
+    assert!(later.refusal_of(|request| request.headers.clear()).contains("didn't provide an API key"));
     let (_, plain) = chat("openai", "gpt-4o", json!({"temperature": 0.5})).tool_conversation();
     all_are_refused(
         &plain,
@@ -104,7 +104,7 @@ fn dialects_refuse_invalid_requests() {
             rule_case("unknown variant", |body| body["reasoning_effort"] = json!("xhigh")),
         ],
     );
-    let without = |asked: &mut ProviderRequest| remove(&mut asked.body["messages"][1], "reasoning_content");
+    let without = |request: &mut ProviderRequest| remove(&mut request.body["messages"][1], "reasoning_content");
     assert_eq!(later.refusal_of(without), "(accepted)", "turns without tools do not need it");
 
     let (in_loop, later) =

@@ -12,14 +12,14 @@ fn gemini(model: &str, config: Value) -> ConformingClient {
         body: json!({"systemInstruction": {"parts": [{"text": "Be brief."}]}, "generationConfig": {"thinkingConfig": config},
             "tools": [{"functionDeclarations": [{"name": "weather"}, {"name": "time"}]}]}),
         user: |text| json!({"role": "user", "parts": [{"text": text}]}),
-        said: |said| {
+        to_messages: |content| {
             // This client drops empty parts, unless they have a signature.
-            let mut said = said.to_vec();
-            list(&mut said[0]["parts"]).retain(|part| part["text"] != "" || part.get("thoughtSignature").is_some());
-            said
+            let mut content = content.to_vec();
+            list(&mut content[0]["parts"]).retain(|part| part["text"] != "" || part.get("thoughtSignature").is_some());
+            content
         },
-        results: |said| {
-            let calls = said[0]["parts"].as_array().unwrap().iter().filter_map(|part| part.get("functionCall"));
+        results: |content| {
+            let calls = content[0]["parts"].as_array().unwrap().iter().filter_map(|part| part.get("functionCall"));
             let answer = |call: &Value| {
                 let mut answer = json!({"name": call["name"], "response": {"output": 21}});
                 if call.get("id").is_some() {
@@ -64,9 +64,9 @@ fn gemini_refuses_invalid_requests() {
             }),
         ],
     );
-    let unsigned = later.refusal_of(|asked| {
-        let at = place_of(&asked.body, 3, "functionCall");
-        remove(&mut asked.body["contents"][3]["parts"][at], "thoughtSignature");
+    let unsigned = later.refusal_of(|request| {
+        let at = place_of(&request.body, 3, "functionCall");
+        remove(&mut request.body["contents"][3]["parts"][at], "thoughtSignature");
     });
     assert_eq!(unsigned, "(accepted)", "earlier turns are not judged");
     all_are_refused(
@@ -99,9 +99,9 @@ fn gemini_refuses_invalid_requests() {
             }),
         ],
     );
-    let moved = later.remarks_on(|asked| {
-        let signed = list(&mut asked.body["contents"][1]["parts"]).pop().unwrap();
-        asked.body["contents"][1]["parts"][0]["thoughtSignature"] = signed["thoughtSignature"].clone();
+    let moved = later.remarks_on(|request| {
+        let signed = list(&mut request.body["contents"][1]["parts"]).pop().unwrap();
+        request.body["contents"][1]["parts"][0]["thoughtSignature"] = signed["thoughtSignature"].clone();
     });
     assert!(
         moved
@@ -109,8 +109,8 @@ fn gemini_refuses_invalid_requests() {
             .any(|remark| remark.contains("message 1 is not what was said") || remark.contains("message 1 before it")),
         "{moved:?}"
     );
-    assert!(later.refusal_of(|asked| asked.headers.clear()).contains("unregistered callers"));
-    assert!(later.refusal_of(|asked| asked.path.push_str("&key=x")).contains("without the key in the URL"));
+    assert!(later.refusal_of(|request| request.headers.clear()).contains("unregistered callers"));
+    assert!(later.refusal_of(|request| request.path.push_str("&key=x")).contains("without the key in the URL"));
 
     let (_, budget) =
         gemini("gemini-2.5-pro", json!({"includeThoughts": true, "thinkingBudget": 1000})).tool_conversation();
@@ -154,7 +154,7 @@ fn gemini_refuses_invalid_built_in_tool_use() {
     };
     let code = json!({"executableCode": {"language": "PYTHON", "code": "1"}});
     let result = json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}});
-    assert_eq!(later.refusal_of(|asked| ran(json!([code, result]))(&mut asked.body)), "(accepted)");
+    assert_eq!(later.refusal_of(|request| ran(json!([code, result]))(&mut request.body)), "(accepted)");
     all_are_refused(
         &later,
         vec![

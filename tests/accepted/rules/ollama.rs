@@ -12,9 +12,9 @@ fn ollama_refuses_invalid_requests() {
         messages: "messages",
         body: json!({"model": "qwen3:4b", "stream": true, "think": true}),
         user: |text| json!({"role": "user", "content": text}),
-        said: <[Value]>::to_vec,
-        results: |said| {
-            let calls = said[0]["tool_calls"].as_array().unwrap();
+        to_messages: <[Value]>::to_vec,
+        results: |content| {
+            let calls = content[0]["tool_calls"].as_array().unwrap();
             calls
                 .iter()
                 .map(|call| json!({"role": "tool", "content": "21", "tool_name": call["function"]["name"]}))

@@ -14,9 +14,9 @@ fn responses(model: &str) -> ConformingClient {
             "reasoning": {"effort": "high", "summary": "auto"}, "instructions": "Be brief.",
             "tools": [{"type": "function", "name": "weather", "parameters": {}}, {"type": "function", "name": "time", "parameters": {}}]}),
         user: |text| json!({"role": "user", "content": text}),
-        said: <[Value]>::to_vec,
-        results: |said| {
-            let calls = said.iter().filter(|item| item["type"] == "function_call");
+        to_messages: <[Value]>::to_vec,
+        results: |content| {
+            let calls = content.iter().filter(|item| item["type"] == "function_call");
             calls
                 .map(|call| json!({"type": "function_call_output", "call_id": call["call_id"], "output": "21"}))
                 .collect()
@@ -33,12 +33,12 @@ fn kept_response_precedes_input() {
         // The request names the newest stored response and sends only the items after it.
         let newest = good.memory.sent.len();
         let kept = good.memory.sent[newest - 1].before.len() + good.memory.sent[newest - 1].content.len();
-        let mut part = good.asked.clone();
+        let mut part = good.request.clone();
         part.body["previous_response_id"] = json!(format!("resp_{newest:04}"));
         list(&mut part.body["input"]).drain(..kept);
         let rules = protocol_of(&part).unwrap();
         let whole = rules.expand_request(&part, &good.memory);
-        assert_eq!(whole.body, good.asked.body);
+        assert_eq!(whole.body, good.request.body);
         assert_eq!(rules.judge(&whole, &good.memory), Ok(()));
 
         let refused = |change: &dyn Fn(&mut ProviderRequest)| {
@@ -46,20 +46,20 @@ fn kept_response_precedes_input() {
             change(&mut part);
             rules.judge(&rules.expand_request(&part, &good.memory), &good.memory).unwrap_err().message
         };
-        let all = good.asked.body["input"].clone();
-        let twice = refused(&|asked| asked.body["input"] = all.clone());
+        let all = good.request.body["input"].clone();
+        let twice = refused(&|request| request.body["input"] = all.clone());
         assert!(twice.contains("Duplicate"), "{twice}");
         for unknown in ["resp_0099", "resp_0000", "resp_", "else"] {
-            let said = refused(&|asked| asked.body["previous_response_id"] = json!(unknown));
-            assert_eq!(said, format!("Previous response with id '{unknown}' not found."));
+            let message = refused(&|request| request.body["previous_response_id"] = json!(unknown));
+            assert_eq!(message, format!("Previous response with id '{unknown}' not found."));
         }
-        let said = refused(&|asked| asked.provider = "another".into());
-        assert!(said.contains("not found"), "{said}");
+        let message = refused(&|request| request.provider = "another".into());
+        assert!(message.contains("not found"), "{message}");
         let mut forgetful = good.clone();
         forgetful.memory.sent.iter_mut().for_each(|sent| sent.is_stored = false);
-        let said = rules.judge(&rules.expand_request(&part, &forgetful.memory), &forgetful.memory).unwrap_err();
-        let document = rules.error_document(&said);
-        assert_eq!((said.status, &document["error"]["code"]), (400, &json!("previous_response_not_found")));
+        let refusal = rules.judge(&rules.expand_request(&part, &forgetful.memory), &forgetful.memory).unwrap_err();
+        let document = rules.error_document(&refusal);
+        assert_eq!((refusal.status, &document["error"]["code"]), (400, &json!("previous_response_not_found")));
     }
 }
 

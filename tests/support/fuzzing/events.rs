@@ -92,9 +92,9 @@ fn step_holds(before: &Turn, after: &Turn, applied: ApplyOutcome) {
     assert_eq!(after.last_event_seq, before.last_event_seq + 1);
     match applied {
         ApplyOutcome::Changed => assert!(!before.status.is_terminal(), "an ended turn stays as it is"),
-        ApplyOutcome::Impossible(why) => {
+        ApplyOutcome::Impossible(reason) => {
             let skipped = Turn { last_event_seq: after.last_event_seq, ..before.clone() };
-            assert_eq!(after, &skipped, "{why}, and it changed something");
+            assert_eq!(after, &skipped, "{reason}, and it changed something");
         }
         other => panic!("the next event was {other:?}"),
     }

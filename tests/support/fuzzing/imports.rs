@@ -95,8 +95,8 @@ fn file_holds(format: Option<ImportFormat>, file: &[u8]) {
     let (first, known, ended) = read_file(format, file);
     let (second, known_again, ended_again) = read_file(format, file);
     assert_eq!((known, &first.conversations), (known_again, &second.conversations), "read again");
-    let told = |read: &ImportedFile, ended: &Result<(), ImportError>| format!("{:?} {ended:?}", read.findings);
-    assert_eq!(told(&first, &ended), told(&second, &ended_again), "read again");
+    let summary = |read: &ImportedFile, ended: &Result<(), ImportError>| format!("{:?} {ended:?}", read.findings);
+    assert_eq!(summary(&first, &ended), summary(&second, &ended_again), "read again");
     first.turns.iter().flat_map(|turn| &turn.blocks).for_each(stored_block_is_read);
     for conversation in first.conversations {
         is_sound(&conversation);

@@ -27,7 +27,7 @@ pub fn renderer_holds(input: &[u8]) {
 
 /// Parses a part strictly and returns its number of elements.
 fn read_strictly(markup: &str) -> usize {
-    allowed::parse_allowed(markup).unwrap_or_else(|why| panic!("{why}\nin {markup:?}")).elements
+    allowed::parse_allowed(markup).unwrap_or_else(|reason| panic!("{reason}\nin {markup:?}")).elements
 }
 
 /// Simulates a page that applies the streamed changes of a text. Pieces end between characters.

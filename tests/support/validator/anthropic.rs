@@ -33,18 +33,18 @@ const KEYS: [&str; 19] = [
 const BINDING: &str = "thinking-binding-controls-2026-08-01";
 
 impl ApiProtocol for MessagesProtocol {
-    fn judge(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
-        headers(asked)?;
+    fn judge(&self, request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
+        headers(request)?;
         if let Some(key) =
-            asked.body.as_object().into_iter().flat_map(Map::keys).find(|key| !KEYS.contains(&key.as_str()))
+            request.body.as_object().into_iter().flat_map(Map::keys).find(|key| !KEYS.contains(&key.as_str()))
         {
             refuse!("{key}: Extra inputs are not permitted");
         }
-        let Some(model) = find(asked.text("model")) else {
-            return Err(ProviderRefusal::new(404, format!("model: {}", asked.text("model"))));
+        let Some(model) = find(request.text("model")) else {
+            return Err(ProviderRefusal::new(404, format!("model: {}", request.text("model"))));
         };
-        let max_tokens = asked.body["max_tokens"].as_u64().unwrap_or_default();
-        if asked.body.get("max_tokens").is_none() {
+        let max_tokens = request.body["max_tokens"].as_u64().unwrap_or_default();
+        if request.body.get("max_tokens").is_none() {
             refuse!("max_tokens: Field required");
         }
         if max_tokens > model.ceiling {
@@ -54,22 +54,22 @@ impl ApiProtocol for MessagesProtocol {
                 model.id
             );
         }
-        let thinks = thinking(asked, model, max_tokens)?;
-        sampling(asked, model, thinks)?;
-        tools(asked, thinks)?;
-        let system = &asked.body["system"];
+        let thinks = thinking(request, model, max_tokens)?;
+        sampling(request, model, thinks)?;
+        tools(request, thinks)?;
+        let system = &request.body["system"];
         if system == "" || system.as_array().into_iter().flatten().any(|block| block["text"] == "") {
             refuse!("system: text content blocks must be non-empty");
         }
-        roles(asked, model, memory)?;
-        for (at, message) in asked.list("messages").iter().enumerate() {
+        roles(request, model, memory)?;
+        for (at, message) in request.list("messages").iter().enumerate() {
             blocks(at, message)?;
-            calls(at, asked.list("messages"))?;
-            let is_paused = at + 1 == asked.list("messages").len() && self.resumes_pause(asked, memory);
-            anthropic_built_in_tools::check_calls(at, content_blocks(message), is_paused, asked, memory)?;
-            thoughts(at, asked, model, memory)?;
+            calls(at, request.list("messages"))?;
+            let is_paused = at + 1 == request.list("messages").len() && self.resumes_pause(request, memory);
+            anthropic_built_in_tools::check_calls(at, content_blocks(message), is_paused, request, memory)?;
+            thoughts(at, request, model, memory)?;
         }
-        tool_loop(asked, model, memory)
+        tool_loop(request, model, memory)
     }
 
     fn error_document(&self, refusal: &ProviderRefusal) -> Value {
@@ -81,8 +81,8 @@ impl ApiProtocol for MessagesProtocol {
         json!({"type": "error", "error": {"type": kind, "message": refusal.message}, "request_id": "req_011"})
     }
 
-    fn fixed_fields(&self, asked: &ProviderRequest) -> Value {
-        json!([asked.body["system"], asked.body["tools"]])
+    fn fixed_fields(&self, request: &ProviderRequest) -> Value {
+        json!([request.body["system"], request.body["tools"]])
     }
 
     fn is_tool_result(&self, message: &Value) -> bool {
@@ -96,11 +96,11 @@ impl ApiProtocol for MessagesProtocol {
         content_blocks(message).iter().filter_map(|block| block["text"].as_str()).collect()
     }
 
-    fn resumes_pause(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> bool {
-        let messages = asked.list("messages");
+    fn resumes_pause(&self, request: &ProviderRequest, memory: &ProviderMemory) -> bool {
+        let messages = request.list("messages");
         messages.split_last().is_some_and(|(last, before)| {
             memory
-                .replies_of(&asked.provider, asked.text("model"))
+                .replies_of(&request.provider, request.text("model"))
                 .any(|sent| sent.is_paused && sent.content == content_blocks(last) && sent.before == before)
         })
     }
@@ -109,23 +109,23 @@ impl ApiProtocol for MessagesProtocol {
         message.as_ref().map(content_blocks).unwrap_or_default().to_vec()
     }
 
-    fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
-        matches!(back, [message] if content_blocks(message) == said)
+    fn is_same(&self, block: &[Value], back: &[Value]) -> bool {
+        matches!(back, [message] if content_blocks(message) == block)
     }
 
-    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
-        anthropic_stream::encode_reply(asked, say, number)
+    fn encode_reply(&self, request: &ProviderRequest, scripted: &ScriptedReply, number: usize) -> EncodedReply {
+        anthropic_stream::encode_reply(request, scripted, number)
     }
 }
 
-fn headers(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
-    let key = asked.header("x-api-key").or_else(|| asked.header("authorization")?.strip_prefix("Bearer "));
+fn headers(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    let key = request.header("x-api-key").or_else(|| request.header("authorization")?.strip_prefix("Bearer "));
     match key {
         None => return Err(ProviderRefusal::new(401, "x-api-key header is required")),
         Some(key) if key != KEY => return Err(ProviderRefusal::new(401, "invalid x-api-key")),
         Some(_) => {}
     }
-    match asked.header("anthropic-version") {
+    match request.header("anthropic-version") {
         None => refuse!("anthropic-version: header is required"),
         Some("2023-06-01" | "2026-10-21") => Ok(()),
         Some(other) => refuse!("anthropic-version: \"{other}\" is not a valid version"),
@@ -133,10 +133,10 @@ fn headers(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
 }
 
 /// Checks the effort and thinking parameters and returns whether the model thinks.
-fn thinking(asked: &ProviderRequest, model: &AnthropicModelRules, max_tokens: u64) -> Result<bool, ProviderRefusal> {
-    let thinking = &asked.body["thinking"];
+fn thinking(request: &ProviderRequest, model: &AnthropicModelRules, max_tokens: u64) -> Result<bool, ProviderRefusal> {
+    let thinking = &request.body["thinking"];
     let kind = thinking["type"].as_str();
-    let effort = asked.body.pointer("/output_config/effort").and_then(Value::as_str);
+    let effort = request.body.pointer("/output_config/effort").and_then(Value::as_str);
     if let Some(effort) = effort {
         if model.efforts.is_empty() {
             refuse!("This model does not support the effort parameter.");
@@ -153,7 +153,7 @@ fn thinking(asked: &ProviderRequest, model: &AnthropicModelRules, max_tokens: u6
     }
     match (kind, model.thinks) {
         (None | Some("disabled"), AnthropicThinkingRule::Never) => {}
-        (_, AnthropicThinkingRule::Never) => refuse!("'{}' does not support thinking.", asked.text("model")),
+        (_, AnthropicThinkingRule::Never) => refuse!("'{}' does not support thinking.", request.text("model")),
         (Some("disabled"), AnthropicThinkingRule::Always) => {
             refuse!("\"thinking.type.disabled\" is not supported for this model.")
         }
@@ -178,7 +178,7 @@ fn thinking(asked: &ProviderRequest, model: &AnthropicModelRules, max_tokens: u6
         }
     }
     if !thinking["block_binding"].is_null() {
-        let betas = asked.header("anthropic-beta").unwrap_or_default();
+        let betas = request.header("anthropic-beta").unwrap_or_default();
         if !betas.split(',').any(|beta| beta.trim() == BINDING) || !model.is_bound {
             refuse!("thinking.{}.block_binding: Extra inputs are not permitted", kind.unwrap_or_default());
         }
@@ -190,8 +190,8 @@ fn thinking(asked: &ProviderRequest, model: &AnthropicModelRules, max_tokens: u6
     })
 }
 
-fn sampling(asked: &ProviderRequest, model: &AnthropicModelRules, thinks: bool) -> Result<(), ProviderRefusal> {
-    let given = |key: &str| asked.body.get(key).and_then(Value::as_f64);
+fn sampling(request: &ProviderRequest, model: &AnthropicModelRules, thinks: bool) -> Result<(), ProviderRefusal> {
+    let given = |key: &str| request.body.get(key).and_then(Value::as_f64);
     let (temperature, top_p, top_k) = (given("temperature"), given("top_p"), given("top_k"));
     for (key, value) in [("temperature", temperature), ("top_p", top_p), ("top_k", top_k)] {
         if model.refuses_sampling && value.is_some() {
@@ -214,15 +214,15 @@ fn sampling(asked: &ProviderRequest, model: &AnthropicModelRules, thinks: bool) 
         refuse!("`top_k` must be unset when thinking is enabled.");
     }
     let is_blank = |text: &Value| text.as_str().is_none_or(|text| text.trim().is_empty());
-    if asked.list("stop_sequences").iter().any(is_blank) {
+    if request.list("stop_sequences").iter().any(is_blank) {
         refuse!("stop_sequences: each stop sequence must contain non-whitespace");
     }
     Ok(())
 }
 
-fn tools(asked: &ProviderRequest, thinks: bool) -> Result<(), ProviderRefusal> {
+fn tools(request: &ProviderRequest, thinks: bool) -> Result<(), ProviderRefusal> {
     let mut names = Vec::new();
-    for (at, tool) in asked.list("tools").iter().enumerate() {
+    for (at, tool) in request.list("tools").iter().enumerate() {
         let name = tool["name"].as_str().unwrap_or_default();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         if name.is_empty() || name.len() > 128 || !name.chars().all(is_plain) {
@@ -240,7 +240,7 @@ fn tools(asked: &ProviderRequest, thinks: bool) -> Result<(), ProviderRefusal> {
         }
         names.push(name);
     }
-    let forced = matches!(asked.body["tool_choice"]["type"].as_str(), Some("any" | "tool"));
+    let forced = matches!(request.body["tool_choice"]["type"].as_str(), Some("any" | "tool"));
     if thinks && forced {
         refuse!("Thinking may not be enabled when tool_choice forces tool use.");
     }
@@ -259,8 +259,12 @@ fn is_thought(block: &Value) -> bool {
     is_kind(block, "thinking") || is_kind(block, "redacted_thinking")
 }
 
-fn roles(asked: &ProviderRequest, model: &AnthropicModelRules, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
-    let messages = asked.list("messages");
+fn roles(
+    request: &ProviderRequest,
+    model: &AnthropicModelRules,
+    memory: &ProviderMemory,
+) -> Result<(), ProviderRefusal> {
+    let messages = request.list("messages");
     let Some(last) = messages.last() else { refuse!("messages: at least one message is required") };
     if messages[0]["role"] != "user" {
         refuse!("messages: first message must use the \"user\" role");
@@ -276,8 +280,8 @@ fn roles(asked: &ProviderRequest, model: &AnthropicModelRules, memory: &Provider
             );
         }
     }
-    if last["role"] == "assistant" && !MessagesProtocol.resumes_pause(asked, memory) {
-        if !model.takes_prefill {
+    if last["role"] == "assistant" && !MessagesProtocol.resumes_pause(request, memory) {
+        if !model.allows_prefill {
             refuse!(
                 "This model does not support assistant message prefill. The conversation must end with a user message."
             );
@@ -346,13 +350,13 @@ fn calls(at: usize, messages: &[Value]) -> Result<(), ProviderRefusal> {
     let message = &messages[at];
     if message["role"] == "user" {
         let before = at.checked_sub(1).and_then(|before| messages.get(before));
-        let asked = ids(before, "tool_use", "id");
+        let call_ids = ids(before, "tool_use", "id");
         let mut seen: Vec<&str> = Vec::new();
         for (place, block) in
             content_blocks(message).iter().enumerate().filter(|(_, block)| is_kind(block, "tool_result"))
         {
             let id = block["tool_use_id"].as_str().unwrap_or_default();
-            if !asked.iter().any(|known| known == id) {
+            if !call_ids.iter().any(|known| known == id) {
                 refuse!(
                     "messages.{at}.content.{place}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message."
                 );
@@ -366,7 +370,7 @@ fn calls(at: usize, messages: &[Value]) -> Result<(), ProviderRefusal> {
         }
         return Ok(());
     }
-    let asked = ids(Some(message), "tool_use", "id");
+    let call_ids = ids(Some(message), "tool_use", "id");
     let mut all: Vec<String> = messages.iter().flat_map(|message| ids(Some(message), "tool_use", "id")).collect();
     all.sort_unstable();
     if all.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -378,7 +382,7 @@ fn calls(at: usize, messages: &[Value]) -> Result<(), ProviderRefusal> {
         .take_while(|block| is_kind(block, "tool_result"))
         .filter_map(|block| block["tool_use_id"].as_str())
         .collect();
-    let left: Vec<&String> = asked.iter().filter(|id| !first.contains(&id.as_str())).collect();
+    let left: Vec<&String> = call_ids.iter().filter(|id| !first.contains(&id.as_str())).collect();
     if !left.is_empty() {
         refuse!(
             "messages.{at}: `tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
@@ -392,16 +396,16 @@ fn calls(at: usize, messages: &[Value]) -> Result<(), ProviderRefusal> {
 /// models) in its conversation.
 fn thoughts(
     at: usize,
-    asked: &ProviderRequest,
+    request: &ProviderRequest,
     model: &AnthropicModelRules,
     memory: &ProviderMemory,
 ) -> Result<(), ProviderRefusal> {
-    let messages = asked.list("messages");
+    let messages = request.list("messages");
     let message = &messages[at];
     for (place, block) in content_blocks(message).iter().enumerate().filter(|(_, block)| is_thought(block)) {
         let key = if is_kind(block, "thinking") { "signature" } else { "data" };
-        let known = memory.find(&asked.provider, asked.text("model"), |said| {
-            said[key] == block[key] && said["type"] == block["type"]
+        let known = memory.find(&request.provider, request.text("model"), |known_block| {
+            known_block[key] == block[key] && known_block["type"] == block["type"]
         });
         let Some((sent, was)) = known.filter(|_| block[key] != "") else {
             refuse!(
@@ -421,7 +425,7 @@ fn thoughts(
             );
         }
         let is_unbound = sent.before != messages[..at]
-            || sent.fixed_fields != MessagesProtocol.fixed_fields(asked)
+            || sent.fixed_fields != MessagesProtocol.fixed_fields(request)
             || sent.content[..was] != content_blocks(message)[..place];
         if model.is_bound && is_unbound {
             refuse!(
@@ -434,28 +438,30 @@ fn thoughts(
 
 /// Checks that a turn within a tool loop begins with its original thinking.
 fn tool_loop(
-    asked: &ProviderRequest,
+    request: &ProviderRequest,
     model: &AnthropicModelRules,
     memory: &ProviderMemory,
 ) -> Result<(), ProviderRefusal> {
-    let messages = asked.list("messages");
+    let messages = request.list("messages");
     let is_person = |message: &Value| {
         message["role"] == "user"
             && (message["content"].is_string()
                 || content_blocks(message).iter().any(|block| !is_kind(block, "tool_result")))
     };
     let begin = messages.iter().rposition(is_person).map_or(0, |at| at + 1);
-    let is_budget = asked.body["thinking"]["type"] == "enabled";
+    let is_budget = request.body["thinking"]["type"] == "enabled";
     for (at, message) in messages.iter().enumerate().skip(begin).filter(|(_, message)| message["role"] == "assistant") {
         let blocks = content_blocks(message);
         let id = blocks.iter().find(|block| is_kind(block, "tool_use")).map(|block| block["id"].clone());
         let Some(id) = id else { continue };
-        let sent = memory.find(&asked.provider, asked.text("model"), |said| said["id"] == id).map(|(sent, _)| sent);
+        let sent = memory
+            .find(&request.provider, request.text("model"), |known_block| known_block["id"] == id)
+            .map(|(sent, _)| sent);
         let thoughts = |blocks: &[Value]| blocks.iter().filter(|block| is_thought(block)).count();
         let had = sent.map_or(0, |sent| thoughts(&sent.content));
         let thinks = model.thinks != AnthropicThinkingRule::Never
-            && asked.body["thinking"]["type"] != "disabled"
-            && (is_budget || !asked.body["thinking"].is_null());
+            && request.body["thinking"]["type"] != "disabled"
+            && (is_budget || !request.body["thinking"].is_null());
         let needs = thinks && ((is_budget && at == begin) || had > 0);
         if needs
             && !blocks.first().is_some_and(is_thought)

@@ -39,10 +39,10 @@ pub fn check_calls(
     at: usize,
     blocks: &[Value],
     is_paused: bool,
-    asked: &ProviderRequest,
+    request: &ProviderRequest,
     memory: &ProviderMemory,
 ) -> Result<(), ProviderRefusal> {
-    let is_user = asked.list("messages")[at]["role"] == "user";
+    let is_user = request.list("messages")[at]["role"] == "user";
     let mut open: Vec<&str> = Vec::new();
     for (place, block) in blocks.iter().enumerate() {
         let kind = block["type"].as_str().unwrap_or_default();
@@ -75,11 +75,12 @@ pub fn check_calls(
                 );
             };
             open.remove(call);
-            check_encrypted_content(at, place, block, asked, memory)?;
+            check_encrypted_content(at, place, block, request, memory)?;
         }
         for citation in block["citations"].as_array().into_iter().flatten() {
-            let is_told = |said: &Value| said["citations"].as_array().is_some_and(|all| all.contains(citation));
-            if memory.find(&asked.provider, asked.text("model"), is_told).is_none() {
+            let has_citation =
+                |sent_block: &Value| sent_block["citations"].as_array().is_some_and(|all| all.contains(citation));
+            if memory.find(&request.provider, request.text("model"), has_citation).is_none() {
                 refuse!("messages.{at}.content.{place}: Invalid `encrypted_index` in `citations`");
             }
         }
@@ -99,11 +100,12 @@ fn check_encrypted_content(
     at: usize,
     place: usize,
     block: &Value,
-    asked: &ProviderRequest,
+    request: &ProviderRequest,
     memory: &ProviderMemory,
 ) -> Result<(), ProviderRefusal> {
-    let is_it = |said: &Value| said["tool_use_id"] == block["tool_use_id"] && said["type"] == block["type"];
-    let known = memory.find(&asked.provider, asked.text("model"), is_it).map(|(sent, was)| &sent.content[was]);
+    let is_it =
+        |sent_block: &Value| sent_block["tool_use_id"] == block["tool_use_id"] && sent_block["type"] == block["type"];
+    let known = memory.find(&request.provider, request.text("model"), is_it).map(|(sent, was)| &sent.content[was]);
     if known.is_none_or(|known| known["content"] != block["content"]) {
         refuse!("messages.{at}.content.{place}: Invalid `encrypted_content` in `search_result` block");
     }

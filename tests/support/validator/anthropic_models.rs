@@ -21,7 +21,7 @@ pub struct AnthropicModelRules {
     /// Temperature and `top_p` together are refused.
     pub one_of_two: bool,
     pub ceiling: u64,
-    pub takes_prefill: bool,
+    pub allows_prefill: bool,
     /// Thinking is returned empty unless its display is requested.
     pub omits: bool,
     /// Signatures are bound to all content before them.
@@ -37,7 +37,7 @@ const OLD: AnthropicModelRules = AnthropicModelRules {
     refuses_sampling: false,
     one_of_two: false,
     ceiling: 4_096,
-    takes_prefill: true,
+    allows_prefill: true,
     omits: false,
     is_bound: false,
     off_is_gentle: false,
@@ -48,7 +48,7 @@ const FOUR_SIX: AnthropicModelRules = AnthropicModelRules {
     thinks: AnthropicThinkingRule::BudgetOrAdaptive,
     efforts: &["low", "medium", "high", "max"],
     ceiling: 128_000,
-    takes_prefill: false,
+    allows_prefill: false,
     ..FOUR
 };
 const ADAPTIVE: AnthropicModelRules = AnthropicModelRules {

@@ -7,26 +7,26 @@ use super::anthropic::content_blocks;
 use super::anthropic_models::{AnthropicThinkingRule, find};
 use super::script::{BuiltInTool, EncodedReply, ReplyEnd, ScriptPart, ScriptedReply, text_pieces};
 
-pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
-    let model = find(asked.text("model"));
-    let kind = asked.body["thinking"]["type"].as_str();
+pub fn encode_reply(request: &ProviderRequest, scripted: &ScriptedReply, number: usize) -> EncodedReply {
+    let model = find(request.text("model"));
+    let kind = request.body["thinking"]["type"].as_str();
     let always = model.is_some_and(|model| model.thinks == AnthropicThinkingRule::Always);
     let thinks = matches!(kind, Some("enabled" | "adaptive")) || (kind.is_none() && always);
-    let display = asked.body["thinking"]["display"].as_str();
+    let display = request.body["thinking"]["display"].as_str();
     let omits = display.map_or(model.is_some_and(|model| model.omits), |display| display == "omitted");
     let mut speech = EncodedReply::default();
     let start = json!({"type": "message_start", "message": {"id": format!("msg_{number:04}"), "type": "message", "role": "assistant",
-        "model": asked.text("model"), "content": [], "stop_reason": null, "stop_sequence": null,
+        "model": request.text("model"), "content": [], "stop_reason": null, "stop_sequence": null,
         "usage": {"input_tokens": 20, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1}}});
     event(&mut speech, &start);
     event(&mut speech, &json!({"type": "ping"}));
     let mut index = 0;
     let is_offered = |own: BuiltInTool| {
         let begin = if own == BuiltInTool::Search { "web_search_" } else { "code_execution_" };
-        asked.list("tools").iter().any(|tool| tool["type"].as_str().is_some_and(|kind| kind.starts_with(begin)))
+        request.list("tools").iter().any(|tool| tool["type"].as_str().is_some_and(|kind| kind.starts_with(begin)))
     };
     let mut container = Value::Null;
-    for (at, part) in say.numbered_parts(number).into_iter().enumerate() {
+    for (at, part) in scripted.numbered_parts(number).into_iter().enumerate() {
         match part {
             ScriptPart::Thinking(_) | ScriptPart::Hidden if !thinks => continue,
             ScriptPart::Hidden => {
@@ -36,7 +36,7 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
                 speech.content.push(block);
             }
             ScriptPart::Thinking(text) => {
-                let signature = format!("EqUD{number:04}{at:02}kXSig+/{}==", asked.text("model").len());
+                let signature = format!("EqUD{number:04}{at:02}kXSig+/{}==", request.text("model").len());
                 let shown = if omits { String::new() } else { text.clone() };
                 start_block(&mut speech, index, &json!({"type": "thinking", "thinking": "", "signature": ""}));
                 let deltas = text_pieces(&shown);
@@ -54,7 +54,7 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
                 speech.secrets.extend((!omits).then_some(text));
             }
             ScriptPart::Text(text) => {
-                let mut said = json!({"type": "text", "text": ""});
+                let mut text_block = json!({"type": "text", "text": ""});
                 let cited = speech
                     .content
                     .last()
@@ -65,22 +65,22 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
                         "cited_text": "words", "encrypted_index": format!("Eo8B{number:04}{at:02}index==")})
                 });
                 if cited.is_some() {
-                    said["citations"] = json!([]);
+                    text_block["citations"] = json!([]);
                 }
-                start_block(&mut speech, index, &said);
+                start_block(&mut speech, index, &text_block);
                 let deltas = text_pieces(&text).into_iter().map(|piece| json!({"type": "text_delta", "text": piece}));
                 let deltas = cited.iter().map(|one| json!({"type": "citations_delta", "citation": one})).chain(deltas);
                 append_deltas(&mut speech, index, deltas);
                 speech
                     .secrets
                     .extend(cited.iter().filter_map(|one| one["encrypted_index"].as_str().map(str::to_owned)));
-                said["citations"].as_array_mut().into_iter().for_each(|list| list.extend(cited.clone()));
-                said["text"] = json!(text);
-                if said["citations"].is_null() {
-                    said.as_object_mut().into_iter().for_each(|said| drop(said.remove("citations")));
+                text_block["citations"].as_array_mut().into_iter().for_each(|list| list.extend(cited.clone()));
+                text_block["text"] = json!(text);
+                if text_block["citations"].is_null() {
+                    text_block.as_object_mut().into_iter().for_each(|text_block| drop(text_block.remove("citations")));
                 }
                 speech.text.push_str(&text);
-                speech.content.push(said);
+                speech.content.push(text_block);
             }
             ScriptPart::BuiltInCall(_) => {}
             ScriptPart::UnfinishedBuiltInCall(own) if !is_offered(own) => continue,
@@ -104,7 +104,7 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
                 }
             }
             ScriptPart::BuiltInResult => {
-                let before = asked.list("messages").last().map(content_blocks).unwrap_or_default();
+                let before = request.list("messages").last().map(content_blocks).unwrap_or_default();
                 let called = |block: &&Value| block["type"] == "server_tool_use";
                 let Some(call) = speech.content.iter().rev().find(called).or_else(|| before.iter().rev().find(called))
                 else {
@@ -142,7 +142,7 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
         index += 1;
     }
     let calls = speech.content.iter().any(|block| block["type"] == "tool_use");
-    let reason = match say.end {
+    let reason = match scripted.end {
         ReplyEnd::Limit => "max_tokens",
         ReplyEnd::Pause => "pause_turn",
         _ if calls => "tool_use",
@@ -154,7 +154,7 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
     }
     event(&mut speech, &json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 30}}));
     event(&mut speech, &json!({"type": "message_stop"}));
-    speech.truncated_for(say.end)
+    speech.truncated_for(scripted.end)
 }
 
 fn event(speech: &mut EncodedReply, event: &Value) {

@@ -38,29 +38,29 @@ pub fn is_local_thinking_model(model: &str) -> bool {
 }
 
 impl ApiProtocol for ChatProtocol {
-    fn judge(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
+    fn judge(&self, request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
         let is_local = matches!(self, Self::LlamaCpp | Self::Ollama);
-        match asked.header("authorization").and_then(|value| value.strip_prefix("Bearer ")) {
+        match request.header("authorization").and_then(|value| value.strip_prefix("Bearer ")) {
             None if !is_local => return Err(ProviderRefusal::new(401, "You didn't provide an API key.")),
             Some(key) if key != KEY => {
                 return Err(ProviderRefusal::new(401, format!("Incorrect API key provided: {key}.")));
             }
             _ => {}
         }
-        if asked.list("messages").is_empty() {
+        if request.list("messages").is_empty() {
             refuse!(
                 "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."
             );
         }
         match self {
-            Self::OpenAi => openai(asked)?,
-            Self::DeepSeek => deepseek(asked)?,
-            Self::OpenRouter => openrouter(asked, memory)?,
-            Self::Mistral => mistral(asked)?,
+            Self::OpenAi => openai(request)?,
+            Self::DeepSeek => deepseek(request)?,
+            Self::OpenRouter => openrouter(request, memory)?,
+            Self::Mistral => mistral(request)?,
             Self::Zai => {}
-            Self::LlamaCpp | Self::Ollama => local(*self, asked)?,
+            Self::LlamaCpp | Self::Ollama => local(*self, request)?,
         }
-        pairs(asked, *self)
+        pairs(request, *self)
     }
 
     fn error_document(&self, refusal: &ProviderRefusal) -> Value {
@@ -77,8 +77,8 @@ impl ApiProtocol for ChatProtocol {
         }
     }
 
-    fn fixed_fields(&self, asked: &ProviderRequest) -> Value {
-        asked.body["tools"].clone()
+    fn fixed_fields(&self, request: &ProviderRequest) -> Value {
+        request.body["tools"].clone()
     }
 
     fn is_tool_result(&self, message: &Value) -> bool {
@@ -93,7 +93,7 @@ impl ApiProtocol for ChatProtocol {
         }
     }
 
-    fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
+    fn is_same(&self, sent: &[Value], back: &[Value]) -> bool {
         let bare = |message: &Value| {
             let mut message = message.clone();
             if let Some(fields) = message.as_object_mut() {
@@ -102,11 +102,11 @@ impl ApiProtocol for ChatProtocol {
             }
             message
         };
-        said.len() == back.len() && said.iter().zip(back).all(|(said, back)| bare(said) == bare(back))
+        sent.len() == back.len() && sent.iter().zip(back).all(|(sent, back)| bare(sent) == bare(back))
     }
 
-    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
-        chat_stream::encode_reply(*self, asked, say, number)
+    fn encode_reply(&self, request: &ProviderRequest, scripted: &ScriptedReply, number: usize) -> EncodedReply {
+        chat_stream::encode_reply(*self, request, scripted, number)
     }
 }
 
@@ -146,17 +146,17 @@ fn unknown_key<'a>(value: &'a Value, known: &[&str]) -> Option<&'a String> {
     value.as_object().into_iter().flat_map(Map::keys).find(|key| !known.contains(&key.as_str()))
 }
 
-fn openai(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
-    if let Some(key) = unknown_key(&asked.body, &OPENAI_KEYS) {
+fn openai(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    if let Some(key) = unknown_key(&request.body, &OPENAI_KEYS) {
         refuse!("Unrecognized request argument supplied: {key}");
     }
-    let Some(model) = find(asked.text("model")) else {
+    let Some(model) = find(request.text("model")) else {
         return Err(ProviderRefusal::new(
             404,
-            format!("The model `{}` does not exist or you do not have access to it.", asked.text("model")),
+            format!("The model `{}` does not exist or you do not have access to it.", request.text("model")),
         ));
     };
-    let effort = asked.body.get("reasoning_effort").and_then(Value::as_str);
+    let effort = request.body.get("reasoning_effort").and_then(Value::as_str);
     if let Some(effort) = effort {
         if model.efforts.is_empty() {
             refuse!("Unrecognized request argument supplied: reasoning_effort");
@@ -168,40 +168,40 @@ fn openai(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
             );
         }
     }
-    if asked.body.get("max_tokens").is_some() && model.begins != "gpt-4" && model.begins != "gpt-3.5" {
+    if request.body.get("max_tokens").is_some() && model.begins != "gpt-4" && model.begins != "gpt-3.5" {
         refuse!(
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
         );
     }
     if model.refuses_sampling(effort) {
-        if let Some(value) = asked.body.get("temperature").filter(|value| value.as_f64() != Some(1.0)) {
+        if let Some(value) = request.body.get("temperature").filter(|value| value.as_f64() != Some(1.0)) {
             refuse!(
                 "Unsupported value: 'temperature' does not support {value} with this model. Only the default (1) value is supported."
             );
         }
         for key in ["top_p", "stop", "presence_penalty", "frequency_penalty", "logprobs"] {
-            if asked.body.get(key).is_some() {
+            if request.body.get(key).is_some() {
                 refuse!("Unsupported parameter: '{key}' is not supported with this model.");
             }
         }
     }
-    if asked.list("stop").len() > 4 {
+    if request.list("stop").len() > 4 {
         refuse!(
             "Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length {} instead.",
-            asked.list("stop").len()
+            request.list("stop").len()
         );
     }
-    if asked.body.get("stream_options").is_some() && asked.body["stream"] != true {
+    if request.body.get("stream_options").is_some() && request.body["stream"] != true {
         refuse!("The 'stream_options' parameter is only allowed when 'stream' is enabled.");
     }
-    for (at, message) in asked.list("messages").iter().enumerate() {
+    for (at, message) in request.list("messages").iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();
         if !["system", "developer", "user", "assistant", "tool"].contains(&role) {
             refuse!(
                 "Invalid value: '{role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'."
             );
         }
-        if !model.takes_system && matches!(role, "system" | "developer") {
+        if !model.allows_system && matches!(role, "system" | "developer") {
             refuse!("Unsupported value: 'messages[{at}].role' does not support '{role}' with this model.");
         }
         if let Some(key) = unknown_key(message, &OPENAI_MESSAGE_KEYS) {
@@ -221,13 +221,13 @@ fn openai(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
 }
 
 /// In thinking mode, every turn that called tools must include its reasoning.
-fn deepseek(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
-    let thinks = asked.text("model") == "deepseek-reasoner"
-        || (asked.text("model") != "deepseek-chat" && asked.body["thinking"]["type"] != "disabled");
-    if thinks && matches!(asked.body["tool_choice"].as_str(), Some("required")) {
+fn deepseek(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    let thinks = request.text("model") == "deepseek-reasoner"
+        || (request.text("model") != "deepseek-chat" && request.body["thinking"]["type"] != "disabled");
+    if thinks && matches!(request.body["tool_choice"].as_str(), Some("required")) {
         refuse!("deepseek-reasoner does not support this tool_choice");
     }
-    if let Some(effort) = asked
+    if let Some(effort) = request
         .body
         .get("reasoning_effort")
         .filter(|effort| !matches!(effort.as_str(), Some("low" | "medium" | "high" | "max")))
@@ -235,7 +235,7 @@ fn deepseek(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
         refuse!("unknown variant `{effort}`, expected one of `high`, `low`, `medium`, `max`");
     }
     let mut has_calls = false;
-    for message in asked.list("messages") {
+    for message in request.list("messages") {
         match message["role"].as_str() {
             Some("user") => has_calls = false,
             Some("assistant") => {
@@ -251,35 +251,35 @@ fn deepseek(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
 }
 
 /// The signed reasoning of a routed model goes back unmodified and in order.
-fn openrouter(asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
-    let reasoning = &asked.body["reasoning"];
+fn openrouter(request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
+    let reasoning = &request.body["reasoning"];
     if reasoning.get("effort").is_some() && reasoning.get("max_tokens").is_some() {
         refuse!("Only one of \"reasoning.effort\" and \"reasoning.max_tokens\" can be specified");
     }
     // Only the text and the signature of a detail count; OpenRouter accepted requests without the other keys.
-    let told = |details: &Value| -> Vec<Vec<Value>> {
+    let reasoning_parts = |details: &Value| -> Vec<Vec<Value>> {
         let keys =
             |detail: &Value| ["type", "text", "summary", "data", "signature"].map(|key| detail[key].clone()).to_vec();
         details.as_array().into_iter().flatten().map(keys).collect()
     };
-    for (at, message) in asked.list("messages").iter().enumerate() {
+    for (at, message) in request.list("messages").iter().enumerate() {
         let Some(details) = message.get("reasoning_details") else { continue };
         // Each detail is signed by itself, so a part of a truncated reply may come back.
         let is_part = |sent: &super::memory::SentReply| {
-            let all = told(&sent.content[0]["reasoning_details"]);
+            let all = reasoning_parts(&sent.content[0]["reasoning_details"]);
             let mut rest = all.iter();
-            told(details).iter().all(|detail| rest.any(|known| known == detail))
+            reasoning_parts(details).iter().all(|detail| rest.any(|known| known == detail))
         };
-        if !memory.replies_of(&asked.provider, asked.text("model")).any(is_part) {
+        if !memory.replies_of(&request.provider, request.text("model")).any(is_part) {
             refuse!("Provider returned error: messages.{at}.content.0: Invalid `signature` in `thinking` block");
         }
     }
-    let messages = asked.list("messages");
+    let messages = request.list("messages");
     let begin = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
     for (at, message) in messages.iter().enumerate().skip(begin) {
         let id = &message["tool_calls"][0]["id"];
         let made = |sent: &&super::memory::SentReply| sent.content[0]["tool_calls"][0]["id"] == *id && !id.is_null();
-        let sent = memory.replies_of(&asked.provider, asked.text("model")).find(made);
+        let sent = memory.replies_of(&request.provider, request.text("model")).find(made);
         if sent.is_some_and(|sent| sent.content[0].get("reasoning_details").is_some())
             && message.get("reasoning_details").is_none()
         {
@@ -314,21 +314,21 @@ const MISTRAL_KEYS: [&str; 19] = [
 ];
 const MISTRAL_MESSAGE_KEYS: [&str; 6] = ["role", "content", "prefix", "tool_calls", "tool_call_id", "name"];
 
-fn mistral(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
-    if let Some(key) = unknown_key(&asked.body, &MISTRAL_KEYS) {
+fn mistral(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    if let Some(key) = unknown_key(&request.body, &MISTRAL_KEYS) {
         return Err(ProviderRefusal::new(422, format!("extra_forbidden: body.{key}: Extra inputs are not permitted")));
     }
-    let model = asked.text("model");
-    if asked.body.get("prompt_mode").is_some() && !model.contains("magistral") {
+    let model = request.text("model");
+    if request.body.get("prompt_mode").is_some() && !model.contains("magistral") {
         refuse!("Prompt mode is not supported for this model");
     }
-    if let Some(effort) = asked.body.get("reasoning_effort") {
+    if let Some(effort) = request.body.get("reasoning_effort") {
         let is_hybrid = model.starts_with("mistral-small") || model.starts_with("mistral-medium");
         if !is_hybrid || !matches!(effort.as_str(), Some("high" | "none")) {
             refuse!("reasoning_effort is not supported for this model");
         }
     }
-    let messages = asked.list("messages");
+    let messages = request.list("messages");
     for (at, message) in messages.iter().enumerate() {
         if let Some(key) = unknown_key(message, &MISTRAL_MESSAGE_KEYS) {
             return Err(ProviderRefusal::new(
@@ -370,20 +370,20 @@ fn mistral(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
 }
 
 /// Checks the requirements of open models' prompt templates.
-fn local(who: ChatProtocol, asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
-    if who == ChatProtocol::Ollama
-        && let Some(effort) = asked.body.get("reasoning_effort")
+fn local(protocol: ChatProtocol, request: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    if protocol == ChatProtocol::Ollama
+        && let Some(effort) = request.body.get("reasoning_effort")
     {
         let word = effort.as_str().unwrap_or_default();
         if !["high", "medium", "low", "none"].contains(&word) {
             refuse!("invalid reasoning value: '{word}' (must be \"high\", \"medium\", \"low\", or \"none\")");
         }
-        if word != "none" && !is_local_thinking_model(asked.text("model")) {
-            refuse!("\"{}\" does not support thinking", asked.text("model"));
+        if word != "none" && !is_local_thinking_model(request.text("model")) {
+            refuse!("\"{}\" does not support thinking", request.text("model"));
         }
     }
     let mut last = "assistant";
-    for (at, message) in asked.list("messages").iter().enumerate() {
+    for (at, message) in request.list("messages").iter().enumerate() {
         match message["role"].as_str().unwrap_or_default() {
             "system" if at == 0 => {}
             "user" if last != "user" => last = "user",
@@ -410,8 +410,8 @@ fn local(who: ChatProtocol, asked: &ProviderRequest) -> Result<(), ProviderRefus
 }
 
 /// Checks that every call is answered immediately, and that there are no other results.
-fn pairs(asked: &ProviderRequest, who: ChatProtocol) -> Result<(), ProviderRefusal> {
-    let messages = asked.list("messages");
+fn pairs(request: &ProviderRequest, protocol: ChatProtocol) -> Result<(), ProviderRefusal> {
+    let messages = request.list("messages");
     let mut open: Vec<&str> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         if message["role"] == "tool" {
@@ -429,7 +429,7 @@ fn pairs(asked: &ProviderRequest, who: ChatProtocol) -> Result<(), ProviderRefus
             open.remove(place);
             continue;
         }
-        unanswered(&open, who)?;
+        unanswered(&open, protocol)?;
         for call in message["tool_calls"].as_array().into_iter().flatten() {
             let is_function = call["type"] == "function" && call["function"]["name"].is_string();
             if !is_function || !call["function"]["arguments"].is_string() {
@@ -440,14 +440,14 @@ fn pairs(asked: &ProviderRequest, who: ChatProtocol) -> Result<(), ProviderRefus
             open.push(call["id"].as_str().unwrap_or_default());
         }
     }
-    unanswered(&open, who)
+    unanswered(&open, protocol)
 }
 
-fn unanswered(open: &[&str], who: ChatProtocol) -> Result<(), ProviderRefusal> {
+fn unanswered(open: &[&str], protocol: ChatProtocol) -> Result<(), ProviderRefusal> {
     if open.is_empty() {
         return Ok(());
     }
-    if who == ChatProtocol::Mistral {
+    if protocol == ChatProtocol::Mistral {
         refuse!("Not the same number of function calls and responses");
     }
     refuse!(

@@ -19,7 +19,7 @@ pub struct OpenAiModelRules {
     /// The effort when the request names none.
     pub default_effort: &'static str,
     pub sampling: SamplingRule,
-    pub takes_system: bool,
+    pub allows_system: bool,
 }
 
 const PLAIN: OpenAiModelRules = OpenAiModelRules {
@@ -27,7 +27,7 @@ const PLAIN: OpenAiModelRules = OpenAiModelRules {
     efforts: &[],
     default_effort: "",
     sampling: SamplingRule::Taken,
-    takes_system: true,
+    allows_system: true,
 };
 const O: OpenAiModelRules = OpenAiModelRules {
     begins: "o",
@@ -48,7 +48,7 @@ const FIVE_ONE: OpenAiModelRules = OpenAiModelRules {
 pub const MODELS: &[OpenAiModelRules] = &[
     OpenAiModelRules { begins: "gpt-4", ..PLAIN },
     OpenAiModelRules { begins: "gpt-3.5", ..PLAIN },
-    OpenAiModelRules { begins: "o1-mini", efforts: &[], takes_system: false, ..O },
+    OpenAiModelRules { begins: "o1-mini", efforts: &[], allows_system: false, ..O },
     OpenAiModelRules { begins: "o1", ..O },
     OpenAiModelRules { begins: "o3", ..O },
     OpenAiModelRules { begins: "o4-mini", ..O },

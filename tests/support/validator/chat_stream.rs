@@ -8,7 +8,7 @@ use super::chat_models::find;
 use super::script::{EncodedReply, ReplyEnd, ScriptPart, ScriptedReply, text_pieces};
 
 struct Stream<'a> {
-    who: ChatProtocol,
+    protocol: ChatProtocol,
     model: &'a str,
     number: usize,
     speech: EncodedReply,
@@ -18,10 +18,10 @@ impl Stream<'_> {
     fn chunk(&mut self, delta: &Value, finish: Option<&str>) {
         let mut chunk = json!({"id": format!("chatcmpl-{:04}", self.number), "object": "chat.completion.chunk", "created": 1_790_000_000,
             "model": self.model, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
-        if self.who == ChatProtocol::OpenAi {
+        if self.protocol == ChatProtocol::OpenAi {
             chunk["obfuscation"] = json!("aZ09");
         }
-        if self.who == ChatProtocol::OpenRouter {
+        if self.protocol == ChatProtocol::OpenRouter {
             chunk["provider"] = json!("Anthropic");
         }
         self.speech.push_event(format!("data: {chunk}\n\n"));
@@ -38,43 +38,50 @@ impl Stream<'_> {
 }
 
 /// Returns whether the model thinks, by the switch of each server.
-fn is_thinking(who: ChatProtocol, asked: &ProviderRequest) -> bool {
-    let effort = asked.body.get("reasoning_effort").and_then(Value::as_str);
-    match who {
-        ChatProtocol::OpenAi => find(asked.text("model")).is_some_and(|model| model.is_reasoning(effort)),
+fn is_thinking(protocol: ChatProtocol, request: &ProviderRequest) -> bool {
+    let effort = request.body.get("reasoning_effort").and_then(Value::as_str);
+    match protocol {
+        ChatProtocol::OpenAi => find(request.text("model")).is_some_and(|model| model.is_reasoning(effort)),
         ChatProtocol::DeepSeek => {
-            asked.text("model") != "deepseek-chat" && asked.body["thinking"]["type"] != "disabled"
+            request.text("model") != "deepseek-chat" && request.body["thinking"]["type"] != "disabled"
         }
-        ChatProtocol::OpenRouter => asked.body.get("reasoning").is_some_and(|reasoning| reasoning["enabled"] != false),
-        ChatProtocol::Mistral => effort == Some("high") || asked.body["prompt_mode"] == "reasoning",
-        ChatProtocol::Zai => asked.body["thinking"]["type"] != "disabled",
-        ChatProtocol::LlamaCpp => asked.body["chat_template_kwargs"]["enable_thinking"] != false,
-        ChatProtocol::Ollama => is_local_thinking_model(asked.text("model")) && effort != Some("none"),
+        ChatProtocol::OpenRouter => {
+            request.body.get("reasoning").is_some_and(|reasoning| reasoning["enabled"] != false)
+        }
+        ChatProtocol::Mistral => effort == Some("high") || request.body["prompt_mode"] == "reasoning",
+        ChatProtocol::Zai => request.body["thinking"]["type"] != "disabled",
+        ChatProtocol::LlamaCpp => request.body["chat_template_kwargs"]["enable_thinking"] != false,
+        ChatProtocol::Ollama => is_local_thinking_model(request.text("model")) && effort != Some("none"),
     }
 }
 
-pub fn encode_reply(who: ChatProtocol, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
-    let mut stream = Stream { who, model: asked.text("model"), number, speech: EncodedReply::default() };
-    let thinks = is_thinking(who, asked);
+pub fn encode_reply(
+    protocol: ChatProtocol,
+    request: &ProviderRequest,
+    scripted: &ScriptedReply,
+    number: usize,
+) -> EncodedReply {
+    let mut stream = Stream { protocol, model: request.text("model"), number, speech: EncodedReply::default() };
+    let thinks = is_thinking(protocol, request);
     let (mut text, mut reasoning, mut details, mut calls) = (String::new(), String::new(), Vec::new(), Vec::new());
-    if who == ChatProtocol::OpenRouter {
+    if protocol == ChatProtocol::OpenRouter {
         stream.speech.push_event(": OPENROUTER PROCESSING\n\n");
     }
     stream.chunk(&json!({"role": "assistant", "content": ""}), None);
-    for (at, part) in say.numbered_parts(number).into_iter().enumerate() {
+    for (at, part) in scripted.numbered_parts(number).into_iter().enumerate() {
         match part {
             // OpenAI does not return its reasoning.
             ScriptPart::Hidden
             | ScriptPart::BuiltInCall(_)
             | ScriptPart::UnfinishedBuiltInCall(_)
             | ScriptPart::BuiltInResult => {}
-            ScriptPart::Thinking(_) if !thinks || who == ChatProtocol::OpenAi => {}
+            ScriptPart::Thinking(_) if !thinks || protocol == ChatProtocol::OpenAi => {}
             ScriptPart::Thinking(thought) => {
                 let shown = text_pieces(&thought);
                 let index = details.len();
                 let mut deltas: Vec<Value> = shown
                     .iter()
-                    .map(|piece| match who {
+                    .map(|piece| match protocol {
                         ChatProtocol::Mistral => json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": piece}]}]}),
                         ChatProtocol::Ollama => json!({"content": "", "reasoning": piece}),
                         ChatProtocol::OpenRouter => json!({"content": "", "reasoning": piece, "reasoning_details": [
@@ -82,7 +89,7 @@ pub fn encode_reply(who: ChatProtocol, asked: &ProviderRequest, say: &ScriptedRe
                         _ => json!({"content": null, "reasoning_content": piece}),
                     })
                     .collect();
-                if who == ChatProtocol::OpenRouter {
+                if protocol == ChatProtocol::OpenRouter {
                     let signature = format!("EtoB{number:04}{at:02}ORsig==");
                     deltas.push(json!({"content": "", "reasoning": null, "reasoning_details": [
                         {"type": "reasoning.text", "signature": signature, "format": "anthropic-claude-v1", "index": index}]}));
@@ -93,12 +100,12 @@ pub fn encode_reply(who: ChatProtocol, asked: &ProviderRequest, say: &ScriptedRe
                 reasoning.push_str(&thought);
                 stream.speech.secrets.push(thought);
             }
-            ScriptPart::Text(said) => {
-                stream.append_deltas(text_pieces(&said).into_iter().map(|piece| json!({"content": piece})));
-                text.push_str(&said);
+            ScriptPart::Text(content) => {
+                stream.append_deltas(text_pieces(&content).into_iter().map(|piece| json!({"content": piece})));
+                text.push_str(&content);
             }
             ScriptPart::Call(name, arguments) => {
-                let id = if who == ChatProtocol::Mistral {
+                let id = if protocol == ChatProtocol::Mistral {
                     format!("c{number:05}{at:03}")
                 } else {
                     format!("call_{number:05}{at:02}")
@@ -114,21 +121,21 @@ pub fn encode_reply(who: ChatProtocol, asked: &ProviderRequest, say: &ScriptedRe
             }
         }
     }
-    let reason = match say.end {
+    let reason = match scripted.end {
         ReplyEnd::Limit => "length",
         _ if !calls.is_empty() => "tool_calls",
         _ => "stop",
     };
     stream.chunk(&json!({}), Some(reason));
-    let wants_usage = asked.body.pointer("/stream_options/include_usage") == Some(&json!(true));
-    if wants_usage || who == ChatProtocol::Mistral {
+    let wants_usage = request.body.pointer("/stream_options/include_usage") == Some(&json!(true));
+    if wants_usage || protocol == ChatProtocol::Mistral {
         let usage = json!({"id": "u", "object": "chat.completion.chunk", "model": stream.model, "choices": [],
             "usage": {"prompt_tokens": 20, "completion_tokens": 10, "total_tokens": 30}});
         stream.speech.push_event(format!("data: {usage}\n\n"));
     }
     stream.speech.push_event("data: [DONE]\n\n");
     let mut message = json!({"role": "assistant", "content": text});
-    match who {
+    match protocol {
         ChatProtocol::Mistral if !reasoning.is_empty() => {
             let mut parts = vec![json!({"type": "thinking", "thinking": [{"type": "text", "text": reasoning}]})];
             parts.extend((!text.is_empty()).then(|| json!({"type": "text", "text": text})));
@@ -146,5 +153,5 @@ pub fn encode_reply(who: ChatProtocol, asked: &ProviderRequest, say: &ScriptedRe
     }
     stream.speech.content = vec![message];
     stream.speech.text = text;
-    stream.speech.truncated_for(say.end)
+    stream.speech.truncated_for(scripted.end)
 }

@@ -63,13 +63,13 @@ pub fn demands_signatures(model: &str) -> bool {
 }
 
 impl ApiProtocol for GeminiProtocol {
-    fn model<'a>(&self, asked: &'a ProviderRequest) -> &'a str {
-        let path = asked.path.rsplit('/').next().unwrap_or_default();
+    fn model<'a>(&self, request: &'a ProviderRequest) -> &'a str {
+        let path = request.path.rsplit('/').next().unwrap_or_default();
         path.split(':').next().unwrap_or_default()
     }
 
-    fn judge(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
-        match asked.header("x-goog-api-key") {
+    fn judge(&self, request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
+        match request.header("x-goog-api-key") {
             None => {
                 return Err(ProviderRefusal::new(
                     403,
@@ -79,27 +79,27 @@ impl ApiProtocol for GeminiProtocol {
             Some(key) if key != KEY => refuse!("API key not valid. Please pass a valid API key."),
             Some(_) => {}
         }
-        if !asked.path.ends_with(":streamGenerateContent?alt=sse") {
-            refuse!("the test expects server-sent events without the key in the URL: {}", asked.path);
+        if !request.path.ends_with(":streamGenerateContent?alt=sse") {
+            refuse!("the test expects server-sent events without the key in the URL: {}", request.path);
         }
         if let Some(key) =
-            asked.body.as_object().into_iter().flat_map(Map::keys).find(|key| !KEYS.contains(&key.as_str()))
+            request.body.as_object().into_iter().flat_map(Map::keys).find(|key| !KEYS.contains(&key.as_str()))
         {
             refuse!("Invalid JSON payload received. Unknown name \"{key}\": Cannot find field.");
         }
-        let model = self.model(asked);
+        let model = self.model(request);
         let Some(thinks) = thinking_rule(model) else {
             return Err(ProviderRefusal::new(
                 404,
                 format!("models/{model} is not found for API version v1beta, or is not supported for generateContent."),
             ));
         };
-        config(asked, model, thinks)?;
-        tools(asked, model)?;
-        contents(asked)?;
-        code(asked.list("contents"))?;
-        calls(asked.list("contents"))?;
-        signatures(asked, model, memory)
+        config(request, model, thinks)?;
+        tools(request, model)?;
+        contents(request)?;
+        code(request.list("contents"))?;
+        calls(request.list("contents"))?;
+        signatures(request, model, memory)
     }
 
     fn error_document(&self, refusal: &ProviderRefusal) -> Value {
@@ -111,12 +111,12 @@ impl ApiProtocol for GeminiProtocol {
         json!({"error": {"code": refusal.status, "message": refusal.message, "status": status}})
     }
 
-    fn messages<'a>(&self, asked: &'a ProviderRequest) -> &'a [Value] {
-        asked.list("contents")
+    fn messages<'a>(&self, request: &'a ProviderRequest) -> &'a [Value] {
+        request.list("contents")
     }
 
-    fn fixed_fields(&self, asked: &ProviderRequest) -> Value {
-        json!([asked.body["systemInstruction"], asked.body["tools"]])
+    fn fixed_fields(&self, request: &ProviderRequest) -> Value {
+        json!([request.body["systemInstruction"], request.body["tools"]])
     }
 
     fn is_model_message(&self, content: &Value) -> bool {
@@ -131,13 +131,13 @@ impl ApiProtocol for GeminiProtocol {
         parts(content).iter().filter(|part| part["thought"] != true).filter_map(|part| part["text"].as_str()).collect()
     }
 
-    fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
-        let (Some(said), [back]) = (said.first(), back) else { return said == back };
-        merge_parts(parts(said)) == merge_parts(parts(back))
+    fn is_same(&self, sent: &[Value], back: &[Value]) -> bool {
+        let (Some(sent), [back]) = (sent.first(), back) else { return sent == back };
+        merge_parts(parts(sent)) == merge_parts(parts(back))
     }
 
-    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
-        gemini_stream::encode_reply(asked, self.model(asked), say, number)
+    fn encode_reply(&self, request: &ProviderRequest, scripted: &ScriptedReply, number: usize) -> EncodedReply {
+        gemini_stream::encode_reply(request, self.model(request), scripted, number)
     }
 }
 
@@ -176,8 +176,8 @@ fn merge_parts(parts: &[Value]) -> Vec<Value> {
     all
 }
 
-fn config(asked: &ProviderRequest, model: &str, thinks: GeminiThinkingRule) -> Result<(), ProviderRefusal> {
-    let config = &asked.body["generationConfig"];
+fn config(request: &ProviderRequest, model: &str, thinks: GeminiThinkingRule) -> Result<(), ProviderRefusal> {
+    let config = &request.body["generationConfig"];
     let thinking = &config["thinkingConfig"];
     let most = if model.contains("2.0") { 8_192 } else { 65_536 };
     if let Some(tokens) = config["maxOutputTokens"].as_u64().filter(|tokens| *tokens == 0 || *tokens > most) {
@@ -195,11 +195,11 @@ fn config(asked: &ProviderRequest, model: &str, thinks: GeminiThinkingRule) -> R
     if config["stopSequences"].as_array().is_some_and(|list| list.len() > 5) {
         refuse!("Unable to submit request because it has more than 5 stop sequences.");
     }
-    if asked.body.get("systemInstruction").is_some() {
+    if request.body.get("systemInstruction").is_some() {
         if model.starts_with("gemma-3") {
             refuse!("Developer instruction is not enabled for models/{model}");
         }
-        if parts(&asked.body["systemInstruction"]).iter().any(|part| part["text"] == "") {
+        if parts(&request.body["systemInstruction"]).iter().any(|part| part["text"] == "") {
             refuse!(
                 "* GenerateContentRequest.system_instruction.parts[0].data: required oneof field 'data' must have one initialized field"
             );
@@ -248,9 +248,9 @@ fn config(asked: &ProviderRequest, model: &str, thinks: GeminiThinkingRule) -> R
 }
 
 /// Checks the declared tools: functions or Google's built-in tools, never both in one request.
-fn tools(asked: &ProviderRequest, model: &str) -> Result<(), ProviderRefusal> {
+fn tools(request: &ProviderRequest, model: &str) -> Result<(), ProviderRefusal> {
     const OWN: [&str; 4] = ["googleSearch", "codeExecution", "urlContext", "fileSearch"];
-    let keys = || asked.list("tools").iter().filter_map(Value::as_object).flat_map(Map::keys);
+    let keys = || request.list("tools").iter().filter_map(Value::as_object).flat_map(Map::keys);
     if let Some(key) = keys().find(|key| *key != "functionDeclarations" && !OWN.contains(&key.as_str())) {
         refuse!("Invalid JSON payload received. Unknown name \"{key}\" at 'tools[0]': Cannot find field.");
     }
@@ -299,8 +299,8 @@ fn code(contents: &[Value]) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-fn contents(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
-    let contents = asked.list("contents");
+fn contents(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    let contents = request.list("contents");
     let Some(last) = contents.last() else { refuse!("* GenerateContentRequest.contents: contents is not specified") };
     for (at, content) in contents.iter().enumerate() {
         if !matches!(content["role"].as_str(), Some("user" | "model")) {
@@ -378,16 +378,16 @@ fn signature(part: &Value) -> Option<String> {
     Some(part.get("thoughtSignature")?.as_str()?.replace('-', "+").replace('_', "/"))
 }
 
-fn signatures(asked: &ProviderRequest, model: &str, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
-    let contents = asked.list("contents");
+fn signatures(request: &ProviderRequest, model: &str, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
+    let contents = request.list("contents");
     for (at, content) in contents.iter().enumerate() {
         for (place, part) in parts(content).iter().enumerate() {
             if part.get("thoughtSignature").is_none() {
                 continue;
             }
             let is_it = |known: &&Value| signature(part).is_some() && signature(known) == signature(part);
-            let has = |said: &Value| parts(said).iter().any(|known| is_it(&known));
-            let Some((sent, was)) = memory.find(&asked.provider, model, has) else {
+            let has = |known_content: &Value| parts(known_content).iter().any(|known| is_it(&known));
+            let Some((sent, was)) = memory.find(&request.provider, model, has) else {
                 refuse!("Invalid thought signature at contents[{at}].parts[{place}].");
             };
             let original = parts(&sent.content[was]).iter().find(is_it);

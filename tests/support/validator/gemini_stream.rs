@@ -7,8 +7,8 @@ use super::ProviderRequest;
 use super::gemini::{GeminiThinkingRule, demands_signatures, thinking_rule};
 use super::script::{BuiltInTool, EncodedReply, ReplyEnd, ScriptPart, ScriptedReply, text_pieces};
 
-pub fn encode_reply(asked: &ProviderRequest, model: &str, say: &ScriptedReply, number: usize) -> EncodedReply {
-    let config = &asked.body["generationConfig"]["thinkingConfig"];
+pub fn encode_reply(request: &ProviderRequest, model: &str, scripted: &ScriptedReply, number: usize) -> EncodedReply {
+    let config = &request.body["generationConfig"]["thinkingConfig"];
     let shows =
         config["includeThoughts"] == true && !matches!(thinking_rule(model), None | Some(GeminiThinkingRule::Never));
     let signs = demands_signatures(model) || (shows && config["thinkingBudget"] != 0);
@@ -26,10 +26,10 @@ pub fn encode_reply(asked: &ProviderRequest, model: &str, say: &ScriptedReply, n
         let chunk = json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": model, "responseId": format!("r{number:04}")});
         format!("data: {chunk}\r\n\r\n")
     };
-    let parts = say.numbered_parts(number);
+    let parts = scripted.numbered_parts(number);
     let last = parts.len().saturating_sub(1);
     let mut has_call = false;
-    let offers = |tool: &str| asked.list("tools").iter().any(|known| known.get(tool).is_some());
+    let offers = |tool: &str| request.list("tools").iter().any(|known| known.get(tool).is_some());
     let mut is_grounded = false;
     for (at, part) in parts.into_iter().enumerate() {
         let signature = format!("CpQB{number:04}{at:02}gem/sig+==");
@@ -112,7 +112,7 @@ pub fn encode_reply(asked: &ProviderRequest, model: &str, say: &ScriptedReply, n
         let candidate = json!({"content": {"role": "model"}, "index": 0, "groundingMetadata": grounding});
         speech.push_event(format!("data: {}\r\n\r\n", json!({"candidates": [candidate], "modelVersion": model})));
     }
-    speech.push_event(chunk(None, Some(if say.end == ReplyEnd::Limit { "MAX_TOKENS" } else { "STOP" })));
+    speech.push_event(chunk(None, Some(if scripted.end == ReplyEnd::Limit { "MAX_TOKENS" } else { "STOP" })));
     speech.content = vec![json!({"role": "model", "parts": kept})];
-    speech.truncated_for(say.end)
+    speech.truncated_for(scripted.end)
 }

@@ -37,9 +37,9 @@ pub struct SentReply {
 impl SentReply {
     /// Returns the values that only this reply has: encrypted reasoning and the ids of its calls.
     fn unique_tokens(&self) -> impl Iterator<Item = &str> {
-        let calls = self.content.iter().flat_map(|said| match said["tool_calls"].as_array() {
+        let calls = self.content.iter().flat_map(|message| match message["tool_calls"].as_array() {
             Some(calls) => calls.as_slice(),
-            None => std::slice::from_ref(said),
+            None => std::slice::from_ref(message),
         });
         let ids = calls.filter_map(|call| call["call_id"].as_str().or(call["id"].as_str()));
         self.secrets.iter().map(String::as_str).chain(ids)
@@ -71,22 +71,23 @@ impl ProviderMemory {
     pub fn record_reply(
         &mut self,
         protocol: &dyn ApiProtocol,
-        asked: &ProviderRequest,
+        request: &ProviderRequest,
         model: &str,
-        say: &ScriptedReply,
+        scripted: &ScriptedReply,
         speech: EncodedReply,
     ) {
-        let mut before = protocol.messages(asked).to_vec();
+        let mut before = protocol.messages(request).to_vec();
         // A resumed reply is one with the paused part before it.
-        let mut said = if protocol.resumes_pause(asked, self) { protocol.content(before.pop()) } else { Vec::new() };
-        said.extend(speech.content);
-        if say.is_interrupted() {
+        let mut content =
+            if protocol.resumes_pause(request, self) { protocol.content(before.pop()) } else { Vec::new() };
+        content.extend(speech.content);
+        if scripted.is_interrupted() {
             // Marks the earlier steps of this turn, back to the user's message, as unfinished.
             let mut at = before.len();
             while at > 0 && (protocol.is_model_message(&before[at - 1]) || protocol.is_tool_result(&before[at - 1])) {
                 at -= 1;
             }
-            let (provider, turn) = (&asked.provider, &before[..at]);
+            let (provider, turn) = (&request.provider, &before[..at]);
             let is_step = |sent: &&mut SentReply| {
                 sent.provider == *provider
                     && sent.model == model
@@ -98,35 +99,35 @@ impl ProviderMemory {
             self.sent.iter_mut().filter(is_step).for_each(|sent| sent.is_unfinished = true);
         }
         if before.last().is_some_and(|message| protocol.is_tool_result(message)) {
-            let is_asked = |sent: &&mut SentReply| {
-                sent.provider == asked.provider && sent.model == model && before.starts_with(&sent.before)
+            let is_same_target = |sent: &&mut SentReply| {
+                sent.provider == request.provider && sent.model == model && before.starts_with(&sent.before)
             };
-            let newest = self.sent.iter_mut().filter(is_asked).max_by_key(|sent| sent.before.len());
+            let newest = self.sent.iter_mut().filter(is_same_target).max_by_key(|sent| sent.before.len());
             newest.into_iter().for_each(|sent| sent.is_unanswered = false);
         }
         self.sent.push(SentReply {
-            provider: asked.provider.clone(),
+            provider: request.provider.clone(),
             model: model.to_owned(),
             before,
             previous_response_id: String::new(),
-            is_stored: asked.body["store"] == true && !say.is_interrupted(),
-            fixed_fields: protocol.fixed_fields(asked),
-            content: said,
+            is_stored: request.body["store"] == true && !scripted.is_interrupted(),
+            fixed_fields: protocol.fixed_fields(request),
+            content,
             text: speech.text,
             secrets: speech.secrets,
-            is_cut: say.is_interrupted(),
+            is_cut: scripted.is_interrupted(),
             is_unfinished: false,
-            is_unanswered: say.parts.iter().any(|part| matches!(part, ScriptPart::Call(..))),
-            is_paused: say.end == ReplyEnd::Pause,
+            is_unanswered: scripted.parts.iter().any(|part| matches!(part, ScriptPart::Call(..))),
+            is_paused: scripted.end == ReplyEnd::Pause,
         });
     }
 
     /// Returns violations that no provider would refuse and that are wrong nevertheless.
-    pub fn remarks(&self, protocol: &dyn ApiProtocol, asked: &ProviderRequest, bytes: &[u8]) -> Vec<String> {
+    pub fn remarks(&self, protocol: &dyn ApiProtocol, request: &ProviderRequest, bytes: &[u8]) -> Vec<String> {
         let mut remarks = Vec::new();
-        let model = protocol.model(asked);
+        let model = protocol.model(request);
         let body = String::from_utf8_lossy(bytes);
-        for sent in self.sent.iter().filter(|sent| sent.provider != asked.provider || sent.model != model) {
+        for sent in self.sent.iter().filter(|sent| sent.provider != request.provider || sent.model != model) {
             for secret in sent.secrets.iter().filter(|secret| body.contains(secret.as_str())) {
                 remarks.push(format!(
                     "what {} {} kept for itself went to another model: {secret}",
@@ -134,7 +135,7 @@ impl ProviderMemory {
                 ));
             }
         }
-        if let Err(remark) = self.check_history(protocol, asked, model) {
+        if let Err(remark) = self.check_history(protocol, request, model) {
             remarks.push(remark);
         }
         remarks
@@ -143,9 +144,9 @@ impl ProviderMemory {
     /// Walks back over the model messages of the request, newest first: each reply of this model must be unchanged,
     /// and the messages before it must be those that it was generated from. Stops at the first reply of another
     /// model.
-    fn check_history(&self, protocol: &dyn ApiProtocol, asked: &ProviderRequest, model: &str) -> Result<(), String> {
-        let messages = protocol.messages(asked);
-        let frozen = protocol.fixed_fields(asked);
+    fn check_history(&self, protocol: &dyn ApiProtocol, request: &ProviderRequest, model: &str) -> Result<(), String> {
+        let messages = protocol.messages(request);
+        let frozen = protocol.fixed_fields(request);
         let mut end = messages.len();
         while end > 0 {
             if !protocol.is_model_message(&messages[end - 1]) {
@@ -159,7 +160,7 @@ impl ProviderMemory {
             // In plain text, the texts of a reply are paragraphs (docs/reference/domain.md I10).
             let text: String = run.iter().map(|message| protocol.plain_text(message)).collect();
             let text = text.replace("\n\n", "");
-            let of_model = || self.replies_of(&asked.provider, model);
+            let of_model = || self.replies_of(&request.provider, model);
             let same = of_model().find(|sent| protocol.is_same(&sent.content, run) && sent.before == messages[..begin]);
             if let Some(sent) = same {
                 if sent.fixed_fields != frozen {
@@ -172,12 +173,12 @@ impl ProviderMemory {
                 return Err(format!("message {begin} came back, but message {changed} before it is not what it was"));
             }
             // Only a truncated reply, or one of an unfinished turn, may come back in part.
-            let told = Value::from(run.to_vec()).to_string();
+            let sent_text = Value::from(run.to_vec()).to_string();
             let is_of = |sent: &&SentReply| {
-                let said = sent.text.replace("\n\n", "");
-                let has_words = !text.is_empty() && !said.is_empty();
-                has_words && (text.contains(&said) || is_prefix(&said, &text))
-                    || sent.unique_tokens().any(|proof| told.contains(proof))
+                let reply_text = sent.text.replace("\n\n", "");
+                let has_words = !text.is_empty() && !reply_text.is_empty();
+                has_words && (text.contains(&reply_text) || is_prefix(&reply_text, &text))
+                    || sent.unique_tokens().any(|proof| sent_text.contains(proof))
             };
             // The client may put a parenthesized note of its own in place of a reply that never ended.
             let is_behind_answer = begin > 0 && protocol.is_tool_result(&messages[begin - 1]);
@@ -187,21 +188,21 @@ impl ProviderMemory {
             match of_model().find(is_of) {
                 Some(sent) if !sent.is_cut && !sent.is_unfinished && !sent.is_unanswered && !sent.is_paused => {
                     return Err(format!(
-                        "message {begin} is not what was said: {told} instead of {}",
+                        "message {begin} is not what was said: {sent_text} instead of {}",
                         Value::from(sent.content.clone())
                     ));
                 }
                 Some(_) => {}
                 // Behind a reply of another model everything is plain text.
                 None if self.sent.iter().any(|sent| is_of(&sent)) => return Ok(()),
-                None => return Err(format!("message {begin} was never said: {told}")),
+                None => return Err(format!("message {begin} was never said: {sent_text}")),
             }
         }
         Ok(())
     }
 }
 
-/// Returns whether `back` ends with a prefix of `said`.
-fn is_prefix(said: &str, back: &str) -> bool {
-    said.char_indices().skip(1).any(|(at, _)| at >= 6 && back.ends_with(&said[..at]))
+/// Returns whether `back` ends with a prefix of `sent`.
+fn is_prefix(sent: &str, back: &str) -> bool {
+    sent.char_indices().skip(1).any(|(at, _)| at >= 6 && back.ends_with(&sent[..at]))
 }

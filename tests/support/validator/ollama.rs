@@ -11,12 +11,12 @@ use super::{ApiProtocol, ProviderRefusal, ProviderRequest, refuse};
 pub struct OllamaProtocol;
 
 impl ApiProtocol for OllamaProtocol {
-    fn judge(&self, asked: &ProviderRequest, _: &ProviderMemory) -> Result<(), ProviderRefusal> {
-        let model = asked.text("model");
+    fn judge(&self, request: &ProviderRequest, _: &ProviderMemory) -> Result<(), ProviderRefusal> {
+        let model = request.text("model");
         if model.is_empty() {
             refuse!("model is required");
         }
-        match asked.body.get("think") {
+        match request.body.get("think") {
             None | Some(Value::Bool(false)) => {}
             Some(_) if !is_local_thinking_model(model) => refuse!("\"{model}\" does not support thinking"),
             Some(Value::Bool(true)) => {}
@@ -25,10 +25,10 @@ impl ApiProtocol for OllamaProtocol {
                 refuse!("invalid think value: {other} (must be \"high\", \"medium\", \"low\", true, or false)")
             }
         }
-        if !asked.list("tools").is_empty() && model.contains("gemma3") {
+        if !request.list("tools").is_empty() && model.contains("gemma3") {
             refuse!("registry.ollama.ai/library/{model} does not support tools");
         }
-        let options = asked.body["options"].as_object();
+        let options = request.body["options"].as_object();
         for (key, value) in options.into_iter().flatten() {
             let fits = match key.as_str() {
                 "num_predict" | "num_ctx" | "top_k" | "seed" => value.is_i64(),
@@ -40,11 +40,11 @@ impl ApiProtocol for OllamaProtocol {
                 refuse!("option \"{key}\" must be of another type");
             }
         }
-        if asked.list("messages").is_empty() {
+        if request.list("messages").is_empty() {
             refuse!("messages must not be empty");
         }
         let mut open: Vec<&str> = Vec::new();
-        for message in asked.list("messages") {
+        for message in request.list("messages") {
             let role = message["role"].as_str().unwrap_or_default();
             if !["system", "user", "assistant", "tool"].contains(&role) {
                 refuse!("invalid role: {role}, must be one of [system, user, assistant, tool]");
@@ -82,8 +82,8 @@ impl ApiProtocol for OllamaProtocol {
         json!({"error": refusal.message})
     }
 
-    fn fixed_fields(&self, asked: &ProviderRequest) -> Value {
-        asked.body["tools"].clone()
+    fn fixed_fields(&self, request: &ProviderRequest) -> Value {
+        request.body["tools"].clone()
     }
 
     fn is_tool_result(&self, message: &Value) -> bool {
@@ -94,9 +94,9 @@ impl ApiProtocol for OllamaProtocol {
         message["content"].as_str().unwrap_or_default().to_owned()
     }
 
-    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
-        let model = asked.text("model");
-        let thinks = is_local_thinking_model(model) && asked.body["think"] != false;
+    fn encode_reply(&self, request: &ProviderRequest, scripted: &ScriptedReply, number: usize) -> EncodedReply {
+        let model = request.text("model");
+        let thinks = is_local_thinking_model(model) && request.body["think"] != false;
         let mut speech = EncodedReply::default();
         let line = |message: &Value| {
             format!(
@@ -105,29 +105,29 @@ impl ApiProtocol for OllamaProtocol {
             )
         };
         let (mut text, mut thought, mut calls) = (String::new(), String::new(), Vec::new());
-        for (at, part) in say.numbered_parts(number).into_iter().enumerate() {
+        for (at, part) in scripted.numbered_parts(number).into_iter().enumerate() {
             match part {
                 ScriptPart::Hidden
                 | ScriptPart::BuiltInCall(_)
                 | ScriptPart::UnfinishedBuiltInCall(_)
                 | ScriptPart::BuiltInResult => {}
                 ScriptPart::Thinking(_) if !thinks => {}
-                ScriptPart::Thinking(said) => {
-                    for piece in text_pieces(&said) {
+                ScriptPart::Thinking(content) => {
+                    for piece in text_pieces(&content) {
                         speech.push_event(line(&json!({"role": "assistant", "content": "", "thinking": piece})));
                         speech.middle = speech.events.len();
                     }
-                    thought.push_str(&said);
-                    speech.secrets.push(said);
+                    thought.push_str(&content);
+                    speech.secrets.push(content);
                 }
-                ScriptPart::Text(said) => {
-                    for (count, piece) in text_pieces(&said).into_iter().enumerate() {
+                ScriptPart::Text(content) => {
+                    for (count, piece) in text_pieces(&content).into_iter().enumerate() {
                         speech.push_event(line(&json!({"role": "assistant", "content": piece})));
                         if count < 2 {
                             speech.middle = speech.events.len();
                         }
                     }
-                    text.push_str(&said);
+                    text.push_str(&content);
                 }
                 ScriptPart::Call(name, arguments) => {
                     let call = json!({"id": format!("call_{number:04}{at:02}"), "function": {"index": calls.len(), "name": name, "arguments": arguments}});
@@ -136,7 +136,7 @@ impl ApiProtocol for OllamaProtocol {
                 }
             }
         }
-        let reason = if say.end == ReplyEnd::Limit { "length" } else { "stop" };
+        let reason = if scripted.end == ReplyEnd::Limit { "length" } else { "stop" };
         let done = json!({"model": model, "created_at": "2026-11-20T10:00:01Z", "message": {"role": "assistant", "content": ""}, "done": true,
             "done_reason": reason, "total_duration": 5, "prompt_eval_count": 20, "eval_count": 10});
         speech.push_event(format!("{done}\n"));
@@ -149,7 +149,7 @@ impl ApiProtocol for OllamaProtocol {
         }
         speech.content = vec![message];
         speech.text = text;
-        speech.truncated_for(say.end)
+        speech.truncated_for(scripted.end)
     }
 
     fn content_type(&self) -> &'static str {

@@ -8,18 +8,18 @@ use super::{ProviderRefusal, ProviderRequest, refuse};
 const ALL: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Checks the images of a request against the provider's rules.
-pub fn check_images(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
-    let body = asked.body.to_string();
+pub fn check_images(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    let body = request.body.to_string();
     if body.contains(r"\u0000blob:") || body.contains("\u{2400}blob:") {
         refuse!("the name of an image went out instead of its bytes");
     }
-    let tail = asked.path.trim_start_matches('/').split_once('/').map_or("", |(_, tail)| tail);
+    let tail = request.path.trim_start_matches('/').split_once('/').map_or("", |(_, tail)| tail);
     match tail.split('?').next().unwrap_or(tail) {
-        "v1/messages" => messages(asked),
-        "v1/chat/completions" => chat(asked),
-        "v1/responses" => responses(asked),
-        "api/chat" => ollama(asked),
-        _ => gemini(asked),
+        "v1/messages" => messages(request),
+        "v1/chat/completions" => chat(request),
+        "v1/responses" => responses(request),
+        "api/chat" => ollama(request),
+        _ => gemini(request),
     }
 }
 
@@ -87,7 +87,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn messages(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
+fn messages(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let image = |at: usize, block: &Value| -> Result<(), ProviderRefusal> {
         let source = &block["source"];
         if !keys_are(block, &["type", "source"]) || !keys_are(source, &["type", "media_type", "data"]) {
@@ -101,7 +101,7 @@ fn messages(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
         }
         check_image(&source["media_type"], &source["data"], &ALL)
     };
-    for (at, message) in asked.list("messages").iter().enumerate() {
+    for (at, message) in request.list("messages").iter().enumerate() {
         for block in list(&message["content"]) {
             match block["type"].as_str().unwrap_or_default() {
                 "image" if message["role"] != "user" => {
@@ -129,9 +129,9 @@ fn messages(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-fn chat(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
-    let (provider, model) = (asked.provider.trim_end_matches("-v1"), asked.text("model"));
-    for (at, message) in asked.list("messages").iter().enumerate() {
+fn chat(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    let (provider, model) = (request.provider.trim_end_matches("-v1"), request.text("model"));
+    for (at, message) in request.list("messages").iter().enumerate() {
         for part in list(&message["content"]) {
             match part["type"].as_str().unwrap_or_default() {
                 "text" if keys_are(part, &["type", "text"]) && part["text"] != "" => {}
@@ -171,14 +171,14 @@ fn chat(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-fn responses(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
-    for (at, item) in asked.list("input").iter().enumerate() {
+fn responses(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    for (at, item) in request.list("input").iter().enumerate() {
         for part in list(&item["content"]).iter().chain(list(&item["output"])) {
             match part["type"].as_str().unwrap_or_default() {
                 "input_text" if !part["text"].is_string() => {
                     refuse!("Missing required parameter: 'input[{at}].content[0].text'.")
                 }
-                "input_image" if asked.text("model").starts_with("o3-mini") => {
+                "input_image" if request.text("model").starts_with("o3-mini") => {
                     refuse!("Invalid value: 'input_image'. This model does not support image inputs.")
                 }
                 "input_image" => {
@@ -199,10 +199,10 @@ fn responses(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-fn gemini(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
+fn gemini(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
     let kinds = ["image/png", "image/jpeg", "image/webp"];
-    let takes_results = asked.path.contains("/gemini-3");
-    for content in asked.list("contents") {
+    let accepts_results = request.path.contains("/gemini-3");
+    for content in request.list("contents") {
         for part in list(&content["parts"]) {
             if let Some(data) = part.get("inlineData") {
                 if !keys_are(data, &["mimeType", "data"]) {
@@ -211,7 +211,7 @@ fn gemini(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
                 check_image(&data["mimeType"], &data["data"], &kinds)?;
             }
             for inner in list(&part["functionResponse"]["parts"]) {
-                if !takes_results
+                if !accepts_results
                     || !keys_are(inner, &["inlineData"])
                     || !keys_are(&inner["inlineData"], &["mimeType", "data"])
                 {
@@ -224,8 +224,8 @@ fn gemini(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
     Ok(())
 }
 
-fn ollama(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
-    for message in asked.list("messages") {
+fn ollama(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    for message in request.list("messages") {
         let Some(images) = message.get("images") else { continue };
         if message["role"] != "user" || list(images).is_empty() {
             refuse!("images belong to what a person says");
@@ -238,7 +238,7 @@ fn ollama(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
                 refuse!("Failed to load image or audio file");
             }
         }
-        if !asked.text("model").contains("vl") {
+        if !request.text("model").contains("vl") {
             return Err(ProviderRefusal::new(500, "this model is missing data required for image input"));
         }
     }

@@ -36,39 +36,39 @@ const KEYS: [&str; 22] = [
 
 impl ApiProtocol for ResponsesProtocol {
     /// A response that is kept goes before the input, with the conversation that led to it.
-    fn expand_request(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> ProviderRequest {
-        let mut whole = asked.clone();
-        let number = asked.text("previous_response_id").strip_prefix("resp_").and_then(|number| number.parse().ok());
+    fn expand_request(&self, request: &ProviderRequest, memory: &ProviderMemory) -> ProviderRequest {
+        let mut whole = request.clone();
+        let number = request.text("previous_response_id").strip_prefix("resp_").and_then(|number| number.parse().ok());
         let place = number.and_then(|number: usize| number.checked_sub(1));
         let kept = place.and_then(|at| memory.sent.get(at));
-        if let Some(kept) = kept.filter(|kept| kept.is_stored && kept.provider == asked.provider)
+        if let Some(kept) = kept.filter(|kept| kept.is_stored && kept.provider == request.provider)
             && let Some(fields) = whole.body.as_object_mut()
         {
             fields.remove("previous_response_id");
-            let input = kept.before.iter().chain(&kept.content).chain(asked.list("input")).cloned();
+            let input = kept.before.iter().chain(&kept.content).chain(request.list("input")).cloned();
             fields.insert("input".into(), input.collect());
         }
         whole
     }
 
-    fn judge(&self, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
-        match asked.header("authorization").and_then(|value| value.strip_prefix("Bearer ")) {
+    fn judge(&self, request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
+        match request.header("authorization").and_then(|value| value.strip_prefix("Bearer ")) {
             None => return Err(ProviderRefusal::new(401, "Missing bearer or basic authentication in header")),
             Some(key) if key != KEY => {
                 return Err(ProviderRefusal::new(401, format!("Incorrect API key provided: {key}.")));
             }
             Some(_) => {}
         }
-        if let Some(key) = unknown_key(&asked.body, &KEYS) {
+        if let Some(key) = unknown_key(&request.body, &KEYS) {
             refuse!("Unknown parameter: '{key}'.");
         }
-        parameters(asked)?;
-        if let Some(id) = asked.body.get("previous_response_id").and_then(Value::as_str) {
+        parameters(request)?;
+        if let Some(id) = request.body.get("previous_response_id").and_then(Value::as_str) {
             // What is kept is in the input by now.
             refuse!("Previous response with id '{id}' not found.");
         }
-        let input = asked.list("input");
-        if input.is_empty() && !asked.body["input"].is_string() {
+        let input = request.list("input");
+        if input.is_empty() && !request.body["input"].is_string() {
             refuse!("One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation_id' must be provided.");
         }
         for (at, item) in input.iter().enumerate() {
@@ -77,8 +77,8 @@ impl ApiProtocol for ResponsesProtocol {
         ids(input)?;
         pairs(input)?;
         for at in 0..input.len() {
-            reasoning(at, asked, memory)?;
-            check_continuation(at, asked, memory)?;
+            reasoning(at, request, memory)?;
+            check_continuation(at, request, memory)?;
         }
         Ok(())
     }
@@ -94,12 +94,12 @@ impl ApiProtocol for ResponsesProtocol {
         json!({"error": {"message": refusal.message, "type": "invalid_request_error", "param": param, "code": code}})
     }
 
-    fn messages<'a>(&self, asked: &'a ProviderRequest) -> &'a [Value] {
-        asked.list("input")
+    fn messages<'a>(&self, request: &'a ProviderRequest) -> &'a [Value] {
+        request.list("input")
     }
 
-    fn fixed_fields(&self, asked: &ProviderRequest) -> Value {
-        json!([asked.body["instructions"], asked.body["tools"]])
+    fn fixed_fields(&self, request: &ProviderRequest) -> Value {
+        json!([request.body["instructions"], request.body["tools"]])
     }
 
     fn is_model_message(&self, item: &Value) -> bool {
@@ -124,7 +124,7 @@ impl ApiProtocol for ResponsesProtocol {
         }
     }
 
-    fn is_same(&self, said: &[Value], back: &[Value]) -> bool {
+    fn is_same(&self, sent: &[Value], back: &[Value]) -> bool {
         let bare = |item: &Value| {
             let mut item = item.clone();
             if let Some(fields) = item.as_object_mut() {
@@ -132,11 +132,11 @@ impl ApiProtocol for ResponsesProtocol {
             }
             item
         };
-        said.len() == back.len() && said.iter().zip(back).all(|(said, back)| bare(said) == bare(back))
+        sent.len() == back.len() && sent.iter().zip(back).all(|(sent, back)| bare(sent) == bare(back))
     }
 
-    fn encode_reply(&self, asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
-        responses_stream::encode_reply(asked, say, number)
+    fn encode_reply(&self, request: &ProviderRequest, scripted: &ScriptedReply, number: usize) -> EncodedReply {
+        responses_stream::encode_reply(request, scripted, number)
     }
 }
 
@@ -149,12 +149,12 @@ fn kind(item: &Value) -> &str {
     item["type"].as_str().unwrap_or("message")
 }
 
-fn parameters(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
-    let name = asked.text("model");
+fn parameters(request: &ProviderRequest) -> Result<(), ProviderRefusal> {
+    let name = request.text("model");
     let Some(model) = find(name) else {
         refuse!("The requested model '{name}' does not exist.");
     };
-    let effort = asked.body.pointer("/reasoning/effort").and_then(Value::as_str);
+    let effort = request.body.pointer("/reasoning/effort").and_then(Value::as_str);
     if let Some(effort) = effort {
         if model.efforts.is_empty() {
             refuse!("Unsupported parameter: 'reasoning.effort' is not supported with this model.");
@@ -166,7 +166,7 @@ fn parameters(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
             );
         }
     }
-    if let Some(summary) = asked.body.pointer("/reasoning/summary").and_then(Value::as_str) {
+    if let Some(summary) = request.body.pointer("/reasoning/summary").and_then(Value::as_str) {
         if model.efforts.is_empty() || name.starts_with("o1") {
             refuse!("Unsupported parameter: 'reasoning.summary' is not supported with this model.");
         }
@@ -174,15 +174,16 @@ fn parameters(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
             refuse!("Invalid value: '{summary}'. Supported values are: 'concise', 'detailed', and 'auto'.");
         }
     }
-    if asked.list("include").iter().any(|what| what == "reasoning.encrypted_content") && model.efforts.is_empty() {
+    if request.list("include").iter().any(|member| member == "reasoning.encrypted_content") && model.efforts.is_empty()
+    {
         refuse!("Encrypted content is not supported with this model.");
     }
     for key in ["temperature", "top_p"] {
-        if asked.body.get(key).is_some() && model.refuses_sampling(effort) {
+        if request.body.get(key).is_some() && model.refuses_sampling(effort) {
             refuse!("Unsupported parameter: '{key}' is not supported with this model.");
         }
     }
-    if let Some(tokens) = asked.body.get("max_output_tokens").and_then(Value::as_u64).filter(|tokens| *tokens < 16) {
+    if let Some(tokens) = request.body.get("max_output_tokens").and_then(Value::as_u64).filter(|tokens| *tokens < 16) {
         refuse!(
             "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got {tokens} instead."
         );
@@ -193,10 +194,10 @@ fn parameters(asked: &ProviderRequest) -> Result<(), ProviderRefusal> {
         "code_interpreter_call.outputs",
         "file_search_call.results",
     ];
-    if let Some(other) = asked.list("include").iter().find(|what| !INCLUDES.iter().any(|known| what == known)) {
+    if let Some(other) = request.list("include").iter().find(|member| !INCLUDES.iter().any(|known| member == known)) {
         refuse!("Invalid value: {other}. Supported values are: '{}'.", INCLUDES.join("', '"));
     }
-    for (at, tool) in asked.list("tools").iter().enumerate() {
+    for (at, tool) in request.list("tools").iter().enumerate() {
         let keys: &[&str] = match tool["type"].as_str().unwrap_or_default() {
             "function" => &["type", "name", "description", "parameters", "strict"],
             "web_search" => &["type", "filters", "user_location", "search_context_size"],
@@ -271,13 +272,13 @@ fn shape(at: usize, item: &Value) -> Result<(), ProviderRefusal> {
     if !["user", "assistant", "system", "developer"].contains(&role) {
         refuse!("Invalid value: '{role}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.");
     }
-    let takes: &[&str] =
+    let allowed: &[&str] =
         if role == "assistant" { &["output_text", "refusal"] } else { &["input_text", "input_image", "input_file"] };
     match &item["content"] {
         Value::String(_) => {}
         Value::Array(parts) => {
-            if let Some(part) = parts.iter().find(|part| !takes.contains(&kind(part))) {
-                refuse!("Invalid value: '{}'. Supported values are: '{}'.", kind(part), takes.join("' and '"));
+            if let Some(part) = parts.iter().find(|part| !allowed.contains(&kind(part))) {
+                refuse!("Invalid value: '{}'. Supported values are: '{}'.", kind(part), allowed.join("' and '"));
             }
         }
         _ => refuse!("Missing required parameter: 'input[{at}].content'."),
@@ -324,8 +325,8 @@ fn pairs(input: &[Value]) -> Result<(), ProviderRefusal> {
 }
 
 /// Reasoning is readable, this model's own, and followed by what it led to.
-fn reasoning(at: usize, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
-    let input = asked.list("input");
+fn reasoning(at: usize, request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
+    let input = request.list("input");
     let item = &input[at];
     if kind(item) != "reasoning" {
         return Ok(());
@@ -346,7 +347,8 @@ fn reasoning(at: usize, asked: &ProviderRequest, memory: &ProviderMemory) -> Res
             ),
         ));
     }
-    let known = memory.find(&asked.provider, asked.text("model"), |said| said["encrypted_content"] == sealed);
+    let known =
+        memory.find(&request.provider, request.text("model"), |known_item| known_item["encrypted_content"] == sealed);
     let Some((sent, was)) = known else {
         let beginning: String = sealed.chars().take(4).collect();
         refuse!(
@@ -374,11 +376,11 @@ fn reasoning(at: usize, asked: &ProviderRequest, memory: &ProviderMemory) -> Res
     Ok(())
 }
 
-/// What follows reasoning does not come without it, and is what it was.
-fn check_continuation(at: usize, asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
-    let item = &asked.list("input")[at];
+/// An item that follows reasoning is sent back with that reasoning, and unchanged.
+fn check_continuation(at: usize, request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
+    let item = &request.list("input")[at];
     let Some(id) = item["id"].as_str().filter(|_| kind(item) != "reasoning") else { return Ok(()) };
-    let known = memory.find(&asked.provider, asked.text("model"), |said| said["id"] == id);
+    let known = memory.find(&request.provider, request.text("model"), |known_item| known_item["id"] == id);
     let Some((sent, was)) = known else {
         return Err(ProviderRefusal::new(
             404,
@@ -392,7 +394,7 @@ fn check_continuation(at: usize, asked: &ProviderRequest, memory: &ProviderMemor
     if let Some(before) =
         was.checked_sub(1).map(|before| &sent.content[before]).filter(|before| kind(before) == "reasoning")
     {
-        let is_there = at > 0 && asked.list("input")[at - 1]["encrypted_content"] == before["encrypted_content"];
+        let is_there = at > 0 && request.list("input")[at - 1]["encrypted_content"] == before["encrypted_content"];
         if !is_there {
             refuse!(
                 "Item '{id}' of type '{}' was provided without its required 'reasoning' item: '{}'.",

@@ -33,12 +33,12 @@ impl Stream {
     }
 }
 
-pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize) -> EncodedReply {
-    let name = asked.text("model");
-    let effort = asked.body.pointer("/reasoning/effort").and_then(Value::as_str);
+pub fn encode_reply(request: &ProviderRequest, scripted: &ScriptedReply, number: usize) -> EncodedReply {
+    let name = request.text("model");
+    let effort = request.body.pointer("/reasoning/effort").and_then(Value::as_str);
     let thinks = find(name).is_some_and(|model| model.is_reasoning(effort));
-    let summarises = asked.body.pointer("/reasoning/summary").is_some();
-    let seals = asked.list("include").iter().any(|what| what == "reasoning.encrypted_content");
+    let summarises = request.body.pointer("/reasoning/summary").is_some();
+    let seals = request.list("include").iter().any(|member| member == "reasoning.encrypted_content");
     // Newer models mark which of their messages is the answer.
     let has_phase = name.starts_with("gpt-5.5") || name.starts_with("gpt-5.6");
     let mut stream = Stream { number: 0, speech: EncodedReply::default() };
@@ -50,23 +50,23 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
     };
     stream.event("response.created", response("in_progress", &[]));
     stream.event("response.in_progress", response("in_progress", &[]));
-    let parts = say.numbered_parts(number);
+    let parts = scripted.numbered_parts(number);
     let last = parts.len().saturating_sub(1);
     for (at, part) in parts.into_iter().enumerate() {
         let index = stream.speech.content.len();
-        let is_limited = say.end == ReplyEnd::Limit && at == last;
+        let is_limited = scripted.end == ReplyEnd::Limit && at == last;
         let status = if is_limited { "incomplete" } else { "completed" };
         let item = match part {
             ScriptPart::Hidden | ScriptPart::BuiltInCall(_) | ScriptPart::BuiltInResult => continue,
             ScriptPart::UnfinishedBuiltInCall(own) => {
-                let (tool, what) = match own {
+                let (tool, include) = match own {
                     BuiltInTool::Search => ("web_search", "web_search_call.action.sources"),
                     BuiltInTool::Code => ("code_interpreter", "code_interpreter_call.outputs"),
                 };
-                if !asked.list("tools").iter().any(|known| known["type"] == tool) {
+                if !request.list("tools").iter().any(|known| known["type"] == tool) {
                     continue;
                 }
-                let is_told = asked.list("include").iter().any(|known| known == what);
+                let is_included = request.list("include").iter().any(|known| known == include);
                 let id = format!("{}_{number:04}{at:02}", if own == BuiltInTool::Search { "ws" } else { "ci" });
                 let mut item = json!({"id": id, "type": format!("{tool}_call"), "status": "in_progress"});
                 let place = json!({"item_id": id, "output_index": index});
@@ -81,7 +81,7 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
                 match own {
                     BuiltInTool::Search => {
                         item["action"] = json!({"type": "search", "query": "leaves"});
-                        if is_told {
+                        if is_included {
                             item["action"]["sources"] = json!([{"type": "url", "url": "https://leaves.example/"}]);
                         }
                     }
@@ -89,7 +89,7 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
                         const CODE: &str = "print(2 + 2)";
                         stream.append_deltas("response.code_interpreter_call_code.delta", &place, CODE);
                         item["code"] = json!(CODE);
-                        if is_told {
+                        if is_included {
                             item["outputs"] = json!([{"type": "logs", "logs": "4\n"}]);
                         }
                     }
@@ -185,15 +185,15 @@ pub fn encode_reply(asked: &ProviderRequest, say: &ScriptedReply, number: usize)
         stream.event("response.output_item.done", json!({"output_index": index, "item": item}));
         stream.speech.content.push(item);
     }
-    let said = stream.speech.content.clone();
-    if say.end == ReplyEnd::Limit {
-        stream.event("response.incomplete", response("incomplete", &said));
+    let items = stream.speech.content.clone();
+    if scripted.end == ReplyEnd::Limit {
+        stream.event("response.incomplete", response("incomplete", &items));
         // A truncated message goes back as plain text without the reasoning before it (docs/reference/providers.md
         // 2.6).
         let text = stream.speech.text.clone();
         stream.speech.content = vec![json!({"role": "assistant", "content": text})];
     } else {
-        stream.event("response.completed", response("completed", &said));
+        stream.event("response.completed", response("completed", &items));
     }
-    stream.speech.truncated_for(say.end)
+    stream.speech.truncated_for(scripted.end)
 }

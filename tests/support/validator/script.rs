@@ -139,8 +139,8 @@ impl EncodedReply {
 
 /// Splits text into two to four pieces, never within a character.
 pub fn text_pieces(text: &str) -> Vec<&str> {
-    let half = text.floor_char_boundary(text.len() / 2);
-    let (first, second) = text.split_at(half);
+    let middle = text.floor_char_boundary(text.len() / 2);
+    let (first, second) = text.split_at(middle);
     let third = second.floor_char_boundary(second.len() / 2);
     let (second, third) = second.split_at(third);
     [first, second, third].into_iter().filter(|piece| !piece.is_empty()).collect()

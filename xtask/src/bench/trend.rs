@@ -52,15 +52,15 @@ fn regressions(before: &str, now: &Value, percent: f64) -> Vec<String> {
         let mine = before.iter().filter(|entry| entry["machine"] == now["machine"]);
         mine.flat_map(figures).find(|old| old["id"] == of["id"] && old["what"] == of["what"])?["value"].as_f64()
     };
-    let said = |figure: &Value| {
+    let describe = |figure: &Value| {
         let (old, new) = (last(figure)?, figure["value"].as_f64()?);
         let more = (new - old) / old.abs() * 100.0;
         let by = if figure["more_is_better"] == true { -more } else { more };
-        let (id, what) = (figure["id"].as_str()?, figure["what"].as_str()?);
+        let (id, name) = (figure["id"].as_str()?, figure["what"].as_str()?);
         // A former value of zero has no percentage.
-        (old != 0.0 && by > percent).then(|| format!("{id} {what}: {new:?} after {old:?}, {by:.0} % worse"))
+        (old != 0.0 && by > percent).then(|| format!("{id} {name}: {new:?} after {old:?}, {by:.0} % worse"))
     };
-    figures(now).iter().filter_map(said).collect()
+    figures(now).iter().filter_map(describe).collect()
 }
 
 fn date() -> Result<String> {
@@ -71,7 +71,7 @@ fn date() -> Result<String> {
 fn commit() -> String {
     let mut git = Command::new("git");
     git.current_dir(workspace::root()).args(["describe", "--always", "--dirty"]);
-    output(&mut git).map_or_else(|_| "unknown".to_owned(), |said| said.trim().to_owned())
+    output(&mut git).map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned())
 }
 
 /// Returns the machine's identity: its host name, processor and number of cores.

@@ -266,11 +266,11 @@ mod tests {
     fn encode_function(functions: &Functions<'_>, function: u32) -> String {
         let Some(own) = function.checked_sub(functions.imported) else { return format!("import {function}") };
         let operators = functions.bodies[own as usize].get_operators_reader().unwrap();
-        let said = operators.into_iter().map(|operator| match operator.unwrap() {
+        let encoded = operators.into_iter().map(|operator| match operator.unwrap() {
             Operator::Call { function_index } => format!("call ({})", encode_function(functions, function_index)),
             other => format!("{other:?}"),
         });
-        said.collect::<Vec<_>>().join("; ")
+        encoded.collect::<Vec<_>>().join("; ")
     }
 
     #[test]

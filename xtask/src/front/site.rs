@@ -129,11 +129,11 @@ fn compress_one(file: &Path) -> Result<u64> {
 
 /// The parameters that are tried: the block size as a power of two, and the direct distance codes. Small blocks suit
 /// a module, because its symbol frequencies change from one kind of function to the next.
-const WAYS: [(i32, u32, u32); 5] = [(16, 0, 0), (16, 1, 8), (16, 1, 28), (17, 0, 8), (17, 1, 16)];
+const BROTLI_SETTINGS: [(i32, u32, u32); 5] = [(16, 0, 0), (16, 1, 8), (16, 1, 28), (17, 0, 8), (17, 1, 16)];
 
-/// Compresses with all [`WAYS`] and returns the shortest result.
+/// Compresses with all [`BROTLI_SETTINGS`] and returns the shortest result.
 fn brotli(content: &[u8]) -> Result<Vec<u8>> {
-    let written = WAYS.into_iter().map(|(lgblock, distance_postfix_bits, num_direct_distance_codes)| {
+    let written = BROTLI_SETTINGS.into_iter().map(|(lgblock, distance_postfix_bits, num_direct_distance_codes)| {
         let mut parameters = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, lgblock, ..Default::default() };
         parameters.dist.distance_postfix_bits = distance_postfix_bits;
         parameters.dist.num_direct_distance_codes = num_direct_distance_codes;

@@ -42,8 +42,8 @@ impl LoopbackClient {
         let answer = self.send_once(method, path, body, None).await?;
         if !answer.status().is_success() {
             let status = answer.status();
-            let said = answer.into_body().collect().await?.to_bytes();
-            bail!("{path}: {status} {}", String::from_utf8_lossy(&said[..said.len().min(SHOWN)]));
+            let bytes = answer.into_body().collect().await?.to_bytes();
+            bail!("{path}: {status} {}", String::from_utf8_lossy(&bytes[..bytes.len().min(SHOWN)]));
         }
         Ok(answer)
     }

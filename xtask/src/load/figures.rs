@@ -95,53 +95,53 @@ pub async fn measure(programs: &BenchPrograms, out: &Path, names: &[String]) -> 
     if let Some(unknown) = names.iter().find(|name| !KNOWN.contains(&name.as_str())) {
         bail!("there is no figure {unknown}; there are {}", KNOWN.join(", "));
     }
-    let asked = |name: &str| names.is_empty() || names.iter().any(|asked| asked == name);
+    let requested = |name: &str| names.is_empty() || names.iter().any(|requested| requested == name);
     let place = tempfile::Builder::new().prefix("turnleaf-bench").tempdir()?;
     let model_server = mock::start().await?;
     let binary = programs.binary.as_ref().map(|binary| binary.canonicalize()).transpose()?;
     let mut bench = BenchContext { binary, place, model_server, figures: Vec::new(), notes: Vec::new() };
     bench.note_load("before");
-    if asked("G1") {
+    if is_requested("G1") {
         startup::measure_start_time(&mut bench).await?;
     }
-    if asked("G2") {
+    if is_requested("G2") {
         startup::measure_weight(&mut bench).await?;
     }
-    if asked("G5") || asked("G6") {
+    if is_requested("G5") || is_requested("G6") {
         single_reply::measure_paced(&mut bench).await?;
     }
-    if asked("G7") {
+    if is_requested("G7") {
         single_reply::measure_unpaced(&mut bench).await?;
     }
-    if asked("G8") {
+    if is_requested("G8") {
         concurrency::measure_many_replies(&mut bench).await?;
     }
-    if asked("G9") {
+    if is_requested("G9") {
         concurrency::measure_many_chats(&mut bench).await?;
     }
-    if asked("G10") {
+    if is_requested("G10") {
         kill::measure_kill_loss(&mut bench).await?;
     }
-    if asked("D1") || asked("D2") {
+    if is_requested("D1") || is_requested("D2") {
         decode::measure_decoding(&mut bench, require_program(&programs.decode)?, &programs.fixtures)?;
     }
-    if asked("D3") {
+    if is_requested("D3") {
         decode::measure_ending(&mut bench).await?;
     }
-    if ["T1", "T2", "T3", "T4"].into_iter().any(asked) {
+    if ["T1", "T2", "T3", "T4"].into_iter().any(is_requested) {
         tree::measure_long_chats(&mut bench, require_program(&programs.plant)?, programs.postgres.as_deref()).await?;
     }
-    if asked("G11") {
+    if is_requested("G11") {
         long_chats::measure_goal_chat(&mut bench, programs).await?;
     }
-    if ["L1", "L2", "L3"].into_iter().any(asked) {
+    if ["L1", "L2", "L3"].into_iter().any(is_requested) {
         long_chats::measure_long_chats(&mut bench, programs).await?;
     }
-    page::measure_page(&mut bench, programs, asked).await?;
-    if asked("S1") {
+    page::measure_page(&mut bench, programs, is_requested).await?;
+    if is_requested("S1") {
         search::measure_search(&mut bench, require_program(&programs.search)?, programs.postgres.as_deref())?;
     }
-    if asked("I1") || asked("I2") || asked("I3") {
+    if is_requested("I1") || is_requested("I2") || is_requested("I3") {
         let postgres = programs.postgres_apart.as_deref();
         transfer::measure_transfer(&mut bench, require_program(&programs.plant)?, postgres, programs.size).await?;
     }

@@ -13,7 +13,7 @@ mod stamp;
 mod stream;
 mod turnleaf;
 #[path = "../plant/texts.rs"]
-#[expect(dead_code, reason = "what is said in chats of the browser tests")]
+#[expect(dead_code, reason = "texts for the chats of the browser tests")]
 mod words;
 
 use std::net::SocketAddr;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub struct BenchFigure {
     /// The id of the performance goal, such as `G1`.
     pub id: &'static str,
-    pub what: &'static str,
+    pub name: &'static str,
     pub unit: &'static str,
     pub value: f64,
     pub goal: FigureGoal,
@@ -41,7 +41,7 @@ impl BenchFigure {
         };
         let ratio = self.ratio.map(|(ratio, to)| json!({ "value": ratio, "to": to }));
         json!({
-            "id": self.id, "what": self.what, "unit": self.unit, "value": self.value, "goal": { goal: bound },
+            "id": self.id, "what": self.name, "unit": self.unit, "value": self.value, "goal": { goal: bound },
             "ratio": ratio, "reached": self.is_reached(),
         })
     }
@@ -70,7 +70,7 @@ pub fn write_report(figures: &[BenchFigure], notes: &[String], out: &Path) -> Re
         let word = if figure.is_reached() { "reached" } else { "MISSED" };
         let ratio = figure.ratio.map(|(ratio, to)| format!("{} {to}", number(ratio))).unwrap_or_default();
         let (value, unit) = (number(figure.value), figure.unit);
-        println!("{:<4} {:<46} {value:>10} {unit:<9} {goal:>12}  {word:<9} {ratio}", figure.id, figure.what);
+        println!("{:<4} {:<46} {value:>10} {unit:<9} {goal:>12}  {word:<9} {ratio}", figure.id, figure.name);
     }
     for note in notes {
         println!("     {note}");
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn unmeasured_goal_is_not_reached() {
-        let figure = |value, goal| BenchFigure { id: "G1", what: "", unit: "s", value, goal, ratio: None };
+        let figure = |value, goal| BenchFigure { id: "G1", name: "", unit: "s", value, goal, ratio: None };
         assert!(figure(0.05, FigureGoal::AtMost(0.08)).is_reached());
         assert!(!figure(f64::NAN, FigureGoal::AtMost(0.08)).is_reached());
         assert!(!figure(f64::NAN, FigureGoal::AtLeast(0.98)).is_reached());

@@ -79,8 +79,8 @@ async fn plant(arguments: &Arguments) -> Result<Value> {
     let owner = users::ensure_local_owner(&mut tx, mint(), SystemClock.now()).await?;
     tx.commit().await?;
     for &length in &arguments.lengths {
-        let says = TurnText { is_plain: arguments.plain, bytes: arguments.text_bytes };
-        planted.insert(length.to_string(), plant_chat(&db, owner, &lock, length, says).await?);
+        let turn_text = TurnText { is_plain: arguments.plain, bytes: arguments.text_bytes };
+        planted.insert(length.to_string(), plant_chat(&db, owner, &lock, length, turn_text).await?);
     }
     db.close().await;
     Ok(planted.into())
@@ -109,8 +109,8 @@ impl TurnText {
 
 /// Creates a chat in several transactions. A single one would leave ten thousand dead versions of the chat's row,
 /// unlike ten thousand sequential messages.
-async fn plant_chat(db: &Db, owner: UserId, lock: &ModelLock, length: usize, says: TurnText) -> Result<Value> {
-    let is_plain = says.is_plain;
+async fn plant_chat(db: &Db, owner: UserId, lock: &ModelLock, length: usize, turn_text: TurnText) -> Result<Value> {
+    let is_plain = turn_text.is_plain;
     let mut begun = db.begin().await?;
     let mut tx = &mut begun;
     let now = SystemClock.now();
@@ -143,17 +143,17 @@ async fn plant_chat(db: &Db, owner: UserId, lock: &ModelLock, length: usize, say
             branch = start_branch(tx, &chat, lock, path.last()).await?;
         }
         let mut user = turn(tx, &chat, &branch, path.last(), Role::User, n).await?;
-        let asked = exchange(&branch, user.id, ExchangeKind::Send);
-        user.exchange_id = asked.id;
-        says.add_block(&mut user, n);
-        exchanges::insert(tx, owner, &asked, None).await?;
+        let user_exchange = exchange(&branch, user.id, ExchangeKind::Send);
+        user.exchange_id = user_exchange.id;
+        turn_text.add_block(&mut user, n);
+        exchanges::insert(tx, owner, &user_exchange, None).await?;
         turns::insert(tx, &user).await?;
         let mut reply = turn(tx, &chat, &branch, Some(&user), Role::Assistant, n).await?;
-        reply.exchange_id = asked.id;
-        says.add_block(&mut reply, n);
+        reply.exchange_id = user_exchange.id;
+        turn_text.add_block(&mut reply, n);
         turns::insert(tx, &reply).await?;
         // Chats of a given text length serve as the reference for imports and exports, so they store no responses.
-        if !is_plain && says.bytes.is_none() {
+        if !is_plain && turn_text.bytes.is_none() {
             response::store_response(tx, lock, &reply).await?;
         }
         branches::set_head(tx, branch.id, branch.head_turn_id, reply.id).await?;

@@ -72,7 +72,7 @@ pub fn run() -> Result<()> {
     // It writes its findings to the current directory.
     schemathesis.current_dir(dir.path());
     if let Err(error) = run_step("look for what is not promised", || finish(&mut schemathesis)) {
-        bail!("{error:#}\n\nTurnleaf said:\n{}", turnleaf.output());
+        bail!("{error:#}\n\nOutput of Turnleaf:\n{}", turnleaf.output());
     }
     drop(turnleaf);
     run_step("check what was stored", || {

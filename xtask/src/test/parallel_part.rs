@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 pub struct ParallelPart {
     pub name: &'static str,
     child: Child,
-    said: File,
+    output: File,
 }
 
 impl ParallelPart {
@@ -28,10 +28,10 @@ impl ParallelPart {
     }
 
     fn run(name: &'static str, command: &mut Command) -> Result<Self> {
-        let said = tempfile::tempfile()?;
-        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said.try_clone()?);
+        let output = tempfile::tempfile()?;
+        command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?);
         let child = command.spawn().with_context(|| format!("cannot begin {name}"))?;
-        Ok(Self { name, child, said })
+        Ok(Self { name, child, output })
     }
 
     /// Waits for the end of the part and shows its output.
@@ -42,15 +42,15 @@ impl ParallelPart {
         let status = self.child.wait()?;
         std::io::stderr().write_all(self.output()?.as_bytes())?;
         if !status.success() {
-            bail!("it failed beside another part ({status}); what it said is above");
+            bail!("it failed beside another part ({status}); its output is above");
         }
         Ok(())
     }
 
     fn output(&mut self) -> Result<String> {
         let mut words = Vec::new();
-        self.said.rewind()?;
-        self.said.read_to_end(&mut words)?;
+        self.output.rewind()?;
+        self.output.read_to_end(&mut words)?;
         Ok(String::from_utf8_lossy(&words).into_owned())
     }
 }

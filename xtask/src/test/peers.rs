@@ -51,7 +51,7 @@ pub fn run() -> Result<()> {
         run_step("talk to llmock (its silence takes a minute)", || llmock::check_faults(&talk, llmock.address))
     });
     if let Err(error) = done {
-        bail!("{error:#}\n\nTurnleaf said:\n{}", turnleaf.output());
+        bail!("{error:#}\n\nOutput of Turnleaf:\n{}", turnleaf.output());
     }
     drop(turnleaf);
     run_step("check what was stored", || {

@@ -54,11 +54,11 @@ impl TreeOutline {
         for &run in &order {
             index_of.insert(run, drawing.runs.len());
             let turns = &self.runs[run].turns;
-            let drawn: Vec<usize> =
+            let shown: Vec<usize> =
                 self.runs[run].children.iter().copied().filter(|run| depths.contains_key(run)).collect();
             let unseen = self.runs[run].children.iter().filter(|run| !depths.contains_key(run));
             let lane = drawing.lanes;
-            if drawn.is_empty() {
+            if shown.is_empty() {
                 drawing.lanes += 1;
             }
             let column = depths[&run];

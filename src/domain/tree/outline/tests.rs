@@ -43,7 +43,7 @@ fn forked() -> Vec<TurnSketch> {
 /// Formats a row: its level, its turn, whether it is open, what is hidden, and its marks.
 fn line(row: &OutlineRow<'_>) -> String {
     let n = row.turn.node.ord;
-    let what = row.folded.map_or_else(|| n.to_string(), |count| format!("{n}..{}", n + count as i64 - 1));
+    let label = row.folded.map_or_else(|| n.to_string(), |count| format!("{n}..{}", n + count as i64 - 1));
     let open = match row.is_open {
         None => "",
         Some(true) => " -",
@@ -53,7 +53,7 @@ fn line(row: &OutlineRow<'_>) -> String {
     let version = row.version.map(|(n, of)| format!(" {n}/{of}")).unwrap_or_default();
     let path = if row.is_on_path { " path" } else { "" };
     let mark = if row.mark == TurnMark::Plain { String::new() } else { format!(" {:?}", row.mark) };
-    format!("{}{what}{open}{hidden}{version}{path}{mark}", "  ".repeat(row.level - 1))
+    format!("{}{label}{open}{hidden}{version}{path}{mark}", "  ".repeat(row.level - 1))
 }
 
 fn lines(outline: &TreeOutline, wish: &OutlineViewState) -> Vec<String> {
@@ -298,8 +298,8 @@ proptest! {
             let below = outline.sketches().iter().filter(|other| other.node.id != id && outline.tree.is_on_path(id, other.node.id));
             let below = below.count();
             prop_assert_eq!(outline.count_below(id).0, below);
-            let way = outline.sketches().iter().filter(|other| outline.tree.is_on_path(other.node.id, id)).count();
-            prop_assert_eq!(outline.count_others(id), outline.sketches().len() - way - below);
+            let ancestors = outline.sketches().iter().filter(|other| outline.tree.is_on_path(other.node.id, id)).count();
+            prop_assert_eq!(outline.count_others(id), outline.sketches().len() - ancestors - below);
         }
     }
 }

@@ -32,14 +32,14 @@ pub(super) fn build_messages(
         let mut take = |places: Vec<usize>| -> Vec<TimelineEntry> {
             places.into_iter().filter_map(|at| timeline.get_mut(at)?.take()).collect()
         };
-        let (question, said, system) =
+        let (question, reply_entries, system) =
             (take(exchange.question.into_iter().collect()), take(exchange.reply), take(exchange.system));
         let is_thought = |entry: &TimelineEntry| matches!(entry.content, EntryContent::Thought(_));
         let of_turn = exchange.turn.as_ref().and_then(|turn| turns.get(turn)).and_then(|turn| turn.is_thinking);
-        let mode = Some(of_turn.unwrap_or_else(|| said.iter().any(is_thought)));
+        let mode = Some(of_turn.unwrap_or_else(|| reply_entries.iter().any(is_thought)));
         let has_question = !question.is_empty();
         let system = system.into_iter().map(|entry| text_message(entry, Role::System, None));
-        let mut reply = reply(said).map(|reply| ImportedMessage { is_thinking_mode: mode, ..reply });
+        let mut reply = reply(reply_entries).map(|reply| ImportedMessage { is_thinking_mode: mode, ..reply });
         question.into_iter().for_each(|entry| add(text_message(entry, Role::User, mode)));
         if has_question {
             reply.take().into_iter().for_each(&mut add);
@@ -61,15 +61,15 @@ fn text_message(entry: TimelineEntry, role: Role, mode: Option<bool>) -> Importe
 }
 
 /// Builds the reply from its rows.
-fn reply(said: Vec<TimelineEntry>) -> Option<ImportedMessage> {
-    let first = said.first()?;
+fn reply(entries: Vec<TimelineEntry>) -> Option<ImportedMessage> {
+    let first = entries.first()?;
     let id = if first.kind == LegacyRowKind::Message { first.id.clone() } else { first.place.clone() };
     let mut made = empty_message(&id, Role::Assistant);
     made.created_at = first.at;
-    made.ended_at = said.iter().filter_map(|entry| entry.at).max();
-    made.model = said.iter().find_map(|entry| entry.model.clone());
-    let last = said.len() - 1;
-    for (number, entry) in said.into_iter().enumerate() {
+    made.ended_at = entries.iter().filter_map(|entry| entry.at).max();
+    made.model = entries.iter().find_map(|entry| entry.model.clone());
+    let last = entries.len() - 1;
+    for (number, entry) in entries.into_iter().enumerate() {
         match entry.content {
             // A failure takes the place of the reply, or follows its partial content.
             EntryContent::Reply { text, failure }

@@ -152,5 +152,5 @@ impl TimelineExchange {
 
 /// Returns whether nothing of the reply precedes this index.
 fn precedes_reply(exchange: &TimelineExchange, at: usize) -> bool {
-    exchange.reply.iter().all(|said| *said > at)
+    exchange.reply.iter().all(|entry| *entry > at)
 }

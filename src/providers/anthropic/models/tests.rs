@@ -6,8 +6,8 @@ use turnleaf_domain::params_resolution::resolve_params;
 
 /// Returns the `max_tokens`, `thinking` and effort that are sent for these parameters.
 fn sent_to(model: &str, capabilities: &Capabilities, thinking: Thinking, max_tokens: Option<u32>) -> Value {
-    let asked = ModelParams { thinking: Some(thinking), max_tokens, ..ModelParams::default() };
-    let settled = resolve_params(&asked, &ModelParams::default(), capabilities).unwrap();
+    let params = ModelParams { thinking: Some(thinking), max_tokens, ..ModelParams::default() };
+    let settled = resolve_params(&params, &ModelParams::default(), capabilities).unwrap();
     let max_tokens = super::max_tokens(settled.params.max_tokens, capabilities);
     let (thinking, effort) = thinking_params(model, capabilities, settled.thinking, max_tokens);
     json!([max_tokens, thinking, effort])
@@ -76,14 +76,14 @@ fn every_generation_gets_only_supported_thinking_params() {
 #[test]
 fn budget_stays_below_reply_limit() {
     let enabled = |budget: u32| json!({"type": "enabled", "budget_tokens": budget});
-    for (asked, expected) in [
+    for (requested, expected) in [
         (4_000, json!([4000, enabled(2000), null])),
         (1_500, json!([1500, enabled(1024), null])),
         (1_025, json!([1025, enabled(1024), null])),
         (1_024, json!([1024, null, null])),
         (64_000, json!([64000, enabled(8192), null])),
     ] {
-        assert_eq!(sent("claude-haiku-4-5", Thinking::Medium, Some(asked)), expected, "{asked}");
+        assert_eq!(sent("claude-haiku-4-5", Thinking::Medium, Some(requested)), expected, "{requested}");
     }
     assert_eq!(sent("MiniMax-M2.7", Thinking::Off, Some(50_000))[0], 50_000);
 }

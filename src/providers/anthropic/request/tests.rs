@@ -39,7 +39,7 @@ fn messages_of(history: Vec<HistoryTurn>) -> Value {
 }
 
 /// Returns a complete response with this content.
-fn saying(content: Value, stop: &str) -> String {
+fn assistant_message(content: Value, stop: &str) -> String {
     json!({"type": "message", "id": "m", "model": "c", "content": content, "stop_reason": stop}).to_string()
 }
 
@@ -84,13 +84,13 @@ fn plain_request_has_exact_bytes() {
 
 #[test]
 fn newer_model_is_asked_to_show_its_thinking() {
-    let asked = request("claude-opus-4-7", vec![user("Hi")]);
+    let chat_request = request("claude-opus-4-7", vec![user("Hi")]);
     let expected = concat!(
         r#"{"model":"claude-opus-4-7","max_tokens":128000,"#,
         r#""messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]}],"stream":true,"#,
         r#""thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"medium"}}"#
     );
-    assert_eq!(body(&asked, true), expected);
+    assert_eq!(body(&chat_request, true), expected);
 }
 
 #[test]
@@ -105,9 +105,9 @@ fn tool_loop_is_sent_back_step_by_step_with_thinking() {
     ];
     let empty = json!({"type": "thinking", "thinking": "", "signature": "t"});
     let raw = [
-        saying(json!([signed(), call("a"), call("b")]), "tool_use"),
-        saying(json!([empty, call("a")]), "tool_use"),
-        saying(json!([text("Done.")]), "end_turn"),
+        assistant_message(json!([signed(), call("a"), call("b")]), "tool_use"),
+        assistant_message(json!([empty, call("a")]), "tool_use"),
+        assistant_message(json!([text("Done.")]), "end_turn"),
     ];
     let sent = messages_of(vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")]);
     let mut failed = result("a", "first");
@@ -126,7 +126,7 @@ fn tool_loop_is_sent_back_step_by_step_with_thinking() {
 
 #[test]
 fn unanswered_call_gets_result_before_next_user_text() {
-    let raw = [saying(json!([signed(), call("a")]), "tool_use")];
+    let raw = [assistant_message(json!([signed(), call("a")]), "tool_use")];
     let sent = messages_of(vec![user("Go"), turn(Role::Assistant, vec![tool_use_block(10)], &raw), user("More")]);
     let mut cancelled = result("a", UNANSWERED);
     cancelled["is_error"] = json!(true);
@@ -136,7 +136,7 @@ fn unanswered_call_gets_result_before_next_user_text() {
 #[test]
 fn truncated_call_is_sent_back_only_with_result() {
     let cut = json!([text("I call."), {"type": "tool_use", "id": "a", "name": "f", "input": "{\"a\""}]);
-    let raw = [saying(cut, "max_tokens")];
+    let raw = [assistant_message(cut, "max_tokens")];
     let without = messages_of(vec![user("Go"), turn(Role::Assistant, vec![tool_use_block(10)], &raw), user("More")]);
     assert_eq!(without[1], message("assistant", &[text("I call.")]));
     assert_eq!(without[2], message("user", &[text("More")]));
@@ -148,7 +148,7 @@ fn truncated_call_is_sent_back_only_with_result() {
 
 #[test]
 fn turn_without_stored_response_is_sent_as_text() {
-    let signed_only = saying(json!([signed()]), "max_tokens");
+    let signed_only = assistant_message(json!([signed()]), "max_tokens");
     let thought = || vec![block(1, Content::thinking("why"), None)];
     for (reply, expected) in [
         (words(Role::Assistant, "other model"), Some("other model")),
@@ -158,8 +158,12 @@ fn turn_without_stored_response_is_sent_as_text() {
         (turn(Role::Assistant, thought(), &[r#"{"type":"error","error":{"message":"no"}}"#.into()]), None),
     ] {
         let sent = messages_of(vec![user("A"), reply, user("B")]);
-        let alternating = |said: &str| {
-            json!([message("user", &[text("A")]), message("assistant", &[text(said)]), message("user", &[text("B")])])
+        let alternating = |reply_text: &str| {
+            json!([
+                message("user", &[text("A")]),
+                message("assistant", &[text(reply_text)]),
+                message("user", &[text("B")])
+            ])
         };
         let joined = json!([message("user", &[text("A"), text("B")])]);
         assert_eq!(sent, expected.map_or(joined, alternating));
@@ -185,7 +189,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
         json!({"type": "thinking", "thinking": "why", "signature": "s"}),
         json!({"type": "thinking_delta", "thinking": ""}),
     );
-    let half = (text(""), json!({"type": "text_delta", "text": "It is"}));
+    let partial = (text(""), json!({"type": "text_delta", "text": "It is"}));
     let calling = (
         json!({"type": "tool_use", "id": "b", "name": "f", "input": {}}),
         json!({"type": "input_json_delta", "partial_json": "{\"a\":1}"}),
@@ -196,12 +200,12 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
         tool_use_block(12),
         result_block(13, 12, json!("cancelled by the user"), true),
     ];
-    let step = saying(json!([signed(), call("a")]), "tool_use");
+    let step = assistant_message(json!([signed(), call("a")]), "tool_use");
     let loop_before = [message("user", &[text("Go")]), message("assistant", &[signed(), call("a")])];
-    for (what, last, behind) in [
+    for (case, last, behind) in [
         (
             "in a text",
-            breaking_off(&[thinking.clone(), half.clone()]),
+            breaking_off(&[thinking.clone(), partial.clone()]),
             vec![
                 message("user", &[result("a", "first")]),
                 message("assistant", &[signed(), text("It is")]),
@@ -222,7 +226,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     ] {
         let reply = turn(Role::Assistant, blocks.clone(), &[step.clone(), last]);
         let expected = Value::Array([&loop_before[..], &behind].concat());
-        assert_eq!(messages_of(vec![user("Go"), reply, user("More")]), expected, "{what}");
+        assert_eq!(messages_of(vec![user("Go"), reply, user("More")]), expected, "{case}");
     }
     // The user stopped the reply while the tool ran: the call is complete, and its result says that it was cancelled.
     let reply = turn(
@@ -237,15 +241,15 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
 
 #[test]
 fn thinking_is_omitted_if_refused_or_by_policy_and_never_blanked() {
-    let said = [saying(json!([signed(), text("One")]), "end_turn")];
-    let calling = [saying(json!([signed(), call("a")]), "tool_use")];
+    let raw = [assistant_message(json!([signed(), text("One")]), "end_turn")];
+    let calling = [assistant_message(json!([signed(), call("a")]), "tool_use")];
     let own_steps = turn(Role::Assistant, vec![tool_use_block(10), result_block(11, 10, json!("r"), false)], &calling);
-    let history = vec![user("A"), turn(Role::Assistant, vec![], &said), user("B"), own_steps];
+    let history = vec![user("A"), turn(Role::Assistant, vec![], &raw), user("B"), own_steps];
     let thinking_in = |model: &str, policy: ContextPolicy, is_refused: bool| {
-        let mut asked = request(model, history.clone());
-        asked.policy = policy;
-        asked.history[1].leaves_out_reasoning = is_refused;
-        let body: Value = serde_json::from_slice(&body(&asked, true)).unwrap();
+        let mut chat_request = request(model, history.clone());
+        chat_request.policy = policy;
+        chat_request.history[1].leaves_out_reasoning = is_refused;
+        let body: Value = serde_json::from_slice(&body(&chat_request, true)).unwrap();
         let has = |at: usize| body["messages"][at]["content"].as_array().unwrap().contains(&signed());
         assert!(!body.to_string().contains("\"thinking\":\"\""), "{body}");
         ((has(1), has(3)), body["thinking"]["display"].as_str().map(str::to_owned))
@@ -268,10 +272,10 @@ fn thinking_is_omitted_if_refused_or_by_policy_and_never_blanked() {
 #[test]
 fn messages_start_and_end_with_user_except_after_pause() {
     let go_on = message("user", &[text(CONTINUE_TEXT)]);
-    let said = message("assistant", &[text("Hi")]);
-    assert_eq!(messages_of(vec![words(Role::Assistant, "Hi")]), json!([go_on, said, go_on]));
+    let reply = message("assistant", &[text("Hi")]);
+    assert_eq!(messages_of(vec![words(Role::Assistant, "Hi")]), json!([go_on, reply, go_on]));
     let pause = json!([text("Hi"), {"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}}]);
-    let paused = turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn")]);
+    let paused = turn(Role::Assistant, vec![], &[assistant_message(pause.clone(), "pause_turn")]);
     assert_eq!(messages_of(vec![user("A"), paused])[1]["content"], pause);
 }
 
@@ -286,7 +290,7 @@ fn system_turn_and_image_become_user_text() {
 
 #[test]
 fn longer_history_starts_with_same_messages() {
-    let raw = [saying(json!([signed(), text("One")]), "end_turn")];
+    let raw = [assistant_message(json!([signed(), text("One")]), "end_turn")];
     let path =
         vec![user("A"), turn(Role::Assistant, vec![], &raw), user("B"), words(Role::Assistant, "Two"), user("C")];
     let whole = messages_of(path.clone());
@@ -300,12 +304,15 @@ fn longer_history_starts_with_same_messages() {
 fn pause_without_continuation_is_an_interruption() {
     let search = json!({"type": "server_tool_use", "id": "x", "name": "web_search", "input": {}});
     let pause = json!([text("Hi"), search, signed()]);
-    let stopped = turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn")]);
+    let stopped = turn(Role::Assistant, vec![], &[assistant_message(pause.clone(), "pause_turn")]);
     let sent = messages_of(vec![user("A"), stopped, user("B")]);
     assert_eq!(sent[1], message("assistant", &[text("Hi")]));
     let found = json!([{"type": "web_search_tool_result", "tool_use_id": "x", "content": []}, text("So")]);
-    let whole =
-        turn(Role::Assistant, vec![], &[saying(pause.clone(), "pause_turn"), saying(found.clone(), "end_turn")]);
+    let whole = turn(
+        Role::Assistant,
+        vec![],
+        &[assistant_message(pause.clone(), "pause_turn"), assistant_message(found.clone(), "end_turn")],
+    );
     let sent = messages_of(vec![user("A"), whole, user("B")]);
     let both: Vec<Value> = [pause, found].iter().flat_map(|part| part.as_array().unwrap().clone()).collect();
     assert_eq!(sent[1], message("assistant", &both));
@@ -313,9 +320,9 @@ fn pause_without_continuation_is_an_interruption() {
 
 #[test]
 fn provider_tools_are_requested_in_anthropic_format() {
-    let mut asked = request("claude-sonnet-4-6", vec![user("Hi")]);
-    asked.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
-    let sent: Value = serde_json::from_slice(&body(&asked, true)).unwrap();
+    let mut chat_request = request("claude-sonnet-4-6", vec![user("Hi")]);
+    chat_request.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    let sent: Value = serde_json::from_slice(&body(&chat_request, true)).unwrap();
     assert_eq!(
         sent["tools"],
         json!([{"type": "web_search_20250305", "name": "web_search"}, {"type": "code_execution_20260120", "name": "code_execution"}])

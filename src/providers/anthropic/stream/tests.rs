@@ -80,7 +80,7 @@ fn kind(outcome: &DecodeOutcome) -> Option<FailureKind> {
 
 #[test]
 fn only_message_stop_after_stop_reason_completes() {
-    let said = [begin(), start(0, json!({"type": "text", "text": ""})), text_delta(0, "half")];
+    let events = [begin(), start(0, json!({"type": "text", "text": ""})), text_delta(0, "half")];
     let [reason, over] = end("end_turn");
     for (rest, is_complete) in [
         (vec![], false),
@@ -89,7 +89,7 @@ fn only_message_stop_after_stop_reason_completes() {
         (vec![stop(0), reason.clone(), over.clone()], true),
         (vec![reason.clone(), over.clone(), json!({"type": "ping", "cost": "0"})], true),
     ] {
-        let body = stream(&[&said[..], &rest].concat());
+        let body = stream(&[&events[..], &rest].concat());
         let (items, outcome) = decode(body.as_bytes());
         assert_eq!(outcome.complete, is_complete, "{body}");
         assert_eq!(kind(&outcome), (!is_complete).then_some(FailureKind::ProviderTruncated), "{body}");
@@ -103,7 +103,7 @@ fn second_message_continues_reply_and_must_end_too() {
     let called = json!({"id": "n", "model": "c", "stop_reason": "tool_use",
         "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]});
     let [reason, over] = end("end_turn");
-    let said = [
+    let events = [
         whole(called),
         over.clone(),
         begin(),
@@ -114,7 +114,7 @@ fn second_message_continues_reply_and_must_end_too() {
         over,
     ];
     for (count, expected) in [(2, Some("tool_use")), (3, None), (7, Some("end_turn")), (8, Some("end_turn"))] {
-        let (items, outcome) = decode(stream(&said[..count]).as_bytes());
+        let (items, outcome) = decode(stream(&events[..count]).as_bytes());
         assert_eq!((outcome.complete, outcome.stop_reason.as_deref()), (count % 6 == 2, expected), "{count}");
         assert!(matches!(items[1], DecodedItem::ToolCall { index: 0, .. }));
         assert_eq!(items.contains(&text("Hi")), count > 4);
@@ -231,10 +231,10 @@ fn unknown_blocks_keep_their_place() {
 #[test]
 fn dropped_thinking_is_announced_first_and_kept_at_end() {
     let dropped = json!([{"type": "thinking_dropped", "path": "messages.1.content.0"}]);
-    let said = [start(0, json!({"type": "text", "text": "Hi"})), stop(0)];
+    let events = [start(0, json!({"type": "text", "text": "Hi"})), stop(0)];
     let mut first = begin();
     first["message"]["input_transformations"] = dropped.clone();
-    let (items, _) = decode(stream(&[&[first.clone()][..], &said, &end("end_turn")].concat()).as_bytes());
+    let (items, _) = decode(stream(&[&[first.clone()][..], &events, &end("end_turn")].concat()).as_bytes());
     assert_eq!(items[1..3], [DecodedItem::Notice(Notice::ReasoningDropped), text("Hi")]);
     assert!(items.contains(&opaque_item("input_transformations", dropped.clone())), "{items:?}");
     // A reply without content has no notice, so that a failed attempt can be retried.
@@ -243,12 +243,12 @@ fn dropped_thinking_is_announced_first_and_kept_at_end() {
 
     let mut late = end("end_turn");
     late[0]["input_transformations"] = dropped;
-    let (items, _) = decode(stream(&[&[begin()][..], &said, &late].concat()).as_bytes());
+    let (items, _) = decode(stream(&[&[begin()][..], &events, &late].concat()).as_bytes());
     let noticed = items.iter().filter(|item| matches!(item, DecodedItem::Notice(_))).count();
     assert_eq!((noticed, &items[1]), (1, &text("Hi")));
     let mut nothing = begin();
     nothing["message"]["input_transformations"] = json!([]);
-    let (items, _) = decode(stream(&[&[nothing][..], &said, &end("end_turn")].concat()).as_bytes());
+    let (items, _) = decode(stream(&[&[nothing][..], &events, &end("end_turn")].concat()).as_bytes());
     assert!(!items.iter().any(|item| matches!(item, DecodedItem::Notice(_) | DecodedItem::Opaque(_))), "{items:?}");
 }
 
@@ -266,8 +266,8 @@ fn error_in_stream_ends_it_and_keeps_previous_items() {
         ),
         (json!({"type": "error", "error": {"type": "billing_error", "message": "x"}}), FailureKind::ProviderQuota),
     ] {
-        let said = [begin(), start(0, json!({"type": "text", "text": ""})), text_delta(0, "half"), error];
-        let (items, outcome) = decode(stream(&said).as_bytes());
+        let events = [begin(), start(0, json!({"type": "text", "text": ""})), text_delta(0, "half"), error];
+        let (items, outcome) = decode(stream(&events).as_bytes());
         assert_eq!((outcome.complete, kind(&outcome)), (false, Some(expected)));
         assert!(items.contains(&text("half")) && matches!(items.last(), Some(DecodedItem::Usage(_))), "{items:?}");
     }
@@ -279,14 +279,14 @@ fn error_in_stream_ends_it_and_keeps_previous_items() {
 
 #[test]
 fn surrogates_of_two_deltas_become_one_character() {
-    let half = |half: &str| {
+    let delta = |delta: &str| {
         format!(
-            "data: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":\"{half}\"}}}}\n\n"
+            "data: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{\"type\":\"text_delta\",\"text\":\"{delta}\"}}}}\n\n"
         )
     };
     let open = stream(&[begin(), start(0, json!({"type": "text", "text": ""}))]);
     for (pieces, expected) in [(["a\\ud83d", "\\ude00b"], "a😀b"), (["a\\ud83d", "b"], "a\u{fffd}b")] {
-        let body = open.clone() + &half(pieces[0]) + &half(pieces[1]) + &stream(&end("end_turn"));
+        let body = open.clone() + &delta(pieces[0]) + &delta(pieces[1]) + &stream(&end("end_turn"));
         let (items, _) = decode(body.as_bytes());
         let whole: String = items
             .iter()
@@ -294,7 +294,7 @@ fn surrogates_of_two_deltas_become_one_character() {
             .collect();
         assert_eq!(whole, expected);
     }
-    let (items, _) = decode((open + &half("a\\ud83d")).as_bytes());
+    let (items, _) = decode((open + &delta("a\\ud83d")).as_bytes());
     assert!(items.contains(&text("\u{fffd}")), "{items:?}");
 }
 
@@ -341,7 +341,7 @@ proptest! {
         events in prop::collection::vec((0..9usize, 0..3u64), 0..12),
         cut in 0..4000usize,
     ) {
-        let make = |(what, index): &(usize, u64)| match what {
+        let make = |(kind, index): &(usize, u64)| match kind {
             0 => begin(),
             1 => start(*index, json!({"type": "text", "text": ""})),
             2 => start(*index, json!({"type": "tool_use", "id": "a", "name": "f", "input": {}})),
@@ -423,9 +423,9 @@ fn repeated_ids_are_made_distinct_and_nameless_call_is_not_made() {
     assert_eq!(items(&calls), expected);
     let body = stream(&[&[begin()], &calls[..], &end("tool_use")].concat());
     let (reader, is_complete) = MessagesDecoder::keeping_reply().read_stored(body.as_bytes());
-    let said = crate::anthropic::message::AnthropicReply { is_complete, ..reader.into_reply() };
-    let sent = said.content_to_send(crate::anthropic::message::ThinkingToSend::Signed, |_| true);
+    let reply = crate::anthropic::message::AnthropicReply { is_complete, ..reader.into_reply() };
+    let sent = reply.content_to_send(crate::anthropic::message::ThinkingToSend::Signed, |_| true);
     let ids: Vec<&str> = sent.content.iter().filter_map(|block| block["id"].as_str()).collect();
-    assert_eq!((said.call_count(), ids), (3, vec!["a", "call-m-1", "a-2"]));
+    assert_eq!((reply.call_count(), ids), (3, vec!["a", "call-m-1", "a-2"]));
     assert_eq!(sent.calls, [(0, "a".to_owned()), (1, "call-m-1".to_owned()), (2, "a-2".to_owned())]);
 }

@@ -33,8 +33,8 @@ fn every_generation_gets_only_supported_thinking_config() {
         ("something-else", Off, None, None),
     ] {
         let known = capabilities(model);
-        let asked = ModelParams { thinking: Some(thinking), max_tokens: max, ..ModelParams::default() };
-        let settled = resolve_params(&asked, &ModelParams::default(), &known).unwrap();
+        let params = ModelParams { thinking: Some(thinking), max_tokens: max, ..ModelParams::default() };
+        let settled = resolve_params(&params, &ModelParams::default(), &known).unwrap();
         let sent = thinking_config(model, known.reasoning, settled.thinking, settled.params.max_tokens);
         assert_eq!(sent, expected, "{model} {thinking:?}");
     }

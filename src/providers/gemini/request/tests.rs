@@ -38,8 +38,8 @@ fn raw(parts: Value, finish: &str) -> String {
 
 #[test]
 fn request_has_exact_bytes() {
-    let mut asked = request("gemini-2.5-flash", vec![user("Hi \"you\"")]);
-    asked.params = ModelParams {
+    let mut chat_request = request("gemini-2.5-flash", vec![user("Hi \"you\"")]);
+    chat_request.params = ModelParams {
         temperature: Some(0.5),
         top_p: Some(0.9),
         top_k: Some(40),
@@ -48,7 +48,7 @@ fn request_has_exact_bytes() {
         thinking: None,
     };
     let parameters = json!({"type": "object", "properties": {}, "additionalProperties": false});
-    asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters }];
+    chat_request.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters }];
     let expected = concat!(
         r#"{"contents":[{"role":"user","parts":[{"text":"Hi \"you\""}]}],"systemInstruction":{"parts":[{"text":"Be kind."}]},"#,
         r#""generationConfig":{"maxOutputTokens":40000,"temperature":0.5,"topP":0.9,"topK":40,"stopSequences":["x"],"#,
@@ -56,8 +56,8 @@ fn request_has_exact_bytes() {
         r#""tools":[{"functionDeclarations":[{"name":"f","description":"d","#,
         r#""parametersJsonSchema":{"type":"object","properties":{},"additionalProperties":false}}]}]}"#
     );
-    assert_eq!(body(&asked), expected);
-    assert_eq!(body(&asked), body(&asked));
+    assert_eq!(body(&chat_request), expected);
+    assert_eq!(body(&chat_request), body(&chat_request));
     let plain = r#"{"contents":[{"role":"user","parts":[{"text":"Be kind."},{"text":"Hi"}]}]}"#;
     assert_eq!(body(&request("gemma-3-4b-it", vec![user("Hi")])), plain);
 }
@@ -106,13 +106,13 @@ fn tool_loop_is_sent_back_step_by_step_with_signatures() {
 
 #[test]
 fn turn_without_stored_response_is_text_and_empty_one_is_not_sent() {
-    let said = vec![block(2, Content::thinking("why"), None), block(3, Content::text("So."), None)];
-    let history = vec![user("Go"), turn(Role::Assistant, said.clone(), &[]), user("More")];
+    let blocks = vec![block(2, Content::thinking("why"), None), block(3, Content::text("So."), None)];
+    let history = vec![user("Go"), turn(Role::Assistant, blocks.clone(), &[]), user("More")];
     assert_eq!(contents_of(history)[1], json!({"role": "model", "parts": [{"text": "So."}]}));
     // Nothing is left of the reply: its neighbours are merged.
     let silent = raw(json!([{"text": "why", "thought": true}]), "STOP");
     for steps in [vec![silent], vec![]] {
-        let history = vec![user("Go"), turn(Role::Assistant, said[..1].to_vec(), &steps), user("More")];
+        let history = vec![user("Go"), turn(Role::Assistant, blocks[..1].to_vec(), &steps), user("More")];
         assert_eq!(contents_of(history), json!([{"role": "user", "parts": [{"text": "Go"}, {"text": "More"}]}]));
     }
 }
@@ -132,7 +132,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     let answer = json!({"functionResponse": {"name": "f", "response": {"output": "r"}}});
     let more = json!({"text": "More"});
     let model = |parts: Value| json!({"role": "model", "parts": parts});
-    for (what, last, finish, behind) in [
+    for (case, last, finish, behind) in [
         (
             "in a text",
             json!([{"text": "why", "thought": true}, {"text": "It is"}]),
@@ -155,7 +155,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
         let steps = [raw(json!([call]), "STOP"), raw(last, finish)];
         let sent = contents_of(vec![user("Go"), turn(Role::Assistant, blocks.clone(), &steps), user("More")]);
         let before = [json!({"role": "user", "parts": [{"text": "Go"}]}), model(json!([call]))];
-        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
+        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{case}");
     }
     // A complete call of an interrupted reply goes back with the result that the end of the turn gave it.
     let steps = [raw(json!([call]), "")];
@@ -186,12 +186,12 @@ fn longer_path_starts_with_same_contents() {
 
 #[test]
 fn provider_tools_are_requested_in_gemini_format() {
-    let mut asked = request("gemini-2.5-flash", vec![user("Hi")]);
-    asked.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
-    let sent: Value = serde_json::from_slice(&body(&asked)).unwrap();
+    let mut chat_request = request("gemini-2.5-flash", vec![user("Hi")]);
+    chat_request.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    let sent: Value = serde_json::from_slice(&body(&chat_request)).unwrap();
     assert_eq!(sent["tools"], json!([{"googleSearch": {}}, {"codeExecution": {}}]));
-    asked.tools = vec![ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
-    let sent: Value = serde_json::from_slice(&body(&asked)).unwrap();
+    chat_request.tools = vec![ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
+    let sent: Value = serde_json::from_slice(&body(&chat_request)).unwrap();
     assert!(sent["tools"][0]["functionDeclarations"].is_array() && sent["tools"][1].is_null(), "functions go alone");
     assert_eq!(models::provider_tools("gemini-2.5-flash"), ["web_search", "code_execution"]);
     assert!(models::provider_tools("some-other-model").is_empty());

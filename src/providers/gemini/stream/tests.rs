@@ -76,7 +76,7 @@ fn every_kind_of_part_keeps_its_place() {
 fn body_end_determines_outcome() {
     let error = json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
     let hello = || parts(json!([{"text": "Hello"}]));
-    for (what, body, reason, kind) in [
+    for (case, body, reason, kind) in [
         ("a stop", stream(&[hello(), finish("STOP")]), Some("STOP"), None),
         ("the limit", stream(&[hello(), finish("MAX_TOKENS")]), Some("MAX_TOKENS"), None),
         ("a filter", stream(&[hello(), finish("SAFETY")]), Some("SAFETY"), None),
@@ -126,9 +126,9 @@ fn body_end_determines_outcome() {
         ("a page", "<html>".to_owned(), None, Some(FailureKind::ProviderProtocol)),
     ] {
         let (_, outcome) = decode(&body);
-        assert_eq!(outcome.stop_reason.as_deref(), reason, "{what}");
-        assert_eq!(outcome.failure.as_ref().map(|failure| failure.kind), kind, "{what}: {outcome:?}");
-        assert_eq!(outcome.complete, kind.is_none(), "{what}");
+        assert_eq!(outcome.stop_reason.as_deref(), reason, "{case}");
+        assert_eq!(outcome.failure.as_ref().map(|failure| failure.kind), kind, "{case}: {outcome:?}");
+        assert_eq!(outcome.complete, kind.is_none(), "{case}");
     }
 }
 
@@ -171,12 +171,12 @@ fn surrogates_join_across_chunks() {
     let chunk =
         |text: &str| format!("data: {{\"candidates\":[{{\"content\":{{\"parts\":[{{\"text\":\"{text}\"}}]}}}}]}}\n\n");
     let body = [chunk(r"a\ud83d"), chunk(r"\ude00b"), chunk(r"\ud83d"), stream(&[finish("STOP")])].concat();
-    let said: String = decode(&body)
+    let joined: String = decode(&body)
         .0
         .iter()
         .filter_map(|item| if let DecodedItem::Text(text) = item { Some(text.as_str()) } else { None })
         .collect();
-    assert_eq!(said, "a😀b\u{fffd}");
+    assert_eq!(joined, "a😀b\u{fffd}");
 }
 
 #[test]
@@ -222,8 +222,9 @@ fn google_code_and_search_become_calls_and_sources() {
         with("google_search", r#"{"queries":["q"]}"#),
         gave("google_search", "google_search", found, false),
     ];
-    let said: Vec<DecodedItem> = items.into_iter().filter(|item| !matches!(item, DecodedItem::Model(_))).collect();
-    assert_eq!(said, expected);
+    let content_items: Vec<DecodedItem> =
+        items.into_iter().filter(|item| !matches!(item, DecodedItem::Model(_))).collect();
+    assert_eq!(content_items, expected);
 }
 
 #[test]
@@ -262,7 +263,7 @@ fn searches_of_reply_are_one_call() {
         json!({"executableCode": {"language": "PYTHON", "code": "print(google_search.search(queries=[\"q\", 'r']))"}});
     let output = json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "Looking up."}});
     let pages = r#"[{"title":"A","url":"https://a.example"}]"#;
-    for (what, chunks, expected) in [
+    for (case, chunks, expected) in [
         (
             "metadata of several chunks",
             vec![grounding(json!(["q"])), grounding(json!(["q", "r"]))],
@@ -290,8 +291,8 @@ fn searches_of_reply_are_one_call() {
         ("code without metadata", vec![parts(json!([code, output]))], [r#"{"queries":["q","r"]}"#, r#""Looking up.""#]),
     ] {
         let (items, outcome) = decode(&stream(&[&chunks[..], &[finish("STOP")]].concat()));
-        assert!(outcome.complete, "{what}");
-        let told: Vec<String> = items
+        assert!(outcome.complete, "{case}");
+        let rendered: Vec<String> = items
             .iter()
             .filter_map(|item| match item {
                 DecodedItem::ProviderToolCall { name, .. } => Some(name.clone()),
@@ -300,7 +301,7 @@ fn searches_of_reply_are_one_call() {
                 _ => None,
             })
             .collect();
-        assert_eq!(told, [&["google_search"][..], &expected].concat(), "{what}");
+        assert_eq!(rendered, [&["google_search"][..], &expected].concat(), "{case}");
     }
     // Other code is another call.
     let other = json!({"executableCode": {"language": "PYTHON", "code": "1"}});
@@ -314,7 +315,7 @@ fn searches_of_reply_are_one_call() {
 fn heading_of_thought_behind_unfinished_line_is_emitted_as_title() {
     let thought = |text: &str| json!({"text": text, "thought": true});
     let title = |text: &str| DecodedItem::ThinkingTitle(text.into());
-    for (what, thoughts, expected) in [
+    for (case, thoughts, expected) in [
         ("paragraphs show their headings", vec![thought("**A**\n\none\n\n\n"), thought("**B**\n\ntwo")], vec![]),
         ("no blank line", vec![thought("**A**\none"), thought("**B**\ntwo")], vec![title("B")]),
         ("one line end", vec![thought("**A**\none\n"), thought("**B**\ntwo")], vec![title("B")]),
@@ -324,6 +325,6 @@ fn heading_of_thought_behind_unfinished_line_is_emitted_as_title() {
         let (items, _) = decode(&stream(&[parts(Value::Array(thoughts)), finish("STOP")]));
         let titles: Vec<DecodedItem> =
             items.into_iter().filter(|item| matches!(item, DecodedItem::ThinkingTitle(_))).collect();
-        assert_eq!(titles, expected, "{what}");
+        assert_eq!(titles, expected, "{case}");
     }
 }

@@ -39,8 +39,8 @@ fn raw(message: Value, is_done: bool) -> String {
 
 #[test]
 fn request_has_exact_bytes() {
-    let mut asked = request("qwen3:4b", vec![user("Hi \"you\"")]);
-    asked.params = ModelParams {
+    let mut chat_request = request("qwen3:4b", vec![user("Hi \"you\"")]);
+    chat_request.params = ModelParams {
         temperature: Some(0.5),
         top_p: Some(0.9),
         top_k: Some(40),
@@ -48,13 +48,14 @@ fn request_has_exact_bytes() {
         stop_sequences: vec!["x".into()],
         thinking: None,
     };
-    asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    chat_request.tools =
+        vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
     let expected = concat!(
         r#"{"model":"qwen3:4b","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi \"you\""}],"#,
         r#""stream":true,"think":true,"options":{"num_predict":9,"temperature":0.5,"top_p":0.9,"top_k":40,"stop":["x"]},"#,
         r#""tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}]}"#
     );
-    assert_eq!(body(&asked), expected);
+    assert_eq!(body(&chat_request), expected);
     let plain = r#"{"model":"llama3.2","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi"}],"stream":true}"#;
     assert_eq!(body(&request("llama3.2", vec![user("Hi")])), plain);
 }
@@ -101,21 +102,21 @@ fn tool_loop_is_sent_back_step_by_step() {
 
 #[test]
 fn truncated_reply_is_sent_back_partially_and_empty_one_not_at_all() {
-    let said = vec![block(2, Content::thinking("why"), None), block(3, Content::text("So."), None)];
+    let blocks = vec![block(2, Content::thinking("why"), None), block(3, Content::text("So."), None)];
     let cut = raw(json!({"content": "So", "thinking": "why"}), false);
     for (steps, expected) in [
         (vec![], json!({"role": "assistant", "content": "So."})),
         (vec![cut.clone()], json!({"role": "assistant", "content": "So", "thinking": "why"})),
     ] {
-        let history = vec![user("Go"), turn(Role::Assistant, said.clone(), &steps), user("More")];
+        let history = vec![user("Go"), turn(Role::Assistant, blocks.clone(), &steps), user("More")];
         assert_eq!(messages_of(history)[2], expected);
     }
-    let mut refused = turn(Role::Assistant, said.clone(), &[cut]);
+    let mut refused = turn(Role::Assistant, blocks.clone(), &[cut]);
     refused.leaves_out_reasoning = true;
     assert_eq!(messages_of(vec![user("Go"), refused])[2], json!({"role": "assistant", "content": "So"}));
     for is_done in [true, false] {
         let silent = [raw(json!({"content": "", "thinking": "why"}), is_done)];
-        let history = vec![user("Go"), turn(Role::Assistant, said[..1].to_vec(), &silent), user("More")];
+        let history = vec![user("Go"), turn(Role::Assistant, blocks[..1].to_vec(), &silent), user("More")];
         assert_eq!(messages_of(history)[1], json!({"role": "user", "content": "Go\n\nMore"}));
     }
 }

@@ -63,7 +63,7 @@ fn every_line_is_read_in_order() {
 fn body_end_determines_outcome() {
     let hello = || message(json!({"role": "assistant", "content": "Hello"}));
     let error = json!({"error": "an error was encountered while running the model"});
-    for (what, body, reason, kind) in [
+    for (case, body, reason, kind) in [
         ("done", lines(&[hello(), done("stop")]), Some("stop"), None),
         ("the limit", lines(&[hello(), done("length")]), Some("length"), None),
         ("done without a reason", lines(&[json!({"message": {"content": "Hi"}, "done": true})]), Some("stop"), None),
@@ -87,9 +87,9 @@ fn body_end_determines_outcome() {
         ("something else", lines(&[json!({"choices": []})]), None, Some(FailureKind::ProviderProtocol)),
     ] {
         let (_, outcome) = decode(&body);
-        assert_eq!(outcome.stop_reason.as_deref(), reason, "{what}");
-        assert_eq!(outcome.failure.as_ref().map(|failure| failure.kind), kind, "{what}: {outcome:?}");
-        assert_eq!(outcome.complete, kind.is_none(), "{what}");
+        assert_eq!(outcome.stop_reason.as_deref(), reason, "{case}");
+        assert_eq!(outcome.failure.as_ref().map(|failure| failure.kind), kind, "{case}: {outcome:?}");
+        assert_eq!(outcome.complete, kind.is_none(), "{case}");
     }
 }
 
@@ -137,6 +137,6 @@ fn reasoning_in_text_is_reasoning_and_raw_text_goes_back() {
         "{items:?}"
     );
     assert!(outcome.complete);
-    let said = crate::ollama::request::parse_stored_reply(body.as_bytes());
-    assert_eq!(said.text, "<think>\nsecret plan\n</think>\n\nAnswer.");
+    let reply = crate::ollama::request::parse_stored_reply(body.as_bytes());
+    assert_eq!(reply.text, "<think>\nsecret plan\n</think>\n\nAnswer.");
 }

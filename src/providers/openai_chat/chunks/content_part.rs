@@ -15,8 +15,8 @@ impl ChunkReader {
         };
         self.flush(out);
         out.push(DecodedItem::Image(image));
-        if let Some(said) = &mut self.said {
-            said.images.push(part.clone());
+        if let Some(reply) = &mut self.reply {
+            reply.images.push(part.clone());
         }
     }
 

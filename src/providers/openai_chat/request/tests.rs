@@ -54,7 +54,7 @@ fn calling(id: &str, arguments: &str) -> String {
     .concat()
 }
 
-fn saying(text: &str, finish: Value) -> String {
+fn assistant_message(text: &str, finish: Value) -> String {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]});
     format!("data: {chunk}\n\n")
 }
@@ -82,15 +82,15 @@ fn plain_request_has_exact_bytes() {
 
 #[test]
 fn reasoning_models_get_instructions_as_developer_role() {
-    let mut asked = request("o3", vec![user("Hi")]);
-    asked.system = Some("Be kind.".into());
+    let mut chat_request = request("o3", vec![user("Hi")]);
+    chat_request.system = Some("Be kind.".into());
     for (model, role) in [("o3", "developer"), ("gpt-5.2", "developer"), ("gpt-4o", "system"), ("unheard-of", "system")]
     {
-        asked.model = model.into();
-        assert_eq!(body_of("openai", &asked)["messages"][0]["role"], role, "{model}");
+        chat_request.model = model.into();
+        assert_eq!(body_of("openai", &chat_request)["messages"][0]["role"], role, "{model}");
     }
-    asked.model = "o1-mini".into();
-    assert_eq!(body_of("openai", &asked)["messages"], json!([{"role": "user", "content": "Be kind.\n\nHi"}]));
+    chat_request.model = "o1-mini".into();
+    assert_eq!(body_of("openai", &chat_request)["messages"], json!([{"role": "user", "content": "Be kind.\n\nHi"}]));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn tool_loop_with_repeated_ids_is_sent_back_step_by_step() {
         tool_use_block(12),
         result_block(13, 12, json!({"n": 2})),
     ];
-    let raw = [calling("same", "{\"a\":1}"), calling("same", ""), saying("Done.", json!("stop"))];
+    let raw = [calling("same", "{\"a\":1}"), calling("same", ""), assistant_message("Done.", json!("stop"))];
     let raw: Vec<&str> = raw.iter().map(String::as_str).collect();
     let history = vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")];
     let call = |arguments: &str| json!([{"id": "same", "type": "function", "function": {"name": "f", "arguments": arguments}}]);
@@ -125,7 +125,7 @@ fn tool_loop_with_repeated_ids_is_sent_back_step_by_step() {
 
 #[test]
 fn longer_history_starts_with_same_messages() {
-    let answer = || turn(Role::Assistant, Vec::new(), &[&saying("Yes.", json!("stop"))]);
+    let answer = || turn(Role::Assistant, Vec::new(), &[&assistant_message("Yes.", json!("stop"))]);
     let short = messages_of("ollama", vec![user("One")]);
     let long = messages_of("ollama", vec![user("One"), answer(), user("Two")]);
     assert_eq!(long.as_array().unwrap()[..1], short.as_array().unwrap()[..]);
@@ -193,10 +193,10 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     let made = |id: &str| json!({"role": "assistant", "content": "", "tool_calls": [{"id": id, "type": "function", "function": {"name": "f", "arguments": "{}"}}]});
     let tool = |id: &str, content: &str| json!({"role": "tool", "tool_call_id": id, "content": content});
     let more = json!({"role": "user", "content": "More"});
-    for (what, last, behind) in [
+    for (case, last, behind) in [
         (
             "in a text",
-            thinking() + &saying("It is", Value::Null),
+            thinking() + &assistant_message("It is", Value::Null),
             vec![echoed(json!({"role": "assistant", "content": "It is"}), "hm"), more.clone()],
         ),
         ("in reasoning", thinking(), vec![more.clone()]),
@@ -208,10 +208,10 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
         let reply = turn(Role::Assistant, blocks.clone(), &[&step, &last]);
         let sent = messages_of("deepseek", vec![user("Go"), reply, user("More")]);
         let before = [json!({"role": "user", "content": "Go"}), echoed(made("a"), "why"), tool("a", "first")];
-        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
+        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{case}");
     }
     // If a server only shows its reasoning, none goes back.
-    let reply = turn(Role::Assistant, Vec::new(), &[&(thinking() + &saying("It is", Value::Null))]);
+    let reply = turn(Role::Assistant, Vec::new(), &[&(thinking() + &assistant_message("It is", Value::Null))]);
     assert_eq!(messages_of("openai", vec![reply])[0], json!({"role": "assistant", "content": "It is"}));
 }
 
@@ -222,7 +222,7 @@ fn truncated_encrypted_reasoning_is_omitted() {
     let open = json!({"type": "reasoning.text", "index": 1, "text": "why"});
     let events = [detail(sealed.clone()), detail(open.clone())].map(|chunk| format!("data: {chunk}\n\n")).concat();
     for (finish, expected) in [(json!("stop"), json!([sealed, open])), (Value::Null, json!([sealed]))] {
-        let raw = events.clone() + &saying("So", finish);
+        let raw = events.clone() + &assistant_message("So", finish);
         let sent = messages_of("openrouter", vec![turn(Role::Assistant, Vec::new(), &[&raw])]);
         assert_eq!(sent[0]["reasoning_details"], expected);
     }
@@ -230,19 +230,19 @@ fn truncated_encrypted_reasoning_is_omitted() {
 
 #[test]
 fn reasoning_is_echoed_on_request_and_omitted_after_refusal() {
-    let raw = [calling("a", "{}"), saying("Done.", json!("stop"))];
+    let raw = [calling("a", "{}"), assistant_message("Done.", json!("stop"))];
     let raw: Vec<&str> = raw.iter().map(String::as_str).collect();
     let blocks = vec![tool_use_block(10), result_block(11, 10, json!("first"))];
-    let mut asked = request("m", vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")]);
-    let reasoning = |dialect: &str, asked: &ChatRequest| {
-        let sent = body_of(dialect, asked)["messages"].clone();
+    let mut chat_request = request("m", vec![user("Go"), turn(Role::Assistant, blocks, &raw), user("More")]);
+    let reasoning = |dialect: &str, chat_request: &ChatRequest| {
+        let sent = body_of(dialect, chat_request)["messages"].clone();
         [1, 3].map(|at| sent[at].get("reasoning_content").cloned())
     };
-    assert_eq!(reasoning("generic", &asked), [None, None]);
-    asked.echoes_reasoning = true;
-    assert_eq!(reasoning("generic", &asked), [Some(json!("why")), Some(json!(""))]);
-    asked.history[1].leaves_out_reasoning = true;
-    assert_eq!(reasoning("deepseek", &asked), [None, None]);
+    assert_eq!(reasoning("generic", &chat_request), [None, None]);
+    chat_request.echoes_reasoning = true;
+    assert_eq!(reasoning("generic", &chat_request), [Some(json!("why")), Some(json!(""))]);
+    chat_request.history[1].leaves_out_reasoning = true;
+    assert_eq!(reasoning("deepseek", &chat_request), [None, None]);
 }
 
 #[test]
@@ -254,16 +254,18 @@ fn turn_without_text_is_skipped_and_neighbours_merge() {
 
 #[test]
 fn tools_and_parameters_use_dialect_keys() {
-    let mut asked = request("m", vec![user("Hi")]);
-    asked.params = ModelParams { top_k: Some(5), top_p: Some(0.5), max_tokens: Some(9), ..ModelParams::default() };
-    asked.params.stop_sequences = vec!["x".into()];
-    asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
-    let vllm = body_of("vllm", &asked);
+    let mut chat_request = request("m", vec![user("Hi")]);
+    chat_request.params =
+        ModelParams { top_k: Some(5), top_p: Some(0.5), max_tokens: Some(9), ..ModelParams::default() };
+    chat_request.params.stop_sequences = vec!["x".into()];
+    chat_request.tools =
+        vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    let vllm = body_of("vllm", &chat_request);
     assert_eq!(
         [&vllm["top_k"], &vllm["top_p"], &vllm["max_tokens"], &vllm["stop"]],
         [&json!(5), &json!(0.5), &json!(9), &json!(["x"])]
     );
-    let mistral = body_of("mistral", &asked);
+    let mistral = body_of("mistral", &chat_request);
     assert_eq!(mistral.get("stream_options"), None);
     assert_eq!(mistral["tools"][0]["function"]["name"], "f");
 }
@@ -279,10 +281,10 @@ fn refusal_is_sent_back_under_its_key_only_if_supported() {
 
 #[test]
 fn provider_search_is_requested_only_if_supported() {
-    let mut asked = request("some-model", vec![user("Hi")]);
-    asked.provider_tools = vec!["web_search".into(), "code_execution".into()];
-    assert_eq!(body_of("openrouter", &asked)["tools"], json!([{"type": "openrouter:web_search"}]));
-    assert_eq!(body_of("openai", &asked)["tools"], Value::Null);
+    let mut chat_request = request("some-model", vec![user("Hi")]);
+    chat_request.provider_tools = vec!["web_search".into(), "code_execution".into()];
+    assert_eq!(body_of("openrouter", &chat_request)["tools"], json!([{"type": "openrouter:web_search"}]));
+    assert_eq!(body_of("openai", &chat_request)["tools"], Value::Null);
 }
 
 #[test]
@@ -298,21 +300,21 @@ fn cached_reply_message_equals_fresh_one() {
             user("Is it?"),
             turn(Role::Assistant, Vec::new(), &[&thought]),
             user("And then?"),
-            turn(Role::Assistant, calls.into(), &[&calling("c", "{}"), &saying("Done", json!("stop"))]),
+            turn(Role::Assistant, calls.into(), &[&calling("c", "{}"), &assistant_message("Done", json!("stop"))]),
             user("Go on"),
         ]
     };
-    let mut asked = request("some-model", history());
+    let mut chat_request = request("some-model", history());
     for dialect in ["openai", "deepseek", "openrouter", "openai"].map(|name| Dialect::from_name(name).unwrap()) {
         for (echoes, leaves_out) in [(false, false), (true, false), (false, true), (false, false)] {
             let mut anew = request("some-model", history());
-            for request in [&mut asked, &mut anew] {
+            for request in [&mut chat_request, &mut anew] {
                 request.echoes_reasoning = echoes;
                 request.history.iter_mut().for_each(|turn| turn.leaves_out_reasoning = leaves_out);
             }
-            let [first, again, fresh] = [&asked, &asked, &anew].map(|request| body(dialect, request));
+            let [first, again, fresh] = [&chat_request, &chat_request, &anew].map(|request| body(dialect, request));
             assert_eq!((&first, &again), (&fresh, &fresh), "{}", dialect.name);
-            let values = messages(dialect, &asked, false).into_iter().filter_map(Message::into_value);
+            let values = messages(dialect, &chat_request, false).into_iter().filter_map(Message::into_value);
             let written: Value = serde_json::from_slice(&first).unwrap();
             assert_eq!(written["messages"], values.collect::<Value>(), "{}", dialect.name);
             assert!(String::from_utf8(first.to_vec()).unwrap().find("messages") < Some(40), "in its place");

@@ -354,9 +354,9 @@ fn provider_calls_are_emitted_once_and_source_lists_at_end() {
         DecodedItem::StopReason("stop".into()),
         DecodedItem::Opaque(sources.as_object().unwrap().clone()),
     ];
-    let said: Vec<DecodedItem> =
+    let content_items: Vec<DecodedItem> =
         items.into_iter().filter(|item| !matches!(item, DecodedItem::Model(_) | DecodedItem::Usage(_))).collect();
-    assert_eq!(said, expected);
+    assert_eq!(content_items, expected);
 }
 
 #[test]
@@ -401,7 +401,7 @@ fn error_of_choice_fails_with_kind_and_words_and_keeps_text() {
             "error": error})
     };
     let none = || Value::Null;
-    for (what, last, expected, words) in [
+    for (case, last, expected, words) in [
         ("in the choice", chunk(upstream.clone(), none(), none()), FailureKind::ProviderOverloaded, "Upstream error"),
         (
             "with the finish reason",
@@ -430,8 +430,8 @@ fn error_of_choice_fails_with_kind_and_words_and_keeps_text() {
         ),
     ] {
         let (items, outcome) = decode(&(stream(&[delta(json!({"content": "Hel"})), last]) + "data: [DONE]\n\n"));
-        assert_eq!((text(&items).as_str(), kind(&outcome)), ("Hello", Some(expected)), "{what}");
-        assert_eq!(outcome.failure.unwrap().detail.as_deref(), Some(words), "{what}");
+        assert_eq!((text(&items).as_str(), kind(&outcome)), ("Hello", Some(expected)), "{case}");
+        assert_eq!(outcome.failure.unwrap().detail.as_deref(), Some(words), "{case}");
     }
     let alone = stream(&[delta(json!({"content": "Hello"})), json!({"error": upstream})]);
     let (items, outcome) = decode(&alone);
@@ -455,9 +455,9 @@ fn vendor_members_go_back_where_they_came_from() {
     ]);
     for name in ["generic", "openrouter", "openai"] {
         let dialect = Dialect::from_name(name).unwrap();
-        let said = crate::openai_chat::request::parse_stored_reply(dialect, body.as_bytes());
+        let reply = crate::openai_chat::request::parse_stored_reply(dialect, body.as_bytes());
         let placed = crate::openai_chat::message::ReasoningPlacement::ByDialect { is_needed: false };
-        let message = said.message(dialect, placed, &[0, 1]).unwrap();
+        let message = reply.message(dialect, placed, &[0, 1]).unwrap();
         let expected = match name {
             "openai" => [Value::Null, Value::Null, Value::Null],
             _ => [extra("m"), extra("s"), extra("t")],
@@ -468,19 +468,19 @@ fn vendor_members_go_back_where_they_came_from() {
             expected,
             "{name}"
         );
-        let omitted = said.message(dialect, crate::openai_chat::message::ReasoningPlacement::Omitted, &[0]).unwrap();
+        let omitted = reply.message(dialect, crate::openai_chat::message::ReasoningPlacement::Omitted, &[0]).unwrap();
         assert_eq!(omitted.pointer("/tool_calls/0/extra_content"), None, "{name}: signatures are reasoning");
     }
 }
 
 #[test]
 fn reasoning_in_text_is_reasoning_and_raw_text_goes_back() {
-    let said = [
+    let deltas = [
         json!({"content": "<think>\nsecret"}),
         json!({"content": " plan\n</thi"}),
         json!({"content": "nk>\n\nAnswer."}),
     ];
-    let mut chunks: Vec<Value> = said.into_iter().map(delta).collect();
+    let mut chunks: Vec<Value> = deltas.into_iter().map(delta).collect();
     chunks.push(finish("stop"));
     let body = stream(&chunks);
     let (items, outcome) = decode(&body);

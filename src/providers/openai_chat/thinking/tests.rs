@@ -10,8 +10,8 @@ use turnleaf_domain::params_resolution::resolve_params;
 fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {
     let dialect = Dialect::from_name(dialect).unwrap();
     let capabilities = capabilities(dialect, model);
-    let asked = ModelParams { thinking: Some(thinking), ..ModelParams::default() };
-    let settled = resolve_params(&asked, &ModelParams::default(), &capabilities).unwrap();
+    let params = ModelParams { thinking: Some(thinking), ..ModelParams::default() };
+    let settled = resolve_params(&params, &ModelParams::default(), &capabilities).unwrap();
     let request = ChatRequest {
         model: model.into(),
         system: None,

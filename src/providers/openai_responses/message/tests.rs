@@ -7,8 +7,8 @@ use crate::openai_responses::request::parse_stored_reply;
 /// results.
 fn sent_items(output: Value, answered: &[usize]) -> (Vec<Value>, Vec<usize>) {
     let response = json!({"object": "response", "status": "completed", "output": output});
-    let said = parse_stored_reply(response.to_string().as_bytes());
-    let (items, calls) = said.input_items(true, |number| answered.contains(&number));
+    let reply = parse_stored_reply(response.to_string().as_bytes());
+    let (items, calls) = reply.input_items(true, |number| answered.contains(&number));
     (items, calls.into_iter().map(|call| call.number).collect())
 }
 
@@ -16,7 +16,7 @@ fn thought() -> Value {
     json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "sealed"})
 }
 
-fn saying(text: &str) -> Value {
+fn assistant_text(text: &str) -> Value {
     json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "phase": "final_answer",
         "content": [{"type": "output_text", "text": text, "annotations": []}]})
 }
@@ -39,39 +39,59 @@ fn with_field(mut item: Value, field: &str, value: Value) -> Value {
 #[test]
 fn items_are_sent_back_unchanged_except_refused_ones() {
     let other = json!({"type": "web_search_call", "id": "ws_1", "status": "completed"});
-    let cut = with_field(saying("ha"), "status", json!("incomplete"));
+    let cut = with_field(assistant_text("ha"), "status", json!("incomplete"));
     let plain = json!({"role": "assistant", "content": "ha"});
     let open = json!({"type": "reasoning", "id": "rs_1", "summary": [], "content": [{"type": "reasoning_text", "text": "why"}]});
     let both = with_field(open.clone(), "encrypted_content", json!("sealed"));
     let bare = without_fields(thought(), &["encrypted_content"]);
     let unanswered: &[usize] = &[];
-    for (what, output, answered, expected) in [
+    for (case, output, answered, expected) in [
         (
             "everything",
-            vec![thought(), saying("a"), calling("{}")],
+            vec![thought(), assistant_text("a"), calling("{}")],
             unanswered,
-            vec![thought(), saying("a"), calling("{}")],
+            vec![thought(), assistant_text("a"), calling("{}")],
         ),
-        ("another kind", vec![thought(), other.clone(), saying("a")], &[], vec![thought(), other.clone(), saying("a")]),
+        (
+            "another kind",
+            vec![thought(), other.clone(), assistant_text("a")],
+            &[],
+            vec![thought(), other.clone(), assistant_text("a")],
+        ),
         (
             "another kind before reasoning that is lost",
-            vec![thought(), other.clone(), saying("a"), thought()],
+            vec![thought(), other.clone(), assistant_text("a"), thought()],
             &[],
-            vec![without_fields(saying("a"), &["id"])],
+            vec![without_fields(assistant_text("a"), &["id"])],
         ),
         ("reasoning at the end", vec![thought()], &[], vec![]),
         ("reasoning before a cut text", vec![thought(), cut], &[], vec![plain]),
-        ("reasoning without a seal", vec![bare, saying("a")], &[], vec![without_fields(saying("a"), &["id"])]),
-        ("reasoning in words", vec![open.clone(), saying("a")], &[], vec![open, saying("a")]),
-        ("sealed words", vec![both.clone(), saying("a")], &[], vec![without_fields(both, &["content"]), saying("a")]),
-        ("no summary", vec![without_fields(thought(), &["summary"]), saying("a")], &[], vec![thought(), saying("a")]),
+        (
+            "reasoning without a seal",
+            vec![bare, assistant_text("a")],
+            &[],
+            vec![without_fields(assistant_text("a"), &["id"])],
+        ),
+        ("reasoning in words", vec![open.clone(), assistant_text("a")], &[], vec![open, assistant_text("a")]),
+        (
+            "sealed words",
+            vec![both.clone(), assistant_text("a")],
+            &[],
+            vec![without_fields(both, &["content"]), assistant_text("a")],
+        ),
+        (
+            "no summary",
+            vec![without_fields(thought(), &["summary"]), assistant_text("a")],
+            &[],
+            vec![thought(), assistant_text("a")],
+        ),
         (
             "an empty id",
-            vec![with_field(saying("a"), "id", json!(""))],
+            vec![with_field(assistant_text("a"), "id", json!(""))],
             &[],
-            vec![without_fields(saying("a"), &["id"])],
+            vec![without_fields(assistant_text("a"), &["id"])],
         ),
-        ("an empty message", vec![with_field(saying(""), "content", json!([]))], &[], vec![]),
+        ("an empty message", vec![with_field(assistant_text(""), "content", json!([]))], &[], vec![]),
         ("a cut call", vec![thought(), calling("{\"x\"")], &[], vec![]),
         (
             "a cut call with a result",
@@ -86,7 +106,7 @@ fn items_are_sent_back_unchanged_except_refused_ones() {
             vec![thought(), without_fields(calling("{}"), &["id", "status"])],
         ),
     ] {
-        assert_eq!(sent_items(json!(output), answered).0, expected, "{what}");
+        assert_eq!(sent_items(json!(output), answered).0, expected, "{case}");
     }
 }
 
@@ -94,12 +114,12 @@ fn items_are_sent_back_unchanged_except_refused_ones() {
 fn only_sent_calls_are_answered_with_matching_output_type() {
     let custom =
         json!({"type": "custom_tool_call", "id": "ctc_1", "call_id": "call_2", "name": "g", "input": "not json"});
-    let said = json!([calling("{"), custom, calling("{}")]);
-    assert_eq!(sent_items(said.clone(), &[]).1, [1, 2]);
-    assert_eq!(sent_items(said.clone(), &[0]).1, [0, 1, 2]);
-    let response = json!({"object": "response", "status": "completed", "output": said});
-    let said = parse_stored_reply(response.to_string().as_bytes());
-    let types: Vec<&str> = said.input_items(true, |_| true).1.iter().map(|call| call.output_type).collect();
+    let output = json!([calling("{"), custom, calling("{}")]);
+    assert_eq!(sent_items(output.clone(), &[]).1, [1, 2]);
+    assert_eq!(sent_items(output.clone(), &[0]).1, [0, 1, 2]);
+    let response = json!({"object": "response", "status": "completed", "output": output});
+    let reply = parse_stored_reply(response.to_string().as_bytes());
+    let types: Vec<&str> = reply.input_items(true, |_| true).1.iter().map(|call| call.output_type).collect();
     assert_eq!(types, ["function_call_output", "custom_tool_call_output", "function_call_output"]);
 }
 
@@ -139,7 +159,7 @@ fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
     let plain = json!({"role": "assistant", "content": "Hel"});
     let search = json!({"type": "web_search_call", "id": "ws_1", "status": "in_progress"});
     let no_calls: &[usize] = &[];
-    for (what, events, expected, answered) in [
+    for (case, events, expected, answered) in [
         ("a cut text", vec![thinking(), done(0, thought()), begun(), delta(1, "Hel")], vec![plain.clone()], no_calls),
         ("a text without a letter", vec![thinking(), done(0, thought()), begun()], vec![], &[]),
         ("reasoning that never ended", vec![thinking()], vec![], &[]),
@@ -153,19 +173,19 @@ fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
         ("a cut call", vec![done(0, thought()), calls()], vec![], &[]),
         (
             "a cut call behind a whole text",
-            vec![done(0, thought()), done(1, saying("a")), added(2, calling(""))],
-            vec![thought(), saying("a")],
+            vec![done(0, thought()), done(1, assistant_text("a")), added(2, calling(""))],
+            vec![thought(), assistant_text("a")],
             &[],
         ),
         ("a search that never ended", vec![begun(), delta(1, "Hel"), added(2, search)], vec![plain], &[]),
     ] {
         let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-        let said = parse_stored_reply(body.as_bytes());
-        assert!(!said.is_complete, "{what}");
+        let reply = parse_stored_reply(body.as_bytes());
+        assert!(!reply.is_complete, "{case}");
         // The end of a turn stores a result for every call, including cut ones.
-        let (items, calls) = said.input_items(true, |_| true);
-        assert_eq!(items, expected, "{what}");
-        assert_eq!(calls.into_iter().map(|call| call.number).collect::<Vec<_>>(), answered, "{what}");
+        let (items, calls) = reply.input_items(true, |_| true);
+        assert_eq!(items, expected, "{case}");
+        assert_eq!(calls.into_iter().map(|call| call.number).collect::<Vec<_>>(), answered, "{case}");
     }
 }
 
@@ -173,8 +193,8 @@ fn interrupted_response_is_sent_back_as_far_as_api_accepts() {
 fn items_without_reasoning_contain_no_server_references() {
     let search = json!({"type": "web_search_call", "id": "ws_1", "status": "completed"});
     let response = json!({"object": "response", "status": "completed",
-        "output": [thought(), search, saying("a"), calling("{}")]});
+        "output": [thought(), search, assistant_text("a"), calling("{}")]});
     let (items, calls) = parse_stored_reply(response.to_string().as_bytes()).input_items(false, |_| false);
-    assert_eq!(items, [without_fields(saying("a"), &["id"]), without_fields(calling("{}"), &["id"])]);
+    assert_eq!(items, [without_fields(assistant_text("a"), &["id"]), without_fields(calling("{}"), &["id"])]);
     assert_eq!(calls.len(), 1);
 }

@@ -50,7 +50,7 @@ impl ResponseOutput {
         Some(part)
     }
 
-    /// Reads the texts of a complete item. Every one is matched with the parts that deltas told, so that nothing is
+    /// Reads the texts of a complete item. Every one is matched with the parts that deltas emitted, so that nothing is
     /// emitted twice.
     pub(super) fn finish_texts(&mut self, at: usize, item: &Value, is_mended: bool, out: &mut Vec<DecodedItem>) {
         let mut finals: Vec<FinalText> = entry::final_texts(item);
@@ -86,7 +86,7 @@ impl ResponseOutput {
         out: &mut Vec<DecodedItem>,
     ) -> Option<usize> {
         match found {
-            PartMatch::Told(_) => None,
+            PartMatch::Emitted(_) => None,
             PartMatch::Continues(part, rest) => {
                 self.entries[at].parts[part].1.emitted.push_str(&rest);
                 self.emit_text(at, part, rest, out);
@@ -116,21 +116,21 @@ impl ResponseOutput {
     /// corrected, and arguments that are JSON are not replaced by others that are not.
     fn correct_text(&mut self, at: usize, part: usize, whole: String, out: &mut Vec<DecodedItem>) {
         let entry = &mut self.entries[at];
-        let told = &mut entry.parts[part].1;
+        let target = &mut entry.parts[part].1;
         if entry.kind == OutputItemKind::Call {
-            if parse_arguments(&whole).is_none() && parse_arguments(&told.emitted).is_some() {
+            if parse_arguments(&whole).is_none() && parse_arguments(&target.emitted).is_some() {
                 return;
             }
-            told.correct(whole.clone());
+            target.correct(whole.clone());
             out.extend(entry.call.map(|index| DecodedItem::ToolArgumentsReplaced { index, text: whole }));
             return;
         }
         let Some(segment) = self.open.segment(at, part) else { return };
         let skipped = self.open.segments[segment].skipped;
-        if told.emitted.get(..skipped).is_none_or(|earlier| !whole.starts_with(earlier)) {
+        if target.emitted.get(..skipped).is_none_or(|earlier| !whole.starts_with(earlier)) {
             return;
         }
-        told.correct(whole);
+        target.correct(whole);
         self.open.is_corrected = true;
     }
 

@@ -202,15 +202,15 @@ fn other_arguments(item: &Value) -> String {
         None => {}
     }
     let members = item.as_object().into_iter().flatten();
-    let told: Map<String, Value> = members
+    let rest: Map<String, Value> = members
         .filter(|(key, value)| !DESCRIBING.contains(&key.as_str()) && !value.is_null())
         .map(|(key, value)| (key.clone(), value.clone()))
         .collect();
-    let told = redact_value(&Value::Object(told));
-    match told.as_object().map(|fields| (fields.len(), fields.values().next())) {
+    let rest = redact_value(&Value::Object(rest));
+    match rest.as_object().map(|fields| (fields.len(), fields.values().next())) {
         None | Some((0, _)) => String::new(),
         Some((1, Some(only @ Value::Object(_)))) => only.to_string(),
-        Some(_) => told.to_string(),
+        Some(_) => rest.to_string(),
     }
 }
 
@@ -227,10 +227,10 @@ fn output_of(item: &Value) -> Value {
 /// Returns the query and the sources of a web search.
 fn web_search_outcome(action: Option<&Value>) -> (String, Option<Value>) {
     let Some(Value::Object(action)) = action else { return (String::new(), None) };
-    let asked: Map<String, Value> =
+    let query: Map<String, Value> =
         action.iter().filter(|(key, _)| *key != "sources").map(|(key, value)| (key.clone(), value.clone())).collect();
     let sources = action.get("sources").filter(|sources| sources.as_array().is_some_and(|list| !list.is_empty()));
-    (Value::Object(asked).to_string(), sources.map(|sources| json!({"sources": sources})))
+    (Value::Object(query).to_string(), sources.map(|sources| json!({"sources": sources})))
 }
 
 fn arguments_from_fields(fields: &[(&str, Option<&Value>)]) -> String {

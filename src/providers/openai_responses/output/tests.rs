@@ -7,8 +7,8 @@ use crate::replay::{ReplayOptions, replay};
 
 fn decode(body: &str, chunk: Option<usize>) -> Value {
     let api = "openai_responses".to_owned();
-    let how = ReplayOptions { api, dialect: None, http_status: None, chunk, with_next_message: true };
-    replay(&how, body.as_bytes()).unwrap()
+    let options = ReplayOptions { api, dialect: None, http_status: None, chunk, with_next_message: true };
+    replay(&options, body.as_bytes()).unwrap()
 }
 
 /// Returns the blocks of a response as `type: text`, with its next request.
@@ -90,7 +90,7 @@ fn text_event(kind: &str, step: &str, index: u64, text: &str) -> Value {
 fn text_is_shown_once_whatever_the_indexes_are() {
     let texts = ["Hello ", "wor", "Hello world"];
     for (kind, ..) in KINDS {
-        for (what, of_deltas, of_done) in [
+        for (case, of_deltas, of_done) in [
             ("as it should be", [0, 1, 2], [0, 1, 2]),
             ("from one", [1, 2, 3], [1, 2, 3]),
             ("from one, done from zero", [1, 2, 3], [0, 1, 2]),
@@ -119,14 +119,14 @@ fn text_is_shown_once_whatever_the_indexes_are() {
                     }
                     events.extend(with_item.then(|| done(&whole)));
                     events.push(completed(if with_output { &output } else { &[] }));
-                    let is_told_as_one =
-                        !with_done && what.starts_with("one") && !matches!(kind, "message" | "refusal");
-                    let expected = match is_told_as_one {
+                    let is_emitted_as_one =
+                        !with_done && case.starts_with("one") && !matches!(kind, "message" | "refusal");
+                    let expected = match is_emitted_as_one {
                         true => vec![format!("thinking: {}", texts[..count].concat())],
                         false => expected(kind, &texts[..count]),
                     };
-                    let told = format!("{kind}, {what}, {count} parts, {with_done} {with_item} {with_output}");
-                    assert_eq!(blocks(&events), expected, "{told}");
+                    let label = format!("{kind}, {case}, {count} parts, {with_done} {with_item} {with_output}");
+                    assert_eq!(blocks(&events), expected, "{label}");
                 }
             }
         }
@@ -186,7 +186,7 @@ fn final_text_wins_over_deltas() {
             completed(&[&whole]),
         ];
         assert_eq!(blocks(&events), expected(kind, &["One", "Two"]), "{kind} in two parts");
-        // Text that goes on after a correction is appended to it.
+        // Text that continues after a correction is appended to it.
         let events = [
             text_event(kind, "delta", 0, "Oen"),
             text_event(kind, "done", 0, "One"),
@@ -220,7 +220,7 @@ fn final_arguments_win_unless_they_are_no_json() {
         |text: &str| json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": text});
     let end =
         |text: &str| json!({"type": "response.function_call_arguments.done", "output_index": 0, "arguments": text});
-    for (told, said, expected) in [
+    for (streamed, finals, expected) in [
         ("{\"a\":1", "{\"a\":1}", "{\"a\":1}"),
         ("{\"a\":1}", "{\"a\":2}", "{\"a\":2}"),
         ("{\"a\":\"\"1}", "{\"a\":\"1\"}", "{\"a\":\"1\"}"),
@@ -228,10 +228,10 @@ fn final_arguments_win_unless_they_are_no_json() {
         ("{\"a\":1}", "{\"b\":", "{\"a\":1}"),
         ("{\"a\":1}", "{\"a\"", "{\"a\":1}"),
     ] {
-        let whole = item("function_call", &[said]);
-        for middle in [vec![end(said), done(&whole)], vec![done(&whole)], vec![end(said)]] {
-            let events = [&[added(&whole), delta(told)], &middle[..], &[completed(&[&whole])]].concat();
-            assert_eq!(blocks(&events), [format!("tool_use: {expected}")], "{told} {said}");
+        let whole = item("function_call", &[finals]);
+        for middle in [vec![end(finals), done(&whole)], vec![done(&whole)], vec![end(finals)]] {
+            let events = [&[added(&whole), delta(streamed)], &middle[..], &[completed(&[&whole])]].concat();
+            assert_eq!(blocks(&events), [format!("tool_use: {expected}")], "{streamed} {finals}");
         }
     }
 }
@@ -302,12 +302,12 @@ fn provider_tools(output: &[Value]) -> Vec<String> {
         let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
         let printed = decode(&body, None);
         assert_eq!(decode(&body, Some(1)), printed, "byte by byte");
-        let told = |block: &Value| match block["type"].as_str().unwrap() {
+        let describe = |block: &Value| match block["type"].as_str().unwrap() {
             "tool_use" => format!("{}? {}", block["tool_name"].as_str().unwrap(), block["arguments"]),
             "tool_result" => format!("{}! {}", block["tool_name"].as_str().unwrap(), block["result"]),
             other => other.to_owned(),
         };
-        printed["blocks"].as_array().unwrap().iter().map(told).collect::<Vec<_>>()
+        printed["blocks"].as_array().unwrap().iter().map(describe).collect::<Vec<_>>()
     });
     assert_eq!(streamed, alone);
     streamed
@@ -320,7 +320,7 @@ fn every_kind_of_provider_item_is_shown() {
         item.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
         item
     };
-    for (what, output, expected) in [
+    for (case, output, expected) in [
         (
             "a shell with its output",
             vec![
@@ -422,7 +422,7 @@ fn every_kind_of_provider_item_is_shown() {
             vec![r#"a? {"input":1}"#, r#"a! """#, r#"a? {"input":2}"#, r#"a! """#, r#"b? {"input":3}"#, r#"b! """#],
         ),
     ] {
-        assert_eq!(provider_tools(&output), expected, "{what}");
+        assert_eq!(provider_tools(&output), expected, "{case}");
     }
 }
 

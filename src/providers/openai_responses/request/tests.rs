@@ -53,7 +53,7 @@ fn calling(call_id: &str, arguments: &str) -> Value {
     json!({"type": "function_call", "id": "fc_1", "call_id": call_id, "name": "f", "arguments": arguments})
 }
 
-fn saying(text: &str) -> Value {
+fn assistant_text(text: &str) -> Value {
     json!({"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": text}]})
 }
 
@@ -67,31 +67,32 @@ fn result_block(id: u128, call: u128, result: Value) -> Block {
 
 #[test]
 fn request_has_exact_bytes() {
-    let mut asked = request("gpt-4o", vec![text_turn(Role::User, "Hi \"you\"")]);
-    asked.system = Some("Be kind.".into());
-    asked.params =
+    let mut chat_request = request("gpt-4o", vec![text_turn(Role::User, "Hi \"you\"")]);
+    chat_request.system = Some("Be kind.".into());
+    chat_request.params =
         ModelParams { temperature: Some(0.5), top_p: Some(0.25), max_tokens: Some(16), ..ModelParams::default() };
     let expected = concat!(
         r#"{"model":"gpt-4o","instructions":"Be kind.","input":[{"role":"user","content":"Hi \"you\""}],"#,
         r#""stream":true,"store":false,"max_output_tokens":16,"temperature":0.5,"top_p":0.25}"#
     );
-    assert_eq!(body(&asked, true, false), expected);
-    asked = request("gpt-5-mini", asked.history);
-    asked.system = Some(" ".into());
-    asked.params.max_tokens = Some(900);
-    asked.tools = vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
+    assert_eq!(body(&chat_request, true, false), expected);
+    chat_request = request("gpt-5-mini", chat_request.history);
+    chat_request.system = Some(" ".into());
+    chat_request.params.max_tokens = Some(900);
+    chat_request.tools =
+        vec![ToolSpec { name: "f".into(), description: "d".into(), parameters: json!({"type": "object"}) }];
     let expected = concat!(
         r#"{"model":"gpt-5-mini","input":[{"role":"user","content":"Hi \"you\""}],"stream":true,"store":false,"#,
         r#""include":["reasoning.encrypted_content"],"max_output_tokens":900,"#,
         r#""tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":false}],"#,
         r#""reasoning":{"effort":"medium","summary":"auto"}}"#
     );
-    assert_eq!(body(&asked, true, false), expected);
-    assert_eq!(body_of(&asked), body_of(&asked));
-    let without: Value = serde_json::from_slice(&body(&asked, false, false)).unwrap();
+    assert_eq!(body(&chat_request, true, false), expected);
+    assert_eq!(body_of(&chat_request), body_of(&chat_request));
+    let without: Value = serde_json::from_slice(&body(&chat_request, false, false)).unwrap();
     assert_eq!(without["reasoning"], json!({"effort": "medium"}));
-    asked.thinking = Thinking::Off;
-    assert_eq!(body_of(&asked)["reasoning"], json!({"effort": "minimal"}));
+    chat_request.thinking = Thinking::Off;
+    assert_eq!(body_of(&chat_request)["reasoning"], json!({"effort": "minimal"}));
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn tool_loop_is_sent_back_step_by_step_with_each_call_result() {
     let raw = [
         response(&[thought(), calling("call_0", "{\"a\":1}"), calling("call_1", "{}")]),
         response(&[thought(), calling("call_0", "{}")]),
-        response(&[thought(), saying("Done.")]),
+        response(&[thought(), assistant_text("Done.")]),
     ];
     let history = vec![text_turn(Role::User, "Go"), turn(Role::Assistant, blocks, &raw), text_turn(Role::User, "More")];
     assert_eq!(
@@ -124,7 +125,7 @@ fn tool_loop_is_sent_back_step_by_step_with_each_call_result() {
             calling("call_0-2", "{}"),
             output("call_0-2", "{\"n\":3}"),
             thought(),
-            saying("Done."),
+            assistant_text("Done."),
             {"role": "user", "content": "More"},
         ])
     );
@@ -152,8 +153,8 @@ fn turn_without_stored_response_is_plain_text() {
         input_of(vec![turn(Role::Assistant, blocks.clone(), &[])]),
         json!([{"role": "assistant", "content": "Hello"}])
     );
-    let whole = response(&[thought(), saying("Hello")]);
-    assert_eq!(input_of(vec![turn(Role::Assistant, blocks, &[whole])]), json!([thought(), saying("Hello")]));
+    let whole = response(&[thought(), assistant_text("Hello")]);
+    assert_eq!(input_of(vec![turn(Role::Assistant, blocks, &[whole])]), json!([thought(), assistant_text("Hello")]));
     assert_eq!(input_of(vec![turn(Role::Assistant, Vec::new(), &[])]), json!([]));
 }
 
@@ -161,7 +162,7 @@ fn turn_without_stored_response_is_plain_text() {
 fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     let events = |events: &[Value]| -> String { events.iter().map(|event| format!("data: {event}\n\n")).collect() };
     let reasoned = json!({"type": "response.output_item.done", "output_index": 0, "item": thought()});
-    let half = json!({"type": "response.output_text.delta", "output_index": 1, "delta": "Hel"});
+    let partial = json!({"type": "response.output_text.delta", "output_index": 1, "delta": "Hel"});
     let calls = json!({"type": "response.output_item.added", "output_index": 1, "item": calling("call_2", "")});
     let blocks = vec![
         tool_use_block(10),
@@ -173,10 +174,10 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     let before =
         [json!({"role": "user", "content": "Go"}), thought(), calling("call_1", "{}"), output("call_1", "first")];
     let more = json!({"role": "user", "content": "More"});
-    for (what, last, behind) in [
+    for (case, last, behind) in [
         (
             "in a text",
-            events(&[reasoned.clone(), half]),
+            events(&[reasoned.clone(), partial]),
             vec![json!({"role": "assistant", "content": "Hel"}), more.clone()],
         ),
         ("in a call", events(&[reasoned.clone(), calls]), vec![more.clone()]),
@@ -185,7 +186,7 @@ fn interrupted_turn_is_sent_back_with_whole_steps_and_rest_of_last_step() {
     ] {
         let reply = turn(Role::Assistant, blocks.clone(), &[step.clone(), last]);
         let sent = input_of(vec![text_turn(Role::User, "Go"), reply, text_turn(Role::User, "More")]);
-        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{what}");
+        assert_eq!(sent, Value::Array([&before[..], &behind].concat()), "{case}");
     }
 }
 
@@ -207,11 +208,12 @@ fn adjacent_user_messages_merge_and_system_keeps_its_role() {
 
 #[test]
 fn longer_history_starts_with_same_items() {
-    let raw = [response(&[thought(), calling("a", "{}")]), response(&[saying("x")])];
+    let raw = [response(&[thought(), calling("a", "{}")]), response(&[assistant_text("x")])];
     let first = turn(Role::Assistant, vec![tool_use_block(10), result_block(11, 10, json!("r"))], &raw);
     let mut history = vec![text_turn(Role::User, "1"), first];
     let short = input_of(history.clone());
-    history.extend([text_turn(Role::User, "2"), turn(Role::Assistant, Vec::new(), &[response(&[saying("y")])])]);
+    history
+        .extend([text_turn(Role::User, "2"), turn(Role::Assistant, Vec::new(), &[response(&[assistant_text("y")])])]);
     let long = input_of(history);
     let short = short.as_array().unwrap();
     assert_eq!(&long.as_array().unwrap()[..short.len()], short);
@@ -226,7 +228,7 @@ fn path(turns: Vec<HistoryTurn>) -> Vec<HistoryTurn> {
 #[test]
 fn only_new_items_are_sent_after_kept_response() {
     let user = |text: &str| json!({"role": "user", "content": text});
-    let reply = |text: &str| turn(Role::Assistant, vec![], &[response(&[thought(), saying(text)])]);
+    let reply = |text: &str| turn(Role::Assistant, vec![], &[response(&[thought(), assistant_text(text)])]);
     let looped = || {
         let blocks = vec![
             tool_use_block(1),
@@ -244,50 +246,50 @@ fn only_new_items_are_sent_after_kept_response() {
         let raw = [response(&[calling("a", "{}"), calling("b", "{}")])];
         turn(Role::Assistant, vec![tool_use_block(1), tool_use_block(2), result_block(3, 2, json!("two"))], &raw)
     };
-    let said_user = |text: &str| text_turn(Role::User, text);
-    for (what, turns, kept, expected) in [
-        ("a new message", vec![said_user("U1"), reply("A1"), said_user("U2")], 2, vec![user("U2")]),
+    let user_message = |text: &str| text_turn(Role::User, text);
+    for (case, turns, kept, expected) in [
+        ("a new message", vec![user_message("U1"), reply("A1"), user_message("U2")], 2, vec![user("U2")]),
         (
             "behind a reply that called tools",
-            vec![said_user("U1"), looped(), said_user("U2")],
+            vec![user_message("U1"), looped(), user_message("U2")],
             2,
             vec![output("a", "three"), output("b", "{\"n\":4}"), user("U2")],
         ),
         (
             "in a tool loop",
-            vec![said_user("U1"), reply("A1"), said_user("U2"), looped()],
+            vec![user_message("U1"), reply("A1"), user_message("U2"), looped()],
             4,
             vec![output("a", "three"), output("b", "{\"n\":4}")],
         ),
         (
             "a call without a result",
-            vec![said_user("U1"), half_answered()],
+            vec![user_message("U1"), half_answered()],
             2,
             vec![output("a", UNANSWERED), output("b", "two")],
         ),
     ] {
-        let mut asked = request("gpt-5", path(turns));
-        asked.system = Some("Be kind.".into());
-        asked.tools = vec![ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
-        let whole: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
-        assert_eq!((whole.get("previous_response_id"), &whole["store"]), (None, &json!(true)), "{what}");
-        let turn_id = asked.history[kept - 1].turn_id;
-        asked.previous_response = Some(KeptResponse { turn_id, response_id: "resp_1".into() });
-        let mut behind: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
-        assert_eq!(behind["input"], Value::from(expected), "{what}");
-        assert_eq!(behind["previous_response_id"], "resp_1", "{what}");
+        let mut chat_request = request("gpt-5", path(turns));
+        chat_request.system = Some("Be kind.".into());
+        chat_request.tools = vec![ToolSpec { name: "f".into(), description: String::new(), parameters: json!({}) }];
+        let whole: Value = serde_json::from_slice(&body(&chat_request, true, true)).unwrap();
+        assert_eq!((whole.get("previous_response_id"), &whole["store"]), (None, &json!(true)), "{case}");
+        let turn_id = chat_request.history[kept - 1].turn_id;
+        chat_request.previous_response = Some(KeptResponse { turn_id, response_id: "resp_1".into() });
+        let mut behind: Value = serde_json::from_slice(&body(&chat_request, true, true)).unwrap();
+        assert_eq!(behind["input"], Value::from(expected), "{case}");
+        assert_eq!(behind["previous_response_id"], "resp_1", "{case}");
         // The rest is equal: the provider does not carry over instructions and tools.
         behind.as_object_mut().unwrap().remove("previous_response_id");
         behind["input"] = whole["input"].clone();
-        assert_eq!(behind, whole, "{what}");
+        assert_eq!(behind, whole, "{case}");
 
-        let off = body_of(&asked);
-        assert_eq!((off.get("previous_response_id"), &off["store"]), (None, &json!(false)), "{what}: switched off");
-        assert_eq!(off["input"], whole["input"], "{what}: switched off");
-        asked.previous_response =
+        let off = body_of(&chat_request);
+        assert_eq!((off.get("previous_response_id"), &off["store"]), (None, &json!(false)), "{case}: switched off");
+        assert_eq!(off["input"], whole["input"], "{case}: switched off");
+        chat_request.previous_response =
             Some(KeptResponse { turn_id: TurnId::from_uuid(Uuid::nil()), response_id: "resp_1".into() });
-        let elsewhere: Value = serde_json::from_slice(&body(&asked, true, true)).unwrap();
-        assert_eq!(elsewhere, whole, "{what}: of a turn that is not on the path");
+        let elsewhere: Value = serde_json::from_slice(&body(&chat_request, true, true)).unwrap();
+        assert_eq!(elsewhere, whole, "{case}: of a turn that is not on the path");
     }
 }
 
@@ -302,9 +304,9 @@ fn id_resembling_numbered_one_does_not_break_numbering() {
 
 #[test]
 fn provider_tools_are_requested_in_responses_format() {
-    let mut asked = request("gpt-5", vec![turn(Role::User, vec![block(1, Content::text("Hi"), None)], &[])]);
-    asked.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
-    let sent: Value = serde_json::from_slice(&body(&asked, false, false)).unwrap();
+    let mut chat_request = request("gpt-5", vec![turn(Role::User, vec![block(1, Content::text("Hi"), None)], &[])]);
+    chat_request.provider_tools = vec!["web_search".into(), "code_execution".into(), "of_tomorrow".into()];
+    let sent: Value = serde_json::from_slice(&body(&chat_request, false, false)).unwrap();
     assert_eq!(
         sent["tools"],
         json!([{"type": "web_search"}, {"type": "code_interpreter", "container": {"type": "auto"}}])

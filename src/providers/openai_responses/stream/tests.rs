@@ -87,7 +87,7 @@ fn texts_find_their_item_despite_missing_fields() {
     let mut named = function("a", "");
     named["id"] = json!("fc_1");
     let nameless = json!({"type": "function_call", "call_id": "a", "arguments": ""});
-    for (what, events, expected) in [
+    for (case, events, expected) in [
         ("deltas alone", vec![delta("output_text", 0, "a"), delta("output_text", 0, "b")], vec![text("a"), text("b")]),
         ("an end alone", vec![done(0, message("ab"))], vec![text("ab")]),
         ("a missing end", vec![delta("output_text", 0, "a"), done(0, message("ab"))], vec![text("a"), text("b")]),
@@ -135,9 +135,9 @@ fn texts_find_their_item_despite_missing_fields() {
     ] {
         let ended: Vec<Value> = events.into_iter().chain([completed(json!([]))]).collect();
         let (mut items, outcome) = decode(&ended);
-        assert_eq!(items.pop(), Some(DecodedItem::StopReason("completed".into())), "{what}");
-        assert_eq!(items, expected, "{what}");
-        assert!(outcome.complete, "{what}");
+        assert_eq!(items.pop(), Some(DecodedItem::StopReason("completed".into())), "{case}");
+        assert_eq!(items, expected, "{case}");
+        assert!(outcome.complete, "{case}");
     }
 }
 
@@ -291,18 +291,18 @@ fn kept_response_id_is_reported_on_request() {
         (json!({"id": long, "status": "completed"}), None),
     ] {
         let event = format!("data: {}\n\n", json!({"type": "response.completed", "response": response}));
-        let told = |mut decoder: ResponsesDecoder| {
+        let decoded = |mut decoder: ResponsesDecoder| {
             let mut items = Vec::new();
             decoder.feed(event.as_bytes(), &mut items);
             decoder.finish(&mut items);
             items.into_iter().find_map(|item| if let DecodedItem::ResponseId(id) = item { Some(id) } else { None })
         };
         assert_eq!(
-            told(ResponsesDecoder::reporting_response_id("P", SecretSet::default())).as_deref(),
+            decoded(ResponsesDecoder::reporting_response_id("P", SecretSet::default())).as_deref(),
             expected,
             "{response}"
         );
-        assert_eq!(told(ResponsesDecoder::for_provider("P", SecretSet::default())), None, "{response}");
+        assert_eq!(decoded(ResponsesDecoder::for_provider("P", SecretSet::default())), None, "{response}");
     }
 }
 
@@ -329,8 +329,8 @@ fn ids_are_distinct_and_nameless_call_is_neither_made_nor_sent() {
         assert_eq!(nameless, [&DecodedItem::Opaque(crate::call_id::nameless_call_content("", "{}"))]);
         let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
         let (reader, is_complete) = ResponsesDecoder::keeping_reply().read_stored(body.as_bytes());
-        let said = ResponsesReply { is_complete, ..reader.into_reply() };
-        let (sent, calls) = said.input_items(true, |_| true);
-        assert_eq!((said.call_count(), sent.len(), calls.len()), (3, 3, 3));
+        let reply = ResponsesReply { is_complete, ..reader.into_reply() };
+        let (sent, calls) = reply.input_items(true, |_| true);
+        assert_eq!((reply.call_count(), sent.len(), calls.len()), (3, 3, 3));
     }
 }

@@ -35,8 +35,8 @@ impl TurnRun<'_> {
                 false => CallAdmission::Refused(result_texts::too_many_calls()),
             };
             match look {
-                CallAdmission::Refused(why) => {
-                    self.record_end(step, at, CallEnding::without_running(ToolStatus::Failed, &why))
+                CallAdmission::Refused(reason) => {
+                    self.record_end(step, at, CallEnding::without_running(ToolStatus::Failed, &reason))
                 }
                 CallAdmission::HandedOver => {
                     let block = step.calls[at].pending.block_id;
@@ -132,10 +132,10 @@ impl TurnRun<'_> {
         gate: GateDecision,
     ) -> Result<(), HaltReason> {
         let call = &step.calls[at];
-        let asked = if let CallStage::Asking(ask) = &call.stage { Some(ask.clone()) } else { None };
+        let pending = if let CallStage::Asking(ask) = &call.stage { Some(ask.clone()) } else { None };
         match gate {
             GateDecision::Run => {
-                if asked.is_some() {
+                if pending.is_some() {
                     let block = call.pending.block_id;
                     self.recorder.push(Event::tool_update(block, ToolStatus::Pending, None));
                     self.recorder.flush(JournalBatch::default()).await?;
@@ -143,7 +143,7 @@ impl TurnRun<'_> {
                 step.calls[at].stage = CallStage::Queued { is_fresh: true };
                 Ok(())
             }
-            GateDecision::Ask(ask) if asked.as_ref() == Some(&ask) => Ok(()),
+            GateDecision::Ask(ask) if pending.as_ref() == Some(&ask) => Ok(()),
             GateDecision::Ask(ask) => {
                 let update = Event::BlockUpdate {
                     block_id: call.pending.block_id,
@@ -158,8 +158,8 @@ impl TurnRun<'_> {
                 self.recorder.flush(JournalBatch::default()).await?;
                 Ok(())
             }
-            GateDecision::Refuse(why) => {
-                self.end_call(step, at, CallEnding::without_running(ToolStatus::Failed, &why)).await
+            GateDecision::Refuse(reason) => {
+                self.end_call(step, at, CallEnding::without_running(ToolStatus::Failed, &reason)).await
             }
         }
     }

@@ -93,8 +93,8 @@ impl CallEnding {
 
     /// Returns the ending of a call that did not run; the text is for the model.
     pub fn without_running(status: ToolStatus, text: &str) -> Self {
-        let fate = if status == ToolStatus::Cancelled { CallOutcome::Cancelled } else { CallOutcome::Failed };
-        Self { status, outcome: text_result(fate, text), took: None, metadata: Map::new() }
+        let outcome = if status == ToolStatus::Cancelled { CallOutcome::Cancelled } else { CallOutcome::Failed };
+        Self { status, outcome: text_result(outcome, text), took: None, metadata: Map::new() }
     }
 
     /// Returns the ending of a call that a server shutdown interrupts.

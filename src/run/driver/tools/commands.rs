@@ -28,15 +28,15 @@ impl TurnRun<'_> {
             RunCommand::StopCall { block } => self.stop_call(step, block).await,
             RunCommand::Continue => self.unpause(step).await,
         };
-        let (heard, done) = match done {
-            Ok(heard) => (heard, Ok(())),
+        let (outcome, done) = match done {
+            Ok(outcome) => (outcome, Ok(())),
             Err(HaltReason::Failed(failure)) => {
                 (CommandOutcome::Failed(failure.clone()), Err(HaltReason::Failed(failure)))
             }
-            Err(halt) => (CommandOutcome::NotAsked, Err(halt)),
+            Err(halt) => (CommandOutcome::NotOpen, Err(halt)),
         };
         // The sender of the command may have disconnected.
-        let _ = word.answer.send(heard);
+        let _ = word.answer.send(outcome);
         done
     }
 
@@ -49,9 +49,9 @@ impl TurnRun<'_> {
         reason: Option<String>,
     ) -> Result<CommandOutcome, HaltReason> {
         let Some(at) = step.call_index(block).filter(|_| step.pause.is_none()) else {
-            return Ok(CommandOutcome::NotAsked);
+            return Ok(CommandOutcome::NotOpen);
         };
-        let CallStage::Asking(ask) = &step.calls[at].stage else { return Ok(CommandOutcome::NotAsked) };
+        let CallStage::Asking(ask) = &step.calls[at].stage else { return Ok(CommandOutcome::NotOpen) };
         if ask.hash != hash {
             return Ok(CommandOutcome::Changed);
         }
@@ -107,7 +107,7 @@ impl TurnRun<'_> {
     ) -> Result<(), StoreError> {
         let chat = Some(self.job.chat.id).filter(|_| decision == ApprovalDecision::AllowInChat);
         let (owner, now) = (self.job.owner, self.supervisor.clock().now());
-        let said = StoredPolicy {
+        let policy = StoredPolicy {
             chat,
             server: ask.server.clone(),
             tool: ask.tool.clone(),
@@ -116,15 +116,15 @@ impl TurnRun<'_> {
             schema_hash: Some(ask.schema_hash.clone()),
         };
         let mut tx = self.supervisor.db().begin().await?;
-        tool_policies::put(&mut tx, owner, &said, now).await?;
+        tool_policies::put(&mut tx, owner, &policy, now).await?;
         tx.commit().await
     }
 
     async fn stop_call(&mut self, step: &mut ToolStep, block: BlockId) -> Result<CommandOutcome, HaltReason> {
-        let Some(at) = step.call_index(block) else { return Ok(CommandOutcome::NotAsked) };
+        let Some(at) = step.call_index(block) else { return Ok(CommandOutcome::NotOpen) };
         let call = &step.calls[at];
         if matches!(call.stage, CallStage::Over) {
-            return Ok(CommandOutcome::NotAsked);
+            return Ok(CommandOutcome::NotOpen);
         }
         let took = matches!(call.stage, CallStage::Running).then(|| call.began.elapsed());
         self.end_call(step, at, CallEnding::stopped(took)).await?;
@@ -132,7 +132,7 @@ impl TurnRun<'_> {
     }
 
     async fn unpause(&mut self, step: &mut ToolStep) -> Result<CommandOutcome, HaltReason> {
-        let Some(block_id) = step.pause else { return Ok(CommandOutcome::NotAsked) };
+        let Some(block_id) = step.pause else { return Ok(CommandOutcome::NotOpen) };
         self.recorder.push(Event::BlockEnd { block_id, state: BlockState::Done, content: None });
         self.recorder.flush(JournalBatch::default()).await?;
         step.pause = None;

@@ -9,12 +9,12 @@ pub(super) const GATE_TOO_LONG: &str = "The tool is not available now: its serve
 
 /// Returns the text for arguments that are invalid JSON or exceed its bounds.
 pub(super) fn unusable_arguments(arguments: &str) -> String {
-    let why = match json_bounds::parse_bounded(arguments) {
+    let reason = match json_bounds::parse_bounded(arguments) {
         Err(error) if json_bounds::parse(arguments).is_ok() => format!("cannot be used ({error})"),
         _ => "are not valid JSON".to_owned(),
     };
     format!(
-        "The arguments of this call {why}, so the tool was not run. Call it again with one JSON object that has the \
+        "The arguments of this call {reason}, so the tool was not run. Call it again with one JSON object that has the \
          fields of the tool's schema."
     )
 }

@@ -102,18 +102,18 @@ impl TurnRun<'_> {
             else {
                 continue;
             };
-            let told = progress.borrow_and_update().clone();
-            let told = told.map(|told| ToolProgress {
-                line: hidden_text::replace_nul(told.line),
-                tail: told.tail.into_iter().map(hidden_text::replace_nul).collect(),
-                ..told
+            let latest = progress.borrow_and_update().clone();
+            let latest = latest.map(|latest| ToolProgress {
+                line: hidden_text::replace_nul(latest.line),
+                tail: latest.tail.into_iter().map(hidden_text::replace_nul).collect(),
+                ..latest
             });
-            call.has_progress = told.is_some();
+            call.has_progress = latest.is_some();
             self.recorder.push(Event::BlockUpdate {
                 block_id: call.pending.block_id,
                 status: ToolStatus::Running,
                 duration_ms: None,
-                metadata: json!({ ToolProgress::KEY: told }),
+                metadata: json!({ ToolProgress::KEY: latest }),
             });
         }
         self.recorder.flush(JournalBatch::default()).await?;

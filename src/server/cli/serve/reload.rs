@@ -167,8 +167,8 @@ mod tests {
             assert_eq!(lists.iter().filter(|is_in| **is_in).count(), 1, "{key}: {lists:?}");
         }
         let readme = include_str!("../../../../docs/configuration.md");
-        let (_, told) = readme.split_once("**SIGHUP**").unwrap();
-        let (reloaded, rest) = told.split_once("Running replies").unwrap();
+        let (_, section) = readme.split_once("**SIGHUP**").unwrap();
+        let (reloaded, rest) = section.split_once("Running replies").unwrap();
         let (restart, _) = rest.split_once("need a restart").unwrap();
         for (text, names) in [(reloaded, &RELOADED[..]), (restart, &NEED_RESTART[..])] {
             assert!(names.iter().all(|name| text.contains(&format!("`{name}`"))), "{text}: {names:?}");

@@ -85,11 +85,11 @@ async fn every_listener_is_served() {
 async fn mutation_completes_after_client_disconnect_and_read_is_dropped() {
     let (listener, address) = bind_local().await;
     let (shutdown, open) = (CancellationToken::new(), CancellationToken::new());
-    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let work = {
         let open = open.clone();
         move |method: http::Method| {
-            let (open, ends) = (open.clone(), EndReporter(told.clone(), format!("{method} dropped")));
+            let (open, ends) = (open.clone(), EndReporter(sender.clone(), format!("{method} dropped")));
             async move {
                 ends.report(format!("{method} begins"));
                 open.cancelled().await;
@@ -103,14 +103,14 @@ async fn mutation_completes_after_client_disconnect_and_read_is_dropped() {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let request = format!("{method} / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
-        assert_eq!(heard.recv().await.unwrap(), format!("{method} begins"));
+        assert_eq!(receiver.recv().await.unwrap(), format!("{method} begins"));
     }
     // Both clients have disconnected. The GET is dropped with its connection; the shutdown waits for the POST.
-    assert_eq!(heard.recv().await.unwrap(), "GET dropped");
+    assert_eq!(receiver.recv().await.unwrap(), "GET dropped");
     shutdown.cancel();
     open.cancel();
     serving.await.unwrap().unwrap();
-    assert_eq!(heard.try_recv().unwrap(), "POST done");
+    assert_eq!(receiver.try_recv().unwrap(), "POST done");
 }
 
 #[tokio::test]
@@ -148,10 +148,10 @@ async fn connections_of_trusted_proxy_are_not_limited() {
 #[tokio::test]
 async fn client_that_reads_nothing_is_disconnected_and_its_resources_are_released() {
     let (listener, address) = bind_local().await;
-    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     // An endless body that counts the bytes produced for the client.
     let endless = move || {
-        let ends = EndReporter(told.clone(), "dropped".into());
+        let ends = EndReporter(sender.clone(), "dropped".into());
         let pieces = futures::stream::unfold((ends, 0_usize), |(ends, sent)| async move {
             ends.report(sent.to_string());
             let piece = Bytes::from_static(&[b'a'; 64 << 10]);
@@ -166,7 +166,7 @@ async fn client_that_reads_nothing_is_disconnected_and_its_resources_are_release
     deaf.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     let mut made = 0;
     loop {
-        match heard.recv().await.unwrap().as_str() {
+        match receiver.recv().await.unwrap().as_str() {
             "dropped" => break,
             sent => made = sent.parse().unwrap(),
         }
@@ -179,10 +179,10 @@ async fn client_that_reads_nothing_is_disconnected_and_its_resources_are_release
 #[tokio::test]
 async fn download_may_be_paused_for_longer_than_page() {
     let (listener, address) = bind_local().await;
-    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     const LENGTH: usize = 32 << 20;
     let file = move |uri: http::Uri| {
-        let ends = EndReporter(told.clone(), format!("{} dropped", uri.path()));
+        let ends = EndReporter(sender.clone(), format!("{} dropped", uri.path()));
         let pieces = futures::stream::unfold((ends, 0), |(ends, sent)| async move {
             if sent == LENGTH {
                 ends.end_with("all sent".into());
@@ -205,11 +205,11 @@ async fn download_may_be_paused_for_longer_than_page() {
         paused.push(stream);
     }
     // The page is aborted; the file, which has waited for longer, continues where it was.
-    assert_eq!(heard.recv().await.unwrap(), "/page dropped");
+    assert_eq!(receiver.recv().await.unwrap(), "/page dropped");
     let mut all = Vec::new();
     paused[0].read_to_end(&mut all).await.unwrap();
     assert!(all.len() > LENGTH, "{}", all.len());
-    assert_eq!(heard.recv().await.unwrap(), "all sent");
+    assert_eq!(receiver.recv().await.unwrap(), "all sent");
 }
 
 #[tokio::test]
@@ -234,12 +234,12 @@ async fn slow_reader_is_served_completely() {
 struct EndReporter(tokio::sync::mpsc::UnboundedSender<String>, String);
 
 impl EndReporter {
-    fn end_with(mut self, how: String) {
-        self.1 = how;
+    fn end_with(mut self, ending: String) {
+        self.1 = ending;
     }
 
-    fn report(&self, what: String) {
-        let _ = self.0.send(what);
+    fn report(&self, event: String) {
+        let _ = self.0.send(event);
     }
 }
 

@@ -79,7 +79,7 @@ pub async fn detach(
 pub async fn attach(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     request: Request,
 ) -> Result<Response, Problem> {
     let mut sent = ComposerUpload::default();
@@ -91,7 +91,7 @@ pub async fn attach(
         Ok((chat, refused)) if refused.is_empty() => Ok(see_other(&chat_page_path(chat))),
         Ok((chat, refused)) => {
             let page = attachment_errors_page(refused, chat_page_path(chat));
-            Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
+            Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page))
         }
         Err(problem) => Ok(problem_page_with_text(problem, &sent.typed.text)),
     }
@@ -191,7 +191,7 @@ async fn attach_file(
 }
 
 /// Stores a file of a form and returns its block in a message. With the idempotency key of a request, the file
-/// becomes one document, however often the request is repeated and wherever the file stands among others; another
+/// becomes one document, however often the request is repeated and whatever its position among other files; another
 /// file becomes another document.
 pub async fn attachment_block(
     app: &App,

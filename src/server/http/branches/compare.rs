@@ -41,9 +41,9 @@ pub async fn show(
     StrictQuery(query): StrictQuery<ComparePathsQuery>,
 ) -> Result<ApiJson<Comparison>, Problem> {
     let limit = query.limit.unwrap_or(limits::COMPARE_DEFAULT);
-    let asked = ComparisonRequest { left: query.left, right: query.right, skip: query.skip, limit };
+    let comparison = ComparisonRequest { left: query.left, right: query.right, skip: query.skip, limit };
     // `limit` belongs to the shape of the request, so a bad one is 400 and not 422.
-    match app.service().compare(viewer.0, chat, asked).await {
+    match app.service().compare(viewer.0, chat, comparison).await {
         Err(ServiceError::Invalid(invalid)) if invalid.field == "limit" => Err(Problem::invalid(invalid)),
         compared => Ok(ApiJson(compared?)),
     }
@@ -81,12 +81,12 @@ pub async fn page(
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<ComparePageQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let service = app.service();
     let (left, right) = (query.turn_id("left")?, query.turn_id("right")?);
     let (row, read_last) = service.chat_with_leaf(viewer.0, chat, None).await?;
-    let mut said = query.refused.map(|why| ActionNotice::Refused(messages::compare::rerun_refused(&why)));
+    let mut notice = query.refused.map(|code| ActionNotice::Refused(messages::compare::rerun_refused(&code)));
     let mut status = StatusCode::OK;
     let comparison = match (left, right) {
         (Some(left), Some(right)) => {
@@ -95,7 +95,7 @@ pub async fn page(
                 Ok(comparison) => Some(comparison),
                 Err(ServiceError::Invalid(invalid)) => {
                     status = StatusCode::UNPROCESSABLE_ENTITY;
-                    said = Some(ActionNotice::Refused(messages::compare::invalid_rerun(&invalid)));
+                    notice = Some(ActionNotice::Refused(messages::compare::invalid_rerun(&invalid)));
                     None
                 }
                 Err(error) => return Err(error.into()),
@@ -112,5 +112,5 @@ pub async fn page(
     let view =
         ComparePage { chat: &row, left: left.or(read_last), right, comparison: comparison.as_ref(), options: offered };
     let title = messages::compare::title().to_owned();
-    Ok(asked.respond(&app, status, ServerPage { section: PageSection::Chat, title, notice: said, body: view.draw() }))
+    Ok(context.respond(&app, status, ServerPage { section: PageSection::Chat, title, notice, body: view.draw() }))
 }

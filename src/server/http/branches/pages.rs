@@ -42,10 +42,10 @@ pub async fn branch_list(
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<BranchesPageQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
-    let said = query.saved.map(|_| ActionNotice::Done(messages::saved().into()));
-    render_branch_list(&app, viewer.0, (chat, query.at), asked, StatusCode::OK, said).await
+    let notice = query.saved.map(|_| ActionNotice::Done(messages::saved().into()));
+    render_branch_list(&app, viewer.0, (chat, query.at), context, StatusCode::OK, notice).await
 }
 
 /// `GET /c/{id}/drawing`: draws the tree. An unknown zoom is the default one.
@@ -54,18 +54,18 @@ pub async fn tree_drawing(
     viewer: Viewer,
     PathId(chat): PathId<ChatId>,
     StrictQuery(query): StrictQuery<TreeDrawingQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let seen = app.service().outline(viewer.0, chat, None, "").await?;
     let zoom = query.zoom.filter(|zoom| ZOOMS.contains(zoom)).unwrap_or(DEFAULT_ZOOM);
-    Ok(asked.respond(&app, StatusCode::OK, TreeDrawingPage { outline: seen, top: query.top, zoom }.draw()))
+    Ok(context.respond(&app, StatusCode::OK, TreeDrawingPage { outline: seen, top: query.top, zoom }.draw()))
 }
 
 /// `POST /forms/branch`: changes the fields that are present. An empty label removes the label.
 pub async fn update_branch(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: BranchId = fields.subject_id("branch_id")?;
@@ -84,14 +84,14 @@ pub async fn update_branch(
             Ok(see_other(local_path(&next)))
         }
         Err(ServiceError::Invalid(InvalidField { field, reason })) => {
-            let said = Some(ActionNotice::Refused(format!("{}: {field} {reason}", branch.name)));
+            let notice = Some(ActionNotice::Refused(format!("{}: {field} {reason}", branch.name)));
             render_branch_list(
                 &app,
                 viewer.0,
                 (branch.chat_id, Some(id)),
-                asked,
+                context,
                 StatusCode::UNPROCESSABLE_ENTITY,
-                said,
+                notice,
             )
             .await
         }
@@ -103,9 +103,9 @@ async fn render_branch_list(
     app: &App,
     viewer: UserId,
     (chat, at): (ChatId, Option<BranchId>),
-    asked: PageContext,
+    context: PageContext,
     status: StatusCode,
-    said: Option<ActionNotice>,
+    notice: Option<ActionNotice>,
 ) -> Result<Response, Problem> {
     let service = app.service();
     let all = service.listed_branches(viewer, chat).await?;
@@ -120,6 +120,6 @@ async fn render_branch_list(
         (listed.clone(), all.impact(listed), demo::localize_description(&provider), model)
     });
     let branches = shown.collect();
-    let page = BranchesPage { chat: all.chat, branches, first, count, previous, next, notice: said };
-    Ok(asked.respond(app, status, page.draw()))
+    let page = BranchesPage { chat: all.chat, branches, first, count, previous, next, notice };
+    Ok(context.respond(app, status, page.draw()))
 }

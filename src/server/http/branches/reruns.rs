@@ -128,17 +128,17 @@ pub async fn page(
     viewer: Viewer,
     PathIds(chat, id): PathIds<ChatId, RerunId>,
     StrictQuery(query): StrictQuery<RerunPageQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let grafted = app.service().rerun(viewer.0, id).await?;
     if grafted.graft.chat_id != chat {
         return Err(Problem::not_found());
     }
     let (model, _) = app.service().model_details(&grafted.branch.lock);
-    let said = query.refused.map(|why| ActionNotice::Refused(messages::compare::rerun_refused(&why)));
+    let notice = query.refused.map(|code| ActionNotice::Refused(messages::compare::rerun_refused(&code)));
     let body = RerunPage { grafted: &grafted, model: &model }.draw();
-    let page = ServerPage { section: PageSection::Chat, title: plain::rerun_page_title(), notice: said, body };
-    let mut response = asked.respond(&app, StatusCode::OK, page);
+    let page = ServerPage { section: PageSection::Chat, title: plain::rerun_page_title(), notice, body };
+    let mut response = context.respond(&app, StatusCode::OK, page);
     if grafted.graft.status == RerunStatus::Running {
         // Pages work without script, so a refresh is the only way to show progress.
         response.headers_mut().insert(header::REFRESH, HeaderValue::from_static(AGAIN_AFTER));

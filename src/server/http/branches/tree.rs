@@ -136,18 +136,18 @@ mod tests {
 
     #[test]
     fn if_none_match_accepts_every_header_form() {
-        let known = |said: &'static [&'static str]| {
+        let known = |values: &'static [&'static str]| {
             let mut headers = HeaderMap::new();
-            for line in said {
+            for line in values {
                 headers.append(IF_NONE_MATCH, HeaderValue::from_static(line));
             }
             matches_etag(&headers, 7)
         };
-        for said in [&["\"7\""][..], &["W/\"7\""], &["\"6\", \"7\""], &["\"1\"", "\"7\""], &["*"]] {
-            assert!(known(said), "{said:?}");
+        for values in [&["\"7\""][..], &["W/\"7\""], &["\"6\", \"7\""], &["\"1\"", "\"7\""], &["*"]] {
+            assert!(known(values), "{values:?}");
         }
-        for said in [&[][..], &["\"8\""], &["7"], &["\"77\""], &[""]] {
-            assert!(!known(said), "{said:?}");
+        for values in [&[][..], &["\"8\""], &["7"], &["\"77\""], &[""]] {
+            assert!(!known(values), "{values:?}");
         }
     }
 }

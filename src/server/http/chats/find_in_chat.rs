@@ -82,7 +82,7 @@ pub async fn page(
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
     StrictQuery(query): StrictQuery<FindPageQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let mut page = FindPage { chat: id, query: query.q, leaf: query.leaf, found: None, error: None };
     if !page.query.is_empty() {
@@ -96,5 +96,5 @@ pub async fn page(
     }
     let title = app.service().chat(viewer.0, id).await?.title;
     let status = if page.error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    Ok(asked.respond(&app, status, page.draw(&title)))
+    Ok(context.respond(&app, status, page.draw(&title)))
 }

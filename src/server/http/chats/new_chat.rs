@@ -30,7 +30,7 @@ pub async fn settings(
     State(app): State<App>,
     viewer: Viewer,
     StrictQuery(query): StrictQuery<NewChatSettingsQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let next = app.service().next_chat(viewer.0).await?;
     let prompt = match next.system_prompt {
@@ -38,8 +38,8 @@ pub async fn settings(
         None => app.service().instructions(viewer.0).await?,
     };
     let form = ChatSettingsForm::from_settings(&prompt, &next.params, None);
-    let said = query.saved.map(|_| ActionNotice::Done(messages::saved().into()));
-    Ok(settings_response(&app, asked, &form, &FieldErrors::new(), said))
+    let notice = query.saved.map(|_| ActionNotice::Done(messages::saved().into()));
+    Ok(settings_response(&app, context, &form, &FieldErrors::new(), notice))
 }
 
 /// `POST /new/settings`: saves all fields or none. On an error the page keeps what was typed and marks the wrong
@@ -47,7 +47,7 @@ pub async fn settings(
 pub async fn save_settings(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let form = read_chat_form(&fields);
@@ -59,39 +59,39 @@ pub async fn save_settings(
         },
         Err(wrong) => wrong,
     };
-    Ok(settings_response(&app, asked, &form, &wrong, Some(ActionNotice::Refused(messages::invalid_fields().into()))))
+    Ok(settings_response(&app, context, &form, &wrong, Some(ActionNotice::Refused(messages::invalid_fields().into()))))
 }
 
 fn settings_response(
     app: &App,
-    asked: PageContext,
+    context: PageContext,
     form: &ChatSettingsForm,
     wrong: &FieldErrors,
-    said: Option<ActionNotice>,
+    notice: Option<ActionNotice>,
 ) -> Response {
     let status = if wrong.is_empty() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
     let view = ChatSettingsView { chat: None, title: "", branch: None, form, errors: wrong };
-    asked.respond(app, status, view.page(said))
+    context.respond(app, status, view.page(notice))
 }
 
 /// `GET /new/tools`.
-pub async fn tools(State(app): State<App>, viewer: Viewer, asked: PageContext) -> Result<Response, Problem> {
-    tools_response(&app, viewer.0, asked, (StatusCode::OK, None)).await
+pub async fn tools(State(app): State<App>, viewer: Viewer, context: PageContext) -> Result<Response, Problem> {
+    tools_response(&app, viewer.0, context, (StatusCode::OK, None)).await
 }
 
 /// `POST /new/tools`: saves the tools and returns to the new chat.
 pub async fn save_tools(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let choice = ToolChoice { on: fields.values("on"), client: Vec::new() };
     match app.service().choose_next_chat_tools(viewer.0, choice).await {
         Ok(()) => Ok(see_other("/")),
         Err(ServiceError::Invalid(invalid)) => {
-            let said = Some(ActionNotice::Refused(messages::tools::not_saved_because(&invalid)));
-            tools_response(&app, viewer.0, asked, (StatusCode::UNPROCESSABLE_ENTITY, said)).await
+            let notice = Some(ActionNotice::Refused(messages::tools::not_saved_because(&invalid)));
+            tools_response(&app, viewer.0, context, (StatusCode::UNPROCESSABLE_ENTITY, notice)).await
         }
         Err(error) => Err(error.into()),
     }
@@ -100,8 +100,8 @@ pub async fn save_tools(
 async fn tools_response(
     app: &App,
     viewer: UserId,
-    asked: PageContext,
-    (status, said): (StatusCode, Option<ActionNotice>),
+    context: PageContext,
+    (status, notice): (StatusCode, Option<ActionNotice>),
 ) -> Result<Response, Problem> {
     let service = app.service();
     let choice = service.next_chat_tools(viewer).await?;
@@ -117,9 +117,9 @@ async fn tools_response(
         servers: service.tool_servers(viewer).await?,
         branch: None,
         provider_tools: service.provider_tools(&lock),
-        takes_none: service.model_details(&lock).1.tools == Some(false),
+        no_tool_support: service.model_details(&lock).1.tools == Some(false),
         allowed_policies: Vec::new(),
-        notice: said,
+        notice,
     };
-    Ok(asked.respond(app, status, page.draw()))
+    Ok(context.respond(app, status, page.draw()))
 }

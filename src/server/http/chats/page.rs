@@ -36,7 +36,7 @@ pub struct ChatsPageQuery {
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     StrictQuery(query): StrictQuery<ChatsPageQuery>,
 ) -> Result<Response, Problem> {
     let part: String = query.q.trim().chars().take(limits::TITLE_CHARS).collect();
@@ -45,9 +45,9 @@ pub async fn show(
     let mut chats = app.service().browse_chats(viewer.0, &which, limits::PAGE_MAX + 1).await?;
     let has_older = chats.len() > limits::PAGE_MAX as usize;
     chats.truncate(limits::PAGE_MAX as usize);
-    let done = query.done.as_deref().and_then(ChatsAction::parse).map(|deed| (deed, query.count));
+    let done = query.done.as_deref().and_then(ChatsAction::parse).map(|action| (action, query.count));
     let page = ChatsPage { filter: which, chats, has_older, all_chosen: query.all, done };
-    Ok(asked.respond(&app, StatusCode::OK, page.draw()))
+    Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
 /// `POST /forms/chats`.
@@ -56,12 +56,12 @@ pub async fn apply_action(
     viewer: Viewer,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    let deed = fields.text("deed").as_deref().and_then(ChatsAction::parse);
-    let deed = deed.ok_or_else(|| Problem::invalid(InvalidField::new("deed", "is missing")))?;
+    let action = fields.text("deed").as_deref().and_then(ChatsAction::parse);
+    let action = action.ok_or_else(|| Problem::invalid(InvalidField::new("deed", "is missing")))?;
     let mut count = 0_usize;
     for id in fields.values("chat").into_iter().take(limits::PAGE_MAX as usize) {
         let Ok(id) = id.parse() else { continue };
-        match apply_action_to_chat(&app, viewer, id, deed).await {
+        match apply_action_to_chat(&app, viewer, id, action).await {
             Ok(()) => count += 1,
             // Another tab deleted the chat meanwhile.
             Err(ServiceError::NotFound) => {}
@@ -75,11 +75,11 @@ pub async fn apply_action(
         return Ok(see_other(&format!("{back}?saved=1")));
     }
     let more = if back.contains('?') { "&" } else { "?" };
-    Ok(see_other(&format!("{back}{more}done={}&count={count}", deed.as_str())))
+    Ok(see_other(&format!("{back}{more}done={}&count={count}", action.as_str())))
 }
 
-async fn apply_action_to_chat(app: &App, viewer: Viewer, id: ChatId, deed: ChatsAction) -> Result<(), ServiceError> {
-    let change = match deed {
+async fn apply_action_to_chat(app: &App, viewer: Viewer, id: ChatId, action: ChatsAction) -> Result<(), ServiceError> {
+    let change = match action {
         ChatsAction::Delete => return app.service().delete_chat(viewer.0, id).await.map(drop),
         ChatsAction::Pin => ChatChange { pinned: Some(true), ..ChatChange::default() },
         ChatsAction::Unpin => ChatChange { pinned: Some(false), ..ChatChange::default() },

@@ -32,10 +32,10 @@ pub async fn show(
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
     StrictQuery(query): StrictQuery<ChatSettingsPageQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
-    let said = query.saved.map(|_| ActionNotice::Done(messages::saved().into()));
-    settings_response(&app, viewer.0, id, asked, RejectedForm::Nothing, said).await
+    let notice = query.saved.map(|_| ActionNotice::Done(messages::saved().into()));
+    settings_response(&app, viewer.0, id, context, RejectedForm::Nothing, notice).await
 }
 
 /// `POST /c/{id}/settings`: saves all fields or none. On an error the page keeps what was typed and marks the wrong
@@ -44,13 +44,13 @@ pub async fn save(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let form = read_chat_form(&fields);
     let refused = |wrong| async {
-        let said = Some(ActionNotice::Refused(messages::invalid_fields().into()));
-        settings_response(&app, viewer.0, id, asked, RejectedForm::Settings(form.clone(), wrong), said).await
+        let notice = Some(ActionNotice::Refused(messages::invalid_fields().into()));
+        settings_response(&app, viewer.0, id, context, RejectedForm::Settings(form.clone(), wrong), notice).await
     };
     let params = match form.params() {
         Ok(params) => params,
@@ -78,7 +78,7 @@ pub async fn save(
 pub async fn rename(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: ChatId = fields.required_id("chat_id")?;
@@ -91,8 +91,8 @@ pub async fn rename(
     match renamed {
         Ok(_) => Ok(see_other(&format!("/c/{id}/settings?saved=1"))),
         Err(ServiceError::Invalid(InvalidField { reason, .. })) => {
-            let said = Some(ActionNotice::Refused(messages::invalid_fields().into()));
-            settings_response(&app, viewer.0, id, asked, RejectedForm::Title(title, reason), said).await
+            let notice = Some(ActionNotice::Refused(messages::invalid_fields().into()));
+            settings_response(&app, viewer.0, id, context, RejectedForm::Title(title, reason), notice).await
         }
         Err(error) => Err(error.into()),
     }
@@ -139,9 +139,9 @@ async fn settings_response(
     app: &App,
     viewer: UserId,
     id: ChatId,
-    asked: PageContext,
+    context: PageContext,
     typed: RejectedForm,
-    said: Option<ActionNotice>,
+    notice: Option<ActionNotice>,
 ) -> Result<Response, Problem> {
     let (chat, branch) = shown_branch(app, viewer, id).await?;
     let model = branch.as_ref().map(|(branch, _)| app.service().model_details(&branch.lock));
@@ -154,7 +154,7 @@ async fn settings_response(
     let (form, wrong, title) = match typed {
         RejectedForm::Nothing => (stored, FieldErrors::new(), chat.title.clone()),
         RejectedForm::Settings(form, wrong) => (form, wrong, chat.title.clone()),
-        RejectedForm::Title(title, why) => (stored, FieldErrors::from([("title".to_owned(), why)]), title),
+        RejectedForm::Title(title, reason) => (stored, FieldErrors::from([("title".to_owned(), reason)]), title),
     };
     let view = ChatSettingsView {
         chat: Some(&chat),
@@ -166,5 +166,5 @@ async fn settings_response(
         form: &form,
         errors: &wrong,
     };
-    Ok(asked.respond(app, status, view.page(said)))
+    Ok(context.respond(app, status, view.page(notice)))
 }

@@ -34,14 +34,14 @@ pub async fn show(
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
     StrictQuery(query): StrictQuery<ChatToolsPageQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
-    let said = match query.done.as_deref() {
+    let notice = match query.done.as_deref() {
         Some("asks") => Some(ActionNotice::Done(words::asks_again().into())),
         Some("running") => Some(ActionNotice::Refused(words::use_now_running().into())),
         _ => None,
     };
-    tools_response(&app, viewer.0, id, asked, (StatusCode::OK, said)).await
+    tools_response(&app, viewer.0, id, context, (StatusCode::OK, notice)).await
 }
 
 /// `POST /c/{id}/tools`: saves the tools and returns to the chat. With a branch as `now`, the branch uses them from
@@ -50,7 +50,7 @@ pub async fn save(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let client = app.service().chat_tools(viewer.0, id).await?.choice.client;
@@ -61,8 +61,8 @@ pub async fn save(
             None => Ok(see_other(&format!("/c/{id}"))),
         },
         Err(ServiceError::Invalid(invalid)) => {
-            let said = Some(ActionNotice::Refused(words::not_saved_because(&invalid)));
-            tools_response(&app, viewer.0, id, asked, (StatusCode::UNPROCESSABLE_ENTITY, said)).await
+            let notice = Some(ActionNotice::Refused(words::not_saved_because(&invalid)));
+            tools_response(&app, viewer.0, id, context, (StatusCode::UNPROCESSABLE_ENTITY, notice)).await
         }
         Err(error) => Err(error.into()),
     }
@@ -94,17 +94,17 @@ async fn tools_response(
     app: &App,
     viewer: UserId,
     id: ChatId,
-    asked: PageContext,
-    (status, said): (StatusCode, Option<ActionNotice>),
+    context: PageContext,
+    (status, notice): (StatusCode, Option<ActionNotice>),
 ) -> Result<Response, Problem> {
     let service = app.service();
     let (_, branch) = shown_branch(app, viewer, id).await?;
-    let takes_none =
+    let no_tool_support =
         branch.as_ref().is_some_and(|(branch, _)| service.model_details(&branch.lock).1.tools == Some(false));
     let tools = service.chat_tools(viewer, id).await?;
     let of_provider = branch.as_ref().map(|(branch, _)| service.provider_tools(&branch.lock)).unwrap_or_default();
     let policies = service.tool_policies(viewer).await?;
-    let is_allowed = |said: &StoredPolicy| said.chat == Some(id) && said.policy == ToolApprovalPolicy::Allow;
+    let is_allowed = |policy: &StoredPolicy| policy.chat == Some(id) && policy.policy == ToolApprovalPolicy::Allow;
     let allowed = policies.into_iter().filter(is_allowed).collect();
     let page = ChatToolsPage {
         allowed_policies: allowed,
@@ -114,8 +114,8 @@ async fn tools_response(
         built_in: service.built_in_tools(viewer).await?,
         servers: service.tool_servers(viewer).await?,
         branch: branch.map(|(branch, _)| branch),
-        takes_none,
-        notice: said,
+        no_tool_support,
+        notice,
     };
-    Ok(asked.respond(app, status, page.draw()))
+    Ok(context.respond(app, status, page.draw()))
 }

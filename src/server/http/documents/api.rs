@@ -179,7 +179,7 @@ pub async fn list(
     let limit = page_limit(query.limit, limits::DOCUMENTS_PAGE, limits::PAGE_MAX)?;
     let title = query.title.filter(|title| !title.trim().is_empty());
     let title = title
-        .map(|title| TextMatcher::new(&title).map_err(|why| InvalidField::new("title", why.reason)))
+        .map(|title| TextMatcher::new(&title).map_err(|error| InvalidField::new("title", error.reason)))
         .transpose()?;
     let documents = if query.deleted {
         let mut deleted = app.service().deleted_documents(viewer.0).await?;

@@ -37,7 +37,7 @@ const SHORT_FIELD_BYTES: usize = 200;
 pub async fn upload(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     request: Request,
 ) -> Result<Response, Problem> {
     let (of, files) = read_form((&app, viewer.0), request, |form| store_uploads(&app, viewer.0, form)).await?;
@@ -48,7 +48,7 @@ pub async fn upload(
     let is_refused = files.iter().all(|file| matches!(file, FileUploadResult::Refused { .. }));
     let status = if is_refused { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = list_page(&app, viewer.0, None, files).await?;
-    Ok(asked.respond(&app, status, page.draw(None)))
+    Ok(context.respond(&app, status, page.draw(None)))
 }
 
 /// Reads the form and stores its files. Returns the document that gets new versions, if any, and the result of each
@@ -70,9 +70,9 @@ async fn store_uploads(
                 of = Some(app.service().document(viewer, id).await?.id);
             }
             Some("files") if files.len() >= limits::FORM_FILES => {
-                let (name, why) =
+                let (name, reason) =
                     (field.file_name().unwrap_or_default().to_owned(), words::too_many_files().to_owned());
-                files.push(FileUploadResult::Refused { name, why });
+                files.push(FileUploadResult::Refused { name, reason });
                 break;
             }
             Some("files") => files.extend(store_file(app, viewer, field, encoding.as_deref(), of).await?),
@@ -80,7 +80,7 @@ async fn store_uploads(
         }
     }
     if files.is_empty() {
-        files.push(FileUploadResult::Refused { name: words::file().to_owned(), why: words::no_file().to_owned() });
+        files.push(FileUploadResult::Refused { name: words::file().to_owned(), reason: words::no_file().to_owned() });
     }
     Ok((of, files))
 }
@@ -101,7 +101,7 @@ async fn store_file(
     Ok(Some(match made {
         Ok(made) => made,
         Err(ServiceError::Store(error)) => return Err(ServiceError::Store(error).into()),
-        Err(error) => FileUploadResult::Refused { name, why: refusal_sentence(&error) },
+        Err(error) => FileUploadResult::Refused { name, reason: refusal_sentence(&error) },
     }))
 }
 
@@ -115,7 +115,7 @@ async fn store_document(
 ) -> Result<FileUploadResult, ServiceError> {
     let uploaded = app.service().upload_file(viewer, name, bytes).await?;
     if uploaded.kind == UploadKind::Image {
-        return Ok(FileUploadResult::Refused { name: uploaded.name, why: words::is_image().to_owned() });
+        return Ok(FileUploadResult::Refused { name: uploaded.name, reason: words::is_image().to_owned() });
     }
     let source = DocumentTextSource::Blob { sha256: uploaded.sha256, encoding: encoding.map(str::to_owned) };
     let document = match of {
@@ -135,7 +135,7 @@ async fn store_document(
 pub async fn save(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let of = match fields.text("document_id") {
@@ -155,7 +155,7 @@ pub async fn save(
     };
     if fields.text("do").as_deref() == Some("preview") {
         page.shows_preview = true;
-        return Ok(asked.respond(&app, StatusCode::OK, page.draw(None)));
+        return Ok(context.respond(&app, StatusCode::OK, page.draw(None)));
     }
     let source = DocumentTextSource::Text(page.text.clone());
     let saved = match of {
@@ -169,7 +169,7 @@ pub async fn save(
             app.service().create_document(viewer.0, new).await.map(|made| (made.value.id, "created"))
         }
     };
-    let (status, said) = match saved {
+    let (status, notice) = match saved {
         Ok((id, done)) => return Ok(see_other(&format!("/documents/{id}?done={done}"))),
         Err(ServiceError::Invalid(InvalidField { field, reason })) => {
             page.error = Some((field, reason));
@@ -190,7 +190,7 @@ pub async fn save(
         }
         Err(error) => return Err(error.into()),
     };
-    Ok(asked.respond(&app, status, page.draw(said)))
+    Ok(context.respond(&app, status, page.draw(notice)))
 }
 
 /// `POST /forms/documents/delete`: moves a document to Trash without asking. The next page offers to undo it.
@@ -214,7 +214,7 @@ pub async fn restore(State(app): State<App>, viewer: Viewer, fields: SubmittedFi
 pub async fn purge(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: DocumentId = fields.required_id("document_id")?;
@@ -225,14 +225,14 @@ pub async fn purge(
     let page = page::trash_page(&app, viewer.0, None).await?;
     let document = page.documents.iter().find(|document| document.id == id).cloned().ok_or_else(Problem::not_found)?;
     let page = TrashPage { confirmation: Some(PurgeConfirmation::Document(document)), ..page };
-    Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
+    Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
 /// `POST /forms/documents/quote`: attaches lines to the draft of a chat and opens the chat.
 pub async fn quote(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let (id, at) = (fields.required_id::<DocumentId>("document_id")?, version(&fields)?);
@@ -247,9 +247,9 @@ pub async fn quote(
     let Some((selection_start, selection_end)) = selected else {
         let wrong = if first.is_some() && last.is_some() { words::no_lines() } else { words::lines_hint() };
         let lines = MarkedLines { first, last, error: Some(wrong.to_owned()) };
-        let said = Some(ActionNotice::Refused(wrong.to_owned()));
-        let page = show_page(&app, viewer.0, (id, at), (None, lines), said).await?;
-        return Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page));
+        let notice = Some(ActionNotice::Refused(wrong.to_owned()));
+        let page = show_page(&app, viewer.0, (id, at), (None, lines), notice).await?;
+        return Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page));
     };
     let block = MessageBlock::PartialReference {
         ref_id: id.to_string(),

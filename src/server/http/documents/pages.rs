@@ -74,7 +74,7 @@ pub struct CompareVersionsPageQuery {
 pub async fn list(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     StrictQuery(query): StrictQuery<DocumentsPageQuery>,
 ) -> Result<Response, Problem> {
     let mut page = list_page(&app, viewer.0, query.before, Vec::new()).await?;
@@ -82,7 +82,7 @@ pub async fn list(
         let deleted = app.service().deleted_documents(viewer.0).await?;
         page.deleted = deleted.into_iter().find(|document| document.id == id);
     }
-    Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
+    Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
 /// `GET /docs`: redirects to `/documents`.
@@ -99,15 +99,15 @@ pub async fn show_by_short_name(
     // Only digits and `-` are passed on.
     let lines = query.sel.filter(|lines| lines.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'));
     let parts: Vec<String> = version.into_iter().chain(lines.map(|lines| format!("lines={lines}"))).collect();
-    let asked = if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) };
-    Redirect::permanent(&format!("/documents/{id}{asked}"))
+    let query_string = if parts.is_empty() { String::new() } else { format!("?{}", parts.join("&")) };
+    Redirect::permanent(&format!("/documents/{id}{query_string}"))
 }
 
 /// `GET /documents/new`.
-pub async fn new_document(State(app): State<App>, asked: PageContext) -> Response {
+pub async fn new_document(State(app): State<App>, context: PageContext) -> Response {
     let page =
         DocumentEditorPage { request_id: ids::mint::<uuid::Uuid>().to_string(), ..DocumentEditorPage::default() };
-    asked.respond(&app, StatusCode::OK, page.draw(None))
+    context.respond(&app, StatusCode::OK, page.draw(None))
 }
 
 /// `GET /documents/{id}`.
@@ -115,10 +115,10 @@ pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-    asked: PageContext,
+    context: PageContext,
     StrictQuery(query): StrictQuery<DocumentPageQuery>,
 ) -> Result<Response, Problem> {
-    let said = query.done.map(|done| match done {
+    let notice = query.done.map(|done| match done {
         DocumentFormResult::Created => ActionNotice::Done(words::created().into()),
         DocumentFormResult::Saved => ActionNotice::Done(words::unchanged_or_saved().into()),
         DocumentFormResult::Restored => ActionNotice::Done(words::restored().into()),
@@ -129,8 +129,8 @@ pub async fn show(
         Some((first.parse::<u64>().ok()?, last.parse::<u64>().ok()?))
     });
     let lines = MarkedLines { first: marked.map(|(first, _)| first), last: marked.map(|(_, last)| last), error: None };
-    let page = show_page(&app, viewer.0, (id, query.version), (query.from, lines), said).await?;
-    Ok(asked.respond(&app, StatusCode::OK, page))
+    let page = show_page(&app, viewer.0, (id, query.version), (query.from, lines), notice).await?;
+    Ok(context.respond(&app, StatusCode::OK, page))
 }
 
 /// `GET /documents/{id}/edit`.
@@ -138,15 +138,15 @@ pub async fn edit(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let document = app.service().document(viewer.0, id).await?;
     let (_, text) = app.service().document_text(viewer.0, id, None).await?;
     // Percent-encoding turns three bytes into nine in the submitted form.
     if text.len() > limits::BODY_BYTES / 4 {
-        let said = Some(ActionNotice::Refused(words::too_long().into()));
-        let page = show_page(&app, viewer.0, (id, None), (None, MarkedLines::default()), said).await?;
-        return Ok(asked.respond(&app, StatusCode::PAYLOAD_TOO_LARGE, page));
+        let notice = Some(ActionNotice::Refused(words::too_long().into()));
+        let page = show_page(&app, viewer.0, (id, None), (None, MarkedLines::default()), notice).await?;
+        return Ok(context.respond(&app, StatusCode::PAYLOAD_TOO_LARGE, page));
     }
     let page = DocumentEditorPage {
         document: Some((id, document.rev)),
@@ -154,7 +154,7 @@ pub async fn edit(
         text,
         ..DocumentEditorPage::default()
     };
-    Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
+    Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
 /// `GET /documents/{id}/compare`.
@@ -162,13 +162,13 @@ pub async fn compare(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<DocumentId>,
-    asked: PageContext,
+    context: PageContext,
     StrictQuery(CompareVersionsPageQuery { left, right }): StrictQuery<CompareVersionsPageQuery>,
 ) -> Result<Response, Problem> {
     let document = app.service().document(viewer.0, id).await?;
     let diff = app.service().compare_versions(viewer.0, id, left, right).await?;
     let page = VersionComparisonPage { document: &document, left, right, diff: &diff };
-    Ok(asked.respond(&app, StatusCode::OK, page.draw()))
+    Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
 /// Builds the list that follows this document, with the results of an upload.
@@ -195,7 +195,7 @@ pub async fn show_page(
     viewer: UserId,
     (id, version): (DocumentId, Option<DateTime<Utc>>),
     (from, lines): (Option<u64>, MarkedLines),
-    said: Option<ActionNotice>,
+    notice: Option<ActionNotice>,
 ) -> Result<ServerPage, Problem> {
     let service = app.service();
     let document = service.document(viewer, id).await?;
@@ -218,5 +218,5 @@ pub async fn show_page(
         marked_lines: lines,
         now: app.now(),
     };
-    Ok(page.draw(said))
+    Ok(page.draw(notice))
 }

@@ -187,12 +187,13 @@ impl ApiOperation {
 
     /// Adds an error of this operation. The sentence lists the codes.
     pub fn problem_response(mut self, status: u16, codes: &str) -> Self {
-        let said = match self.answers.get(&status.to_string()).and_then(|answer| answer["description"].as_str()) {
+        let description = match self.answers.get(&status.to_string()).and_then(|answer| answer["description"].as_str())
+        {
             Some(before) => format!("{before} {codes}"),
             None => codes.to_owned(),
         };
         let content = json!({ "application/problem+json": { "schema": problem_reference() } });
-        self.answers.insert(status.to_string(), json!({ "description": said, "content": content }));
+        self.answers.insert(status.to_string(), json!({ "description": description, "content": content }));
         self
     }
 

@@ -77,20 +77,20 @@ fn write_integer_bounds(fields: &mut Map<String, Value>) {
 
 /// Turns a doc comment into a description, without references to files and to other code.
 fn comment_to_description(text: &str) -> String {
-    let mut said = String::new();
+    let mut description = String::new();
     let mut rest = text;
     while let Some(start) = rest.find('(') {
         let end = rest[start..].find(')').map_or(rest.len(), |end| start + end + 1);
         let aside = &rest[start..end];
         if aside.contains(".md") {
-            said.push_str(rest[..start].trim_end());
+            description.push_str(rest[..start].trim_end());
         } else {
-            said.push_str(&rest[..end]);
+            description.push_str(&rest[..end]);
         }
         rest = &rest[end..];
     }
-    said.push_str(rest);
-    said.replace("[`", "`").replace("`]", "`").replace("crate::", "").replace('\n', " ").replace("  ", "\n\n")
+    description.push_str(rest);
+    description.replace("[`", "`").replace("`]", "`").replace("crate::", "").replace('\n', " ").replace("  ", "\n\n")
 }
 
 #[cfg(test)]
@@ -99,13 +99,13 @@ mod tests {
 
     #[test]
     fn comment_becomes_description() {
-        for (comment, said) in [
+        for (comment, expected) in [
             ("Rises (docs/reference/domain.md I5).", "Rises."),
             ("Sum over the\ngenerations (by step).", "Sum over the generations (by step)."),
             ("As [`crate::Turn`] has it", "As `Turn` has it"),
             ("open (no end", "open (no end"),
         ] {
-            assert_eq!(comment_to_description(comment), said);
+            assert_eq!(comment_to_description(comment), expected);
         }
     }
 

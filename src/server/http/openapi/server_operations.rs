@@ -33,7 +33,7 @@ pub fn show_docs(operation: ApiOperation) -> ApiOperation {
 }
 
 pub fn show_liveness(operation: ApiOperation) -> ApiOperation {
-    let said = |names: &[&str]| {
+    let schema = |names: &[&str]| {
         let fields: serde_json::Map<_, _> =
             names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
         json!({ "type": "object", "properties": fields, "required": names, "additionalProperties": false })
@@ -43,12 +43,12 @@ pub fn show_liveness(operation: ApiOperation) -> ApiOperation {
         200,
         "It is alive.",
         json_type,
-        said(&["status"]),
+        schema(&["status"]),
     )
 }
 
 pub fn show_readiness(operation: ApiOperation) -> ApiOperation {
-    let said = |names: &[&str]| {
+    let schema = |names: &[&str]| {
         let fields: serde_json::Map<_, _> =
             names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
         json!({ "type": "object", "properties": fields, "required": names, "additionalProperties": false })
@@ -66,7 +66,7 @@ pub fn show_readiness(operation: ApiOperation) -> ApiOperation {
                 "degraded": {
                     "type": "array",
                     "description": "What is currently refused; absent if nothing is.",
-                    "items": said(&["component", "code", "detail"]),
+                    "items": schema(&["component", "code", "detail"]),
                 },
             },
         }),
@@ -74,7 +74,7 @@ pub fn show_readiness(operation: ApiOperation) -> ApiOperation {
 }
 
 pub fn show_version(operation: ApiOperation) -> ApiOperation {
-    let said = |names: &[&str]| {
+    let schema = |names: &[&str]| {
         let fields: serde_json::Map<_, _> =
             names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
         json!({ "type": "object", "properties": fields, "required": names, "additionalProperties": false })
@@ -84,6 +84,6 @@ pub fn show_version(operation: ApiOperation) -> ApiOperation {
         200,
         "The version, and the build of its page.",
         json_type,
-        said(&["name", "version", "build"]),
+        schema(&["name", "version", "build"]),
     )
 }

@@ -48,7 +48,7 @@ pub async fn redirect_to_first_section() -> Response {
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     StrictQuery(query): StrictQuery<ProvidersPageQuery>,
 ) -> Result<Response, Problem> {
     let mut page = providers_page(&app, viewer.0).await?;
@@ -64,13 +64,13 @@ pub async fn show(
         }
         (provider.id.clone(), form)
     });
-    let said = query.done.as_deref().and_then(|done| action_notice(done, query.id.as_deref().and_then(find)));
+    let notice = query.done.as_deref().and_then(|done| action_notice(done, query.id.as_deref().and_then(find)));
     let start = query.add.as_deref().and_then(|id| provider_templates().into_iter().find(|start| start.id == id));
     page.adding =
         start.as_ref().map(|start| ProviderForm { next: query.next.clone(), ..ProviderForm::from_start(start) });
     page.model_search = query.models.map(|id| (id, query.q.unwrap_or_default()));
-    (page.editing, page.notice) = (editing, said);
-    Ok(asked.respond(&app, StatusCode::OK, page.draw()))
+    (page.editing, page.notice) = (editing, notice);
+    Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
 /// `POST /forms/found`: allows a local server that was found (`how=use`), disallows it (`how=stop`), or else hides it
@@ -82,8 +82,8 @@ pub async fn decide_found_server(
 ) -> Result<Response, Problem> {
     let address = fields.text("address").unwrap_or_default();
     match fields.text("how").as_deref() {
-        Some(how @ ("use" | "stop")) => {
-            app.service().set_local_server_used(viewer.0, &address, how == "use").await?;
+        Some(action @ ("use" | "stop")) => {
+            app.service().set_local_server_used(viewer.0, &address, action == "use").await?;
             Ok(see_other("/settings/providers?done=saved"))
         }
         _ => {
@@ -97,7 +97,7 @@ pub async fn decide_found_server(
 pub async fn add(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let change = change_from_form(&fields, false);
@@ -120,7 +120,7 @@ pub async fn add(
         Err(error) => {
             let form = ProviderForm { next: fields.text("next"), ..form_with_error(&fields, &error)? };
             let page = ProvidersPage { adding: Some(form), ..providers_page(&app, viewer.0).await? };
-            Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+            Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
     }
 }
@@ -129,7 +129,7 @@ pub async fn add(
 pub async fn change(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
@@ -153,7 +153,7 @@ pub async fn change(
         Err(error) => {
             let form = form_with_error(&fields, &error)?;
             let page = ProvidersPage { editing: Some((id, form)), ..providers_page(&app, viewer.0).await? };
-            Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+            Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
     }
 }
@@ -162,7 +162,7 @@ pub async fn change(
 pub async fn save_key(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: String = fields.subject_id("id")?;
@@ -184,7 +184,7 @@ pub async fn save_key(
                 key_error: Some((id, words::error_sentence(&invalid))),
                 ..providers_page(&app, viewer.0).await?
             };
-            Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+            Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
         Err(error) => Err(error.into()),
     }

@@ -123,7 +123,7 @@ impl Admission {
         }
     }
 
-    /// Returns the rightmost hop of `X-Forwarded-For` that is no trusted proxy. Anybody can write what stands left of
+    /// Returns the rightmost hop of `X-Forwarded-For` that is no trusted proxy. A client can forge what is left of
     /// it, in any bytes, so lines are split before they are decoded. A hop that is no address ends the walk at the
     /// hop that reported it.
     fn forwarded_address(&self, headers: &HeaderMap) -> Option<IpAddr> {

@@ -54,9 +54,9 @@ impl AllowedHosts {
 
     /// Returns whether requests for this `host[:port]` are allowed.
     pub fn allows(&self, text: &str) -> bool {
-        let Some(asked) = HostName::read(text) else { return false };
+        let Some(requested) = HostName::read(text) else { return false };
         let names = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        names.iter().any(|name| name.host == asked.host && (name.port.is_none() || name.port == asked.port))
+        names.iter().any(|name| name.host == requested.host && (name.port.is_none() || name.port == requested.port))
     }
 }
 

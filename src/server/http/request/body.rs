@@ -86,8 +86,8 @@ impl BodyViolation {
     const SLOW: u8 = 1;
     const LONG: u8 = 2;
 
-    fn record(&self, what: u8) {
-        self.0.store(what, Ordering::Relaxed);
+    fn record(&self, outcome: u8) {
+        self.0.store(outcome, Ordering::Relaxed);
     }
 
     fn problem(&self, kind: BodyKind) -> Option<Problem> {
@@ -193,8 +193,8 @@ impl GuardedBody {
     }
 
     /// Ends the body. The rest is not read.
-    fn fail(&mut self, what: u8, error: BrokenBody) -> Poll<Option<Result<Bytes, BrokenBody>>> {
-        self.violation.record(what);
+    fn fail(&mut self, outcome: u8, error: BrokenBody) -> Poll<Option<Result<Bytes, BrokenBody>>> {
+        self.violation.record(outcome);
         self.inner = Body::empty().into_data_stream();
         Poll::Ready(Some(Err(error)))
     }

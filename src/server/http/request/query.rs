@@ -31,6 +31,6 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for StrictQuery<T>
 }
 
 /// Returns the size of a page of a list: the field `limit`, from one to `most`, or the default.
-pub fn page_limit(asked: Option<u32>, default: u32, most: u32) -> Result<u32, InvalidField> {
-    InvalidField::check_range("limit", asked.unwrap_or(default), 1..=most)
+pub fn page_limit(requested: Option<u32>, default: u32, most: u32) -> Result<u32, InvalidField> {
+    InvalidField::check_range("limit", requested.unwrap_or(default), 1..=most)
 }

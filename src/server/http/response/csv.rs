@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn text_that_begins_like_formula_is_escaped() {
-        for (said, written) in [
+        for (text, written) in [
             ("=1+1", "'=1+1"),
             ("+1", "'+1"),
             ("-1", "'-1"),
@@ -44,7 +44,7 @@ mod tests {
             ("a=1", "a=1"),
             ("", ""),
         ] {
-            assert_eq!(text_cell(said), written, "{said:?}");
+            assert_eq!(text_cell(text), written, "{text:?}");
         }
     }
 

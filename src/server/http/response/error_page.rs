@@ -29,13 +29,13 @@ use turnleaf_service::usage::storage::StorageRefusal;
 /// The form fields whose text is shown again. API keys and URLs are not among them.
 const SHOWN_FIELDS: [&str; 6] = ["text", "content", "system_prompt", "reason", "title", "name"];
 
-/// Turns a failure into a page if the client asked for one.
+/// Turns a failure into a page if the client requested one.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
     if fallback::is_api(request.uri()) || !wants_page(request.headers()) {
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let asked_with = (parts.method.clone(), parts.uri.clone(), parts.headers.clone());
+    let request_parts = (parts.method.clone(), parts.uri.clone(), parts.headers.clone());
     let (body, typed) = buffer_form_body(&parts.headers, body).await;
     let unread = UnreadBody::new(&parts.headers, body);
     let response = next.run(Request::from_parts(parts, unread.body())).await;
@@ -47,12 +47,12 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
         // A form that another site sent is not shown.
         None if response.status() == StatusCode::FORBIDDEN => Vec::new(),
         None => match unread.read_beginning().await {
-            Some(beginning) => submitted_text(&asked_with.2, beginning).await,
-            None => submitted_text(&asked_with.2, typed).await,
+            Some(beginning) => submitted_text(&request_parts.2, beginning).await,
+            None => submitted_text(&request_parts.2, typed).await,
         },
     };
-    let locale = language::requested_locale(&asked_with.2);
-    with_locale(locale, || error_page_response(&app, asked_with, &typed, response))
+    let locale = language::requested_locale(&request_parts.2);
+    with_locale(locale, || error_page_response(&app, request_parts, &typed, response))
 }
 
 /// Returns whether the client accepts HTML explicitly, as browsers do for navigation and no own script does.
@@ -78,12 +78,12 @@ async fn buffer_form_body(headers: &HeaderMap, body: Body) -> (Body, Bytes) {
     if !is_form || length.is_none_or(|length| length > limits::BODY_BYTES) {
         return (body, Bytes::new());
     }
-    let why = match to_bytes(body, limits::BODY_BYTES).await {
+    let error = match to_bytes(body, limits::BODY_BYTES).await {
         Ok(bytes) => return (Body::from(bytes.clone()), bytes),
         Err(broken) => broken,
     };
     // The handler must see the error as well; otherwise it would take nothing for an empty form.
-    (Body::from_stream(stream::iter([Err::<Bytes, _>(why)])), Bytes::new())
+    (Body::from_stream(stream::iter([Err::<Bytes, _>(error)])), Bytes::new())
 }
 
 /// A request body that the error page can still read if the request is refused before its handler reads a form with
@@ -115,7 +115,7 @@ impl UnreadBody {
         Body::from_stream(taken.flatten())
     }
 
-    /// Reads the beginning of a form with files that nobody has read. The text fields precede the files.
+    /// Reads the beginning of a form with files that were not read. The text fields precede the files.
     async fn read_beginning(&self) -> Option<Bytes> {
         let mut pieces = self.take()?.into_data_stream();
         let mut beginning = Vec::new();
@@ -132,7 +132,7 @@ impl UnreadBody {
 
 fn error_page_response(
     app: &App,
-    (method, uri, asked): (Method, Uri, HeaderMap),
+    (method, uri, headers): (Method, Uri, HeaderMap),
     typed: &[String],
     response: Response,
 ) -> Response {
@@ -153,22 +153,22 @@ fn error_page_response(
         request_id: id,
         typed,
     };
-    let drawn = PageContext::from_headers(&asked, None).respond_without_script(app, status, page.draw());
-    let (mut drawn, body) = drawn.into_parts();
+    let rendered = PageContext::from_headers(&headers, None).respond_without_script(app, status, page.draw());
+    let (mut rendered, body) = rendered.into_parts();
     let policy = headers::document_policy(None, app.transport());
     if let Ok(policy) = HeaderValue::from_str(&policy) {
-        drawn.headers.insert(http::header::CONTENT_SECURITY_POLICY, policy);
+        rendered.headers.insert(http::header::CONTENT_SECURITY_POLICY, policy);
     }
-    let language = HeaderValue::from_static(language::requested_locale(&asked).as_str());
-    drawn.headers.insert(http::header::CONTENT_LANGUAGE, language);
+    let language = HeaderValue::from_static(language::requested_locale(&headers).as_str());
+    rendered.headers.insert(http::header::CONTENT_LANGUAGE, language);
     // Headers of the outer layers and `Retry-After` are kept.
     for (name, value) in &parts.headers {
         let is_kept = name == RETRY_AFTER || !matches!(name.as_str(), "content-length" | "content-type");
-        if is_kept && !drawn.headers.contains_key(name) {
-            drawn.headers.insert(name.clone(), value.clone());
+        if is_kept && !rendered.headers.contains_key(name) {
+            rendered.headers.insert(name.clone(), value.clone());
         }
     }
-    Response::from_parts(drawn, body)
+    Response::from_parts(rendered, body)
 }
 
 /// Returns the typed text of a form, as far as it was received.

@@ -39,14 +39,14 @@ pub fn is_api(uri: &Uri) -> bool {
     uri.path() == "/api" || uri.path().starts_with("/api/")
 }
 
-/// Returns a minimal page, for when nothing renders a better one (`error_page`). `what` is a sentence of the server
+/// Returns a minimal page, for when nothing renders a better one (`error_page`). `sentence` is a message of the server
 /// itself, so it needs no escaping.
-fn page(problem: Problem, what: &'static str) -> Response {
+fn page(problem: Problem, sentence: &'static str) -> Response {
     let (lang, back) = (locale().as_str(), localized_word("Go to chats", "返回对话"));
     let html = format!(
         "<!doctype html><html lang=\"{lang}\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
-         content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/favicon.svg\"><title>{what}</title></head>\
-         <body><main><h1>{what}</h1><p><a href=\"/\">{back}</a></p></main></body></html>"
+         content=\"width=device-width\"><meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"/favicon.svg\"><title>{sentence}</title></head>\
+         <body><main><h1>{sentence}</h1><p><a href=\"/\">{back}</a></p></main></body></html>"
     );
     let mut response = (problem.status(), Html(html)).into_response();
     response.extensions_mut().insert(problem);

@@ -32,7 +32,7 @@ impl Problem {
         Self { status, code, detail: detail.into(), members: Vec::new(), retry_after: None }
     }
 
-    /// Returns 404, which is the same for what does not exist and for what belongs to somebody else.
+    /// Returns 404, which is the same for what does not exist and for what belongs to another user.
     pub fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", "It does not exist, or you do not have access to it.")
     }

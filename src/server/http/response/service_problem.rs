@@ -25,8 +25,8 @@ impl From<ServiceError> for Problem {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("{field}: {limit}"))
                     .with_member("field", field)
             }
-            ServiceError::Unfit { why, code, field, message, extra } => {
-                let status = match why {
+            ServiceError::Unfit { reason, code, field, message, extra } => {
+                let status = match reason {
                     UnfitReason::Gone => StatusCode::NOT_FOUND,
                     UnfitReason::Kind => StatusCode::UNSUPPORTED_MEDIA_TYPE,
                     UnfitReason::Content => StatusCode::UNPROCESSABLE_ENTITY,

@@ -29,7 +29,7 @@ pub async fn page(
     State(app): State<App>,
     viewer: Viewer,
     StrictQuery(query): StrictQuery<ExternalLinkQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let turn = match query.turn {
         Some(id) => match app.service().turn(viewer.0, id).await {
@@ -41,5 +41,5 @@ pub async fn page(
     };
     let page = ExternalLinkPage::new(&query.to, turn.as_ref());
     let status = if page.has_target() { StatusCode::OK } else { StatusCode::UNPROCESSABLE_ENTITY };
-    Ok(asked.respond(&app, status, page.draw()))
+    Ok(context.respond(&app, status, page.draw()))
 }

@@ -10,12 +10,16 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::PageContext;
 
 /// `GET /settings/about/gallery`.
-pub async fn redirect_to_first_sheet(State(app): State<App>, asked: PageContext) -> Response {
-    asked.respond(&app, StatusCode::OK, GallerySheet::Basics.draw())
+pub async fn redirect_to_first_sheet(State(app): State<App>, context: PageContext) -> Response {
+    context.respond(&app, StatusCode::OK, GallerySheet::Basics.draw())
 }
 
 /// `GET /settings/about/gallery/{sheet}`.
-pub async fn show(State(app): State<App>, asked: PageContext, Path(sheet): Path<String>) -> Result<Response, Problem> {
+pub async fn show(
+    State(app): State<App>,
+    context: PageContext,
+    Path(sheet): Path<String>,
+) -> Result<Response, Problem> {
     let sheet = GallerySheet::parse(&sheet).ok_or_else(Problem::not_found)?;
-    Ok(asked.respond(&app, StatusCode::OK, sheet.draw()))
+    Ok(context.respond(&app, StatusCode::OK, sheet.draw()))
 }

@@ -95,8 +95,8 @@ fn recent_deletion(address: &http::Uri) -> RecentDeletion {
     struct DeletedQuery {
         deleted: String,
     }
-    let asked = Query::<DeletedQuery>::try_from_uri(address).ok();
-    RecentDeletion(asked.and_then(|Query(asked)| asked.deleted.parse().ok()))
+    let query = Query::<DeletedQuery>::try_from_uri(address).ok();
+    RecentDeletion(query.and_then(|Query(query)| query.deleted.parse().ok()))
 }
 
 /// Returns the browser's UTC offset in minutes, from its cookie, if it is a possible one.

@@ -41,8 +41,8 @@ pub async fn show(State(site): State<Arc<Site>>) -> Response {
 }
 
 /// `GET /offline`.
-pub async fn page(State(app): State<App>, asked: PageContext) -> Response {
-    asked.respond_without_script(&app, StatusCode::OK, offline::offline_page())
+pub async fn page(State(app): State<App>, context: PageContext) -> Response {
+    context.respond_without_script(&app, StatusCode::OK, offline::offline_page())
 }
 
 #[cfg(test)]

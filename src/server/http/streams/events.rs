@@ -188,8 +188,8 @@ fn ended_block(followed: &FollowerItem) -> Option<BlockId> {
 async fn markup(app: &App, viewer: Viewer, turn: TurnId, block: BlockId, locale: Locale) -> Option<StreamSignal> {
     let turn = app.service().turn(viewer.0, turn).await.ok()?;
     let drawing = move || {
-        let drawn = turn.blocks.iter().find(|candidate| candidate.id == block)?;
-        block_markup_with_citations(turn.id, drawn, &sources::collect_sources(&turn.blocks))
+        let rendered = turn.blocks.iter().find(|candidate| candidate.id == block)?;
+        block_markup_with_citations(turn.id, rendered, &sources::collect_sources(&turn.blocks))
     };
     let parts = tasks::spawn_blocking(move || with_locale(locale, drawing)).await.ok()??;
     Some(StreamSignal::Markup { block_id: block, parts })

@@ -1,5 +1,5 @@
 //! The open streams of each client, over SSE, NDJSON and WebSockets together. When a client exceeds its bound, its
-//! oldest stream is displaced (told to close), because that is the forgotten tab or script.
+//! oldest stream is displaced (asked to close), because that is the forgotten tab or script.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;

@@ -5,7 +5,7 @@
 //! A connection follows the branch at the end of its path: it sends the replies that start there, whichever client
 //! asked for them. A message of the client is added below the last turn that was sent. If another turn was added
 //! there meanwhile, the message forks a branch as usual, and the connection continues on it. If the last turn was
-//! deleted, the client is told the new end of the path and must send its message again.
+//! deleted, the client receives the new end of the path and must send its message again.
 
 mod client_message;
 mod connection;

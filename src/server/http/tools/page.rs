@@ -34,29 +34,29 @@ pub struct ToolsPageQuery {
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     StrictQuery(query): StrictQuery<ToolsPageQuery>,
 ) -> Result<Response, Problem> {
     let mut page = tools_page(&app, viewer.0).await?;
     let find = |id: &str| page.servers.iter().find(|server| server.id == id);
     let editing = query.edit.as_deref().and_then(find).filter(|server| !server.locked);
     let editing = editing.map(|server| (server.id.clone(), ToolServerForm::from_server(server)));
-    let said = query.done.as_deref().and_then(|done| action_notice(done, query.id.as_deref().and_then(find)));
-    (page.editing, page.notice) = (editing, said);
-    Ok(asked.respond(&app, StatusCode::OK, page.draw()))
+    let notice = query.done.as_deref().and_then(|done| action_notice(done, query.id.as_deref().and_then(find)));
+    (page.editing, page.notice) = (editing, notice);
+    Ok(context.respond(&app, StatusCode::OK, page.draw()))
 }
 
 /// `POST /forms/tools/default`: sets the tools of new chats.
 pub async fn save_default(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let choice = ToolChoice { on: fields.values("on"), client: Vec::new() };
     match app.service().set_default_tools(viewer.0, choice).await {
         Ok(_) => Ok(see_other("/settings/tools?done=saved#new-chats")),
-        Err(ServiceError::Invalid(invalid)) => refusal_page(&app, viewer.0, asked, &invalid).await,
+        Err(ServiceError::Invalid(invalid)) => refusal_page(&app, viewer.0, context, &invalid).await,
         Err(error) => Err(error.into()),
     }
 }
@@ -91,7 +91,7 @@ pub async fn save_policies(
 pub async fn save_host(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let tool = fields.text("tool").unwrap_or_default();
@@ -100,7 +100,7 @@ pub async fn save_host(
         if fields.text("how").as_deref() == Some("ask") { ToolApprovalPolicy::Ask } else { ToolApprovalPolicy::Allow };
     match app.service().set_tool_policy(viewer.0, "", &tool, Some(&host), policy).await {
         Ok(_) => Ok(see_other("/settings/tools?done=saved#own-title")),
-        Err(ServiceError::Invalid(invalid)) => refusal_page(&app, viewer.0, asked, &invalid).await,
+        Err(ServiceError::Invalid(invalid)) => refusal_page(&app, viewer.0, context, &invalid).await,
         Err(error) => Err(error.into()),
     }
 }
@@ -109,7 +109,7 @@ pub async fn save_host(
 pub async fn add(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     refuse_program(&fields)?;
@@ -128,7 +128,7 @@ pub async fn add(
         }
         Err(error) => {
             let page = ToolsPage { adding: form_with_error(&fields, error)?, ..tools_page(&app, viewer.0).await? };
-            Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+            Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
     }
 }
@@ -137,7 +137,7 @@ pub async fn add(
 pub async fn change(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     refuse_program(&fields)?;
@@ -163,7 +163,7 @@ pub async fn change(
         Err(error) => {
             let form = form_with_error(&fields, error)?;
             let page = ToolsPage { editing: Some((id, form)), ..tools_page(&app, viewer.0).await? };
-            Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+            Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
     }
 }
@@ -202,12 +202,12 @@ async fn tools_page(app: &App, viewer: UserId) -> Result<ToolsPage, Problem> {
 async fn refusal_page(
     app: &App,
     viewer: UserId,
-    asked: PageContext,
+    context: PageContext,
     invalid: &InvalidField,
 ) -> Result<Response, Problem> {
-    let said = Some(ActionNotice::Refused(words::not_saved_because(invalid)));
-    let page = ToolsPage { notice: said, ..tools_page(app, viewer).await? };
-    Ok(asked.respond(app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
+    let notice = Some(ActionNotice::Refused(words::not_saved_because(invalid)));
+    let page = ToolsPage { notice, ..tools_page(app, viewer).await? };
+    Ok(context.respond(app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
 }
 
 /// The error for programs. The page tells people the same.

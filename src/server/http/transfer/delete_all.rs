@@ -16,20 +16,20 @@ use crate::ui::messages::server_messages::localize_server_message;
 use turnleaf_service::ServiceError;
 
 /// `GET /settings/data/delete`.
-pub async fn page(State(app): State<App>, viewer: Viewer, asked: PageContext) -> Result<Response, Problem> {
-    show(&app, viewer.0, asked, String::new(), [None, None]).await
+pub async fn page(State(app): State<App>, viewer: Viewer, context: PageContext) -> Result<Response, Problem> {
+    show(&app, viewer.0, context, String::new(), [None, None]).await
 }
 
 /// `POST /forms/delete-everything`.
 pub async fn delete(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let typed = fields.text("word").unwrap_or_default();
     if typed.to_lowercase() != words::confirmation_word().to_lowercase() {
-        return show(&app, viewer.0, asked, typed, [Some(words::word_not_typed()), None]).await;
+        return show(&app, viewer.0, context, typed, [Some(words::word_not_typed()), None]).await;
     }
     match app.service().delete_everything(viewer.0).await {
         Ok(()) => Ok(see_other("/settings/data?done=deleted")),
@@ -40,7 +40,7 @@ pub async fn delete(
                 "not_deleted" => words::broke_off().to_owned(),
                 _ => words::not_all_deleted(&localize_server_message(&message)),
             };
-            show(&app, viewer.0, asked, typed, [None, Some(failed)]).await
+            show(&app, viewer.0, context, typed, [None, Some(failed)]).await
         }
         Err(error) => Err(error.into()),
     }
@@ -49,11 +49,11 @@ pub async fn delete(
 async fn show(
     app: &App,
     viewer: UserId,
-    asked: PageContext,
+    context: PageContext,
     typed: String,
     [wrong, failed]: [Option<String>; 2],
 ) -> Result<Response, Problem> {
     let status = if wrong.is_some() || failed.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let counts = app.service().count_everything(viewer).await?;
-    Ok(asked.respond(app, status, DeleteAllPage { counts, typed, typed_error: wrong, delete_error: failed }.draw()))
+    Ok(context.respond(app, status, DeleteAllPage { counts, typed, typed_error: wrong, delete_error: failed }.draw()))
 }

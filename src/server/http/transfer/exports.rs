@@ -124,8 +124,8 @@ async fn archive_response(app: &App, viewer: UserId, which: ExportScope, name: S
     stream_response(writing, receive, "application/json", &name).await
 }
 
-/// Streams what a task writes. A failure after the first byte aborts the response, so that nobody takes a part of the
-/// file for the whole.
+/// Streams what a task writes. A failure after the first byte aborts the response, so that no client takes a part of
+/// the file for the whole.
 async fn stream_response(
     mut writing: Task<Result<(), ServiceError>>,
     mut receive: mpsc::Receiver<Bytes>,
@@ -169,10 +169,10 @@ pub async fn page(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ChatId>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let chat = app.service().chat(viewer.0, id).await?;
     let imported_from = app.service().imported_from(viewer.0, id).await?;
     let is_damaged = app.service().is_chat_damaged(viewer.0, id).await?;
-    Ok(asked.respond(&app, StatusCode::OK, ExportPage { chat, imported_from, is_damaged }.draw()))
+    Ok(context.respond(&app, StatusCode::OK, ExportPage { chat, imported_from, is_damaged }.draw()))
 }

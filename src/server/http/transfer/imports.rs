@@ -114,18 +114,18 @@ pub struct TransferPageQuery {
 pub async fn data_page(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     StrictQuery(query): StrictQuery<TransferPageQuery>,
 ) -> Result<Response, Problem> {
-    let said =
+    let notice =
         query.done.filter(|done| done == "deleted").map(|_| ActionNotice::Done(delete_all::deleted().to_owned()));
-    Ok(asked.respond(&app, StatusCode::OK, render_data_page(&app, viewer.0, said).await?))
+    Ok(context.respond(&app, StatusCode::OK, render_data_page(&app, viewer.0, notice).await?))
 }
 
-async fn render_data_page(app: &App, viewer: UserId, said: Option<ActionNotice>) -> Result<ServerPage, Problem> {
+async fn render_data_page(app: &App, viewer: UserId, notice: Option<ActionNotice>) -> Result<ServerPage, Problem> {
     let (jobs, database) = (app.service().import_jobs(viewer), app.service().database_name());
     let storage = app.service().storage_use(viewer).await?;
-    Ok(TransferPage { jobs, database, storage, notice: said }.draw())
+    Ok(TransferPage { jobs, database, storage, notice }.draw())
 }
 
 /// `GET /settings/data/imports/{id}`.
@@ -133,11 +133,11 @@ pub async fn page(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<ImportId>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let job = app.service().import_job(viewer.0, id)?;
     let is_over = job.is_over;
-    let mut response = asked.respond(&app, StatusCode::OK, ImportPage { job }.draw());
+    let mut response = context.respond(&app, StatusCode::OK, ImportPage { job }.draw());
     if !is_over {
         response.headers_mut().insert(header::REFRESH, HeaderValue::from_static(REFRESH_SECONDS));
     }
@@ -148,7 +148,7 @@ pub async fn page(
 pub async fn import_form(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
     let form = form.map_err(|rejection| Problem::invalid(InvalidField::new("", rejection.body_text())))?;
@@ -156,8 +156,12 @@ pub async fn import_form(
         Ok(id) => Ok(see_other(&format!("/settings/data/imports/{id}"))),
         Err(problem) => match problem.invalid_sentence() {
             Some(sentence) => {
-                let said = Some(ActionNotice::Refused(localize_field_error(&sentence)));
-                Ok(asked.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, render_data_page(&app, viewer.0, said).await?))
+                let notice = Some(ActionNotice::Refused(localize_field_error(&sentence)));
+                Ok(context.respond(
+                    &app,
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    render_data_page(&app, viewer.0, notice).await?,
+                ))
             }
             None => Err(problem),
         },

@@ -41,16 +41,16 @@ enum TrashFormResult {
 pub async fn show(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     StrictQuery(query): StrictQuery<TrashPageQuery>,
 ) -> Result<Response, Problem> {
-    let said = query.done.map(|done| match done {
+    let notice = query.done.map(|done| match done {
         TrashFormResult::Purged => ActionNotice::Done(words::purged().into()),
         TrashFormResult::Emptied => ActionNotice::Done(words::emptied().into()),
         TrashFormResult::Chat => ActionNotice::Done(words::chat_deleted().into()),
     });
     let page = TrashPage { before: query.before, ..trash_page(&app, viewer.0, query.before).await? };
-    Ok(asked.respond(&app, StatusCode::OK, page.draw(said)))
+    Ok(context.respond(&app, StatusCode::OK, page.draw(notice)))
 }
 
 /// `POST /forms/delete-turn`: moves a turn and everything below it to Trash. A form that could not tell how many
@@ -58,7 +58,7 @@ pub async fn show(
 pub async fn delete_turn(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: TurnId = fields.required_id("turn_id")?;
@@ -66,7 +66,7 @@ pub async fn delete_turn(
         let all = app.service().count_turns_below(viewer.0, id).await?;
         if all > 1 {
             let turn = app.service().turn(viewer.0, id).await?;
-            return Ok(asked.respond(&app, StatusCode::OK, delete_page(&turn, all)));
+            return Ok(context.respond(&app, StatusCode::OK, delete_page(&turn, all)));
         }
     }
     Ok(redirect_to_remaining(&app.service().delete_turn(viewer.0, id).await?))
@@ -99,7 +99,7 @@ pub async fn prune(State(app): State<App>, viewer: Viewer, fields: SubmittedFiel
 pub async fn restore(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: DeletionId = fields.required_id("deletion_id")?;
@@ -109,13 +109,13 @@ pub async fn restore(
             None => format!("/c/{}#latest", restored.chat_id),
         })),
         Err(error @ (ServiceError::Conflict { .. } | ServiceError::NotFound)) => {
-            let (status, why) = match error {
+            let (status, reason) = match error {
                 ServiceError::Conflict { message, .. } => (StatusCode::CONFLICT, message),
                 // The deletion was restored or purged meanwhile; the list shows what is left.
                 _ => (StatusCode::NOT_FOUND, words::not_there().to_owned()),
             };
             let page = trash_page(&app, viewer.0, None).await?;
-            Ok(asked.respond(&app, status, page.draw(Some(ActionNotice::Refused(words::not_restored(&why))))))
+            Ok(context.respond(&app, status, page.draw(Some(ActionNotice::Refused(words::not_restored(&reason))))))
         }
         Err(error) => Err(error.into()),
     }
@@ -125,7 +125,7 @@ pub async fn restore(
 pub async fn purge(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let id: DeletionId = fields.required_id("deletion_id")?;
@@ -138,14 +138,14 @@ pub async fn purge(
         confirmation: Some(PurgeConfirmation::Deletion(deletion)),
         ..trash_page(&app, viewer.0, None).await?
     };
-    Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
+    Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
 /// `POST /forms/empty-trash`: deletes everything in Trash permanently, after a confirmation like `purge`.
 pub async fn empty(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     if fields.is_checked("sure") {
@@ -154,7 +154,7 @@ pub async fn empty(
     }
     let page =
         TrashPage { confirmation: Some(PurgeConfirmation::Everything), ..trash_page(&app, viewer.0, None).await? };
-    Ok(asked.respond(&app, StatusCode::OK, page.draw(None)))
+    Ok(context.respond(&app, StatusCode::OK, page.draw(None)))
 }
 
 /// Builds the page. It reads one entry more than it shows, to find out whether there are older ones.

@@ -18,7 +18,7 @@ const BOUNDS: &str = "`too_many_siblings`, `too_many_turns`, `too_many_branches`
 const LOCKED: &str = "`branch_locked`, `model_unavailable`: `fork` is a body for `POST /api/chats/{id}/branches`.";
 
 const REPLY_AFTERWARDS: &str = "The updated reply.";
-const NOT_ASKED: &str = "`not_asked`: there is no open request, or it is no longer open.";
+const NOT_OPEN: &str = "`not_asked`: there is no open request, or it is no longer open.";
 
 pub fn send_message(operation: ApiOperation) -> ApiOperation {
     operation
@@ -130,7 +130,7 @@ pub fn decide_call(operation: ApiOperation) -> ApiOperation {
         )
         .request_body::<ToolCallDecision>(json!({ "decision": "allow", "hash": "9f86d081884c7d65" }))
         .response::<ReplyStatus>(200, REPLY_AFTERWARDS)
-        .problem_response(409, NOT_ASKED)
+        .problem_response(409, NOT_OPEN)
         .problem_response(409, "`approval_changed`: the approval request has changed.")
         .problem_response(422, "`invalid`: the request is valid but cannot be done.")
 }
@@ -143,14 +143,14 @@ pub fn stop_call(operation: ApiOperation) -> ApiOperation {
             saved.",
         )
         .response::<ReplyStatus>(200, REPLY_AFTERWARDS)
-        .problem_response(409, NOT_ASKED)
+        .problem_response(409, NOT_OPEN)
 }
 
 pub fn continue_turn(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Turns", "continue_turn", "Resumes a paused reply.")
         .response::<ReplyStatus>(200, REPLY_AFTERWARDS)
-        .problem_response(409, NOT_ASKED)
+        .problem_response(409, NOT_OPEN)
 }
 
 const EVENTS: &str = "With `Accept: text/event-stream` (the default), each event has its name, `<turn>:<number>` as \

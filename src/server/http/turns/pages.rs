@@ -59,37 +59,42 @@ pub async fn edit_page(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<TurnId>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let turn = app.service().turn(viewer.0, id).await?;
     let text = turn.content_text();
     let request_id = ids::mint::<uuid::Uuid>().to_string();
     let view = EditTurnView { turn: &turn, text: &text, error: None, request_id: &request_id };
-    Ok(asked.respond(&app, StatusCode::OK, page(edit_title(turn.role), view.draw())))
+    Ok(context.respond(&app, StatusCode::OK, page(edit_title(turn.role), view.draw())))
 }
 
 /// `POST /forms/edit`: sends an edited message and redirects to it. On an error the page keeps what was typed.
 pub async fn edit_form(
     State(app): State<App>,
     viewer: Viewer,
-    asked: PageContext,
+    context: PageContext,
     request: Request,
 ) -> Result<Response, Problem> {
     let mut typed = EditTurnForm::default();
     let done = match typed.read((&app, viewer.0), request).await {
-        Ok(()) => apply_edit(&app, viewer.0, asked, &typed).await,
+        Ok(()) => apply_edit(&app, viewer.0, context, &typed).await,
         Err(problem) => Err(problem),
     };
     done.or_else(|problem| Ok(problem_page_with_text(problem, &typed.text)))
 }
 
-async fn apply_edit(app: &App, viewer: UserId, asked: PageContext, typed: &EditTurnForm) -> Result<Response, Problem> {
+async fn apply_edit(
+    app: &App,
+    viewer: UserId,
+    context: PageContext,
+    typed: &EditTurnForm,
+) -> Result<Response, Problem> {
     let turn = app.service().turn(viewer, typed.turn.parse().map_err(|_| Problem::not_found())?).await?;
     let attached = match &typed.too_many {
         None => resolve_attachments(app, viewer, &turn, typed).await,
         Some(file) => Err((file.clone(), FileRefusal::Message(words::too_many_files()))),
     };
-    let said = match attached {
+    let outcome = match attached {
         Ok(attached) => {
             match app
                 .page_service()
@@ -103,16 +108,16 @@ async fn apply_edit(app: &App, viewer: UserId, asked: PageContext, typed: &EditT
                 Err(error) => localize_field_error(&error.to_string()),
             }
         }
-        Err((file, FileRefusal::Message(why))) => label_with_value(&file, why),
+        Err((file, FileRefusal::Message(message))) => label_with_value(&file, message),
         // The error page names what is full, in the reader's language, and shows the typed text.
         Err((_, FileRefusal::Service(error @ (ServiceError::Store(_) | ServiceError::Storage(_))))) => {
             return Err(error.into());
         }
         Err((file, FileRefusal::Service(error))) => label_with_value(&file, &localize_field_error(&error.to_string())),
     };
-    let view = EditTurnView { turn: &turn, text: &typed.text, error: Some(&said), request_id: &typed.request };
+    let view = EditTurnView { turn: &turn, text: &typed.text, error: Some(&outcome), request_id: &typed.request };
     let page = page(edit_title(turn.role), view.draw());
-    Ok(asked.respond(app, StatusCode::UNPROCESSABLE_ENTITY, page))
+    Ok(context.respond(app, StatusCode::UNPROCESSABLE_ENTITY, page))
 }
 
 /// The fields of the form.
@@ -207,13 +212,13 @@ pub async fn retry_page(
     State(app): State<App>,
     viewer: Viewer,
     PathId(id): PathId<TurnId>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let turn = app.service().turn(viewer.0, id).await?;
     let models = demo::localize_models(app.service().supervisor().registry().models());
     let request_id = ids::mint::<uuid::Uuid>().to_string();
     let view = RetryView { turn: &turn, models: &models, request_id: &request_id };
-    Ok(asked.respond(&app, StatusCode::OK, page(texts::retry_with(), view.draw())))
+    Ok(context.respond(&app, StatusCode::OK, page(texts::retry_with(), view.draw())))
 }
 
 /// `GET /turns/{id}/sent`: shows what a reply's requests consisted of.
@@ -222,10 +227,10 @@ pub async fn sent_page(
     viewer: Viewer,
     PathId(id): PathId<TurnId>,
     StrictQuery(query): StrictQuery<SentRequestQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let sent = app.service().sent_requests(viewer.0, id, query.request).await?;
-    Ok(asked.respond(&app, StatusCode::OK, SentRequestPage { sent: &sent }.draw()))
+    Ok(context.respond(&app, StatusCode::OK, SentRequestPage { sent: &sent }.draw()))
 }
 
 /// `GET /turns/{id}/raw`: shows the provider's response as text. The API serves the bytes as a file.
@@ -234,10 +239,10 @@ pub async fn raw_page(
     viewer: Viewer,
     PathId(id): PathId<TurnId>,
     StrictQuery(query): StrictQuery<RawResponseQuery>,
-    asked: PageContext,
+    context: PageContext,
 ) -> Result<Response, Problem> {
     let raw = app.service().turn_raw_response(viewer.0, id, query.of).await?;
-    Ok(asked.respond(&app, StatusCode::OK, RawResponsePage { raw: &raw }.draw()))
+    Ok(context.respond(&app, StatusCode::OK, RawResponsePage { raw: &raw }.draw()))
 }
 
 /// `POST /forms/copy`: copies a path into a new chat and redirects to it.

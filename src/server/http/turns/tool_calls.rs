@@ -46,9 +46,12 @@ pub async fn decide(
     State(app): State<App>,
     viewer: Viewer,
     PathIds(turn, block): PathIds<TurnId, BlockId>,
-    ApiJson(said): ApiJson<ToolCallDecision>,
+    ApiJson(decision): ApiJson<ToolCallDecision>,
 ) -> Result<ApiJson<ReplyStatus>, Problem> {
-    let decided = app.service().decide_tool_call(viewer.0, turn, block, &said.hash, said.decision, said.reason).await?;
+    let decided = app
+        .service()
+        .decide_tool_call(viewer.0, turn, block, &decision.hash, decision.decision, decision.reason)
+        .await?;
     Ok(ApiJson(decided.into()))
 }
 

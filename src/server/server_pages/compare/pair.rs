@@ -17,14 +17,14 @@ use turnleaf_service::branches::compare::text_diff::{DiffSpanKind, DiffUnit, Tex
 use turnleaf_service::branches::compare::{ComparedExchange, ComparedPair, ComparedReply};
 
 /// The number of unchanged lines beside a difference.
-const LINES_BESIDE: usize = 3;
+const CONTEXT_LINES: usize = 3;
 /// The minimum number of lines that are folded.
 const LINES_FOLDED: usize = 6;
 
 pub(super) fn draw(chat: ChatId, pair: &ComparedPair) -> AnyView {
     let (id, labelled) = (format!("exchange-{}", pair.number), format!("exchange-{}", pair.number));
     let same_message = pair.message.as_ref().filter(|diff| {
-        let both = |half: &Option<ComparedExchange>| half.as_ref().is_some_and(|half| half.message.is_some());
+        let both = |side: &Option<ComparedExchange>| side.as_ref().is_some_and(|side| side.message.is_some());
         diff.is_same() && both(&pair.left) && both(&pair.right)
     });
     let shared = same_message.map(|diff| {
@@ -60,11 +60,11 @@ pub(in crate::server::server_pages) enum DiffSide {
 }
 
 fn pair_side(chat: ChatId, pair: &ComparedPair, only: DiffSide, is_shared: bool) -> AnyView {
-    let (half, name) = match only {
+    let (side, name) = match only {
         DiffSide::Left => (&pair.left, texts::left()),
         _ => (&pair.right, texts::right()),
     };
-    let Some(half) = half else {
+    let Some(side) = side else {
         return view! {
             <div class="compare-side" role="group" aria-label=name>
                 <p class="compare-name">{name}</p>
@@ -73,7 +73,7 @@ fn pair_side(chat: ChatId, pair: &ComparedPair, only: DiffSide, is_shared: bool)
         }
         .into_any();
     };
-    let message = match (&half.message, &pair.message) {
+    let message = match (&side.message, &pair.message) {
         _ if is_shared => ().into_any(),
         (Some(message), Some(diff)) => {
             let attached = (!message.attachments.is_empty()).then(|| {
@@ -83,12 +83,12 @@ fn pair_side(chat: ChatId, pair: &ComparedPair, only: DiffSide, is_shared: bool)
         }
         _ => view! { <p class="hint">{texts::no_message()}</p> }.into_any(),
     };
-    let reply = match (&half.reply, &pair.reply) {
+    let reply = match (&side.reply, &pair.reply) {
         (Some(reply), Some(diff)) => reply_view(reply, diff, only),
         _ => view! { <p class="hint">{texts::no_reply()}</p> }.into_any(),
     };
-    let turn = half.reply.as_ref().map(|reply| reply.turn_id);
-    let turn = turn.or(half.message.as_ref().map(|message| message.turn_id));
+    let turn = side.reply.as_ref().map(|reply| reply.turn_id);
+    let turn = turn.or(side.message.as_ref().map(|message| message.turn_id));
     let open = turn.map(|turn| {
         let which = texts::exchange_suffix(pair.number, name);
         view! {
@@ -129,20 +129,20 @@ fn reply_view(reply: &ComparedReply, diff: &TextDiff, only: DiffSide) -> AnyView
 
 /// Returns a note about how the two replies are compared.
 fn reply_note(pair: &ComparedPair, diff: &TextDiff) -> Option<String> {
-    let both = |half: &Option<ComparedExchange>| half.as_ref().is_some_and(|half| half.reply.is_some());
+    let both = |side: &Option<ComparedExchange>| side.as_ref().is_some_and(|side| side.reply.is_some());
     if !(both(&pair.left) && both(&pair.right)) {
         return None;
     }
     if diff.is_same() {
         return Some(texts::same_reply().to_owned());
     }
-    let how = match diff.unit {
+    let note = match diff.unit {
         _ if !is_marked(diff) => Some(texts::different()),
         DiffUnit::Lines => Some(texts::by_lines()),
         DiffUnit::Words | DiffUnit::Whole => None,
     };
     let percent = texts::same_percent(diff.same_percent);
-    Some(how.map_or(percent.clone(), |how| message!("{percent}. {how}", "{percent}。{how}")))
+    Some(note.map_or(percent.clone(), |note| message!("{percent}. {note}", "{percent}。{note}")))
 }
 
 /// Returns true when differences are marked; in mostly different texts the marks would only distract.
@@ -184,8 +184,8 @@ pub(in crate::server::server_pages) fn diff_words(diff: &TextDiff, only: DiffSid
 /// Renders unchanged text: a long one is folded, except the lines next to differences.
 fn unchanged_text(text: &str, is_behind: bool, is_before: bool) -> AnyView {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let head = if is_behind { LINES_BESIDE } else { 0 };
-    let tail = if is_before { LINES_BESIDE } else { 0 };
+    let head = if is_behind { CONTEXT_LINES } else { 0 };
+    let tail = if is_before { CONTEXT_LINES } else { 0 };
     if lines.len() < head + tail + LINES_FOLDED {
         return text.to_owned().into_any();
     }

@@ -24,8 +24,9 @@ pub struct DocumentEditorPage {
 }
 
 impl DocumentEditorPage {
-    pub fn draw(&self, said: Option<ActionNotice>) -> ServerPage {
-        let error = |name: &str| self.error.as_ref().filter(|(field, _)| field == name).map(|(_, why)| why.as_str());
+    pub fn draw(&self, notice: Option<ActionNotice>) -> ServerPage {
+        let error =
+            |name: &str| self.error.as_ref().filter(|(field, _)| field == name).map(|(_, reason)| reason.as_str());
         let title = TextField {
             label: words::title(),
             name: "title",
@@ -73,7 +74,7 @@ impl DocumentEditorPage {
             Some(_) => words::edit_title(&self.title),
             None => words::new_title().to_owned(),
         };
-        ServerPage { section: PageSection::Documents, title: heading, notice: said, body }
+        ServerPage { section: PageSection::Documents, title: heading, notice, body }
     }
 }
 

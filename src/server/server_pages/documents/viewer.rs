@@ -43,7 +43,7 @@ pub struct DocumentPage<'a> {
 }
 
 impl DocumentPage<'_> {
-    pub fn draw(&self, said: Option<ActionNotice>) -> ServerPage {
+    pub fn draw(&self, notice: Option<ActionNotice>) -> ServerPage {
         let body = view! {
             <p class="hint">{facts(self.document, self.now)}</p>
             {self.document_actions()}
@@ -55,7 +55,7 @@ impl DocumentPage<'_> {
             {self.uses()}
             {upload_form(Some(self.document.id))}
         };
-        ServerPage { section: PageSection::Documents, title: self.document.title.clone(), notice: said, body }
+        ServerPage { section: PageSection::Documents, title: self.document.title.clone(), notice, body }
     }
 
     fn document_actions(&self) -> AnyView {

@@ -138,7 +138,7 @@ pub fn invalid_rerun(invalid: &InvalidField) -> String {
 
 /// Returns the reason why a rerun was refused, by the code in the address.
 pub fn rerun_refused(code: &str) -> String {
-    let why = match code {
+    let reason = match code {
         "nothing_to_ask" => {
             localized_word("There is no message on this path to rerun.", "此路径上没有可重新运行的消息。")
         }
@@ -165,24 +165,24 @@ pub fn rerun_refused(code: &str) -> String {
         "not_paused" => localized_word("This rerun is no longer paused.", "此次重新运行已不再处于暂停状态。"),
         _ => localized_word("The rerun could not be started.", "无法重新运行。"),
     };
-    why.to_owned()
+    reason.to_owned()
 }
 
-pub fn rerun_progress(status: RerunStatus, asked: u32, total: usize) -> String {
+pub fn rerun_progress(status: RerunStatus, sent: u32, total: usize) -> String {
     match status {
         RerunStatus::Running => {
-            message!("Rerunning message {asked} of {total}", "正在重新运行第 {asked} 条消息，共 {total} 条")
+            message!("Rerunning message {sent} of {total}", "正在重新运行第 {sent} 条消息，共 {total} 条")
         }
         RerunStatus::Paused => {
-            let asked = asked.max(1);
-            message!("Paused at message {asked} of {total}", "已在第 {asked} 条消息处暂停，共 {total} 条")
+            let sent = sent.max(1);
+            message!("Paused at message {sent} of {total}", "已在第 {sent} 条消息处暂停，共 {total} 条")
         }
         RerunStatus::Done if total == 1 => localized_word("The message was rerun", "消息已重新运行").to_owned(),
         RerunStatus::Done => {
             message!("All {total} messages were rerun", "{total} 条消息均已重新运行")
         }
         RerunStatus::Cancelled => {
-            message!("Canceled after message {asked} of {total}", "已在第 {asked} 条消息后取消，共 {total} 条")
+            message!("Canceled after message {sent} of {total}", "已在第 {sent} 条消息后取消，共 {total} 条")
         }
     }
 }

@@ -37,12 +37,15 @@ pub fn word_not_typed() -> String {
     message!("You did not type “{word}”.", "输入的内容不是“{word}”。")
 }
 
-pub fn nothing_deleted_because(why: &str) -> String {
-    message!("Nothing was deleted: {why}.", "未删除任何内容：{why}。")
+pub fn nothing_deleted_because(reason: &str) -> String {
+    message!("Nothing was deleted: {reason}.", "未删除任何内容：{reason}。")
 }
 
-pub fn not_all_deleted(why: &str) -> String {
-    message!("Some items could not be deleted: {why}. The rest was deleted.", "未能全部删除：{why}。其余内容已删除。")
+pub fn not_all_deleted(reason: &str) -> String {
+    message!(
+        "Some items could not be deleted: {reason}. The rest was deleted.",
+        "未能全部删除：{reason}。其余内容已删除。"
+    )
 }
 
 pub fn chats(count: u64) -> String {

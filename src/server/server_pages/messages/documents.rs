@@ -117,8 +117,8 @@ pub fn files_hint() -> String {
     message!("Up to {each} per file, {together} in total.", "每个文件不超过 {each}，合计不超过 {together}。")
 }
 
-pub fn file_failed(name: &str, why: &str) -> String {
-    message!("{name}: {why}", "{name}：{why}")
+pub fn file_failed(name: &str, reason: &str) -> String {
+    message!("{name}: {reason}", "{name}：{reason}")
 }
 
 /// Names a version by its number, counted from the oldest.

@@ -23,7 +23,7 @@ define_messages! {
     usual_keys: "Reset to default", "恢复默认";
     no_keys: "Remove shortcut", "移除快捷键";
     all_usual: "Reset all to default", "全部恢复默认";
-    keys_how: "Write keys like Ctrl+Shift+K, Alt+Up or F8. Saved in this browser; changes apply from the next page.", "按键写法如 \
+    keys_hint: "Write keys like Ctrl+Shift+K, Alt+Up or F8. Saved in this browser; changes apply from the next page.", "按键写法如 \
         Ctrl+Shift+K、Alt+Up 或 F8。设置保存在此浏览器中，从下一个页面起生效。";
     fixed_keys: "Fixed shortcuts", "固定的快捷键";
     none: "none", "无";
@@ -97,8 +97,8 @@ pub fn command_keys_label(does: &str) -> String {
 }
 
 /// Returns the reason why a command cannot have these keys.
-pub fn keys_refused(why: ChordRejection) -> String {
-    let word = match why {
+pub fn keys_refused(reason: ChordRejection) -> String {
+    let word = match reason {
         ChordRejection::Unreadable => localized_word(
             "Turnleaf does not recognize these keys. Write them like Ctrl+Shift+K, Alt+Up or F8.",
             "无法识别这些按键。请写成 Ctrl+Shift+K、Alt+Up 或 F8 的形式。",

@@ -13,10 +13,10 @@ define_messages! {
     in_chats: "Chat titles", "对话标题";
     in_documents: "Documents", "文档";
     in_turns: "Messages and replies", "消息和回复";
-    said_by: "From", "发言者";
-    said_by_anybody: "Anyone", "不限";
-    said_by_me: "Me", "我";
-    said_by_model: "The model", "模型";
+    author_label: "From", "发言者";
+    any_author: "Anyone", "不限";
+    author_me: "Me", "我";
+    author_model: "The model", "模型";
     model: "Model", "模型";
     model_any: "Any", "不限";
     since: "From date", "起始日期";

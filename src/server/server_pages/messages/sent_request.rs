@@ -9,7 +9,7 @@ use crate::ui::messages::amounts::{short_count, size, tokens};
 use turnleaf_service::turns::generations::GenerationStatus;
 
 pub use crate::ui::messages::transcript::what_was_sent as title;
-pub use crate::ui::messages::tree::{no_text as no_words, role as who};
+pub use crate::ui::messages::tree::{no_text as no_words, role as role_name};
 
 define_messages! {
     lead: "Every message sent to the model for this reply, in order, with its form and the version of each \
@@ -120,8 +120,8 @@ pub fn earlier_messages(count: usize, tokens: u64) -> String {
     )
 }
 
-pub fn shown_as(how: AttachmentRendering) -> &'static str {
-    match how {
+pub fn shown_as(rendering: AttachmentRendering) -> &'static str {
+    match rendering {
         AttachmentRendering::Text => localized_word("as text", "作为文本"),
         AttachmentRendering::Image => localized_word("as an image", "作为图片"),
         AttachmentRendering::AltText => localized_word("as its alternative text", "以其替代文本发送"),
@@ -167,15 +167,15 @@ pub fn reasoning_tokens(count: u64) -> String {
 }
 
 pub fn ending(status: GenerationStatus, stop_reason: Option<&str>) -> String {
-    let how = match status {
+    let word = match status {
         GenerationStatus::Running => localized_word("still running", "仍在进行"),
         GenerationStatus::Complete => localized_word("completed", "已完成"),
         GenerationStatus::Cancelled => localized_word("stopped", "已停止"),
         GenerationStatus::Error => localized_word("failed", "失败"),
     };
     match stop_reason {
-        Some(reason) => message!("{how} ({reason})", "{how}（{reason}）"),
-        None => how.to_owned(),
+        Some(reason) => message!("{word} ({reason})", "{word}（{reason}）"),
+        None => word.to_owned(),
     }
 }
 

@@ -90,7 +90,7 @@ define_messages! {
     use_now: "Use these tools from the next message", "从下一条消息起使用这些工具";
     use_now_running: "Saved for new branches. This branch has an unfinished reply and keeps its tools; save again \
         when the reply is finished.", "选择已为新分支保存。此分支有回复尚未结束，因此沿用原有工具；请在结束后再次保存。";
-    takes_none: "This model does not support tools.", "此模型不支持工具。";
+    no_tool_support: "This model does not support tools.", "此模型不支持工具。";
     none_at_all: "No tools available.", "没有可用的工具。";
     from_provider: "Run by the provider", "由模型的服务商运行";
 }

@@ -123,7 +123,7 @@ pub fn imported_counts(turns: u64, branches: u64, files: u64, documents: u64) ->
 }
 
 /// Returns the sentence about a file that could not be read, or not to its end.
-pub fn import_stopped(why: &str, has_begun: bool) -> String {
+pub fn import_stopped(reason: &str, has_begun: bool) -> String {
     let known = [
         ("this is not a file from a program Turnleaf supports", "Turnleaf 不支持此文件的来源程序"),
         ("this is not a file with conversations", "此文件中没有对话"),
@@ -131,16 +131,16 @@ pub fn import_stopped(why: &str, has_begun: bool) -> String {
         ("this is not JSON", "此文件不是 JSON"),
         (DISK_IS_LOW, "服务器磁盘空间即将用尽"),
     ];
-    let known = known.into_iter().find(|(english, _)| *english == why);
-    let why = known.map_or(why, |(english, chinese)| localized_word(english, chinese));
+    let known = known.into_iter().find(|(english, _)| *english == reason);
+    let reason = known.map_or(reason, |(english, chinese)| localized_word(english, chinese));
     match has_begun {
         true => {
             message!(
-                "The import stopped early: {why}. What was imported before that is kept.",
-                "导入提前结束：{why}。此前导入的内容会保留。"
+                "The import stopped early: {reason}. What was imported before that is kept.",
+                "导入提前结束：{reason}。此前导入的内容会保留。"
             )
         }
-        false => message!("The import failed: {why}.", "导入失败：{why}。"),
+        false => message!("The import failed: {reason}.", "导入失败：{reason}。"),
     }
 }
 

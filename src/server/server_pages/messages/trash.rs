@@ -116,7 +116,7 @@ pub fn delete_description(all: u64, first_words: &str) -> String {
     )
 }
 
-pub fn not_restored(why: &str) -> String {
-    let why = super::to_sentence(&localize_server_message(why));
-    message!("Could not restore. {why}", "无法恢复。{why}")
+pub fn not_restored(reason: &str) -> String {
+    let reason = super::to_sentence(&localize_server_message(reason));
+    message!("Could not restore. {reason}", "无法恢复。{reason}")
 }

@@ -120,7 +120,7 @@ pub fn percent(zoom: u16) -> String {
     message!("{zoom}%", "{zoom}%")
 }
 
-pub fn tree_page_title(what: &str, chat: &str) -> String {
+pub fn tree_page_title(page: &str, chat: &str) -> String {
     let chat = if chat.trim().is_empty() { crate::ui::messages::untitled() } else { chat };
-    format!("{what} · {chat}")
+    format!("{page} · {chat}")
 }

@@ -31,7 +31,7 @@ define_messages! {
     estimated: "≈ marks estimates from token counts and list prices; your provider's bill may differ. — means \
         unknown; models on your own machine have no price.", "≈ \
         表示估算值：由 token 数和价格表计算得出，可能与服务商的账单不同。— 表示未知；在你自己机器上运行的模型没有价格。";
-    what_counts: "Includes every request to a provider, even for stopped, failed and deleted replies, until they are \
+    usage_hint: "Includes every request to a provider, even for stopped, failed and deleted replies, until they are \
         deleted from Trash. Days are in UTC.", "对服务商的每次调用都计入，包括已停止、失败和已删除的回复，直到它们从回收站清除。日期按 \
         UTC 计算。";
 }

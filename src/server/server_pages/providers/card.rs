@@ -76,8 +76,8 @@ fn facts(provider: &ProviderView) -> AnyView {
     let headers = (!provider.headers.is_empty()).then(|| fact(words::headers(), provider.headers.join(", ")));
     let set_by = provider.locked.then(|| {
         let of_found = || if provider.is_in_use { words::found() } else { words::found_unused() }.to_owned();
-        let what = provider.set_by.as_deref().map_or_else(of_found, words::locked_by);
-        view! { <p class="said warn"><Icon name="lock"/><span>{what}</span></p>{found_form(provider)} }
+        let origin = provider.set_by.as_deref().map_or_else(of_found, words::locked_by);
+        view! { <p class="said warn"><Icon name="lock"/><span>{origin}</span></p>{found_form(provider)} }
     });
     let network = if provider.local_network { words::local_yes() } else { words::local_no() };
     let keeps =
@@ -102,12 +102,12 @@ fn facts(provider: &ProviderView) -> AnyView {
 
 /// Renders the form that accepts or stops using a found server.
 fn found_form(provider: &ProviderView) -> Option<AnyView> {
-    let (how, word) = if provider.is_in_use { ("stop", words::stop_found()) } else { ("use", words::use_found()) };
+    let (action, word) = if provider.is_in_use { ("stop", words::stop_found()) } else { ("use", words::use_found()) };
     provider.set_by.is_none().then(|| {
         view! {
             <form method="post" action="/forms/found">
                 <input type="hidden" name="address" value=provider.base_url.clone()/>
-                <button type="submit" class="button" name="how" value=how>{word}<span class="quiet">" "{provider.name.clone()}</span></button>
+                <button type="submit" class="button" name="how" value=action>{word}<span class="quiet">" "{provider.name.clone()}</span></button>
             </form>
         }
     })

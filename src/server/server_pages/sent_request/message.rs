@@ -18,7 +18,7 @@ const FIRST_WORDS: usize = 80;
 
 /// Renders one message of the request; `turn` is its source, if it still exists.
 pub(super) fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
-    let who = turn.map(|turn| texts::who(turn.role));
+    let author = turn.map(|turn| texts::role_name(turn.role));
     let words = match turn {
         Some(turn) => view! { <a href=turn_address(turn) dir="auto">{turn_excerpt(turn)}</a> }.into_any(),
         None => view! { <span class="hint">{texts::not_on_path()}</span> }.into_any(),
@@ -30,16 +30,20 @@ pub(super) fn row(entry: &ManifestEntry, turn: Option<&Turn>) -> AnyView {
         view! { <ul class="sent-attached">{lines.collect_view()}</ul> }
     });
     let repair = entry.repair.map(|repair| notice_sentence(repair.notice()).to_owned());
-    let how = [
+    let notes = [
         Some(texts::form_and_reason(entry.mode, entry.reason).to_owned()),
         texts::left_out(entry.blocks_omitted),
         repair,
     ];
-    let how =
-        how.into_iter().flatten().chain([texts::estimated_tokens(entry.approx_tokens)]).collect::<Vec<_>>().join(" · ");
+    let notes = notes
+        .into_iter()
+        .flatten()
+        .chain([texts::estimated_tokens(entry.approx_tokens)])
+        .collect::<Vec<_>>()
+        .join(" · ");
     view! {
         <li data-mode=mode(entry)>
-            <p><strong>{who}</strong>" "<span class="hint">{how}</span></p>
+            <p><strong>{author}</strong>" "<span class="hint">{notes}</span></p>
             <p>{words}</p>
             {attached}
         </li>

@@ -60,21 +60,21 @@ fn draw(generations: Vec<Generation>, at: usize, path: Vec<Turn>) -> String {
 
 #[test]
 fn attachments_are_named_with_version_and_range() {
-    let asked = user_turn(1, "What does <it> say?");
+    let question = user_turn(1, "What does <it> say?");
     let document = "01890000-0000-7000-8000-000000000001";
     let shown = json!([
         {
-            "block_id": asked.blocks[0].id, "ref_id": document, "title": "A <b>plan</b>",
+            "block_id": question.blocks[0].id, "ref_id": document, "title": "A <b>plan</b>",
             "version_timestamp": moment(), "selection": [10, 24], "shown_as": "text",
             "sha256": "ab".repeat(32), "approx_tokens": 40,
         },
-        { "block_id": asked.blocks[0].id, "ref_id": "cd".repeat(32), "title": "leaf.png", "shown_as": "alt_text", "approx_tokens": 5 },
+        { "block_id": question.blocks[0].id, "ref_id": "cd".repeat(32), "title": "leaf.png", "shown_as": "alt_text", "approx_tokens": 5 },
     ]);
     let manifest = json!({
-        "turns": [entry(asked.id, "canonical", "from_blocks", json!({ "attachments": shown, "repair": RequestRepair::ImagesTold }))],
+        "turns": [entry(question.id, "canonical", "from_blocks", json!({ "attachments": shown, "repair": RequestRepair::ImagesTold }))],
         "not_sent": [{ "param": "top_k", "reason": "not supported by this model" }],
     });
-    let html = draw(vec![generation(manifest)], 0, vec![asked, reply(2, [Content::text("It says so.")])]);
+    let html = draw(vec![generation(manifest)], 0, vec![question, reply(2, [Content::text("It says so.")])]);
     for words in [
         "What does &lt;it&gt; say?",
         "A &lt;b&gt;plan&lt;/b&gt;",

@@ -34,7 +34,7 @@ pub(super) fn draw(sent: &SentRequests, manifest: &RequestManifest) -> AnyView {
         let turn = turns.get(&entry.turn_id)?;
         Some(view! {
             <li>
-                <strong>{texts::who(turn.role)}</strong>" "
+                <strong>{texts::role_name(turn.role)}</strong>" "
                 <a href=turn_address(turn) dir="auto">{turn_excerpt(turn)}</a>" "
                 <span class="hint">{texts::estimated_tokens(entry.approx_tokens)}</span>
             </li>
@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn each_part_is_counted_once_and_largest_is_first() {
-        let asked = user_turn(1, "Read it");
+        let question = user_turn(1, "Read it");
         let answer = reply(2, [Content::text("I did.")]);
         let shown = ShownAttachment {
-            block_id: asked.blocks[0].id,
+            block_id: question.blocks[0].id,
             ref_id: "01890000-0000-7000-8000-000000000001".into(),
             title: None,
             version_timestamp: None,
@@ -88,11 +88,11 @@ mod tests {
             approx_tokens: 900,
         };
         let manifest = RequestManifest {
-            turns: vec![ManifestEntry { attachments: vec![shown], ..entry(asked.id, 1_000) }, entry(answer.id, 50)],
+            turns: vec![ManifestEntry { attachments: vec![shown], ..entry(question.id, 1_000) }, entry(answer.id, 50)],
             ..RequestManifest::default()
         };
         let frozen = PromptPrefix { system_prompt: "word ".repeat(80), tools: None };
-        let mut sent = SentRequests::new(Vec::new(), 0, None, reply(3, []), vec![asked, answer]);
+        let mut sent = SentRequests::new(Vec::new(), 0, None, reply(3, []), vec![question, answer]);
         sent.frozen = frozen;
         let parts = tokens_by_part(&sent, &manifest);
         assert_eq!(

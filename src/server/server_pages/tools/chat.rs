@@ -27,7 +27,7 @@ pub struct ChatToolsPage {
     /// The tools of the model's provider.
     pub provider_tools: Vec<OfferedTool>,
     /// True when the branch's model takes no tools.
-    pub takes_none: bool,
+    pub no_tool_support: bool,
     /// The stored policies that allow tools in this chat.
     pub allowed_policies: Vec<StoredPolicy>,
     pub notice: Option<ActionNotice>,
@@ -38,18 +38,19 @@ impl ChatToolsPage {
     pub fn draw(self) -> ServerPage {
         let is_bare = self.built_in.is_empty() && self.servers.is_empty();
         let bare = is_bare.then(|| view! { <p class="hint">{words::none_at_all()}</p> });
-        let takes_none = self.takes_none.then(|| view! { <p class="said warn"><span>{words::takes_none()}</span></p> });
+        let no_tool_support =
+            self.no_tool_support.then(|| view! { <p class="said warn"><span>{words::no_tool_support()}</span></p> });
         let ticks = tool_choice_fields(&self.built_in, &self.servers, &self.provider_tools, &self.tools.choice, "chat");
-        let (back, here) = chat_paths(self.chat);
+        let (back, chat_path) = chat_paths(self.chat);
         let next = self.chat.is_none().then(|| view! { <p class="lead">{all_words::next_chat_hint()}</p> });
         let body = view! {
             <p><a href=back>{all_words::back_to_chat()}</a></p>
             {next}
             <p class="lead">{words::chat_tools_lead()}</p>
             <p class="hint">{words::settings()}" "<a href="/settings/tools">{words::to_settings()}</a></p>
-            {takes_none}
+            {no_tool_support}
             {bare}
-            <form class="form" method="post" action=format!("{here}/tools")>
+            <form class="form" method="post" action=format!("{chat_path}/tools")>
                 {ticks}
                 {self.chat.map(|_| self.branch_choice())}
                 <div class="deeds"><button type="submit" class="button primary">{words::save()}</button></div>
@@ -95,7 +96,7 @@ impl ChatToolsPage {
 
     /// Renders the choice of branches: new ones, and by default the present one.
     fn branch_choice(&self) -> AnyView {
-        let branch = self.branch.as_ref().filter(|branch| branch.head_turn_id.is_some() && !self.takes_none);
+        let branch = self.branch.as_ref().filter(|branch| branch.head_turn_id.is_some() && !self.no_tool_support);
         let now = branch.map(|branch| {
             view! {
                 <div>

@@ -104,7 +104,7 @@ fn actions(server: &ToolServerView) -> AnyView {
         remove_description: words::remove_description(&server.name),
     };
     let is_running = !matches!(server.status.state, "off" | "headers_unreadable");
-    let begin = |how: &'static str, word: &'static str| deeds.button("/forms/tools/restart", "how", how, word);
+    let begin = |action: &'static str, word: &'static str| deeds.button("/forms/tools/restart", "how", action, word);
     deeds.draw(if is_running {
         vec![begin("test", words::test()), begin("restart", words::restart())]
     } else {

@@ -5,7 +5,7 @@ use crate::domain::{ChatId, Usage};
 use crate::server::server_pages::PageFrame;
 use crate::ui::preferences::Preferences;
 
-fn drawn(by: UsageGrouping, rows: Vec<SpendingSum>) -> String {
+fn rendered(by: UsageGrouping, rows: Vec<SpendingSum>) -> String {
     let today: NaiveDate = "2026-11-21".parse().expect("a day");
     let period = UsagePeriod::new(None, None, today).expect("a period");
     let frame = PageFrame {
@@ -37,7 +37,7 @@ fn table_comes_first_and_marks_unknown_and_estimated_costs() {
         unknown_cost_generations: 1,
         ..SpendingSum::default()
     };
-    let html = drawn(UsageGrouping::Day, vec![unknown, SpendingSum { day: Some("2026-11-21".into()), ..sum() }]);
+    let html = rendered(UsageGrouping::Day, vec![unknown, SpendingSum { day: Some("2026-11-21".into()), ..sum() }]);
     for part in [
         "<caption>2026-10-23 to 2026-11-21</caption>",
         "<th scope=\"row\">2026-11-21</th><td>≈ $0.004<span class=\"hint\"> + 1 unknown</span></td>\
@@ -62,13 +62,13 @@ fn table_comes_first_and_marks_unknown_and_estimated_costs() {
 fn names_are_escaped_and_deleted_chats_have_none() {
     let chat = ChatId::from_uuid(uuid::Uuid::from_u128(7));
     let title = "<script>alert(1)</script>";
-    let html = drawn(
+    let html = rendered(
         UsageGrouping::Chat,
         vec![sum(), SpendingSum { chat_id: Some(chat), title: Some(title.into()), ..sum() }],
     );
     assert!(html.contains("<th scope=\"row\">Deleted chats</th>"), "{html}");
     assert!(html.contains(&format!("href=\"/c/{chat}\"")) && !html.contains("<script"), "{html}");
-    let html = drawn(
+    let html = rendered(
         UsageGrouping::Model,
         vec![SpendingSum { model: Some(title.into()), provider: Some("p".into()), ..sum() }],
     );
@@ -79,20 +79,20 @@ fn names_are_escaped_and_deleted_chats_have_none() {
 fn bars_show_tokens_where_nothing_has_price() {
     let local =
         SpendingSum { provider: Some("ollama".into()), cost_micros: None, unknown_cost_generations: 3, ..sum() };
-    let html = drawn(UsageGrouping::Provider, vec![local]);
+    let html = rendered(UsageGrouping::Provider, vec![local]);
     assert!(html.contains("max=\"13023\" value=\"13023\""), "{html}");
 }
 
 #[test]
 fn empty_period_is_explained() {
-    let html = drawn(UsageGrouping::Day, Vec::new());
+    let html = rendered(UsageGrouping::Day, Vec::new());
     assert!(html.contains("No usage in this period.") && !html.contains("<table"), "{html}");
 }
 
 #[test]
 fn long_table_is_cut_and_links_to_csv() {
     let day = |n: usize| SpendingSum { day: Some(format!("day {n}")), ..sum() };
-    let html = drawn(UsageGrouping::Day, (0..ROWS + 2).map(day).collect());
+    let html = rendered(UsageGrouping::Day, (0..ROWS + 2).map(day).collect());
     assert_eq!(html.matches("<meter").count(), ROWS);
     assert!(html.contains("2 more rows are in the CSV."), "{html}");
 }

@@ -101,7 +101,7 @@ pub fn apply_change(
     }
     let mut headers = None;
     if let Some(url) = change.url {
-        let url = base_url::check(url.trim()).map_err(|what| InvalidField::new("url", what))?;
+        let url = base_url::check(url.trim()).map_err(|reason| InvalidField::new("url", reason))?;
         if url.len() > limits::ADDRESS_CHARS {
             return Err(InvalidField::new("url", format!("at most {} characters", limits::ADDRESS_CHARS)));
         }

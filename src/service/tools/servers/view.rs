@@ -54,8 +54,8 @@ pub struct ToolServerStatus {
 }
 
 /// Formats an error message, which may also be part of a longer sentence, as a sentence of its own.
-fn as_sentence(why: &str) -> String {
-    format!("{}.", capitalize(why.trim().trim_end_matches('.')))
+fn as_sentence(reason: &str) -> String {
+    format!("{}.", capitalize(reason.trim().trim_end_matches('.')))
 }
 
 /// A tool with its approval policy.
@@ -105,8 +105,8 @@ impl From<McpServerStatus> for ToolServerStatus {
             state,
             sentence: match status.problem {
                 None => sentence.to_owned(),
-                Some(why) if state == "given_up" => format!("{} {sentence}", as_sentence(&why)),
-                Some(why) => as_sentence(&why),
+                Some(reason) if state == "given_up" => format!("{} {sentence}", as_sentence(&reason)),
+                Some(reason) => as_sentence(&reason),
             },
             since: Some(status.since),
             implementation: status.implementation,
@@ -127,20 +127,20 @@ pub fn tool_view(
     let about = |policy: &&StoredPolicy| {
         policy.chat.is_none() && policy.server == server.unwrap_or_default() && policy.tool == tool.tool
     };
-    let said = policies.iter().filter(about).find(|said| said.host.is_none());
-    let hosts = policies.iter().filter(about).filter(|said| {
-        said.policy == ToolApprovalPolicy::Allow && said.schema_hash.as_ref().is_none_or(|seen| *seen == hash)
+    let stored = policies.iter().filter(about).find(|stored| stored.host.is_none());
+    let hosts = policies.iter().filter(about).filter(|stored| {
+        stored.policy == ToolApprovalPolicy::Allow && stored.schema_hash.as_ref().is_none_or(|seen| *seen == hash)
     });
-    let hosts = by_host.then(|| hosts.filter_map(|said| said.host.clone()).collect());
-    let has_changed = said.is_some_and(|said| {
-        said.policy == ToolApprovalPolicy::Allow && said.schema_hash.as_ref().is_some_and(|seen| *seen != hash)
+    let hosts = by_host.then(|| hosts.filter_map(|stored| stored.host.clone()).collect());
+    let has_changed = stored.is_some_and(|stored| {
+        stored.policy == ToolApprovalPolicy::Allow && stored.schema_hash.as_ref().is_some_and(|seen| *seen != hash)
     });
-    let has_lapsed = trust == TrustStatus::Changed && said.is_none();
-    let (policy, policy_set_by) = match said {
+    let has_lapsed = trust == TrustStatus::Changed && stored.is_none();
+    let (policy, policy_set_by) = match stored {
         Some(_) if has_changed => (ToolApprovalPolicy::Ask, "you"),
         // Allowing every host is no longer accepted, so an older stored policy asks.
-        Some(said) if by_host && said.policy == ToolApprovalPolicy::Allow => (ToolApprovalPolicy::Ask, "you"),
-        Some(said) => (said.policy, "you"),
+        Some(stored) if by_host && stored.policy == ToolApprovalPolicy::Allow => (ToolApprovalPolicy::Ask, "you"),
+        Some(stored) => (stored.policy, "you"),
         None if trust == TrustStatus::Holds => (ToolApprovalPolicy::Allow, "configuration"),
         None if trust == TrustStatus::Changed => (ToolApprovalPolicy::Ask, "configuration"),
         None if tool.is_harmless && server.is_none() => (ToolApprovalPolicy::Allow, "default"),

@@ -42,7 +42,7 @@ impl ServiceToolbox {
         }
         let host = match call.host() {
             Ok(host) => host,
-            Err(why) => return Ok(GateDecision::Refuse(why)),
+            Err(reason) => return Ok(GateDecision::Refuse(reason)),
         };
         let server = call.origin.server();
         let is_guarded = server.is_empty() && (host.is_some() || built_in::reads_chats(&tool.tool));

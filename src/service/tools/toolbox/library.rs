@@ -44,8 +44,8 @@ impl ToolLibrary for ChatLibrary {
             let query = TextQuery::new(query).map_err(|invalid| invalid.to_string())?;
             let filter = SearchFilter { not_chat: Some(caller.chat), ..SearchFilter::default() };
             let limit = u32::try_from(limit).unwrap_or(limits::PAGE_MAX).clamp(1, limits::PAGE_MAX);
-            let asked = (&query, &filter, &[SearchKind::Turn][..]);
-            let found = find_items(&self.0, caller.owner, asked, None, limit).await.map_err(|error| {
+            let request = (&query, &filter, &[SearchKind::Turn][..]);
+            let found = find_items(&self.0, caller.owner, request, None, limit).await.map_err(|error| {
                 tracing::error!(%error, "a tool could not search the chats");
                 "the chats could not be searched".to_owned()
             })?;

@@ -85,16 +85,16 @@ impl SelectionBuilder {
         if is_never {
             return self.leave_out(name, "You set it to never run.");
         }
-        if let Err(why) = check_schema(&tool.schema) {
-            return self.leave_out(name, &format!("Its schema is invalid: {why}"));
+        if let Err(reason) = check_schema(&tool.schema) {
+            return self.leave_out(name, &format!("Its schema is invalid: {reason}"));
         }
         self.add(name, tool.to_offered_tool(server));
     }
 
     fn add(&mut self, name: String, tool: OfferedTool) {
         if self.selection.offered.len() >= limits::TOOLS_OFFERED {
-            let why = format!("At most {} tools can be offered to a model.", limits::TOOLS_OFFERED);
-            return self.leave_out(name, &why);
+            let reason = format!("At most {} tools can be offered to a model.", limits::TOOLS_OFFERED);
+            return self.leave_out(name, &reason);
         }
         if !self.wire_names.insert(tool.spec.name.clone()) {
             return self.leave_out(name, "Another tool already has this name.");
@@ -102,8 +102,8 @@ impl SelectionBuilder {
         self.selection.offered.push(tool);
     }
 
-    fn leave_out(&mut self, name: String, why: &str) {
-        self.selection.left_out.push(LeftOutTool { name, why: why.to_owned() });
+    fn leave_out(&mut self, name: String, reason: &str) {
+        self.selection.left_out.push(LeftOutTool { name, why: reason.to_owned() });
     }
 
     /// Reports chosen names that do not exist. Whole servers count as present when they are enabled; provider tools

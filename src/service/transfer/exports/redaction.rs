@@ -12,7 +12,7 @@ use turnleaf_providers::redaction::SecretSet;
 const REMOVED: &str = "[removed]";
 
 /// Redacts API keys in the texts of a turn. A turn without keys, as almost all are, is returned unchanged; when a key
-/// stands where it determines the structure of a block, the block's content is replaced.
+/// is where it determines the structure of a block, the block's content is replaced.
 pub(super) fn redact_turn(keys: &SecretSet, turn: Turn) -> Turn {
     if keys.is_empty() || !contains_key(keys, &turn) {
         return turn;

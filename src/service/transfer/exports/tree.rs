@@ -366,9 +366,9 @@ impl ChatTree {
             branch.head_turn_id = self.heads.get(&branch.id).copied();
             branch.fork_turn_id.is_none_or(|fork| self.written.contains_key(&fork))
         });
-        let there: HashSet<BranchId> = branches.iter().map(|branch| branch.id).collect();
+        let known: HashSet<BranchId> = branches.iter().map(|branch| branch.id).collect();
         for branch in &mut branches {
-            branch.parent_branch_id = branch.parent_branch_id.filter(|parent| there.contains(parent));
+            branch.parent_branch_id = branch.parent_branch_id.filter(|parent| known.contains(parent));
         }
         parents_first(branches)
     }

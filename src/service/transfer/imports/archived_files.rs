@@ -52,25 +52,26 @@ impl Service {
         now: DateTime<Utc>,
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
-        let ArchivedBlob { sha256: there, mime, name, bytes } = blob;
+        let ArchivedBlob { sha256: archived_hash, mime, name, bytes } = blob;
         // Images that a model generated have no name.
         let name = name.unwrap_or_default();
         let bytes = Bytes::from(bytes.0);
-        let place = || IssueLocation { file: name.clone(), conversation: there.clone(), message: String::new() };
-        if sha256_of(&bytes) != there {
+        let place =
+            || IssueLocation { file: name.clone(), conversation: archived_hash.clone(), message: String::new() };
+        if sha256_of(&bytes) != archived_hash {
             let text = "its bytes do not match its hash".to_owned();
             report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place(), text });
             return Ok(());
         }
         // Existing bytes came in through their own import or upload and have the same hash, so nothing is stored.
-        if name.is_empty() && blobs::find_type_and_size(self.db(), import.owner, &there).await?.is_some() {
+        if name.is_empty() && blobs::find_type_and_size(self.db(), import.owner, &archived_hash).await?.is_some() {
             report.files += 1;
             return Ok(());
         }
         let planted = match self.prepare_blob(&name, mime, bytes).await? {
             Ok(planted) => planted,
-            Err(why) => {
-                report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place(), text: why.to_string() });
+            Err(reason) => {
+                report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place(), text: reason.to_string() });
                 return Ok(());
             }
         };
@@ -96,8 +97,8 @@ impl Service {
                 report.tally.add_blob(sha256.clone(), all);
             }
         }
-        if let (Cow::Borrowed(mime), true) = (&mime, sha256 != there) {
-            report.redrawn.add(there, &sha256, mime, bytes.len());
+        if let (Cow::Borrowed(mime), true) = (&mime, sha256 != archived_hash) {
+            report.redrawn.add(archived_hash, &sha256, mime, bytes.len());
         }
         if import.dry_run || is_here && name.is_empty() {
             return Ok(());
@@ -122,7 +123,7 @@ impl Service {
             Ok(kind) if kind.is_image() => match self.reader().read_picture(kind, bytes.clone()).await {
                 // A file of another type may begin like an image.
                 Err(_) if kind.mime() != mime => None,
-                Err(why) => return Ok(Err(why)),
+                Err(reason) => return Ok(Err(reason)),
                 Ok(picture) => Some(picture),
             },
             _ => None,
@@ -178,7 +179,7 @@ impl Service {
             let version;
             (document, version) = next_version(document).await?;
             let Some(version) = version else { break };
-            let origin = match version.origin.map(|there| redrawn.local_name(there)) {
+            let origin = match version.origin.map(|archived| redrawn.local_name(archived)) {
                 Some(sha256) if blobs::find_type_and_size(self.db(), owner, &sha256).await?.is_some() => Some(sha256),
                 _ => None,
             };
@@ -213,8 +214,10 @@ impl Service {
         report: &mut ImportReport,
     ) -> Result<(), ServiceError> {
         let id = DocumentId::from(imported_id(import.owner, document.id.uuid()));
-        for here in [document.id, id] {
-            if report.tally.has_document(here) || documents::find(self.db(), import.owner, here).await?.is_some() {
+        for local_id in [document.id, id] {
+            if report.tally.has_document(local_id)
+                || documents::find(self.db(), import.owner, local_id).await?.is_some()
+            {
                 return Ok(());
             }
         }

@@ -1,5 +1,5 @@
 //! Inserts a large chat in chunks, because one transaction with thousands of turns would block the journal of running
-//! replies. Until the last chunk the chat is marked as deleted and scheduled for purge: nobody sees it, and if the
+//! replies. Until the last chunk the chat is marked as deleted and scheduled for purge: it is not visible, and if the
 //! server is killed, a purge soon removes it.
 
 use std::collections::{HashMap, HashSet};

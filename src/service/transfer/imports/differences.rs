@@ -14,7 +14,7 @@ pub(super) struct PendingDifferences {
     /// Differences with the name of their conversation.
     of_chat: Vec<(String, ImportDifference)>,
     /// The number of differences beyond the bound.
-    untold: usize,
+    omitted: usize,
 }
 
 /// The bound on differences of a file; there are only a few kinds of them.
@@ -30,7 +30,7 @@ impl PendingDifferences {
         } else if self.of_chat.len() < limits::DIFFERENCES - OF_FILE - 1 {
             self.of_chat.push((finding.location.conversation.clone(), to_difference(finding)));
         } else {
-            self.untold += 1;
+            self.omitted += 1;
         }
     }
 
@@ -39,21 +39,21 @@ impl PendingDifferences {
     pub fn differences_of(&mut self, conversation: &str) -> Vec<ImportDifference> {
         let is_its =
             |name: &str| conversation.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('#'));
-        let told = std::mem::take(&mut self.of_chat).into_iter();
-        let its = told.filter(|(name, _)| is_its(name)).map(|(_, difference)| difference);
+        let reported = std::mem::take(&mut self.of_chat).into_iter();
+        let its = reported.filter(|(name, _)| is_its(name)).map(|(_, difference)| difference);
         let mut all: Vec<ImportDifference> = self.of_file.iter().cloned().chain(its).collect();
-        if self.untold > 0 {
-            let text = counted(self.untold as u64, "more difference", "more differences");
+        if self.omitted > 0 {
+            let text = counted(self.omitted as u64, "more difference", "more differences");
             all.push(ImportDifference { kind: ImportDifferenceKind::PutRight, place: String::new(), text });
         }
-        self.untold = 0;
+        self.omitted = 0;
         all
     }
 
     /// Clears the differences before the next conversation.
     pub fn start_next(&mut self) {
         self.of_chat.clear();
-        self.untold = 0;
+        self.omitted = 0;
     }
 }
 
@@ -92,9 +92,9 @@ mod tests {
     use super::*;
     use turnleaf_interchange::IssueLocation;
 
-    fn finding(conversation: &str, what: ImportDifferenceKind, text: &str) -> ImportIssue {
+    fn finding(conversation: &str, kind: ImportDifferenceKind, text: &str) -> ImportIssue {
         let place = IssueLocation { conversation: conversation.into(), ..IssueLocation::default() };
-        ImportIssue { kind: what, location: place, text: text.into() }
+        ImportIssue { kind, location: place, text: text.into() }
     }
 
     #[test]

@@ -18,13 +18,13 @@ impl Service {
     ) -> Result<Option<ImportOutcome>, ServiceError> {
         let now = self.clock().now();
         let mut seen = self.db().snapshot().await?;
-        let standing = archive::chat_presence(&mut seen, owner, chat).await?;
+        let presence = archive::chat_presence(&mut seen, owner, chat).await?;
         seen.commit().await?;
-        if matches!(standing, Some(ChatPresence::Purging(from)) if from <= now) {
+        if matches!(presence, Some(ChatPresence::Purging(from)) if from <= now) {
             purge_scheduled(self.db(), now).await?;
             return Ok(None);
         }
-        Ok(standing.map(outcome))
+        Ok(presence.map(outcome))
     }
 }
 
@@ -37,8 +37,8 @@ pub(super) async fn outcome_in_tx(
     Ok(archive::chat_presence(tx, owner, chat).await?.map(outcome))
 }
 
-fn outcome(standing: ChatPresence) -> ImportOutcome {
-    match standing {
+fn outcome(presence: ChatPresence) -> ImportOutcome {
+    match presence {
         ChatPresence::Live => ImportOutcome::Known,
         ChatPresence::InTrash => ImportOutcome::InTrash,
         ChatPresence::Purging(_) => ImportOutcome::LeftOut,

@@ -78,13 +78,13 @@ impl Service {
                         report.files += 1;
                         files.contents.insert((at, number), content);
                     }
-                    Err(why) => {
+                    Err(reason) => {
                         let place = IssueLocation {
                             file: file.name.clone(),
                             conversation: conversation.source_id.clone(),
                             message: message.source_id.clone(),
                         };
-                        report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text: why });
+                        report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text: reason });
                         // A text with its name keeps the place, so that a reader knows that something was there.
                         files.contents.insert((at, number), Content::text(format!("[{}]", file.name)));
                     }
@@ -168,15 +168,15 @@ impl FileImport<'_> {
         let title = check_title(&title)?;
         let kind = document_kind(None, &words)?;
         let mut part = self.part.clone();
-        let (id, here) = loop {
+        let (id, existing) = loop {
             let id = DocumentId::from(self.key.part_id(&part));
             match documents::find(service.db(), owner, id).await? {
                 // A document that its owner deleted stays deleted; the next id is tried.
-                Some(here) if here.deleted_at.is_some() => part.push('+'),
-                here => break (id, here),
+                Some(existing) if existing.deleted_at.is_some() => part.push('+'),
+                existing => break (id, existing),
             }
         };
-        let version_timestamp = if here.is_some() {
+        let version_timestamp = if existing.is_some() {
             // References the imported version, whatever the document was changed to later.
             let all = documents::versions(service.db(), owner, id, u64::from(u32::MAX)).await?;
             all.last().map(|first| first.version_timestamp)

@@ -38,8 +38,8 @@ impl ChatExtension {
         key: &ImportKey,
         grown: &ArchivedChat,
     ) -> Result<Self, StoreError> {
-        let here = archive::existing_chat(tx, owner, grown.chat.id).await?;
-        let (added, behind) = collect_additions(grown, &here, &|part| key.part_id(part));
+        let existing = archive::existing_chat(tx, owner, grown.chat.id).await?;
+        let (added, behind) = collect_additions(grown, &existing, &|part| key.part_id(part));
         Ok(Self { added, left_behind: behind })
     }
 

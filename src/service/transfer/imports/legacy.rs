@@ -85,8 +85,8 @@ impl Service {
         let mut report = ImportReport { name, format, dry_run: import.dry_run, ..ImportReport::default() };
         let (mut source, tables) = match open_source(&import, &mut report).await {
             Ok(opened) => opened,
-            Err(why) => {
-                report.stopped = Some(why);
+            Err(reason) => {
+                report.stopped = Some(reason);
                 return Ok(report);
             }
         };
@@ -103,7 +103,7 @@ impl Service {
                     tx.rollback().await?;
                 }
                 match ended {
-                    LegacyImportEnd::Early(why) => report.mark_undone(why),
+                    LegacyImportEnd::Early(reason) => report.mark_undone(reason),
                     LegacyImportEnd::Failed(error) => return Err(error),
                 }
             }
@@ -124,7 +124,9 @@ impl Service {
         loop {
             let gathered = match rows.next().await {
                 Some(Ok(row)) => gathering.add(row),
-                Some(Err(why)) => return Err(LegacyImportEnd::Early(format!("reading the database stopped: {why}"))),
+                Some(Err(error)) => {
+                    return Err(LegacyImportEnd::Early(format!("reading the database stopped: {error}")));
+                }
                 None => match gathering.finish() {
                     Some(last) => {
                         self.import_gathered(target, last, tables, report).await?;
@@ -169,23 +171,23 @@ impl Service {
         let LegacyImport { owner, schema, dry_run, .. } = *target.import;
         let key = ImportKey::new(owner, schema_name(schema), &conversation.source_id);
         let id = key.part_id("chat").into();
-        let standing = match &mut target.tx {
+        let existing_outcome = match &mut target.tx {
             Some(tx) => existing_chat::outcome_in_tx(tx, owner, id).await?,
             None => self.existing_chat_outcome(owner, id).await?,
         };
         let incoming = IncomingConversation { owner, key: &key, provider: PROVIDER, conversation, now: target.now };
         let mut findings = Vec::new();
         let mut chat = incoming.build_chat(HashMap::new(), &mut findings);
-        if standing == Some(ImportOutcome::Known) {
+        if existing_outcome == Some(ImportOutcome::Known) {
             return self.extend_legacy_chat(target, (&key, conversation), &chat, &findings, report).await;
         }
-        if let Some(outcome) = standing {
+        if let Some(outcome) = existing_outcome {
             let title = conversation.title.clone();
             report.report_existing(id, title, outcome);
             return Ok(());
         }
         let bytes = conversation.byte_count();
-        let told = ImportedChat {
+        let entry = ImportedChat {
             id: None,
             title: conversation.title.clone(),
             turns: 0,
@@ -193,9 +195,9 @@ impl Service {
             outcome: ImportOutcome::LeftOut,
         };
         // The transaction's own growth is not measured before its commit.
-        if !self.has_new_chat_room(owner, target.stored_bytes + bytes, told, report).await? {
+        if !self.has_new_chat_room(owner, target.stored_bytes + bytes, entry, report).await? {
             return match report.stopped.take() {
-                Some(why) => Err(LegacyImportEnd::Early(why)),
+                Some(reason) => Err(LegacyImportEnd::Early(reason)),
                 None => Ok(()),
             };
         }
@@ -237,13 +239,13 @@ async fn open_source(
     import: &LegacyImport,
     report: &mut ImportReport,
 ) -> Result<(LegacyDatabase, Vec<LegacyTable>), String> {
-    let mut source = LegacyDatabase::open(&import.source).await.map_err(|why| match why {
+    let mut source = LegacyDatabase::open(&import.source).await.map_err(|error| match error {
         StoreError::NoFile => "this is not a SQLite database".to_owned(),
-        StoreError::Busy(why) => format!("the database cannot be opened: {why}"),
-        why => format!("the database cannot be opened: {why}"),
+        StoreError::Busy(error) => format!("the database cannot be opened: {error}"),
+        error => format!("the database cannot be opened: {error}"),
     })?;
-    let there = source.tables().await.map_err(|why| format!("its tables cannot be read: {why}"))?;
-    let (tables, missing) = find_tables(import.schema, &there).map_err(|why| why.to_string())?;
+    let source_tables = source.tables().await.map_err(|error| format!("its tables cannot be read: {error}"))?;
+    let (tables, missing) = find_tables(import.schema, &source_tables).map_err(|error| error.to_string())?;
     let mut lost = |table: &str, text: String| {
         let place = IssueLocation { file: table.to_owned(), ..IssueLocation::default() };
         report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text });
@@ -263,15 +265,15 @@ impl ImportReport {
             let row = |table: &LegacyTable| ImportedTable { name: table.name.clone(), rows: 0, left_out: 0 };
             self.tables = tables.iter().map(row).collect();
         }
-        for (told, table) in self.tables.iter_mut().zip(tables) {
+        for (imported, table) in self.tables.iter_mut().zip(tables) {
             let count = counts[table.kind.number()];
-            told.rows += count.read;
-            told.left_out += count.left_out;
+            imported.rows += count.read;
+            imported.left_out += count.left_out;
         }
     }
 
     /// Marks everything as not stored.
-    fn mark_undone(&mut self, why: String) {
+    fn mark_undone(&mut self, reason: String) {
         self.left_out += self.imported;
         (self.imported, self.turns, self.branches) = (0, 0, 0);
         for chat in &mut self.chats {
@@ -281,6 +283,6 @@ impl ImportReport {
                 ImportOutcome::Known | ImportOutcome::InTrash | ImportOutcome::LeftOut => {}
             }
         }
-        self.stopped = Some(format!("{why}; nothing was stored"));
+        self.stopped = Some(format!("{reason}; nothing was stored"));
     }
 }

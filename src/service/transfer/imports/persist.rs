@@ -147,34 +147,34 @@ impl ImportReport {
         stored: Result<(), StoreError>,
         dry_run: bool,
     ) -> Result<(), StoreError> {
-        let told = ImportedChat {
+        let entry = ImportedChat {
             id: Some(chat.chat.id).filter(|_| !dry_run),
             title: chat.chat.title.clone(),
             turns: chat.turns.len() as u64,
             branches: chat.branches.len() as u64,
             outcome: ImportOutcome::Imported,
         };
-        self.report_stored(told, stored)
+        self.report_stored(entry, stored)
     }
 
-    /// Reports the outcome of storing a chat; `told` is the entry in case of success.
+    /// Reports the outcome of storing a chat; `entry` describes the chat in case of success.
     pub(super) fn report_stored(
         &mut self,
-        told: ImportedChat,
+        entry: ImportedChat,
         stored: Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         match stored {
-            Ok(()) => self.add_chat(told),
+            Ok(()) => self.add_chat(entry),
             // An invalid value concerns only this chat; an unavailable database ends the import.
             Err(error) if error.is_value_error() => {
-                let place = IssueLocation { conversation: told.title.clone(), ..IssueLocation::default() };
+                let place = IssueLocation { conversation: entry.title.clone(), ..IssueLocation::default() };
                 let text = match error {
                     StoreError::Gone(INCOMING_CHAT) => "its import was interrupted for too long: import the file again",
                     _ => "it could not be stored: it contains invalid data",
                 };
                 let text = text.to_owned();
                 self.add_finding(&ImportIssue { kind: IssueKind::LeftOut, location: place, text });
-                self.add_chat(ImportedChat { id: None, outcome: ImportOutcome::LeftOut, ..told });
+                self.add_chat(ImportedChat { id: None, outcome: ImportOutcome::LeftOut, ..entry });
             }
             Err(error) => return Err(error),
         }

@@ -46,8 +46,8 @@ impl ImportReader {
     pub fn start(import: &ImportRequest, scratch: ImportScratch, stop: CancellationToken) -> Self {
         let (import, heeded) = (import.clone(), stop.clone());
         let so_far = Arc::<ReadProgress>::default();
-        let told = so_far.clone();
-        Self::spawn(stop, so_far, move |send| match read(&import, scratch, &heeded, &told, send) {
+        let progress = so_far.clone();
+        Self::spawn(stop, so_far, move |send| match read(&import, scratch, &heeded, &progress, send) {
             Err(_) if heeded.is_cancelled() => Err(ImportError::Cancelled),
             ended => ended,
         })
@@ -77,7 +77,7 @@ impl ImportReader {
         match self.reader.await {
             Ok(Ok(())) => None,
             Ok(Err(ImportError::Cancelled)) => Some(IMPORT_STOPPED.to_owned()),
-            Ok(Err(why)) => Some(why.to_string()),
+            Ok(Err(reason)) => Some(reason.to_string()),
             Err(error) => {
                 tracing::error!(%error, "the import reader failed");
                 Some(IMPORT_CRASHED.to_owned())
@@ -105,7 +105,8 @@ fn read(
         return Err(ImportError::Database);
     }
     let open = || {
-        let file = StoppableFile { file: File::open(&import.file)?, stop: stop.clone(), at: 0, told: so_far.clone() };
+        let file =
+            StoppableFile { file: File::open(&import.file)?, stop: stop.clone(), at: 0, progress: so_far.clone() };
         Input::open(&import.name, Box::new(file))
     };
     let mut input = open()?;
@@ -130,13 +131,13 @@ struct StoppableFile {
     file: File,
     stop: CancellationToken,
     at: u64,
-    told: Arc<ReadProgress>,
+    progress: Arc<ReadProgress>,
 }
 
 impl StoppableFile {
     fn set_position(&mut self, at: u64) {
         self.at = at;
-        self.told.at.store(at, Ordering::Relaxed);
+        self.progress.at.store(at, Ordering::Relaxed);
     }
 }
 
@@ -188,7 +189,7 @@ impl ChannelSink<'_> {
                 let read = brought.entry(name.clone()).or_insert_with(|| self.read_file(&name, &mut room));
                 match read {
                     Ok(bytes) => file.bytes = FileBytes::Inline(bytes.clone()),
-                    Err(why) => {
+                    Err(error) => {
                         let place = IssueLocation {
                             file: name.clone(),
                             conversation: conversation.source_id.clone(),
@@ -197,7 +198,7 @@ impl ChannelSink<'_> {
                         findings.push(ImportIssue {
                             kind: IssueKind::Lost,
                             location: place,
-                            text: format!("{}: {why}", file.name),
+                            text: format!("{}: {error}", file.name),
                         });
                         file.bytes = FileBytes::Absent(name);
                     }
@@ -214,7 +215,7 @@ impl ChannelSink<'_> {
             Some(files) => files.read_part(name, bounds::FILE_BYTES),
             None => Err(ImportError::Damaged("it is not in the export".into())),
         };
-        let bytes = read.map_err(|why| why.to_string())?;
+        let bytes = read.map_err(|error| error.to_string())?;
         let Some(left) = room.checked_sub(bytes.len() as u64) else {
             let bound = ByteSize(bounds::CONVERSATION_FILES_BYTES);
             return Err(format!("the files of its conversation exceed {bound}"));
@@ -284,7 +285,7 @@ mod tests {
     }
 
     fn zeros(stop: &CancellationToken) -> StoppableFile {
-        StoppableFile { file: File::open("/dev/zero").unwrap(), stop: stop.clone(), at: 0, told: Arc::default() }
+        StoppableFile { file: File::open("/dev/zero").unwrap(), stop: stop.clone(), at: 0, progress: Arc::default() }
     }
 
     #[tokio::test]

@@ -26,13 +26,13 @@ struct RedrawnImage {
 pub(super) struct RedrawnImages(HashMap<String, RedrawnImage>);
 
 impl RedrawnImages {
-    pub fn add(&mut self, there: String, sha256: &str, mime: &'static str, bytes: usize) {
-        self.0.insert(there, RedrawnImage { sha256: sha256.to_owned(), mime, bytes });
+    pub fn add(&mut self, archived: String, sha256: &str, mime: &'static str, bytes: usize) {
+        self.0.insert(archived, RedrawnImage { sha256: sha256.to_owned(), mime, bytes });
     }
 
     /// Returns the local hash of an image with this hash in the archive.
     pub fn local_name(&self, sha256: String) -> String {
-        self.0.get(&sha256).map_or(sha256, |here| here.sha256.clone())
+        self.0.get(&sha256).map_or(sha256, |redrawn| redrawn.sha256.clone())
     }
 
     /// Renames the images in a part of a chat.
@@ -58,8 +58,8 @@ impl RedrawnImages {
             self.rename_in_value(&mut block.block_metadata);
             match &mut block.content {
                 Content::Image { blob, mime, .. } => {
-                    if let Some(here) = self.0.get(blob) {
-                        (*blob, *mime) = (here.sha256.clone(), here.mime.to_owned());
+                    if let Some(redrawn) = self.0.get(blob) {
+                        (*blob, *mime) = (redrawn.sha256.clone(), redrawn.mime.to_owned());
                     }
                 }
                 Content::ToolResult { metadata, .. } => self.rename_in_value(metadata),
@@ -75,9 +75,9 @@ impl RedrawnImages {
         let mut at = 0;
         while let Some(found) = request[at..].windows(NAMED.len()).position(|some| some == NAMED) {
             at += found + NAMED.len();
-            let there = request.get(at..at + SHA256_CHARS).and_then(|name| std::str::from_utf8(name).ok());
-            if let Some(here) = there.and_then(|there| self.0.get(there)) {
-                request[at..at + SHA256_CHARS].copy_from_slice(here.sha256.as_bytes());
+            let archived = request.get(at..at + SHA256_CHARS).and_then(|name| std::str::from_utf8(name).ok());
+            if let Some(redrawn) = archived.and_then(|archived| self.0.get(archived)) {
+                request[at..at + SHA256_CHARS].copy_from_slice(redrawn.sha256.as_bytes());
                 at += SHA256_CHARS;
             }
         }
@@ -88,16 +88,16 @@ impl RedrawnImages {
         match value {
             Value::Array(items) => items.iter_mut().for_each(|item| self.rename_in_value(item)),
             Value::Object(fields) => {
-                let of_blob = fields.get("blob").and_then(Value::as_str).and_then(|there| self.0.get(there));
-                if let Some(here) = of_blob {
-                    fields.get_mut("mime").into_iter().for_each(|mime| *mime = json!(here.mime));
-                    fields.get_mut("bytes").into_iter().for_each(|bytes| *bytes = json!(here.bytes));
+                let of_blob = fields.get("blob").and_then(Value::as_str).and_then(|archived| self.0.get(archived));
+                if let Some(redrawn) = of_blob {
+                    fields.get_mut("mime").into_iter().for_each(|mime| *mime = json!(redrawn.mime));
+                    fields.get_mut("bytes").into_iter().for_each(|bytes| *bytes = json!(redrawn.bytes));
                 }
                 fields.values_mut().for_each(|value| self.rename_in_value(value));
             }
             Value::String(text) => {
-                if let Some(here) = self.0.get(text.as_str()) {
-                    *text = here.sha256.clone();
+                if let Some(redrawn) = self.0.get(text.as_str()) {
+                    *text = redrawn.sha256.clone();
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}

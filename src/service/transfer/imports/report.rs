@@ -11,7 +11,7 @@ use turnleaf_domain::{ChatId, DocumentId, ImportDifference, UserId};
 use turnleaf_interchange::{ImportFormat, ImportIssue, IssueKind};
 
 /// The number of chats and issues that are listed; the others are only counted.
-const TOLD: usize = 2_000;
+const LISTED: usize = 2_000;
 /// The reasons why an import ended before its file.
 pub(super) const IMPORT_STOPPED: &str = "it was stopped";
 pub(super) const IMPORT_CRASHED: &str = "the server could not continue; try again";
@@ -126,7 +126,7 @@ impl ImportReport {
             IssueKind::Lost => self.lost += 1,
         }
         self.apart.add(finding);
-        if self.findings.len() < TOLD {
+        if self.findings.len() < LISTED {
             self.findings.push(to_difference(finding));
         }
     }
@@ -148,7 +148,7 @@ impl ImportReport {
             ImportOutcome::Known | ImportOutcome::InTrash => self.known += 1,
             ImportOutcome::LeftOut => self.left_out += 1,
         }
-        if self.chats.len() < TOLD {
+        if self.chats.len() < LISTED {
             self.chats.push(chat);
         }
     }

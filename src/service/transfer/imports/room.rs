@@ -39,12 +39,12 @@ impl Service {
         &self,
         owner: UserId,
         bytes: u64,
-        told: ImportedChat,
+        entry: ImportedChat,
         report: &mut ImportReport,
     ) -> Result<bool, ServiceError> {
-        let fits = self.has_import_room(owner, bytes, &told.title, report).await?;
+        let fits = self.has_import_room(owner, bytes, &entry.title, report).await?;
         if !fits {
-            report.add_chat(ImportedChat { id: None, outcome: ImportOutcome::LeftOut, ..told });
+            report.add_chat(ImportedChat { id: None, outcome: ImportOutcome::LeftOut, ..entry });
         }
         Ok(fits)
     }

@@ -58,15 +58,16 @@ impl Service {
             return self.report_known_chat(import.owner, &filed.chat, turns, ImportOutcome::Known, report).await;
         }
         // Documents that exist under their original ids belong to this owner already.
-        let here = self.existing_documents(import.owner, &filed.documents).await?;
+        let existing_documents = self.existing_documents(import.owner, &filed.documents).await?;
         let owner = import.owner;
-        let rename: IdRename = Arc::new(move |old| if here.contains(&old) { old } else { imported_id(owner, old) });
+        let rename: IdRename =
+            Arc::new(move |old| if existing_documents.contains(&old) { old } else { imported_id(owner, old) });
         let chat = Chat { owner_id: owner, ..filed.chat.clone().replace_ids(&*rename) };
         if let Some(outcome) = self.existing_chat_outcome(owner, chat.id).await? {
             let turns = filed.turns.iter().map(|turn| rename(turn.uuid()).into()).collect();
             return self.report_known_chat(owner, &chat, turns, outcome, report).await;
         }
-        let told = ImportedChat {
+        let entry = ImportedChat {
             id: Some(chat.id).filter(|_| !import.dry_run),
             title: chat.title.clone(),
             turns: filed.turns.len() as u64,
@@ -74,7 +75,7 @@ impl Service {
             outcome: ImportOutcome::Imported,
         };
         let bytes = filed.turns_byte_count();
-        if !self.has_new_chat_room(owner, bytes, told.clone(), report).await? {
+        if !self.has_new_chat_room(owner, bytes, entry.clone(), report).await? {
             return Ok(());
         }
         let stored =
@@ -84,11 +85,11 @@ impl Service {
                 Err(ChatRefusal::Part(text)) => {
                     let place = IssueLocation { conversation: chat.title, ..IssueLocation::default() };
                     report.add_finding(&ImportIssue { kind: IssueKind::LeftOut, location: place, text });
-                    report.add_chat(ImportedChat { id: None, outcome: ImportOutcome::LeftOut, ..told });
+                    report.add_chat(ImportedChat { id: None, outcome: ImportOutcome::LeftOut, ..entry });
                     return Ok(());
                 }
             };
-        report.report_stored(told, stored)?;
+        report.report_stored(entry, stored)?;
         self.count_imported(import, bytes, report).await;
         Ok(())
     }
@@ -104,9 +105,9 @@ impl Service {
     ) -> Result<(), ServiceError> {
         if outcome == ImportOutcome::Known {
             let mut seen = self.db().snapshot().await?;
-            let here = archive::turn_ids(&mut seen, owner, chat.id).await?;
+            let existing = archive::turn_ids(&mut seen, owner, chat.id).await?;
             seen.commit().await?;
-            report_newer_turns(turns.iter().filter(|turn| !here.contains(*turn)).count(), &chat.title, report);
+            report_newer_turns(turns.iter().filter(|turn| !existing.contains(*turn)).count(), &chat.title, report);
         }
         report.report_existing(chat.id, chat.title.clone(), outcome);
         Ok(())
@@ -118,16 +119,16 @@ impl Service {
         owner: UserId,
         named: &HashSet<DocumentId>,
     ) -> Result<HashSet<Uuid>, ServiceError> {
-        let mut here = HashSet::new();
+        let mut existing = HashSet::new();
         for id in named {
             let other = DocumentId::from(imported_id(owner, id.uuid()));
             if documents::find(self.db(), owner, other).await?.is_none()
                 && documents::find(self.db(), owner, *id).await?.is_some()
             {
-                here.insert(id.uuid());
+                existing.insert(id.uuid());
             }
         }
-        Ok(here)
+        Ok(existing)
     }
 
     async fn store_spooled_chat(
@@ -206,7 +207,7 @@ async fn next_parts(mut filed: SpooledChat, rename: IdRename) -> Result<(Spooled
     });
     match taking.await {
         Ok((filed, Ok(parts))) => Ok((filed, parts)),
-        Ok((_, Err(why))) => Err(ChatRefusal::Part(why)),
+        Ok((_, Err(reason))) => Err(ChatRefusal::Part(reason)),
         Err(_) => Err(ChatRefusal::Store(StoreError::Gone("the reader of the archive"))),
     }
 }

@@ -26,15 +26,15 @@ impl Service {
         };
         let read = serde_json::from_value::<ToolChoice>(choice).map_err(|error| error.to_string());
         let checked =
-            read.and_then(|choice| check_stored_choice(&choice).map(|()| choice).map_err(|why| why.to_string()));
+            read.and_then(|choice| check_stored_choice(&choice).map(|()| choice).map_err(|reason| reason.to_string()));
         let mut choice = match checked {
             Ok(choice) => choice,
-            Err(why) => {
-                lost(format!("its tool selection cannot be imported: {why}"));
+            Err(reason) => {
+                lost(format!("its tool selection cannot be imported: {reason}"));
                 return Ok(None);
             }
         };
-        let mut here = Vec::with_capacity(choice.on.len());
+        let mut available = Vec::with_capacity(choice.on.len());
         for name in choice.on {
             let is_here = match name.split_once('/') {
                 Some((PROVIDER, _)) => true,
@@ -42,12 +42,12 @@ impl Service {
                 None => built_in::describe_all().iter().any(|known| known.tool == name),
             };
             if is_here {
-                here.push(name);
+                available.push(name);
             } else {
                 lost(format!("it used the tool `{name}`, which does not exist here"));
             }
         }
-        choice.on = here;
+        choice.on = available;
         Ok(Some(choice))
     }
 }

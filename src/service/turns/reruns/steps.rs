@@ -30,13 +30,13 @@ impl Service {
                 Err(ServiceError::Store(error)) => return Err(error),
                 Err(_) => None,
             };
-            let standing = match graft.next_step(reply.as_ref().map(last_reply)) {
+            let change = match graft.next_step(reply.as_ref().map(last_reply)) {
                 RerunStep::Done => RerunStatusChange::Done,
                 RerunStep::Pause(reason) => RerunStatusChange::Paused(reason, None),
                 _ => RerunStatusChange::Paused(RerunPauseReason::ServerRestarted, None),
             };
-            waiting += usize::from(standing != RerunStatusChange::Done);
-            self.change_rerun_status(graft.id, RerunStatus::Running, &standing).await?;
+            waiting += usize::from(change != RerunStatusChange::Done);
+            self.change_rerun_status(graft.id, RerunStatus::Running, &change).await?;
         }
         Ok(waiting)
     }
@@ -49,16 +49,16 @@ impl Service {
                 let service = service.clone();
                 async move { service.run_steps(owner, id).await }
             });
-            let standing = match driven.await {
-                Ok(Ok(standing)) => standing,
-                Ok(Err(error)) => Some(refusal_standing(&error, service.supervisor().is_closing())),
+            let change = match driven.await {
+                Ok(Ok(change)) => change,
+                Ok(Err(error)) => Some(change_after_refusal(&error, service.supervisor().is_closing())),
                 Err(_) => {
                     tracing::error!(graft = %id, "the task of a rerun panicked; the rerun is paused");
                     Some(RerunStatusChange::Paused(RerunPauseReason::Internal, None))
                 }
             };
-            if let Some(standing) = standing
-                && let Err(error) = service.change_rerun_status(id, RerunStatus::Running, &standing).await
+            if let Some(change) = change
+                && let Err(error) = service.change_rerun_status(id, RerunStatus::Running, &change).await
             {
                 // The next start of the server pauses it.
                 tracing::warn!(graft = %id, %error, "a paused rerun could not be saved");
@@ -94,7 +94,7 @@ impl Service {
                     match self.ask_message(owner, &graft, step, reply).await {
                         // Another task was faster; the next iteration reads its result.
                         Err(ServiceError::Conflict { code: "graft_moved", .. }) => {}
-                        asked => drop(asked?),
+                        result => drop(result?),
                     }
                 }
                 RerunStep::Done => return Ok(Some(RerunStatusChange::Done)),
@@ -223,7 +223,7 @@ impl Service {
 }
 
 /// Maps the refusal of a step to the status of the rerun.
-fn refusal_standing(error: &ServiceError, is_closing: bool) -> RerunStatusChange {
+fn change_after_refusal(error: &ServiceError, is_closing: bool) -> RerunStatusChange {
     let reason = match error {
         _ if is_closing => RerunPauseReason::ServerRestarted,
         ServiceError::NotFound => RerunPauseReason::Gone,

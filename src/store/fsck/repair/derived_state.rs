@@ -69,10 +69,10 @@ pub(super) async fn update_turn(
         return Ok(None);
     }
     let reason = match journal::rebuild(tx, id).await? {
-        JournalRebuild::NoJournal | JournalRebuild::BesideUnreadableLine(_) => return Ok(None),
+        JournalRebuild::NoJournal | JournalRebuild::AroundUnreadableLine(_) => return Ok(None),
         JournalRebuild::Turn(turn) if is_same(&turn.blocks, &blocks) => return Ok(None),
         JournalRebuild::Turn(_) => "it no longer matches what is stored",
-        JournalRebuild::BesideGaps(_) => "lines of the same journal are missing",
+        JournalRebuild::AroundGaps(_) => "lines of the same journal are missing",
     };
     journal::quarantine_lines(db, tx, id, i64::MIN, reason, now).await
 }

@@ -38,9 +38,9 @@ pub(super) enum JournalRebuild {
     /// The turn as folded from all lines.
     Turn(Box<Turn>),
     /// A line is unreadable and is repaired by itself. These blocks are complete in other lines.
-    BesideUnreadableLine(Vec<Block>),
+    AroundUnreadableLine(Vec<Block>),
     /// Lines are missing or contradict each other. The blocks are as above.
-    BesideGaps(Vec<Block>),
+    AroundGaps(Vec<Block>),
 }
 
 type Row = (Lossy<Uuid>, i64, i64, Lossy<DateTime<Utc>>, bool);
@@ -69,14 +69,14 @@ pub(super) async fn rebuild(tx: &mut Tx, turn: Uuid) -> Result<JournalRebuild, S
     let replay = JournalReplay::new(&row, &events);
     let intact = |replay: JournalReplay<'_>| replay.intact_blocks().cloned().collect();
     if !damages.is_empty() {
-        return Ok(JournalRebuild::BesideUnreadableLine(intact(replay)));
+        return Ok(JournalRebuild::AroundUnreadableLine(intact(replay)));
     }
     if !replay.is_whole() {
-        return Ok(JournalRebuild::BesideGaps(intact(replay)));
+        return Ok(JournalRebuild::AroundGaps(intact(replay)));
     }
     let turn = replay.into_turn();
     let is_over = turn.status.is_terminal();
-    Ok(if is_over { JournalRebuild::Turn(Box::new(turn)) } else { JournalRebuild::BesideGaps(turn.blocks) })
+    Ok(if is_over { JournalRebuild::Turn(Box::new(turn)) } else { JournalRebuild::AroundGaps(turn.blocks) })
 }
 
 /// Returns a turn before its first event. Values that no event changes are placeholders.
@@ -117,7 +117,7 @@ pub(super) fn rebuilt_value(
         JournalRebuild::NoJournal => return None,
         JournalRebuild::Turn(turn) if table == "turns" => return turn_value(turn, column.name),
         JournalRebuild::Turn(turn) => &turn.blocks,
-        JournalRebuild::BesideUnreadableLine(blocks) | JournalRebuild::BesideGaps(blocks) => blocks,
+        JournalRebuild::AroundUnreadableLine(blocks) | JournalRebuild::AroundGaps(blocks) => blocks,
     };
     let is_row = |block: &&Block| table == "turn_blocks" && block.id.uuid() == row;
     blocks.iter().find(is_row).and_then(|block| block_value(block, column.name))

@@ -101,6 +101,6 @@ fn another_draft_replaces_attachments_but_not_uploads() {
     queue.replace_all(vec![image("b"), image("d")], &[]);
     let after: Vec<u32> = queue.items().iter().map(|item| item.id).collect();
     assert_eq!(after, [ids[1], 3, ids[2]]);
-    assert_eq!(*states(&queue)[0], AttachmentState::Ready { attachment: Box::new(image("b")), standing: None });
+    assert_eq!(*states(&queue)[0], AttachmentState::Ready { attachment: Box::new(image("b")), status: None });
     assert!(queue.is_pending());
 }

@@ -28,8 +28,10 @@ impl MessageAttachments {
 
     /// Handles a refusal: permanent, temporary, or until the encoding is known.
     fn on_rejected(self, id: u32, status: u16, answer: &Value) {
-        let why = text_of(answer, "detail")
-            .map_or_else(|| words::send_failed().to_owned(), |why| words::as_sentence(&localize_field_error(&why)));
+        let reason = text_of(answer, "detail").map_or_else(
+            || words::send_failed().to_owned(),
+            |reason| words::as_sentence(&localize_field_error(&reason)),
+        );
         let choices = answer.get("choices").and_then(Value::as_array).into_iter().flatten();
         let encodings: Vec<String> = choices.filter_map(Value::as_str).map(str::to_owned).collect();
         // The type of a file does not change; a reader that ran out of time or memory may succeed the next time.
@@ -40,11 +42,11 @@ impl MessageAttachments {
             self.change_outgoing(id, |outgoing| outgoing.uploaded = None);
         }
         if encodings.is_empty() {
-            return self.fail(id, why, !is_final);
+            return self.fail(id, reason, !is_final);
         }
         self.transfers.try_update_value(|transfers| transfers.remove(&id));
-        if self.queue.try_update(|queue| queue.ask_encoding(id, why, encodings)).is_some() {
-            self.say_failure(id);
+        if self.queue.try_update(|queue| queue.ask_encoding(id, reason, encodings)).is_some() {
+            self.announce_failure(id);
             self.start_uploads();
         }
     }

@@ -20,10 +20,10 @@ pub fn is_empty_draft(draft: &DraftView) -> bool {
 }
 
 /// Three-way merge: returns the side that changed; none where both sides changed to different values.
-pub fn merge_three_way<T: PartialEq + Clone>(here: &T, before: &T, there: &T) -> Option<T> {
-    match (here == before, there == before || there == here) {
-        (true, _) => Some(there.clone()),
-        (false, true) => Some(here.clone()),
+pub fn merge_three_way<T: PartialEq + Clone>(ours: &T, base: &T, theirs: &T) -> Option<T> {
+    match (ours == base, theirs == base || theirs == ours) {
+        (true, _) => Some(theirs.clone()),
+        (false, true) => Some(ours.clone()),
         (false, false) => None,
     }
 }

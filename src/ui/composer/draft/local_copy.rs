@@ -11,7 +11,7 @@ use crate::api::view::DraftView;
 use crate::browser::local_store;
 
 /// The time that a requested page may take to arrive.
-const ASKED_BEFORE: Duration = Duration::from_secs(5);
+const REQUEST_WINDOW: Duration = Duration::from_secs(5);
 
 impl DraftKeeper {
     /// Returns the local copy if it is newer than the draft that came with the page: the server could not store it.
@@ -62,7 +62,7 @@ impl DraftKeeper {
                 self.forget_copy();
             }
         };
-        set_timeout(forget, ASKED_BEFORE);
+        set_timeout(forget, REQUEST_WINDOW);
     }
 
     /// Removes a copy that differs from the stored draft; an equal copy is removed by its timer.

@@ -90,28 +90,28 @@ fn revision_alone_is_no_change() {
 
 #[test]
 fn message_waits_for_every_save_and_is_sent_once() {
-    let said = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let tell = |word: &'static str| {
-        let said = said.clone();
-        move || said.lock().unwrap().push(word)
+    let events = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let record = |word: &'static str| {
+        let events = events.clone();
+        move || events.lock().unwrap().push(word)
     };
     let flight = PendingSaves::default();
-    assert_eq!(flight.run_when_idle(tell("nothing is under way")), None);
+    assert_eq!(flight.run_when_idle(record("nothing is under way")), None);
     flight.start_save();
     flight.start_save();
-    let first = flight.run_when_idle(tell("behind both"));
+    let first = flight.run_when_idle(record("behind both"));
     assert!(first.is_some());
     flight.finish_save();
-    assert_eq!(*said.lock().unwrap(), ["nothing is under way"]);
+    assert_eq!(*events.lock().unwrap(), ["nothing is under way"]);
     flight.finish_save();
-    assert_eq!(*said.lock().unwrap(), ["nothing is under way", "behind both"]);
+    assert_eq!(*events.lock().unwrap(), ["nothing is under way", "behind both"]);
     flight.start_save();
-    let second = flight.run_when_idle(tell("waited long enough"));
+    let second = flight.run_when_idle(record("waited long enough"));
     // The timeout of the first message is not that of the second.
     flight.run_overdue(first.unwrap());
-    assert_eq!(said.lock().unwrap().len(), 2);
+    assert_eq!(events.lock().unwrap().len(), 2);
     flight.run_overdue(second.unwrap());
     flight.finish_save();
-    assert_eq!(said.lock().unwrap().last(), Some(&"waited long enough"));
-    assert_eq!(said.lock().unwrap().len(), 3);
+    assert_eq!(events.lock().unwrap().last(), Some(&"waited long enough"));
+    assert_eq!(events.lock().unwrap().len(), 3);
 }

@@ -87,8 +87,8 @@ impl SlashCommand {
 
     /// Runs the command after its word was removed from the text.
     fn run(self) {
-        let press = |what: &str| {
-            focus::press_last(what);
+        let press = |selector: &str| {
+            focus::press_last(selector);
         };
         match self {
             // The dialog for choosing one of many models.
@@ -134,7 +134,7 @@ pub(super) fn draw(state: ComposerState) -> AnyView {
         match count {
             // The text is not a command, so the menu does not interfere.
             0 => mention.close(),
-            _ => state.announcer.say(words::offered(count)),
+            _ => state.announcer.announce(words::offered(count)),
         }
     });
     on_change(

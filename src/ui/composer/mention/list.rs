@@ -28,7 +28,7 @@ pub fn draw_options(
     hint: Signal<String>,
 ) -> AnyView {
     let row = move |(at, option): (usize, MentionOption)| {
-        let beside = option.detail.map(|beside| match beside {
+        let detail = option.detail.map(|detail| match detail {
             OptionDetail::Text(words) => view! { <span>"· "{words}</span> },
             OptionDetail::CommandWord(word) => view! { <span class="slash" aria-hidden="true">"/"{word}</span> },
         });
@@ -42,7 +42,7 @@ pub fn draw_options(
             >
                 <Icon name=option.icon/>
                 <bdi class="chip-text">{option.name}</bdi>
-                {beside}
+                {detail}
             </li>
         }
     };

@@ -52,12 +52,12 @@ pub(super) fn turns_with_word(
 
 /// Returns a one-line summary of a turn: its role and its first words.
 pub(super) fn turn_summary(turn: &EarlierTurn) -> String {
-    let who = match turn.role {
+    let author = match turn.role {
         Role::Assistant => of_turns::assistant(),
         Role::User => of_turns::you(),
         Role::System => of_turns::system(),
     };
-    label_with_value(who, &first_words(&turn.text, FIRST_WORDS))
+    label_with_value(author, &first_words(&turn.text, FIRST_WORDS))
 }
 
 /// Returns the documents that match a word.

@@ -30,7 +30,7 @@ struct MentionSearch {
     /// None until the documents are loaded.
     documents: RwSignal<Option<Vec<Attachment>>>,
     /// The title of the pending search; empty for the most recently changed.
-    asked: RwSignal<Option<String>>,
+    pending_title: RwSignal<Option<String>>,
     /// Whether the server has more documents than were loaded, so that titles are searched there.
     has_more: StoredValue<bool>,
     /// The note below the options, where it is not the default.
@@ -43,7 +43,7 @@ pub fn draw(state: ComposerState) -> AnyView {
         state,
         turns: EarlierTurns::from_page(),
         documents: RwSignal::new(None),
-        asked: RwSignal::new(None),
+        pending_title: RwSignal::new(None),
         has_more: StoredValue::new(false),
         note: RwSignal::new(None),
     };
@@ -75,7 +75,7 @@ pub fn draw(state: ComposerState) -> AnyView {
         }
         mention.count.set(count.map(|(_, all)| all));
         if let Some((documents, all)) = count {
-            state.announcer.say(words::offered_with_turns(documents, all - documents));
+            state.announcer.announce(words::offered_with_turns(documents, all - documents));
         }
     });
     on_change(
@@ -98,24 +98,24 @@ impl MentionSearch {
     /// Returns the matches of the word; none while they are unknown.
     fn options(self) -> Option<MentionMatches> {
         let word = self.state.mention.word.get()?;
-        let is_asked = self.asked.with(|asked| asked.as_ref().is_some_and(|title| !title.is_empty()));
+        let has_pending_title = self.pending_title.with(|title| title.as_ref().is_some_and(|title| !title.is_empty()));
         let mut found = self.documents.with(|documents| Some(matching_documents(documents.as_ref()?, &word)))?;
         found.turns = self.turns.find_by_word(&word);
         // A server search that is pending may yield more.
-        (!is_asked || (!found.documents.is_empty() && found.lines.is_none())).then_some(found)
+        (!has_pending_title || (!found.documents.is_empty() && found.lines.is_none())).then_some(found)
     }
 
     /// Loads the most recently changed documents, or those with this title. One request at a time: text typed
     /// meanwhile is searched after the response.
     fn ask(self, title: String) {
-        if self.asked.with_untracked(Option::is_some) {
+        if self.pending_title.with_untracked(Option::is_some) {
             return;
         }
         let mut path = format!("/api/documents?limit={}", limits::MENTION_DOCUMENTS);
         if !title.is_empty() {
             path += &format!("&title={}", url_encoding::encode(&title));
         }
-        self.asked.set(Some(title.clone()));
+        self.pending_title.set(Some(title.clone()));
         spawn_local(async move {
             let answer = api_request::get(&path).await;
             let found = answer.ok().map(|answer| {
@@ -135,11 +135,11 @@ impl MentionSearch {
                 // Known documents stay.
                 None => {
                     let _ = self.note.try_set(Some(words::document_search_failed().to_owned()));
-                    let _ = self.asked.try_set(None);
+                    let _ = self.pending_title.try_set(None);
                     return;
                 }
             }
-            if self.asked.try_set(None).is_none() {
+            if self.pending_title.try_set(None).is_none() {
                 self.ask_further(Some(&title));
             }
         });
@@ -176,7 +176,7 @@ impl MentionSearch {
         let before = &before[..before.len() - word.len()];
         self.state.mention.close();
         textarea::replace_text(&area, before, &word, &quote_after(before, &turn.text));
-        self.state.announcer.say(turn_actions::quoted());
+        self.state.announcer.announce(turn_actions::quoted());
     }
 
     /// Attaches the document and removes the word from the text.
@@ -202,13 +202,13 @@ impl MentionSearch {
             if self.state.mention.word.try_get_untracked() != Some(word) {
                 return;
             }
-            let said = match answer.map(|answer| lines_from_response(&answer, lines)) {
+            let note = match answer.map(|answer| lines_from_response(&answer, lines)) {
                 Ok(Ok(quoted)) => return self.attach(quoted),
                 Ok(Err(count)) => words::no_such_lines(count),
-                Err(why) => why.map_or_else(|| words::not_read().to_owned(), |why| localize_field_error(&why)),
+                Err(error) => error.map_or_else(|| words::not_read().to_owned(), |error| localize_field_error(&error)),
             };
-            self.state.announcer.say(said.clone());
-            let _ = self.note.try_set(Some(said));
+            self.state.announcer.announce(note.clone());
+            let _ = self.note.try_set(Some(note));
         });
     }
 

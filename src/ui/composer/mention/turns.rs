@@ -27,10 +27,10 @@ impl EarlierTurns {
     /// Returns the turns with this word, newest first.
     pub fn find_by_word(self, word: &str) -> Vec<EarlierTurn> {
         let Some(path) = self.path else { return Vec::new() };
-        let said = |turn: &TurnState| turn.with_untracked(to_earlier_turn);
+        let earlier = |turn: &TurnState| turn.with_untracked(to_earlier_turn);
         let on_screen = untrack(move || path.turns());
         let mut turns: Vec<EarlierTurn> =
-            turns_with_word(on_screen.iter().rev().map(said), word).take(TURNS_SHOWN).collect();
+            turns_with_word(on_screen.iter().rev().map(earlier), word).take(TURNS_SHOWN).collect();
         self.found.with(|(of, found)| {
             if of == word {
                 turns.extend(found.iter().take(TURNS_SHOWN - turns.len()).cloned());
@@ -42,18 +42,18 @@ impl EarlierTurns {
     /// Searches the server for turns that are not on screen. One request at a time: text typed meanwhile is searched
     /// after the response.
     pub fn search_server(self, word: impl Fn() -> Option<String> + Copy + 'static) {
-        let asked = word().filter(|word| !word.trim().is_empty());
+        let requested = word().filter(|word| !word.trim().is_empty());
         let path = self
             .path
             .filter(|path| untrack(|| path.has_more(PathDirection::Older) || path.has_more(PathDirection::Newer)));
-        let (Some(asked), Some(path)) = (asked, path) else { return };
+        let (Some(requested), Some(path)) = (requested, path) else { return };
         let Some((chat, _, leaf)) = path.edge(PathDirection::Older) else { return };
-        if self.is_asking.get_value() || self.found.with_untracked(|(of, _)| *of == asked) {
+        if self.is_asking.get_value() || self.found.with_untracked(|(of, _)| *of == requested) {
             return;
         }
         self.is_asking.set_value(true);
         spawn_local(async move {
-            let hits = find_in_chat(chat, leaf, asked.clone()).await.map(|found| found.hits).unwrap_or_default();
+            let hits = find_in_chat(chat, leaf, requested.clone()).await.map(|found| found.hits).unwrap_or_default();
             let mut found = Vec::new();
             for (turn, _) in hits.into_iter().rev() {
                 if found.len() == TURNS_SHOWN || !path.is_page_alive() {
@@ -66,7 +66,7 @@ impl EarlierTurns {
             }
             // The page may be gone by now.
             if self.is_asking.try_set_value(false).is_none() {
-                self.found.set((asked, found));
+                self.found.set((requested, found));
                 self.search_server(word);
             }
         });

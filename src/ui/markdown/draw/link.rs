@@ -26,27 +26,27 @@ pub struct ConfirmingLinks {
     turn: TurnId,
     known: KnownHosts,
     /// The cache: the fingerprint of each part, and the part with confirming links.
-    drawn: Vec<(u64, MarkupPart)>,
+    rendered: Vec<(u64, MarkupPart)>,
 }
 
 impl ConfirmingLinks {
     /// Creates the cache of one turn.
     pub fn new(turn: TurnId) -> Self {
-        Self { turn, known: KnownHosts::default(), drawn: Vec::new() }
+        Self { turn, known: KnownHosts::default(), rendered: Vec::new() }
     }
 
     /// Returns the parts of the reply as it is now.
     pub fn draw(&mut self, parts: &[MarkupPart], known: &KnownHosts) -> Vec<MarkupPart> {
         if self.known != *known {
             self.known = known.clone();
-            self.drawn.clear();
+            self.rendered.clear();
         }
-        let is_drawn = |((print, _), part): &(&(u64, MarkupPart), &MarkupPart)| *print == part.fingerprint();
-        let unchanged = self.drawn.iter().zip(parts).take_while(is_drawn).count();
-        self.drawn.truncate(unchanged);
+        let is_unchanged = |((print, _), part): &(&(u64, MarkupPart), &MarkupPart)| *print == part.fingerprint();
+        let unchanged = self.rendered.iter().zip(parts).take_while(is_unchanged).count();
+        self.rendered.truncate(unchanged);
         let asking = |part: &MarkupPart| (part.fingerprint(), with_confirming_links(part.clone(), known, self.turn));
-        self.drawn.extend(parts[unchanged..].iter().map(asking));
-        self.drawn.iter().map(|(_, part)| part.clone()).collect()
+        self.rendered.extend(parts[unchanged..].iter().map(asking));
+        self.rendered.iter().map(|(_, part)| part.clone()).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tests of citation marks: where they stand, where they never stand, and that they change nothing else.
+//! Tests of citation marks: their allowed positions, and that they change nothing else.
 
 use proptest::prelude::*;
 

@@ -10,7 +10,8 @@ use crate::ui::markdown::{MarkupPart, StreamingMarkdown, render};
 fn parse_all(parts: &[MarkupPart]) -> ParsedMarkup {
     let mut all = ParsedMarkup::default();
     for part in parts {
-        let seen = parse_allowed(part.markup().as_str()).unwrap_or_else(|why| panic!("{why}\nin {:?}", part.markup()));
+        let seen =
+            parse_allowed(part.markup().as_str()).unwrap_or_else(|reason| panic!("{reason}\nin {:?}", part.markup()));
         all.text.push_str(&seen.text);
         all.text.push('\n');
         all.links.extend(seen.links);

@@ -15,16 +15,16 @@ pub(super) fn translate(
     of_part: &dyn Fn(&str) -> Option<String>,
 ) -> Option<String> {
     let mut values = match_template(form, english)?.into_iter();
-    let mut said = String::new();
+    let mut translated = String::new();
     let mut chinese = *chinese;
     while let Some((before, _, behind)) = next_placeholder(chinese) {
-        said.push_str(before);
+        translated.push_str(before);
         match values.next()? {
-            (SENTENCE, part) => said.push_str(&of_part(part).unwrap_or_else(|| part.to_owned())),
-            (_, value) => said.push_str(value),
+            (SENTENCE, part) => translated.push_str(&of_part(part).unwrap_or_else(|| part.to_owned())),
+            (_, value) => translated.push_str(value),
         }
         chinese = behind;
     }
-    said.push_str(chinese);
-    Some(said)
+    translated.push_str(chinese);
+    Some(translated)
 }

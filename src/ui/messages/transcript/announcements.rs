@@ -28,11 +28,11 @@ pub fn asks_permission(tool: &str, keys: &str) -> String {
     message!("{tool} needs your approval. Press {keys} to review.", "{tool} 请求许可，按 {keys} 查看。")
 }
 
-pub fn paused(why: &str, keys: &str) -> String {
+pub fn paused(reason: &str, keys: &str) -> String {
     if keys.is_empty() {
-        return why.to_owned();
+        return reason.to_owned();
     }
-    message!("{why} Press {keys} to review.", "{why}按 {keys} 查看。")
+    message!("{reason} Press {keys} to review.", "{reason}按 {keys} 查看。")
 }
 
 pub fn reply(text: &str) -> String {

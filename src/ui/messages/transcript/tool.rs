@@ -14,7 +14,7 @@ define_messages! {
     arguments: "Arguments", "参数";
     result: "Result", "结果";
     tool_error: "Error (sent to the model as an error)", "错误，已作为错误发给模型";
-    tool_says: "Tool output", "工具输出";
+    tool_output: "Tool output", "工具输出";
     arguments_and_result: "Arguments and result", "参数和结果";
     no_result: "No result.", "没有结果。";
     open_full: "Open full content", "打开完整内容";
@@ -84,7 +84,7 @@ pub fn tool_state(
     place: Option<(usize, usize)>,
 ) -> String {
     let Content::ToolUse { status, duration_ms, .. } = &call.content else { return String::new() };
-    let says = |key: &str| match result.map(|block| &block.content) {
+    let is_flagged = |key: &str| match result.map(|block| &block.content) {
         Some(Content::ToolResult { metadata, .. }) => metadata.get(key).and_then(Value::as_bool) == Some(true),
         _ => false,
     };
@@ -106,14 +106,14 @@ pub fn tool_state(
         (ToolStatus::AwaitingApproval, _) => wants_to_run(),
         (ToolStatus::Running, _) => localized_word("running", "运行中"),
         (ToolStatus::HandedOver, _) => localized_word("waiting for your program", "正在等待你的程序"),
-        (ToolStatus::Failed | ToolStatus::Done, _) if failed && says("timed_out") => match duration_ms {
+        (ToolStatus::Failed | ToolStatus::Done, _) if failed && is_flagged("timed_out") => match duration_ms {
             Some(ms) => {
                 let time = measured_time(*ms);
                 return message!("timed out after {time}", "{time}后超时");
             }
             None => localized_word("timed out", "超时"),
         },
-        (ToolStatus::Failed | ToolStatus::Done, _) if failed && says("crashed") => {
+        (ToolStatus::Failed | ToolStatus::Done, _) if failed && is_flagged("crashed") => {
             localized_word("its server crashed", "其服务器已崩溃")
         }
         (ToolStatus::Failed, _) => localized_word("failed", "失败"),
@@ -193,7 +193,7 @@ pub fn tool_gist(call: &Block, result: Option<&Block>, failed: bool) -> Option<S
         _ => None,
     };
     let gist = match answer {
-        Some(Value::String(why)) if failed => Some(why.clone()),
+        Some(Value::String(message)) if failed => Some(message.clone()),
         Some(Value::Object(map)) if failed => {
             ["error", "message"].iter().find_map(|key| map.get(*key)?.as_str()).map(str::to_owned)
         }
@@ -267,14 +267,14 @@ pub fn json_size(is_list: bool, count: usize) -> String {
 /// hidden ones that are in it; empty where there are none.
 pub fn cleaned([ansi, nul, invalid, hidden]: [u64; 4]) -> String {
     let [codes, nuls, bytes, letters] = [ansi, nul, invalid, hidden].map(number);
-    let said = [
+    let parts = [
         plural_message!(ansi; "{codes} terminal code removed", "{codes} terminal codes removed"; "已去除 {codes} 个终端控制码"),
         plural_message!(nul; "{nuls} NUL replaced", "{nuls} NULs replaced"; "已替换 {nuls} 个 NUL"),
         plural_message!(invalid; "{bytes} invalid byte replaced", "{bytes} invalid bytes replaced"; "已替换 {bytes} 个无效字节"),
         plural_message!(hidden; "{letters} hidden character", "{letters} hidden characters"; "{letters} 个隐藏字符"),
     ];
     let is_any = [ansi, nul, invalid, hidden].map(|count| count > 0);
-    said.into_iter().zip(is_any).filter_map(|(words, is_any)| is_any.then_some(words)).collect::<Vec<_>>().join(" · ")
+    parts.into_iter().zip(is_any).filter_map(|(words, is_any)| is_any.then_some(words)).collect::<Vec<_>>().join(" · ")
 }
 
 /// The heading of the sources.

@@ -75,15 +75,15 @@ pub fn latest_turn_link(state: ChatState, chat: ChatId) -> Option<String> {
 /// Shows the path that the address names when it changes while the chat is open. Returns a function that replaces the
 /// address by that of a path already on screen.
 pub fn follow_address(
-    (state, way): (ChatState, PathNavigation),
+    (state, navigation): (ChatState, PathNavigation),
     signals: PageSignals,
     chat: ChatId,
     refusals: TurnRefusals,
 ) -> Callback<TurnId> {
-    let asked = address_target();
+    let target = address_target();
     let path = use_location().pathname;
     let (announcer, toasts) = (expect_context::<Announcer>(), expect_context::<Toasts>());
-    let shown = StoredValue::new(asked.get_untracked());
+    let shown = StoredValue::new(target.get_untracked());
     let navigate = use_navigate();
     let replace = Callback::new(move |now: AddressTarget| {
         shown.set_value(now);
@@ -104,7 +104,7 @@ pub fn follow_address(
     let is_here = move || path.get_untracked() == chat_path(chat);
     let show = move |_, now: AddressTarget| {
         if !is_here() || shown.get_value() == now {
-            return way.cancel();
+            return navigation.cancel();
         }
         refusals.clear();
         let was_in_text = focus::is_in_text_field();
@@ -117,19 +117,19 @@ pub fn follow_address(
             }
         };
         if now.from.is_none() && now.at.is_some() && state.leaf_id() == now.at && !signals.notices.is_cut() {
-            way.cancel();
+            navigation.cancel();
             return arrive();
         }
         let at = now.at.or_else(|| last_shown_leaf(chat));
-        let number = way.start();
+        let number = navigation.start();
         spawn_local(async move {
             let page = clock::with_timeout(limits::SEND_TIME, load_chat(Some(chat), at, now.from, None)).await;
             // The reader may have navigated elsewhere meanwhile.
-            if !way.is_current(number) {
+            if !navigation.is_current(number) {
                 return;
             }
-            if asked.try_get_untracked() != Some(now) || !is_here() {
-                return way.fail(number);
+            if target.try_get_untracked() != Some(now) || !is_here() {
+                return navigation.fail(number);
             }
             let page = page.unwrap_or_else(|| Err(ApiError::server_unreachable()));
             match page {
@@ -142,7 +142,7 @@ pub fn follow_address(
                     // Runs after the page has followed the path, so that a waiting message is sent to the model of
                     // its branch.
                     set_timeout(
-                        move || if is_it { way.finish(number) } else { way.redirected(number) },
+                        move || if is_it { navigation.finish(number) } else { navigation.redirected(number) },
                         Duration::ZERO,
                     );
                     if now.from.is_some() {
@@ -152,12 +152,12 @@ pub fn follow_address(
                 Err(error) => {
                     // The address returns to that of the path on screen, so that the same navigation can be retried.
                     state.announce_arrival(None);
-                    way.fail(number);
-                    match version_beside(state, now.at) {
+                    navigation.fail(number);
+                    match sibling_version(state, now.at) {
                         Some(turn) => refusals.report(turn.id(), error),
                         None => {
                             announcer.alert(&problem(&error));
-                            toasts.say(problem(&error));
+                            toasts.show(problem(&error));
                         }
                     }
                     replace.run(shown.get_value());
@@ -165,12 +165,12 @@ pub fn follow_address(
             }
         });
     };
-    on_change(move || asked.get(), show);
+    on_change(move || target.get(), show);
     Callback::new(move |at: TurnId| replace.run(AddressTarget { at: Some(at), from: None }))
 }
 
 /// Returns the version on screen that this turn would have replaced.
-fn version_beside(state: ChatState, at: Option<TurnId>) -> Option<TurnState> {
+fn sibling_version(state: ChatState, at: Option<TurnId>) -> Option<TurnState> {
     let is_sibling = |turn: &TurnState| turn.with_untracked(|view| at.is_some_and(|at| view.siblings.contains(&at)));
     untrack(|| state.turns()).into_iter().find(is_sibling)
 }

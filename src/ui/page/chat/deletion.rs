@@ -15,7 +15,11 @@ use crate::ui::transcript::turn_heading::focus_on_turn;
 
 /// Provides the deletion of parts of this chat as context, and returns it. `changes` is incremented when the tree
 /// changes.
-pub fn provide_deletion((state, way): (ChatState, PathNavigation), chat: ChatId, changes: RwSignal<u64>) -> DeletePart {
+pub fn provide_deletion(
+    (state, navigation): (ChatState, PathNavigation),
+    chat: ChatId,
+    changes: RwSignal<u64>,
+) -> DeletePart {
     let navigate = use_navigate();
     let go = Callback::new(move |leaf: Option<TurnId>| {
         let address = leaf.map_or_else(|| chat_path(chat), |leaf| format!("{}?at={leaf}", chat_path(chat)));
@@ -29,16 +33,16 @@ pub fn provide_deletion((state, way): (ChatState, PathNavigation), chat: ChatId,
             None => drop(focus::focus_first("#message")),
         });
     };
-    let hide = Callback::new(move |deed: DeletedPart| {
-        let DeletedPart::Turn(turn) = deed else { return false };
+    let hide = Callback::new(move |part: DeletedPart| {
+        let DeletedPart::Turn(turn) = part else { return false };
         let is_hidden = state.hide_from(turn);
         if is_hidden {
             settle(state.leaf_id());
         }
         is_hidden
     });
-    let unhide = Callback::new(move |deed: DeletedPart| {
-        if let DeletedPart::Turn(turn) = deed
+    let unhide = Callback::new(move |part: DeletedPart| {
+        if let DeletedPart::Turn(turn) = part
             && state.unhide_from(turn)
             && !focus::is_within("#panel")
             && !focus::is_in_text_field()
@@ -46,9 +50,9 @@ pub fn provide_deletion((state, way): (ChatState, PathNavigation), chat: ChatId,
             request_animation_frame(move || focus_on_turn(turn));
         }
     });
-    let gone = Callback::new(move |(deed, leaf): (DeletedPart, Option<TurnId>)| {
+    let gone = Callback::new(move |(part, leaf): (DeletedPart, Option<TurnId>)| {
         changes.update(|count| *count += 1);
-        let (has_left, was_hidden) = match deed {
+        let (has_left, was_hidden) = match part {
             // A reader who has continued from the rest of the path, or moved to another version, stays there.
             DeletedPart::Turn(turn) => match state.forget_hidden(turn) {
                 Some(is_still) => (is_still, true),
@@ -57,9 +61,9 @@ pub fn provide_deletion((state, way): (ChatState, PathNavigation), chat: ChatId,
             DeletedPart::Others(_, keep) => (state.find_if_alive(keep).is_none(), false),
         };
         if has_left {
-            let last = if let DeletedPart::Turn(turn) = deed { state.remove_from(turn) } else { None };
+            let last = if let DeletedPart::Turn(turn) = part { state.remove_from(turn) } else { None };
             // A reader who has requested another path since is left alone.
-            if !way.is_navigating() {
+            if !navigation.is_navigating() {
                 go.run(leaf);
             }
             if !was_hidden {

@@ -102,12 +102,12 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
             finding.focus_found_turn();
         }
     });
-    let said = Memo::new(move |_| finding.result_sentence());
+    let sentence = Memo::new(move |_| finding.result_sentence());
     on_change(
-        move || said.get(),
-        move |_, said| {
-            if !said.is_empty() {
-                announcer.say(said);
+        move || sentence.get(),
+        move |_, sentence| {
+            if !sentence.is_empty() {
+                announcer.announce(sentence);
             }
         },
     );
@@ -150,7 +150,7 @@ pub fn draw(state: ChatState, chat_id: ChatId, open: RwSignal<bool>) -> AnyView 
                         prop:value=move || finding.words.get()
                         on:input=move |event| finding.words.set(event_target_value(&event))
                     />
-                    <span class="find-count">{said}</span>
+                    <span class="find-count">{sentence}</span>
                     <StepButton name=messages::find_before() icon="chevron-left" on_click=Callback::new(move |()| finding.go(false))/>
                     <StepButton name=messages::find_next() icon="chevron-right" on_click=Callback::new(move |()| finding.go(true))/>
                     <StepButton name=messages::close() icon="close" on_click=Callback::new(move |()| open.set(false))/>
@@ -208,9 +208,9 @@ impl FindSession {
         });
     }
 
-    fn refuse(self, why: String) {
+    fn refuse(self, reason: String) {
         self.found.set(None);
-        self.refused.set(Some(why));
+        self.refused.set(Some(reason));
     }
 
     /// Returns the first hit from the reader's position on; after the last one, the last.

@@ -118,11 +118,11 @@ pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Si
         })
     };
     let gone = move || {
-        let what = notices.gone.get()?;
+        let sentence = notices.gone.get()?;
         Some(view! {
             <div class="beside-bar">
                 <Icon name="trash"/>
-                <p>{what}</p>
+                <p>{sentence}</p>
                 <a class="button" rel="external" href="/trash">{messages::trash()}</a>
             </div>
         })
@@ -138,13 +138,13 @@ pub fn PathNoticeBars(notices: PathNotices, chat: ChatId, #[prop(into)] leaf: Si
 /// A reply on another path: a link to it, and a button that stops it from here.
 fn also_running_bar(chat: ChatId, reply: RunningReply) -> AnyView {
     let RunningReply { turn_id, model, words } = reply;
-    let what =
+    let description =
         [Some(words), model].into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
-    let (go, end) = (texts::go_to_reply(&what), texts::stop_other(&what));
+    let (go, end) = (texts::go_to_reply(&description), texts::stop_other(&description));
     let posting = AsyncForm::from_context();
     view! {
         <div class="also-running">
-            <bdi>{what}</bdi>
+            <bdi>{description}</bdi>
             <a
                 class="button"
                 href=format!("/c/{chat}?at={turn_id}")

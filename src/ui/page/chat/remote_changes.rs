@@ -118,8 +118,8 @@ impl RemoteWatcher {
             return None;
         }
         let now = (glance.rev, glance.running, glance.models_rev);
-        let is_told = signals.notices.also_running_count() == glance.running;
-        if glance.leaf == leaf && is_told && signals.rev.get_value().is_none_or(|rev| rev == now) {
+        let is_shown = signals.notices.also_running_count() == glance.running;
+        if glance.leaf == leaf && is_shown && signals.rev.get_value().is_none_or(|rev| rev == now) {
             signals.rev.set_value(Some(now));
             return None;
         }

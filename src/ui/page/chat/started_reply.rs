@@ -13,19 +13,19 @@ pub type PendingMessage = Option<(String, ReaderPosition)>;
 
 /// Returns the message in flight as long as the reader is where they sent it.
 pub fn message_sent_here(
-    (state, way): (ChatState, PathNavigation),
+    (state, navigation): (ChatState, PathNavigation),
     sent: RwSignal<PendingMessage>,
 ) -> Memo<Option<String>> {
     Memo::new(move |_| {
-        let _ = (state.leaf(), way.ended.get());
-        sent.get().filter(|(_, stand)| way.is_still_at(*stand)).map(|(text, _)| text)
+        let _ = (state.leaf(), navigation.ended.get());
+        sent.get().filter(|(_, stand)| navigation.is_still_at(*stand)).map(|(text, _)| text)
     })
 }
 
 /// Removes the optimistic message, which did not arrive.
-pub fn restore_failed(way: PathNavigation, sent: RwSignal<PendingMessage>) {
+pub fn restore_failed(navigation: PathNavigation, sent: RwSignal<PendingMessage>) {
     if let Some((_, stand)) = sent.get_untracked() {
-        way.record_failed_message(stand);
+        navigation.record_failed_message(stand);
     }
     sent.set(None);
 }
@@ -33,12 +33,12 @@ pub fn restore_failed(way: PathNavigation, sent: RwSignal<PendingMessage>) {
 /// Shows a reply that began here, with its message below the header. Returns false and does nothing where its reader
 /// is on another path by now, or on the way to one: there the next poll reports it.
 pub fn show_started(
-    (state, way): (ChatState, PathNavigation),
+    (state, navigation): (ChatState, PathNavigation),
     started: StartedReply,
     stand: Option<ReaderPosition>,
 ) -> bool {
     let user_turn = started.user_turn.turn.id;
-    if stand.is_some_and(|stand| !way.is_still_at(stand)) || !state.put_turn(started.user_turn) {
+    if stand.is_some_and(|stand| !navigation.is_still_at(stand)) || !state.put_turn(started.user_turn) {
         return false;
     }
     let is_running = !started.assistant_turn.turn.status.is_terminal();

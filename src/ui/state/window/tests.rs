@@ -78,9 +78,9 @@ fn expect_batches(state: ChatState) {
     once.sort_unstable();
     once.dedup();
     assert_eq!(once.len(), batches.len(), "{batches:?}");
-    let drawn: Vec<_> = batches.into_iter().flat_map(|batch| untrack(move || state.turns_of_batch(batch))).collect();
+    let shown: Vec<_> = batches.into_iter().flat_map(|batch| untrack(move || state.turns_of_batch(batch))).collect();
     let path = state.path.get_untracked();
-    assert!(drawn.iter().map(TurnState::id).eq(path.iter().map(TurnState::id)));
+    assert!(shown.iter().map(TurnState::id).eq(path.iter().map(TurnState::id)));
 }
 
 fn in_owner<T>(run: impl FnOnce() -> T) -> T {

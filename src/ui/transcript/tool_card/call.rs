@@ -34,8 +34,8 @@ impl ShownCall {
         let call = turn.with_block(block, |block, _| block.clone())?;
         turn.with(|view| {
             let result = view.turn.blocks.iter().find(|result| match (&result.content, &call.content) {
-                (Content::ToolResult { tool_use_id, .. }, Content::ToolUse { tool_use_id: asked, .. }) => {
-                    result.parent_block_id.map_or(tool_use_id == asked, |parent| parent == call.id)
+                (Content::ToolResult { tool_use_id, .. }, Content::ToolUse { tool_use_id: call_id, .. }) => {
+                    result.parent_block_id.map_or(tool_use_id == call_id, |parent| parent == call.id)
                 }
                 _ => false,
             });

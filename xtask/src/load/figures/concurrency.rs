@@ -23,7 +23,7 @@ pub async fn measure_many_replies(bench: &mut BenchContext) -> Result<()> {
     let processor = (server.cpu_seconds()? - before) * 1e6 / ours.pieces as f64;
     let memory = server.memory_bytes(true)? as f64 / 1e6;
     let share = ours.pieces_per_second() / offered.pieces_per_second();
-    let figure = |what, unit, value, goal| BenchFigure { id: "G8", what, unit, value, goal, ratio: None };
+    let figure = |name, unit, value, goal| BenchFigure { id: "G8", name, unit, value, goal, ratio: None };
     let ratio = Some((share, "of offered"));
     bench
         .figures
@@ -45,7 +45,7 @@ pub async fn measure_many_chats(bench: &mut BenchContext) -> Result<()> {
     let server = bench.installation("burst")?.start().await?;
     let source = ReplySource::Turnleaf { address: server.address, chat: None };
     let ours = follow_many(&source, MODEL, 100, Duration::from_secs(1)).await;
-    let figure = |what, unit, value, goal| BenchFigure { id: "G9", what, unit, value, goal, ratio: None };
+    let figure = |name, unit, value, goal| BenchFigure { id: "G9", name, unit, value, goal, ratio: None };
     bench.figures.push(figure(
         "errors, 100 new chats in a second",
         "",

@@ -38,7 +38,7 @@ pub fn measure_decoding(bench: &mut BenchContext, program: &Path, fixtures: &Pat
         let ratio = number("of_the_framer");
         bench.figures.push(BenchFigure {
             id: "D1",
-            what: api.1,
+            name: api.1,
             unit: "MB/s",
             value: number("megabytes_per_second"),
             goal: FigureGoal::AtLeast(number("megabytes_per_second") / ratio * OF_THE_FRAMER),
@@ -46,7 +46,7 @@ pub fn measure_decoding(bench: &mut BenchContext, program: &Path, fixtures: &Pat
         });
         bench.figures.push(BenchFigure {
             id: "D2",
-            what: api.2,
+            name: api.2,
             unit: "an event",
             value: number("allocations_per_event"),
             goal: FigureGoal::AtMost(ALLOCATIONS),
@@ -87,9 +87,9 @@ pub async fn measure_ending(bench: &mut BenchContext) -> Result<()> {
         ended.push(reply.ended_after as f64 / 1e6);
     }
     let most = ended.iter().copied().fold(f64::NAN, f64::max);
-    let figure = |what, value, bound| BenchFigure {
+    let figure = |name, value, bound| BenchFigure {
         id: "D3",
-        what,
+        name,
         unit: "ms",
         value,
         goal: FigureGoal::AtMost(bound),

@@ -42,9 +42,9 @@ pub async fn measure_kill_loss(bench: &mut BenchContext) -> Result<()> {
     let worst = losses.iter().map(|loss| loss.age).fold(0.0, f64::max);
     let unmarked = losses.iter().filter(|loss| !loss.is_marked).count();
     let damage = f64::from(u8::from(!installation.is_sound()?));
-    let figure = |what, unit, value, bound| BenchFigure {
+    let figure = |name, unit, value, bound| BenchFigure {
         id: "G10",
-        what,
+        name,
         unit,
         value,
         goal: FigureGoal::AtMost(bound),

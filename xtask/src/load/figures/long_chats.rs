@@ -18,18 +18,20 @@ const MODEL: &str = "mock-20-0";
 /// # Errors
 /// A chat cannot be created, or node or Chromium is missing.
 pub async fn measure_goal_chat(bench: &mut BenchContext, programs: &BenchPrograms) -> Result<()> {
-    let said = measure_two_chats(bench, programs, "five-thousand", ["20", "5000"], None).await?;
-    let ratio = |what: &str| Ok::<f64, anyhow::Error>(number(&said, what, "long")? / number(&said, what, "short")?);
-    let opened = number(&said, "open_bytes", "long")? / 1e3;
-    for (what, unit, value, bound) in [
+    let measured = measure_two_chats(bench, programs, "five-thousand", ["20", "5000"], None).await?;
+    let ratio = |member: &str| {
+        Ok::<f64, anyhow::Error>(number(&measured, member, "long")? / number(&measured, member, "short")?)
+    };
+    let opened = number(&measured, "open_bytes", "long")? / 1e3;
+    for (name, unit, value, bound) in [
         ("newest turn of 5,000 shown, beside 20", "times", ratio("shown_ms")?, 1.2),
         ("5,000 turns, to open on the wire", "KB", opened, 200.0),
         ("Enter to first word after 5,000, beside 20", "times", ratio("first_word_ms")?, 1.2),
     ] {
-        bench.figures.push(BenchFigure { id: "G11", what, unit, value, goal: FigureGoal::AtMost(bound), ratio: None });
+        bench.figures.push(BenchFigure { id: "G11", name, unit, value, goal: FigureGoal::AtMost(bound), ratio: None });
     }
-    let beside = number(&said, "open_bytes", "short")? / 1e3;
-    bench.notes.push(format!("G11: to open 20 turns, {beside:.1} KB"));
+    let short_kb = number(&measured, "open_bytes", "short")? / 1e3;
+    bench.notes.push(format!("G11: to open 20 turns, {short_kb:.1} KB"));
     Ok(())
 }
 
@@ -38,16 +40,16 @@ pub async fn measure_goal_chat(bench: &mut BenchContext, programs: &BenchProgram
 /// # Errors
 /// A chat cannot be created, or node or Chromium is missing.
 pub async fn measure_long_chats(bench: &mut BenchContext, programs: &BenchPrograms) -> Result<()> {
-    let said = measure_two_chats(bench, programs, "long", ["50", "10000"], Some("memory")).await?;
-    for (id, name, what, bound, unit, scale) in [
+    let measured = measure_two_chats(bench, programs, "long", ["50", "10000"], Some("memory")).await?;
+    for (id, name, member, bound, unit, scale) in [
         ("L1", "newest turn of 10,000 shown, beside 50", "shown_ms", 1.5, "ms", 1.0),
         ("L2", "Enter to first word after 10,000, beside 50", "first_word_ms", 1.5, "ms", 1.0),
         ("L3", "browser memory after 1,000 turns, beside 50", "heap_bytes", 2.0, "MB", 1e6),
     ] {
-        let (short, long) = (number(&said, what, "short")?, number(&said, what, "long")?);
+        let (short, long) = (number(&measured, member, "short")?, number(&measured, member, "long")?);
         bench.figures.push(BenchFigure {
             id,
-            what: name,
+            name,
             unit: "times",
             value: long / short,
             goal: FigureGoal::AtMost(bound),
@@ -58,8 +60,8 @@ pub async fn measure_long_chats(bench: &mut BenchContext, programs: &BenchProgra
     Ok(())
 }
 
-fn number(said: &Value, what: &str, of: &str) -> Result<f64> {
-    said[what][of].as_f64().with_context(|| format!("{what} {of}: {said}"))
+fn number(measured: &Value, member: &str, of: &str) -> Result<f64> {
+    measured[member][of].as_f64().with_context(|| format!("{member} {of}: {measured}"))
 }
 
 /// Creates a chat of each length and measures both in the browser.
@@ -76,16 +78,16 @@ async fn measure_two_chats(
     let mut node = Command::new("node");
     let folder = programs.reader.parent().context("the reader lies in no folder")?;
     node.current_dir(folder).arg(&programs.reader).arg(format!("http://{}", server.address)).args(&chats).args(more);
-    let said = output(&mut node)?;
+    let output_json = output(&mut node)?;
     server.stop()?;
-    Ok(said)
+    Ok(output_json)
 }
 
 /// Creates both chats. Returns the id of each and of its last turn.
 fn plant(program: &Path, database: &str, lengths: [&str; 2]) -> Result<Vec<String>> {
     let mut plant = Command::new(program);
-    let said = output(plant.args(["--database", database, "--model", MODEL]).args(lengths))?;
-    let ids = lengths.into_iter().flat_map(|length| ["chat", "leaf"].map(|what| &said[length][what]));
+    let output_json = output(plant.args(["--database", database, "--model", MODEL]).args(lengths))?;
+    let ids = lengths.into_iter().flat_map(|length| ["chat", "leaf"].map(|id_name| &output_json[length][id_name]));
     ids.map(|id| id.as_str().map(str::to_owned).context("no id")).collect()
 }
 

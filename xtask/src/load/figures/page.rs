@@ -29,19 +29,19 @@ const LIGHTHOUSE: &str = "lighthouse";
 pub async fn measure_page(
     bench: &mut BenchContext,
     programs: &BenchPrograms,
-    asked: impl Fn(&str) -> bool,
+    is_requested: impl Fn(&str) -> bool,
 ) -> Result<()> {
-    if asked("G3") || asked("G4") {
-        let said = on_server(bench, programs, "first-visit", None, "load").await?;
-        let figure = |id, what, unit, value: f64, bound| BenchFigure {
+    if is_requested("G3") || is_requested("G4") {
+        let measured = on_server(bench, programs, "first-visit", None, "load").await?;
+        let figure = |id, figure_name, unit, value: f64, bound| BenchFigure {
             id,
-            what,
+            name: figure_name,
             unit,
             value,
             goal: FigureGoal::AtMost(bound),
             ratio: None,
         };
-        let number = |name: &str| number(&said, name);
+        let number = |name: &str| number(&measured, name);
         bench.figures.extend([
             figure("G3", "first visit, on the wire", "KB", number("wire")? / 1e3, 400.0),
             figure("G3", "first visit, requests", "", number("requests")?, 15.0),
@@ -50,78 +50,78 @@ pub async fn measure_page(
             figure("G4", "first visit, memory of script and module", "MB", number("held")? / 1e6, 11.0),
         ]);
     }
-    if asked("G12") {
-        let said = on_server(bench, programs, "burst", Some((BURST, SHORT)), "answer").await?;
-        let figure = |what, unit, value: f64, bound| BenchFigure {
+    if is_requested("G12") {
+        let measured = on_server(bench, programs, "burst", Some((BURST, SHORT)), "answer").await?;
+        let figure = |figure_name, unit, value: f64, bound| BenchFigure {
             id: "G12",
-            what,
+            name: figure_name,
             unit,
             value,
             goal: FigureGoal::AtMost(bound),
             ratio: None,
         };
         let burst = [
-            figure("3,000 pieces at once, main thread", "ms", number(&said, "busy")?, 590.0),
-            figure("the same, longest task", "ms", number(&said, "longest")?, 50.0),
+            figure("3,000 pieces at once, main thread", "ms", number(&measured, "busy")?, 590.0),
+            figure("the same, longest task", "ms", number(&measured, "longest")?, 50.0),
         ];
-        let said = on_server(bench, programs, "paced", Some((PACED, SHORT)), "answer").await?;
+        let measured = on_server(bench, programs, "paced", Some((PACED, SHORT)), "answer").await?;
         let paced = [
-            figure("3,000 pieces at 200/s, main thread", "ms", number(&said, "busy")?, 4_500.0),
-            figure("the same, longest task", "ms", number(&said, "longest")?, 50.0),
-            figure("the same, frames left out", "%", number(&said, "dropped")? * 100.0, 5.0),
+            figure("3,000 pieces at 200/s, main thread", "ms", number(&measured, "busy")?, 4_500.0),
+            figure("the same, longest task", "ms", number(&measured, "longest")?, 50.0),
+            figure("the same, frames left out", "%", number(&measured, "dropped")? * 100.0, 5.0),
         ];
         bench.figures.extend(burst.into_iter().chain(paced));
     }
-    if asked("K1") {
-        let said = on_server(bench, programs, "typing", Some((BURST, LONG)), "typing").await?;
-        let what = "slowest key in a chat of 5,000 turns";
+    if is_requested("K1") {
+        let measured = on_server(bench, programs, "typing", Some((BURST, LONG)), "typing").await?;
+        let figure_name = "slowest key in a chat of 5,000 turns";
         bench.figures.push(BenchFigure {
             id: "K1",
-            what,
+            name: figure_name,
             unit: "ms",
-            value: number(&said, "slowest")?,
+            value: number(&measured, "slowest")?,
             goal: FigureGoal::AtMost(50.0),
             ratio: None,
         });
     }
-    if asked("K2") {
-        let said = on_server(bench, programs, "keys", Some((HUGE, SHORT)), "keys").await?;
-        let what = "keys to next paint (INP) while 100 KB come, CPU 4 times slower";
+    if is_requested("K2") {
+        let measured = on_server(bench, programs, "keys", Some((HUGE, SHORT)), "keys").await?;
+        let figure_name = "keys to next paint (INP) while 100 KB come, CPU 4 times slower";
         bench.figures.push(BenchFigure {
             id: "K2",
-            what,
+            name: figure_name,
             unit: "ms",
-            value: number(&said, "next_paint")?,
+            value: number(&measured, "next_paint")?,
             goal: FigureGoal::AtMost(200.0),
             ratio: None,
         });
-        let (slowest, pressed) = (number(&said, "slowest")?, number(&said, "pressed")?);
+        let (slowest, pressed) = (number(&measured, "slowest")?, number(&measured, "pressed")?);
         bench.notes.push(format!("K2: the slowest of {pressed} keys took {slowest} ms"));
     }
-    if asked("A1") {
-        let said = on_server(bench, programs, "lighthouse", None, LIGHTHOUSE).await?;
-        for (what, name, bound) in [
+    if is_requested("A1") {
+        let measured = on_server(bench, programs, "lighthouse", None, LIGHTHOUSE).await?;
+        for (figure_name, name, bound) in [
             ("Lighthouse, performance", "performance", 95.0),
             ("Lighthouse, accessibility", "accessibility", 100.0),
             ("Lighthouse, best practices", "best-practices", 100.0),
         ] {
-            let value = number(&said, name)?;
+            let value = number(&measured, name)?;
             bench.figures.push(BenchFigure {
                 id: "A1",
-                what,
+                name: figure_name,
                 unit: "",
                 value,
                 goal: FigureGoal::AtLeast(bound),
                 ratio: None,
             });
         }
-        bench.notes.push(format!("A1: points were lost by {}", said["lost"].as_str().unwrap_or_default()));
+        bench.notes.push(format!("A1: points were lost by {}", measured["lost"].as_str().unwrap_or_default()));
     }
     Ok(())
 }
 
-fn number(said: &Value, name: &str) -> Result<f64> {
-    said[name].as_f64().with_context(|| format!("{name}: {said}"))
+fn number(measured: &Value, name: &str) -> Result<f64> {
+    measured[name].as_f64().with_context(|| format!("{name}: {measured}"))
 }
 
 /// Starts a server with one chat of this length and model, and measures there.
@@ -130,24 +130,24 @@ async fn on_server(
     programs: &BenchPrograms,
     name: &str,
     chat: Option<(&str, &str)>,
-    what: &str,
+    measurement: &str,
 ) -> Result<Value> {
     let installation = bench.installation(name)?;
     let chat = chat
         .map(|(model, turns)| -> Result<String> {
             let mut plant = Command::new(require_program(&programs.plant)?);
-            let said =
+            let planted =
                 long_chats::output(plant.args(["--database", &installation.database_url()?, "--model", model, turns]))?;
-            said[turns]["chat"].as_str().map(str::to_owned).context("no id")
+            planted[turns]["chat"].as_str().map(str::to_owned).context("no id")
         })
         .transpose()?;
     let server = installation.start().await?;
     let mut node = Command::new("node");
     let folder: &Path = programs.reader.parent().context("the reader lies in no folder")?;
-    let script = if what == LIGHTHOUSE { "lighthouse/measure.mjs" } else { "page.mjs" };
-    node.current_dir(folder).arg(folder.join(script)).arg(format!("http://{}", server.address)).arg(what);
-    let said =
+    let script = if measurement == LIGHTHOUSE { "lighthouse/measure.mjs" } else { "page.mjs" };
+    node.current_dir(folder).arg(folder.join(script)).arg(format!("http://{}", server.address)).arg(measurement);
+    let output_json =
         long_chats::output(node.args(chat.as_deref().into_iter().flat_map(|chat| [chat, END])).stdin(Stdio::null()));
     server.stop()?;
-    said
+    output_json
 }

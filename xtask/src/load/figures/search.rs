@@ -55,12 +55,12 @@ fn on_database(bench: &mut BenchContext, program: &Path, which: usize, url: &str
             ));
             continue;
         }
-        let (name, what) =
+        let (name, names) =
             NAMES.iter().find(|(name, _)| measured["query"] == *name).context("a query without a name")?;
         let value = number("p95_ms");
         bench.figures.push(BenchFigure {
             id: "S1",
-            what: what[which],
+            name: names[which],
             unit: "ms",
             value,
             goal: FigureGoal::AtMost(MOST),

@@ -74,9 +74,9 @@ pub async fn measure_paced(bench: &mut BenchContext) -> Result<()> {
     let (direct, relayed, ours) =
         (ReplySample::from_replies(direct), ReplySample::from_replies(relayed), ReplySample::from_replies(ours));
     let added = |figure: fn(&ReplySample, f64) -> f64, quantile| figure(&ours, quantile) - figure(&direct, quantile);
-    let figure = |id, what, value, bound| BenchFigure {
+    let figure = |id, name, value, bound| BenchFigure {
         id,
-        what,
+        name,
         unit: "ms",
         value,
         goal: FigureGoal::AtMost(bound),
@@ -130,7 +130,7 @@ pub async fn measure_unpaced(bench: &mut BenchContext) -> Result<()> {
     let (relayed, ours) = (median(relayed), median(ours));
     let ratio = Some((ours / relayed, "of the relay"));
     let figure =
-        |what, unit, value, bound| BenchFigure { id: "G7", what, unit, value, goal: FigureGoal::AtLeast(bound), ratio };
+        |name, unit, value, bound| BenchFigure { id: "G7", name, unit, value, goal: FigureGoal::AtLeast(bound), ratio };
     bench.figures.push(figure("one reply, no pace, stored", "pieces/s", ours, 50_000.0));
     bench.figures.push(figure("the same, to a relay that parses", "", ours / relayed, 0.45));
     server.stop()

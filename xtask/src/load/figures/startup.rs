@@ -31,7 +31,7 @@ pub async fn measure_start_time(bench: &mut BenchContext) -> Result<()> {
         server.stop()?;
     }
     let figure =
-        |what, values, goal| BenchFigure { id: "G1", what, unit: "s", value: median(values), goal, ratio: None };
+        |name, values, goal| BenchFigure { id: "G1", name, unit: "s", value: median(values), goal, ratio: None };
     bench.figures.push(figure("start to first page", warm, FigureGoal::AtMost(0.08)));
     bench.figures.push(figure("start to first page, empty database", empty, FigureGoal::AtMost(0.25)));
     Ok(())
@@ -52,7 +52,7 @@ pub async fn measure_weight(bench: &mut BenchContext) -> Result<()> {
     tokio::time::sleep(REST).await;
     let memory = server.memory_bytes(false)? as f64 / 1e6;
     let size = std::fs::metadata(&installation.binary)?.len() as f64 / 1e6;
-    let figure = |what, value, goal| BenchFigure { id: "G2", what, unit: "MB", value, goal, ratio: None };
+    let figure = |name, value, goal| BenchFigure { id: "G2", name, unit: "MB", value, goal, ratio: None };
     bench.figures.push(figure("memory at rest after one page", memory, FigureGoal::AtMost(30.0)));
     bench.figures.push(figure("binary with everything in it", size, FigureGoal::AtMost(40.0)));
     server.stop()

@@ -80,7 +80,7 @@ async fn on_database(
 
     let mut import = installation.command("import");
     let imported = run(&installation, import.arg("--json").arg(archive)).await?;
-    check_import_report(&imported.said, size)?;
+    check_import_report(&imported.output, size)?;
 
     let written = installation.dir.join("archive.json");
     let mut export = installation.command("export");
@@ -91,29 +91,29 @@ async fn on_database(
     let empty = bench.installation(&format!("again-{name}"))?.with_database(empty);
     let mut again = empty.command("import");
     let returned = run(&empty, again.arg("--json").arg(&written)).await?;
-    check_import_report(&returned.said, size)?;
+    check_import_report(&returned.output, size)?;
     fs::remove_file(written)?;
 
-    for (id, what, ran, of_storing) in [
+    for (id, label, ran, of_storing) in [
         ("I1", "import", &imported, OF_STORING[0]),
         ("I2", "export", &exported, OF_STORING[1]),
         ("I3", "import of our own archive", &returned, OF_STORING[0]),
     ] {
         let rate = size.messages as f64 / ran.seconds;
-        let figure = |what: String, unit, value, goal, ratio| BenchFigure {
+        let figure = |label: String, unit, value, goal, ratio| BenchFigure {
             id,
             // The program ends after it prints the table, so the leak is harmless.
-            what: format!("{what}, {name}").leak(),
+            name: format!("{label}, {name}").leak(),
             unit,
             value,
             goal,
             ratio,
         };
         let peak = ran.peak as f64 / 1e6;
-        bench.figures.push(figure(format!("{what}, most memory"), "MB", peak, FigureGoal::AtMost(MOST_MEMORY), None));
+        bench.figures.push(figure(format!("{label}, most memory"), "MB", peak, FigureGoal::AtMost(MOST_MEMORY), None));
         let (goal, ratio) = (FigureGoal::AtLeast(stored * of_storing), Some((rate / stored, "of storing alone")));
-        bench.figures.push(figure(format!("{what}, messages"), "a second", rate, goal, ratio));
-        bench.notes.push(format!("{what}, {name}: {:.1} s", ran.seconds));
+        bench.figures.push(figure(format!("{label}, messages"), "a second", rate, goal, ratio));
+        bench.notes.push(format!("{label}, {name}: {:.1} s", ran.seconds));
     }
     bench.notes.push(format!("storing alone, {name}: {stored:.0} messages a second"));
     Ok(())
@@ -123,16 +123,16 @@ async fn on_database(
 ///
 /// # Errors
 /// The import is incomplete: the error has its counts, what stopped it, and the first chat with an issue.
-fn check_import_report(said: &Path, size: ArchiveSize) -> Result<()> {
-    let mut report: Value = serde_json::from_slice(&fs::read(said)?)?;
+fn check_import_report(report_path: &Path, size: ArchiveSize) -> Result<()> {
+    let mut report: Value = serde_json::from_slice(&fs::read(report_path)?)?;
     let report = report.get_mut(0).and_then(Value::as_object_mut).context("the report of an import")?;
     let chats = report.remove("chats");
     let first = chats
         .as_ref()
         .and_then(Value::as_array)
         .and_then(|chats| chats.iter().find(|chat| chat["outcome"] != "imported"));
-    let said = |member: &str| report.get(member).cloned().unwrap_or_default();
-    let whole = said("turns").as_u64() == Some(size.messages as u64) && said("stopped").is_null();
+    let member_of = |member: &str| report.get(member).cloned().unwrap_or_default();
+    let whole = member_of("turns").as_u64() == Some(size.messages as u64) && member_of("stopped").is_null();
     ensure!(whole, "an import took in something else than there was: {}; {}", json!(report), json!(first));
     Ok(())
 }
@@ -143,20 +143,20 @@ struct FinishedCommand {
     /// Its peak memory in bytes.
     peak: u64,
     /// The file with its output.
-    said: PathBuf,
+    output: PathBuf,
 }
 
 async fn run(installation: &BenchInstallation, command: &mut Command) -> Result<FinishedCommand> {
-    let said = installation.dir.join("said");
+    let output_path = installation.dir.join("said");
     let start = Instant::now();
-    let mut child = command.stdout(File::create(&said)?).stderr(Stdio::inherit()).spawn()?;
+    let mut child = command.stdout(File::create(&output_path)?).stderr(Stdio::inherit()).spawn()?;
     let mut peak = 0;
     loop {
         // After the process has ended, its memory can no longer be read.
         peak = memory_of(child.id(), true).map_or(peak, |now| now.max(peak));
         if let Some(status) = child.try_wait()? {
-            ensure!(status.success(), "{}", fs::read_to_string(&said)?);
-            return Ok(FinishedCommand { seconds: start.elapsed().as_secs_f64(), peak, said });
+            ensure!(status.success(), "{}", fs::read_to_string(&output_path)?);
+            return Ok(FinishedCommand { seconds: start.elapsed().as_secs_f64(), peak, output: output_path });
         }
         tokio::time::sleep(LOOK).await;
     }

@@ -69,7 +69,7 @@ async fn on_database(bench: &mut BenchContext, plant: &Path, name: &str, url: Op
     let end = |of: &PlantedChat| format!("/api/chats/{}/turns?from={}&leaf={}", of.chat, of.leaf, of.leaf);
     let middle = |of: &PlantedChat| format!("/api/chats/{}/turns?from={}&leaf={}", of.chat, of.middle, of.leaf);
     let down = |of: &PlantedChat| format!("/api/chats/{}/turns?direction=after&from={}", of.chat, of.middle);
-    for (id, what, path) in [
+    for (id, label, path) in [
         ("T2", "50 turns at depth 10,000, p99", &end as &dyn Fn(&PlantedChat) -> String),
         ("T3", "50 turns in the middle of them, p99", &middle),
         ("T3", "50 turns on from the middle, no leaf, p99", &down),
@@ -77,7 +77,7 @@ async fn on_database(bench: &mut BenchContext, plant: &Path, name: &str, url: Op
         let of_short = repeated_gets(&mut client, &path(&short), PAGES).await?;
         let of_long = repeated_gets(&mut client, &path(&long), PAGES).await?;
         let ratio = quantile(&of_long, 0.5) / quantile(&of_short, 0.5);
-        found.push((id, what, "ms", quantile(&of_long, 0.99), 20.0, Some(ratio)));
+        found.push((id, label, "ms", quantile(&of_long, 0.99), 20.0, Some(ratio)));
     }
 
     let (mut accepted, mut first) = ([vec![], vec![]], [vec![], vec![]]);
@@ -106,10 +106,10 @@ async fn on_database(bench: &mut BenchContext, plant: &Path, name: &str, url: Op
     let [of_short, of_long] = first.map(median);
     found.push(("T4", "and the first word comes", "ms", of_long, 120.0, Some(of_long / of_short)));
 
-    bench.figures.extend(found.into_iter().map(|(id, what, unit, value, bound, ratio)| BenchFigure {
+    bench.figures.extend(found.into_iter().map(|(id, label, unit, value, bound, ratio)| BenchFigure {
         id,
         // The program ends after it prints the table, so the leak is harmless.
-        what: format!("{what}, {name}").leak(),
+        name: format!("{label}, {name}").leak(),
         unit,
         value,
         goal: FigureGoal::AtMost(bound),
@@ -122,8 +122,8 @@ fn plant_chats(program: &Path, database: &str) -> Result<[PlantedChat; 3]> {
     let mut command = Command::new(program);
     let done = command.args(["--database", database, "--model", MODEL]).args(LENGTHS).output()?;
     ensure!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let said: Value = serde_json::from_slice(&done.stdout)?;
-    let text = |length: &str, name: &str| said[length][name].as_str().map(str::to_owned).context("a planted chat");
+    let planted: Value = serde_json::from_slice(&done.stdout)?;
+    let text = |length: &str, name: &str| planted[length][name].as_str().map(str::to_owned).context("a planted chat");
     let one = |length: &str| {
         anyhow::Ok(PlantedChat {
             chat: text(length, "chat")?,

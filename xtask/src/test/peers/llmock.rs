@@ -24,7 +24,7 @@ const REPLY: &str = "one two three four five six seven eight nine ten eleven twe
 /// The pause between two pieces of a reply.
 const PACE_MS: &str = "150";
 /// The number of pieces after which every API has sent some text.
-const SAID: u32 = 7;
+const CHUNKS_BEFORE_FAULT: u32 = 7;
 
 /// The expected outcome of one fault.
 struct FaultExpectation {
@@ -78,8 +78,10 @@ fn faults() -> Vec<Value> {
         faults.extend([of(fail("recovers", 500, Some(1))), of(limited("recovers", Some(1)))]);
         faults.push(of(fail("overloaded", 503, Some(1))));
         for kind in ["disconnect", "truncate", "malformed", "stall"] {
-            faults.push(of(json!({ "type": "stream_fault", "kind": kind, "after_chunks": SAID, "stall_seconds": 300,
-                "match": { "model": kind } })));
+            faults.push(of(
+                json!({ "type": "stream_fault", "kind": kind, "after_chunks": CHUNKS_BEFORE_FAULT, "stall_seconds": 300,
+                "match": { "model": kind } }),
+            ));
         }
     }
     faults
@@ -139,13 +141,13 @@ fn check_expectation(talk: &PeerClient, api: &str, promise: &FaultExpectation) -
     let reply = talk.send_message(&chat, "Count.")?;
     ensure!(reply.ending() == promise.ending, "it ended as {}: {:#}", reply.ending(), reply.turn);
     ensure!(reply.attempts == promise.attempts, "the attempts were {:?}", reply.attempts);
-    let said = reply.text_of_blocks("text");
+    let texts = reply.text_of_blocks("text");
     if promise.ending == "complete" {
-        ensure!(said == REPLY && reply.blocks() == ["text"], "{:#}", reply.turn);
+        ensure!(texts == REPLY && reply.blocks() == ["text"], "{:#}", reply.turn);
         return Ok(());
     }
     ensure!(reply.blocks().last() == Some(&"error"), "{:#}", reply.turn);
-    ensure!(REPLY.starts_with(&said) && said.is_empty() != promise.keeps_words, "it kept {said:?}");
+    ensure!(REPLY.starts_with(&texts) && texts.is_empty() != promise.keeps_words, "it kept {texts:?}");
     if promise.keeps_words {
         let again = talk.retry_reply(&reply)?;
         ensure!(again.ending() == "complete" && again.text_of_blocks("text") == REPLY, "again: {:#}", again.turn);

@@ -106,7 +106,7 @@ fn address_is_limited_and_ended_requests_release_permits() {
     drop(first);
     drop(counts.try_acquire(at("203.0.113.7"), 2).unwrap());
     drop((second, other));
-    assert!(counts.with_counts(|counts| counts.is_empty()), "nothing is left of who left");
+    assert!(counts.with_counts(|counts| counts.is_empty()), "a client that left is forgotten");
     // One IPv6 /64 network is one client.
     let _one = counts.try_acquire(at("2001:db8::1"), 1).unwrap();
     assert!(counts.try_acquire(at("2001:db8::ffff:1"), 1).is_none());

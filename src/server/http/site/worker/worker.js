@@ -1,24 +1,24 @@
-// The service worker caches the offline page and its style sheets, whose addresses name the build. It stores nothing
-// of a person: no chat, no document, no API response. It also opens the chat of a pressed notification.
+// The service worker caches the offline page and its style sheets, whose addresses contain the build. It caches no
+// personal data: no chat, no document, no API response. It also opens the chat of a clicked notification.
 const BUILD = "{build}";
 const OFFLINE = "/offline";
-const KEPT = `turnleaf-${BUILD}`;
-const SHEETS = ["turnleaf.css", "plain.css"].map((name) => `/pkg/${BUILD}/${name}`);
+const CACHE = `turnleaf-${BUILD}`;
+const STYLE_SHEETS = ["turnleaf.css", "plain.css"].map((name) => `/pkg/${BUILD}/${name}`);
 
 addEventListener("install", (event) => {
-  const keep = async () => (await caches.open(KEPT)).addAll([OFFLINE, ...SHEETS]);
-  event.waitUntil(keep());
+  const fillCache = async () => (await caches.open(CACHE)).addAll([OFFLINE, ...STYLE_SHEETS]);
+  event.waitUntil(fillCache());
 });
 
-// The worker activates when no page of an older build is open, so nobody misses the caches that it deletes.
+// The worker activates once no page of an older build is open, so the caches that it deletes are no longer used.
 addEventListener("activate", (event) => {
-  const begin = async () => {
-    const old = (await caches.keys()).filter((name) => name.startsWith("turnleaf-") && name !== KEPT);
-    await Promise.all(old.map((name) => caches.delete(name)));
+  const activate = async () => {
+    const outdated = (await caches.keys()).filter((name) => name.startsWith("turnleaf-") && name !== CACHE);
+    await Promise.all(outdated.map((name) => caches.delete(name)));
     await registration.navigationPreload?.enable();
     await clients.claim();
   };
-  event.waitUntil(begin());
+  event.waitUntil(activate());
 });
 
 addEventListener("fetch", (event) => {
@@ -26,39 +26,39 @@ addEventListener("fetch", (event) => {
   const { origin, pathname } = new URL(request.url);
   if (request.method !== "GET" || origin !== location.origin) return;
   if (request.mode === "navigate") {
-    event.respondWith(visit(request, preloadResponse));
-  } else if (SHEETS.includes(pathname)) {
-    event.respondWith(kept(request));
+    event.respondWith(fetchPage(request, preloadResponse));
+  } else if (STYLE_SHEETS.includes(pathname)) {
+    event.respondWith(fetchCached(request));
   }
 });
 
-// A notification of the page was pressed.
+// A notification was clicked.
 addEventListener("notificationclick", (event) => {
   event.notification.close();
-  event.waitUntil(show(event.notification.data));
+  event.waitUntil(openChat(event.notification.data));
 });
 
-// A working page navigates by itself and loses nothing. A client that does not answer is suspended, or is no page of
-// the application.
-async function show(chat) {
+// An open page navigates to the chat itself, without a reload. A client that does not answer is suspended, or is not a
+// page of the application.
+async function openChat(chat) {
   for (const page of await clients.matchAll({ type: "window", includeUncontrolled: true })) {
-    if (await goes(page, chat)) return page.focus();
+    if (await requestNavigation(page, chat)) return page.focus();
   }
   return clients.openWindow(`/c/${chat}`);
 }
 
-function goes(page, chat) {
-  return new Promise((done) => {
+function requestNavigation(page, chat) {
+  return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => done(true);
-    setTimeout(done, 300, false);
+    port1.onmessage = () => resolve(true);
+    setTimeout(resolve, 300, false);
     page.postMessage(chat, [port2]);
   });
 }
 
-async function visit(request, early) {
+async function fetchPage(request, preloadResponse) {
   try {
-    return (await early) ?? (await fetch(request));
+    return (await preloadResponse) ?? (await fetch(request));
   } catch (error) {
     const page = await caches.match(OFFLINE);
     if (page) return page;
@@ -66,6 +66,6 @@ async function visit(request, early) {
   }
 }
 
-async function kept(request) {
+async function fetchCached(request) {
   return (await caches.match(request, { ignoreVary: true })) ?? fetch(request);
 }

@@ -40,7 +40,7 @@ struct OutgoingTurn {
 #[derive(PartialEq, Eq)]
 enum PathCheck {
     Intact,
-    /// The end of the path was deleted, and the client was told.
+    /// The end of the path was deleted, and the client was notified.
     EndDeleted,
 }
 
@@ -113,7 +113,7 @@ impl SocketConnection {
         let (closing, displaced) = (self.app.closing_token().clone(), self.place.displaced_token().clone());
         self.catch_up(after).await?;
         let mut heartbeat = interval_at(Instant::now() + limits::HEARTBEAT, limits::HEARTBEAT);
-        let mut heard = Instant::now();
+        let mut last_received = Instant::now();
         loop {
             if self.sending.is_none() && self.waiting.is_empty() {
                 self.next_turn().await?;
@@ -127,7 +127,7 @@ impl SocketConnection {
                 }
                 () = out.closed() => return Ok(ConnectionEnd::ClientGone),
                 message = incoming.next(), if self.waiting.len() < MESSAGE_QUEUE => {
-                    heard = Instant::now();
+                    last_received = Instant::now();
                     if let Some(end) = self.receive(message).await {
                         return Ok(end);
                     }
@@ -151,9 +151,9 @@ impl SocketConnection {
                     if out.capacity() < MESSAGE_QUEUE {
                         // A slow reader has not received the pings yet, so its silence does not count; the writer
                         // disconnects a client that reads nothing at all.
-                        heard = Instant::now();
+                        last_received = Instant::now();
                     }
-                    if heard.elapsed() > limits::HEARTBEAT * 2 {
+                    if last_received.elapsed() > limits::HEARTBEAT * 2 {
                         return Ok(ConnectionEnd::ClientGone);
                     }
                     if out.try_send(Message::Ping(Default::default())).is_ok() {
@@ -177,7 +177,7 @@ impl SocketConnection {
         self.check_path().await.map(drop)
     }
 
-    /// Queues the turns that were added to the path. If its end was deleted, the client is told the turn and branch
+    /// Queues the turns that were added to the path. If its end was deleted, the client receives the turn and branch
     /// from which it continues.
     async fn check_path(&mut self) -> Result<PathCheck, ServiceError> {
         let PathUpdate { end, turns, is_cut } =
@@ -250,7 +250,7 @@ impl SocketConnection {
 
     /// Handles a message of the client. `Some` ends the connection.
     async fn receive(&mut self, message: Option<Result<Message, axum::Error>>) -> Option<ConnectionEnd> {
-        let said = match message {
+        let command = match message {
             None | Some(Ok(Message::Close(_))) => return Some(ConnectionEnd::ClientGone),
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => return None,
             Some(Ok(Message::Text(text))) => Ok(text),
@@ -265,7 +265,7 @@ impl SocketConnection {
         if !self.allowance.try_take() {
             return Some(ConnectionEnd::Close(close_code::POLICY, "too many messages"));
         }
-        let done = match said.and_then(|text| client_message::parse_client_message(&text)) {
+        let done = match command.and_then(|text| client_message::parse_client_message(&text)) {
             Ok(SocketClientMessage::Cancel {}) => self.cancel().await,
             Ok(SocketClientMessage::Message { content, provider, model, params, client_request_id }) => {
                 let place = PlacementRequest {

@@ -21,9 +21,9 @@ impl SocketEncoder {
     /// Creates the encoder of a turn of which the client has the blocks up to `had` (a `sequence_number`), and
     /// nothing else.
     pub fn new(turn: &Turn, had: i64) -> Self {
-        let untold =
+        let unsent =
             Turn { blocks: Vec::new(), error: None, last_event_seq: 0, status: TurnStatus::Pending, ..turn.clone() };
-        Self { turn: untold, had }
+        Self { turn: unsent, had }
     }
 
     /// Returns the number of the last event that the client was sent.
@@ -71,43 +71,44 @@ impl SocketEncoder {
     /// Encodes a snapshot as its difference from what the client was sent.
     pub fn encode_snapshot(&mut self, turn: Turn) -> Vec<Value> {
         let before = std::mem::replace(&mut self.turn, turn);
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         for block in self.turn.blocks.iter().filter(|block| block.chat_seq > self.had) {
             match before.blocks.iter().find(|old| old.id == block.id) {
-                None => said.extend(self.block_start_messages(block)),
+                None => messages.extend(self.block_start_messages(block)),
                 Some(old) if old == block => {}
                 Some(old) if old.state == BlockState::Open && block.state != BlockState::Open => {
-                    said.extend(self.block_end_messages(old, block));
+                    messages.extend(self.block_end_messages(old, block));
                 }
                 Some(old) => match (text_of(old), text_of(block)) {
                     (Some(old), Some(new)) if new.starts_with(old) => {
-                        said.extend(text_chunk_message(block, &new[old.len()..]))
+                        messages.extend(text_chunk_message(block, &new[old.len()..]))
                     }
-                    _ => said.extend(self.whole_block_message(block)),
+                    _ => messages.extend(self.whole_block_message(block)),
                 },
             }
         }
         if let Some(failure) = self.turn.error.as_ref().filter(|failure| before.error.as_ref() != Some(failure)) {
-            said.push(error_message(failure));
+            messages.push(error_message(failure));
         }
         if self.turn.status.is_terminal() && !before.status.is_terminal() && self.turn.role == Role::Assistant {
-            said.push(self.turn_end_message());
+            messages.push(self.turn_end_message());
         }
-        said
+        messages
     }
 
     fn block_start_messages(&self, block: &Block) -> Vec<Value> {
         let begin = |name: &str| json!({ "type": name, "block_id": block.id, "sequence_number": block.chat_seq });
-        let mut said = match (&block.content, self.turn.role) {
+        let mut messages = match (&block.content, self.turn.role) {
             (Content::Text { .. }, Role::Assistant) => vec![begin("assistant_text_start")],
             (Content::Thinking { .. }, _) => vec![begin("thinking_start")],
             _ => return self.whole_block_message(block).into_iter().collect(),
         };
-        said.extend(text_of(block).filter(|text| !text.is_empty()).and_then(|text| text_chunk_message(block, text)));
+        messages
+            .extend(text_of(block).filter(|text| !text.is_empty()).and_then(|text| text_chunk_message(block, text)));
         if block.state != BlockState::Open {
-            said.push(json!({ "type": end_name(block), "block_id": block.id, "state": block.state }));
+            messages.push(json!({ "type": end_name(block), "block_id": block.id, "state": block.state }));
         }
-        said
+        messages
     }
 
     /// Encodes the end of a block, with what its deltas did not contain: parsed arguments, or a replaced text.

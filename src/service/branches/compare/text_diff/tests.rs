@@ -60,16 +60,16 @@ fn largest_texts_are_compared_in_bounded_time() {
     let largest = |text: String| text.chars().cycle().take(limits::MESSAGE_BYTES).collect::<String>();
     let without_lines = |text: &str| text.replace('\n', " ");
     // The texts are just within the bound on words, with nothing and with much in common.
-    let half = limits::COMPARE_WORDS / 4 - 9;
-    let (left, right) = (words(1, half), words(2, half));
+    let half_words = limits::COMPARE_WORDS / 4 - 9;
+    let (left, right) = (words(1, half_words), words(2, half_words));
     let of = |letters: [&str; 3], step: usize| -> String {
-        (0..half).map(|n| letters[(n * n * step + n / (step + 4)) % 3]).collect()
+        (0..half_words).map(|n| letters[(n * n * step + n / (step + 4)) % 3]).collect()
     };
     let (long, other) = (largest(words(1, 9_000)), largest(words(3, 8_000)));
     for (left, right, unit) in [
         (left.clone(), right.clone(), DiffUnit::Words),
         (left.clone(), left.replace("w7", "v7"), DiffUnit::Words),
-        ("a ".repeat(half), "b ".repeat(half), DiffUnit::Words),
+        ("a ".repeat(half_words), "b ".repeat(half_words), DiffUnit::Words),
         (of(["a ", "b ", "c "], 1), of(["a ", "b ", "c "], 3), DiffUnit::Words),
         (long.clone(), other.clone(), DiffUnit::Lines),
         (without_lines(&long), without_lines(&other), DiffUnit::Lines),

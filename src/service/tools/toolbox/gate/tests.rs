@@ -50,19 +50,19 @@ fn policies_apply_in_fixed_order() {
     use ToolApprovalPolicy::{Allow, Ask, Never};
     let now = tool("Deletes.").schema_hash();
     let old = tool("Reads.").schema_hash();
-    let (here, there) = (Some(chat(2)), Some(chat(9)));
+    let (this_chat, other_chat) = (Some(chat(2)), Some(chat(9)));
     let table = [
         (vec![], false, "ask"),
         (vec![policy_row(None, Ask, None)], false, "ask"),
         (vec![policy_row(None, Allow, Some(now.clone()))], false, "run"),
         (vec![policy_row(None, Allow, None)], false, "run"),
         (vec![policy_row(None, Allow, Some(old.clone()))], false, "ask"),
-        (vec![policy_row(here, Allow, Some(now.clone()))], false, "run"),
-        (vec![policy_row(here, Allow, Some(old))], false, "ask"),
-        (vec![policy_row(there, Allow, Some(now.clone()))], false, "ask"),
-        (vec![policy_row(None, Ask, None), policy_row(here, Allow, Some(now.clone()))], false, "run"),
+        (vec![policy_row(this_chat, Allow, Some(now.clone()))], false, "run"),
+        (vec![policy_row(this_chat, Allow, Some(old))], false, "ask"),
+        (vec![policy_row(other_chat, Allow, Some(now.clone()))], false, "ask"),
+        (vec![policy_row(None, Ask, None), policy_row(this_chat, Allow, Some(now.clone()))], false, "run"),
         (vec![policy_row(None, Never, None)], false, "refuse"),
-        (vec![policy_row(here, Allow, Some(now)), policy_row(None, Never, None)], false, "refuse"),
+        (vec![policy_row(this_chat, Allow, Some(now)), policy_row(None, Never, None)], false, "refuse"),
         // The configuration trusts the tool; a person may be stricter.
         (vec![], true, "run"),
         (vec![policy_row(None, Ask, None)], true, "ask"),
@@ -86,7 +86,7 @@ fn policies_apply_in_fixed_order() {
 
 #[test]
 fn grant_covers_only_same_arguments_of_same_tool() {
-    let asked = |arguments: serde_json::Value, tool: &ToolDescription, granted: Option<&str>| {
+    let decide = |arguments: serde_json::Value, tool: &ToolDescription, granted: Option<&str>| {
         let grounds = GateContext {
             tool,
             policies: &[],
@@ -97,17 +97,17 @@ fn grant_covers_only_same_arguments_of_same_tool() {
         };
         evaluate_gate(&call(arguments), granted, &grounds)
     };
-    let GateDecision::Ask(ask) = asked(json!({ "path": "/a", "force": true }), &tool("Deletes."), None) else {
+    let GateDecision::Ask(ask) = decide(json!({ "path": "/a", "force": true }), &tool("Deletes."), None) else {
         panic!()
     };
     let granted = Some(ask.hash.as_str());
-    assert_eq!(asked(json!({ "force": true, "path": "/a" }), &tool("Deletes."), granted), GateDecision::Run);
+    assert_eq!(decide(json!({ "force": true, "path": "/a" }), &tool("Deletes."), granted), GateDecision::Run);
     for (arguments, tool) in [
         (json!({ "path": "/b", "force": true }), tool("Deletes.")),
         (json!({ "path": "/a", "force": true }), tool("Deletes everything.")),
         (json!({ "path": "/a\u{202e}", "force": true }), tool("Deletes.")),
     ] {
-        assert_eq!(gate_name(&asked(arguments.clone(), &tool, granted)), "ask", "{arguments}");
+        assert_eq!(gate_name(&decide(arguments.clone(), &tool, granted)), "ask", "{arguments}");
     }
 }
 
@@ -192,22 +192,22 @@ fn fetch_runs_only_for_allowed_host() {
         policy,
         schema_hash: (policy == Allow).then(|| hash.clone()),
     };
-    let (here, there) = (Some(chat(2)), Some(chat(9)));
+    let (this_chat, other_chat) = (Some(chat(2)), Some(chat(9)));
     let exposed = Exposure { is_untrusted: true, ..Exposure::default() };
     for (policies, expected) in [
         (vec![], "ask"),
         // A policy that allows every host, as earlier versions stored it.
         (vec![of_host(None, None, Allow)], "ask"),
-        (vec![of_host(here, None, Allow)], "ask"),
+        (vec![of_host(this_chat, None, Allow)], "ask"),
         (vec![of_host(None, Some("a.test"), Allow)], "run"),
-        (vec![of_host(here, Some("a.test"), Allow)], "run"),
-        (vec![of_host(there, Some("a.test"), Allow)], "ask"),
+        (vec![of_host(this_chat, Some("a.test"), Allow)], "run"),
+        (vec![of_host(other_chat, Some("a.test"), Allow)], "ask"),
         (vec![of_host(None, Some("b.test"), Allow)], "ask"),
         (vec![of_host(None, Some("x.a.test"), Allow)], "ask"),
         (vec![of_host(None, Some("test"), Allow)], "ask"),
         (vec![of_host(None, None, Ask), of_host(None, Some("a.test"), Allow)], "run"),
         (vec![of_host(None, None, Never), of_host(None, Some("a.test"), Allow)], "refuse"),
-        (vec![of_host(None, Some("a.test"), Never), of_host(here, Some("a.test"), Allow)], "refuse"),
+        (vec![of_host(None, Some("a.test"), Never), of_host(this_chat, Some("a.test"), Allow)], "refuse"),
         (vec![of_host(None, Some("b.test"), Never), of_host(None, Some("a.test"), Allow)], "run"),
     ] {
         for exposure in [&Exposure::default(), &exposed] {
@@ -227,11 +227,11 @@ fn question_names_host_and_warns_of_host_named_only_by_others() {
     assert_eq!((plain.title.as_str(), &plain.note), ("Web page (a.test)", &None));
     assert_eq!(ask(true, &["a.test"]).note, None);
     for named in [&[][..], &["b.test", "x.a.test"]] {
-        let asked = ask(true, named);
+        let question = ask(true, named);
         let warning = "This chat contains text you did not write, and none of your messages mention a.test.";
-        assert_eq!((asked.note.as_deref(), asked.note_code.as_deref()), (Some(warning), Some("unnamed_host")));
-        assert_eq!(asked.note_args["host"], "a.test");
-        assert_eq!(asked.hash, plain.hash, "it is the same question");
+        assert_eq!((question.note.as_deref(), question.note_code.as_deref()), (Some(warning), Some("unnamed_host")));
+        assert_eq!(question.note_args["host"], "a.test");
+        assert_eq!(question.hash, plain.hash, "it is the same question");
     }
 }
 

@@ -35,7 +35,7 @@ fn byte_order_mark_beats_header_and_header_beats_meta() {
     let marked = [b"\xef\xbb\xbf".as_slice(), "Grüße".as_bytes()].concat();
     let meta = |label: &str| format!("<html><head><meta charset=\"{label}\"></head>");
     let long = format!("<!--{}-->", "x".repeat(PRESCAN));
-    for (what, page, expected) in [
+    for (case, page, expected) in [
         ("said by the server", page(HTML, Some("gbk"), gbk()), "你好，世界"),
         ("in capitals, by an old name", page(HTML, Some("GB2312"), gbk()), "你好，世界"),
         ("a text", page("text/plain", Some("Shift_JIS"), japanese()), "こんにちは"),
@@ -54,9 +54,9 @@ fn byte_order_mark_beats_header_and_header_beats_meta() {
         ("a label that is refused", page(HTML, Some("iso-2022-kr"), "Grüße"), "Grüße"),
         ("an empty label", page(HTML, Some(""), "Grüße"), "Grüße"),
     ] {
-        assert_eq!(decode_page(&page), (expected.to_owned(), 0), "{what}");
+        assert_eq!(decode_page(&page), (expected.to_owned(), 0), "{case}");
     }
-    for (what, head, encoding, text) in [
+    for (case, head, encoding, text) in [
         ("a short meta", meta("gbk"), GBK, "你好"),
         (
             "a meta of old",
@@ -75,9 +75,9 @@ fn byte_order_mark_beats_header_and_header_beats_meta() {
         ),
         ("a server that says nonsense", meta("gbk"), GBK, "你好"),
     ] {
-        let label = (what == "a server that says nonsense").then_some("nonsense");
-        let told = decode_page(&page(HTML, label, with_head(&head, encode(encoding, text))));
-        assert_eq!(told, (format!("{head}{text}"), 0), "{what}");
+        let label = (case == "a server that says nonsense").then_some("nonsense");
+        let decoded = decode_page(&page(HTML, label, with_head(&head, encode(encoding, text))));
+        assert_eq!(decoded, (format!("{head}{text}"), 0), "{case}");
     }
     // A declared UTF-16 is impossible here, and a declaration after the prescan limit is ignored.
     assert_eq!(

@@ -46,11 +46,11 @@ pub(super) fn starts_block(text: &str) -> bool {
 /// Returns whether an element preserves whitespace, given that of its surroundings (`outside`).
 pub(super) fn keeps_blanks(attributes: &[(&'static str, String)], outside: bool) -> bool {
     let style = find_attribute(attributes, "style").unwrap_or_default().replace(' ', "");
-    let says = |values: &[&str]| values.iter().any(|value| style.contains(value));
-    if says(&["white-space:pre", "white-space:break-spaces", "white-space-collapse:preserve"]) {
+    let has_any = |values: &[&str]| values.iter().any(|value| style.contains(value));
+    if has_any(&["white-space:pre", "white-space:break-spaces", "white-space-collapse:preserve"]) {
         return true;
     }
-    outside && !says(&["white-space:normal", "white-space:nowrap", "white-space-collapse:collapse"])
+    outside && !has_any(&["white-space:normal", "white-space:nowrap", "white-space-collapse:collapse"])
 }
 
 /// Returns whether whitespace is preserved somewhere in the pieces.
