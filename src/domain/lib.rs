@@ -14,6 +14,7 @@ pub mod capabilities;
 pub mod chat;
 pub mod client_redaction;
 pub mod coalesce;
+pub mod coded_message;
 pub mod content_block;
 pub mod context;
 pub mod context_overflow;
@@ -76,6 +77,7 @@ pub use cost::{Charge, Cost, CostBasis};
 pub use deletion::{DeletionKind, DeletionSummary, RestoreSummary};
 pub use event::Event;
 pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
+pub use coded_message::{CodedMessage, MessageCode};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
     BlockId, BranchId, ChatId, DeletionId, DocumentId, ExchangeId, GenerationId, ImportId, ProviderId, RerunId,

@@ -30,6 +30,8 @@ fn new_graft(told: &StoryState<'_>) -> Rerun {
         status: RerunStatus::Running,
         reason: None,
         detail: None,
+        detail_code: None,
+        detail_args: Default::default(),
         params: ModelParams { temperature: Some(0.1), ..ModelParams::default() },
         created_at: next_time(),
         updated_at: next_time(),

@@ -187,7 +187,7 @@ fn budget_and_max_tokens_yield_to_turn_params() {
     assert_eq!((kept.thinking, kept.params.max_tokens), (Budget(4_000), None));
     assert_eq!(left_out(&kept), [("max_tokens", "it leaves no room for the thinking budget")]);
     let refused = resolve_params(&thinking(Budget(70_000)), &max_tokens(2_000), &budgets()).unwrap_err();
-    assert_eq!(refused.reason, "a budget must be below max_tokens (64000)");
+    assert_eq!(refused.reason.to_string(), "a budget must be below max_tokens (64000)");
     let kept = settled(max_tokens(2_000), thinking(Budget(4_000)));
     assert_eq!((kept.thinking, kept.params.max_tokens), (Medium, Some(2_000)));
     assert_eq!(left_out(&kept), [("thinking", "a budget must be below max_tokens (2000)")]);

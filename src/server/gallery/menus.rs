@@ -8,6 +8,8 @@ use super::composers::sample_attachment;
 use super::lists::sample_chat_id;
 use super::messages;
 use super::sample_group::sample_group;
+use crate::ui::messages::server_messages::problem;
+use crate::api::error::ApiError;
 use crate::domain::attachment::Attachment;
 use crate::domain::provider::Model;
 use crate::domain::{ModelLock, Role, fixtures};
@@ -44,7 +46,7 @@ pub fn draw() -> AnyView {
 }
 
 fn column() -> AnyView {
-    let why = app_words::server_messages::localize_server_message("The server cannot be reached at the moment.");
+    let why = problem(&ApiError::Unreachable);
     let failure = RetryableFailure {
         why: app_words::chats::not_done("How leaves grow", &why),
         retry: std::sync::Arc::new(|| ()),

@@ -23,7 +23,7 @@ impl PageService {
         drawn: Vec<TurnDetails>,
     ) -> Result<Vec<TurnView>, ApiError> {
         let turns: Vec<&Turn> = drawn.iter().map(|drawn| &drawn.turn).collect();
-        let standing = self.0.reference_statuses(viewer, &turns).await.map_err(api_error)?;
+        let standing = self.0.reference_statuses(viewer, &turns).await.map_err(self.api_error())?;
         render_turns_blocking(drawn, standing, self.1).await
     }
 }

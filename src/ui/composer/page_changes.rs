@@ -94,7 +94,7 @@ impl ComposerState {
                     look();
                     since.set_value(None);
                     self.problem
-                        .update(|said| drop(said.take_if(|said| *said == problem(&ApiError::server_unreachable()))));
+                        .update(|said| drop(said.take_if(|said| *said == problem(&ApiError::Unreachable))));
                 }
             },
         );

@@ -8,7 +8,6 @@ use leptos::task::spawn_local;
 use crate::browser::form;
 use crate::ui::announce::Announcer;
 use crate::ui::erased::{live_view, view};
-use crate::ui::messages::server_messages::localize_field_error;
 use crate::ui::messages::transcript as words;
 
 #[derive(Clone, Copy)]
@@ -46,7 +45,7 @@ impl AsyncForm {
             match answer {
                 Ok(()) => done(),
                 Err(why) => {
-                    let why = why.map_or_else(|| words::post_failed().to_owned(), |why| localize_field_error(&why));
+                    let why = why.unwrap_or_else(|| words::post_failed().to_owned());
                     if let Some(announcer) = self.announcer {
                         announcer.alert(&why);
                     }

@@ -14,7 +14,7 @@ use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::domain::{InvalidField, UserId, limits};
+use crate::domain::{InvalidField, UserId, limits, MessageCode, CodedMessage};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::admission::{ClientIdentity, client_network};
@@ -110,8 +110,7 @@ async fn spool_body(
     let place = client.map(|client| app.upload_limiter().try_acquire(client, limits::SPOOLS_PER_CLIENT));
     let mut broken = matches!(place, Some(None)).then(|| {
         Problem::too_many(
-            "Too many uploads from this client are in progress. \
-            Wait for one to finish.",
+            MessageCode::TooManyUploads,
             1,
         )
     });
@@ -197,7 +196,7 @@ pub async fn spool_form((app, viewer): (&App, UserId), request: Request) -> Resu
     let place = app.service().upload_permit().await;
     spool.release();
     let form = Multipart::from_request(Request::from_parts(parts, replay_body(spool)), app).await;
-    let form = form.map_err(|rejection| Problem::invalid(InvalidField::new("", rejection.body_text())))?;
+    let form = form.map_err(|rejection| Problem::invalid(InvalidField::new("", CodedMessage::uncoded(rejection.body_text()))))?;
     Ok(SpooledForm { form, problem: broken, permit: place })
 }
 

@@ -5,6 +5,8 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
+use crate::ui::locale::label_with_value;
+use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::domain::{BranchId, ChatId, InvalidField, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -83,8 +85,9 @@ pub async fn update_branch(
             let next = fields.text("next").filter(|next| !next.ends_with("/branches")).unwrap_or(list);
             Ok(see_other(local_path(&next)))
         }
-        Err(ServiceError::Invalid(InvalidField { field, reason })) => {
-            let said = Some(ActionNotice::Refused(format!("{}: {field} {reason}", branch.name)));
+        Err(ServiceError::Invalid(invalid)) => {
+            let why = field_error_sentence(&invalid);
+            let said = Some(ActionNotice::Refused(label_with_value(&branch.name, &why)));
             render_branch_list(
                 &app,
                 viewer.0,

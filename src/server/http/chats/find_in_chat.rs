@@ -5,6 +5,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
+use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::{ChatId, Role, TextMatcher, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -91,7 +92,7 @@ pub async fn page(
                 let search = app.service().find_in_chat(viewer.0, id, page.leaf, &page.query, limits::FIND_DEFAULT);
                 page.found = Some(search.await?.1);
             }
-            Err(invalid) => page.error = Some(invalid.reason),
+            Err(invalid) => page.error = Some(coded_sentence(&invalid.reason)),
         }
     }
     let title = app.service().chat(viewer.0, id).await?.title;

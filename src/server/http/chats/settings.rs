@@ -5,8 +5,9 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
+use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::branch::PromptPrefix;
-use crate::domain::{Branch, Chat, ChatId, InvalidField, UserId};
+use crate::domain::{Branch, Chat, ChatId, InvalidField, UserId, MessageCode};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
@@ -85,14 +86,14 @@ pub async fn rename(
     let title = fields.text("title").unwrap_or_default();
     let change = ChatChange { title: Some(title.clone()), ..ChatChange::default() };
     let renamed = match title.is_empty() {
-        true => Err(InvalidField::new("title", InvalidField::IS_EMPTY).into()),
+        true => Err(InvalidField::new("title", MessageCode::Empty).into()),
         false => app.service().change_chat(viewer.0, id, change).await,
     };
     match renamed {
         Ok(_) => Ok(see_other(&format!("/c/{id}/settings?saved=1"))),
         Err(ServiceError::Invalid(InvalidField { reason, .. })) => {
             let said = Some(ActionNotice::Refused(messages::invalid_fields().into()));
-            settings_response(&app, viewer.0, id, asked, RejectedForm::Title(title, reason), said).await
+            settings_response(&app, viewer.0, id, asked, RejectedForm::Title(title, coded_sentence(&reason)), said).await
         }
         Err(error) => Err(error.into()),
     }

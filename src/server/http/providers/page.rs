@@ -8,6 +8,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
+use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::{InvalidField, ModelLock, UserId, limits, url_encoding};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -250,14 +251,14 @@ fn redirect_to_card(done: &str, id: &str) -> Response {
 
 fn action_notice(done: &str, provider: Option<&ProviderView>) -> Option<ActionNotice> {
     let tested = |provider: &ProviderView| {
-        let text = words::test_result(&provider.name, &provider.status.sentence);
+        let text = words::test_result(&provider.name, &coded_sentence(&provider.status.message()));
         if provider.status.state == "working" { ActionNotice::Done(text) } else { ActionNotice::Warning(text) }
     };
     match (done, provider) {
         ("tested", Some(provider)) => Some(tested(provider)),
         ("saved", Some(provider)) => {
             let with_state = !matches!(provider.status.state, "working" | "off" | "not_tested");
-            let text = join_sentences(words::saved(), &words::test_result(&provider.name, &provider.status.sentence));
+            let text = join_sentences(words::saved(), &words::test_result(&provider.name, &coded_sentence(&provider.status.message())));
             Some(if with_state { ActionNotice::Warning(text) } else { ActionNotice::Done(words::saved().into()) })
         }
         ("saved", None) => Some(ActionNotice::Done(words::saved().into())),

@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderMap, StatusCode};
 
+use crate::domain::MessageCode;
 use crate::domain::InvalidField;
 use crate::server::http::response::problem::Problem;
 
@@ -16,11 +17,7 @@ pub fn client_request_id(in_body: Option<String>, headers: &HeaderMap) -> Result
     let in_header = match headers.get("idempotency-key") {
         Some(value) => {
             let text = value.to_str().map_err(|_| {
-                InvalidField::new(
-                    "Idempotency-Key",
-                    "must contain only visible \
-                ASCII characters",
-                )
+                InvalidField::new("Idempotency-Key", MessageCode::NotVisibleAscii)
             })?;
             Some(text.trim_matches('"').to_owned())
         }
@@ -29,7 +26,7 @@ pub fn client_request_id(in_body: Option<String>, headers: &HeaderMap) -> Result
     match (in_body, in_header) {
         (Some(a), Some(b)) if a != b => {
             // Each of the two would be valid; the error is that they differ.
-            let invalid = InvalidField::new("client_request_id", "differs from the Idempotency-Key header");
+            let invalid = InvalidField::new("client_request_id", MessageCode::RequestIdMismatch);
             Err(Problem::unprocessable("invalid", invalid))
         }
         (a, b) => Ok(a.or(b)),

@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::domain::MessageCode;
 use crate::domain::failure::InvalidField;
 use crate::server::http::request::json_structure;
 use crate::server::http::response::problem::Problem;
@@ -85,7 +86,7 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     json_structure::check(text).map_err(|error| Problem::unreadable("", &error.to_string()))?;
     // Serde would read an array as the fields in their order.
     if !text.trim_start().starts_with('{') {
-        return Err(InvalidField::new("", "must be an object").into());
+        return Err(InvalidField::new("", MessageCode::NotAnObject).into());
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {

@@ -6,6 +6,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
+use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::{BranchId, ChatId, DeletionId, DeletionSummary, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -110,7 +111,7 @@ pub async fn restore(
         })),
         Err(error @ (ServiceError::Conflict { .. } | ServiceError::NotFound)) => {
             let (status, why) = match error {
-                ServiceError::Conflict { message, .. } => (StatusCode::CONFLICT, message),
+                ServiceError::Conflict { message, .. } => (StatusCode::CONFLICT, coded_sentence(&message)),
                 // The deletion was restored or purged meanwhile; the list shows what is left.
                 _ => (StatusCode::NOT_FOUND, words::not_there().to_owned()),
             };
