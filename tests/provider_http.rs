@@ -460,6 +460,9 @@ async fn server_without_list_is_tested_with_named_model() {
     let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
     registry.put(ProviderEndpoint { models: vec!["sonar".into()], ..endpoint("mine", server.base_url()) });
     let check = registry.check("mine").await.unwrap();
-    assert!(check.state == ProviderHealth::Working && check.message.to_string().contains("sonar responds"), "{check:?}");
+    assert!(
+        check.state == ProviderHealth::Working && check.message.to_string().contains("sonar responds"),
+        "{check:?}"
+    );
     assert_eq!(server.requests()[1].path, "/v1/chat/completions");
 }

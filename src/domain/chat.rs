@@ -5,9 +5,9 @@ mod heading;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::coded_message::MessageCode;
 use crate::excerpt::first_line;
 use crate::exchange::ModelParams;
-use crate::coded_message::MessageCode;
 use crate::failure::InvalidField;
 use crate::id::{BranchId, ChatId, TurnId, UserId};
 use crate::limits;

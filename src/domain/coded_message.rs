@@ -14,7 +14,7 @@ use crate::message_template::{MessageArgs, fill_template};
 macro_rules! define_codes {
     ($($name:ident, $code:literal, $template:expr;)*) => {
         /// The code of a sentence.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum MessageCode {
             $($name,)*
             /// A parameter of the turn is not one that the model accepts.
@@ -425,10 +425,7 @@ mod tests {
         let refused = MessageCode::NoModelList.with("status", 404);
         assert_eq!(refused.to_string(), "No model list found at this address (404).");
         let suggested = refused.with(CodedMessage::DETAIL, "no").with(CodedMessage::SUGGESTION, "http://a/v1");
-        assert_eq!(
-            suggested.to_string(),
-            "No model list found at this address (404): no. Did you mean http://a/v1?"
-        );
+        assert_eq!(suggested.to_string(), "No model list found at this address (404): no. Did you mean http://a/v1?");
     }
 
     #[test]

@@ -8,8 +8,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::drop_reason::DropReason;
 use crate::coded_message::MessageCode;
+use crate::drop_reason::DropReason;
 use crate::failure::InvalidField;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
 use crate::limits;

@@ -73,11 +73,11 @@ pub use block::{Author, Block, BlockState, Content};
 pub use branch::{Branch, BranchOrigin, ModelLock};
 pub use capabilities::Capabilities;
 pub use chat::Chat;
+pub use coded_message::{CodedMessage, MessageCode};
 pub use cost::{Charge, Cost, CostBasis};
 pub use deletion::{DeletionKind, DeletionSummary, RestoreSummary};
 pub use event::Event;
 pub use exchange::{DroppedParam, Exchange, ExchangeKind, ModelParams, Thinking};
-pub use coded_message::{CodedMessage, MessageCode};
 pub use failure::{Failure, FailureKind, InvalidField};
 pub use id::{
     BlockId, BranchId, ChatId, DeletionId, DocumentId, ExchangeId, GenerationId, ImportId, ProviderId, RerunId,

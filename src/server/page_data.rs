@@ -263,7 +263,9 @@ fn api_error(error: ServiceError) -> ApiError {
         }
         ServiceError::TooLarge { .. } => ApiError::TooLarge,
         ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },
-        ServiceError::Store(StoreError::Full) => ApiError::Unavailable { message: coded_sentence(&MessageCode::DiskFull.into()) },
+        ServiceError::Store(StoreError::Full) => {
+            ApiError::Unavailable { message: coded_sentence(&MessageCode::DiskFull.into()) }
+        }
         ServiceError::Store(StoreError::Deleted(_)) => ApiError::NotFound,
         ServiceError::Store(error) if error.is_busy() || matches!(error, StoreError::InUse) => {
             ApiError::Unavailable { message: coded_sentence(&MessageCode::DatabaseBusy.into()) }

@@ -13,7 +13,9 @@ use turnleaf_domain::branch::{ContextPolicy, PromptPrefix};
 use turnleaf_domain::capabilities::Capabilities;
 use turnleaf_domain::chat::check_title;
 use turnleaf_domain::provider::Model;
-use turnleaf_domain::{Branch, BranchId, BranchOrigin, ChatId, InvalidField, ModelLock, Role, Turn, TurnId, UserId, limits, MessageCode};
+use turnleaf_domain::{
+    Branch, BranchId, BranchOrigin, ChatId, InvalidField, MessageCode, ModelLock, Role, Turn, TurnId, UserId, limits,
+};
 use turnleaf_platform::ids;
 use turnleaf_providers::registry::models::display_name;
 use turnleaf_store::{branches, chats, turns};

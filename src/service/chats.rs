@@ -13,7 +13,7 @@ use crate::turns::placement::{PlacementRequest, TurnPlacement};
 use crate::{Service, ServiceError};
 use turnleaf_domain::chat::{ChatSettings, check_title};
 use turnleaf_domain::tool::ToolChoice;
-use turnleaf_domain::{Branch, BranchOrigin, Chat, ChatId, InvalidField, ModelParams, UserId, limits, MessageCode};
+use turnleaf_domain::{Branch, BranchOrigin, Chat, ChatId, InvalidField, MessageCode, ModelParams, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::{branches, chat_tools, chats};

@@ -11,7 +11,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ExchangeId, InvalidField, UserId, limits, MessageCode};
+use turnleaf_domain::{ExchangeId, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::db::Tx;
 use turnleaf_store::exchanges::{self, KnownRequest};
 use turnleaf_store::idempotency_keys::{self, IdempotencyRecord};

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{InvalidField, ModelLock, ProviderId, UserId, MessageCode};
+use turnleaf_domain::{InvalidField, MessageCode, ModelLock, ProviderId, UserId};
 use turnleaf_platform::endpoint::{ProviderEndpoint, RetryPolicy};
 use turnleaf_platform::ids;
 use turnleaf_providers::registry::{KnownEndpoint, ProviderCheck, ProviderOrigin};
@@ -121,7 +121,9 @@ impl Service {
         let slug = new.slug(&taken)?;
         if let Some(known) = self.configured_provider(&slug) {
             let set_by = known.endpoint.set_by.as_deref().unwrap_or_default();
-            return Err(InvalidField::new("id", MessageCode::ProviderSetBy.with("id", slug).with("set_by", set_by)).into());
+            return Err(
+                InvalidField::new("id", MessageCode::ProviderSetBy.with("id", slug).with("set_by", set_by)).into()
+            );
         }
         let now = self.clock().now();
         let mut row = StoredProvider {

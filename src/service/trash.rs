@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::deletion::{DeletionKind, DeletionSummary, RestoreSummary};
-use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, TurnId, UserId, limits, MessageCode};
+use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, MessageCode, TurnId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::purge::purge_scheduled;

@@ -18,7 +18,10 @@ use self::placement::{BranchFork, PlacementRequest, TurnPlacement, branch_name_a
 use self::tool_results::keep_tool_results;
 use crate::idempotency::{check_request_id, request_hash};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Branch, BranchOrigin, Chat, ChatId, ExchangeKind, InvalidField, ModelParams, Role, Turn, TurnId, UserId, client_redaction, MessageCode};
+use turnleaf_domain::{
+    Branch, BranchOrigin, Chat, ChatId, ExchangeKind, InvalidField, MessageCode, ModelParams, Role, Turn, TurnId,
+    UserId, client_redaction,
+};
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::exchanges::KnownRequest;
@@ -133,9 +136,7 @@ impl Service {
             }
             (Role::User, _) if turns::count_children(&mut tx, chat.id, Some(old.id)).await? == 0 => old.clone(),
             _ => {
-                return Err(
-                    InvalidField::new("turn", MessageCode::NotRetryable).into()
-                );
+                return Err(InvalidField::new("turn", MessageCode::NotRetryable).into());
             }
         };
         let name = self.version_name(&mut tx, "retry", &user_turn).await?;

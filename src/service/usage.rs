@@ -5,7 +5,7 @@ pub mod storage;
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, InvalidField, UserId, MessageCode};
+use turnleaf_domain::{ChatId, InvalidField, MessageCode, UserId};
 use turnleaf_store::spending;
 
 pub use turnleaf_store::spending::{SpendingGrouping, SpendingSum};

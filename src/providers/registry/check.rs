@@ -9,7 +9,9 @@ use crate::provider::{ChatRequest, HistoryTurn, ListedModel, Provider, ProviderE
 use crate::provider_factory::create_provider;
 use crate::registry::models;
 use turnleaf_domain::block::{Author, Block, BlockState, Content};
-use turnleaf_domain::{Capabilities, CodedMessage, FailureKind, MessageCode, ModelParams, Role, Thinking, TurnId, limits};
+use turnleaf_domain::{
+    Capabilities, CodedMessage, FailureKind, MessageCode, ModelParams, Role, Thinking, TurnId, limits,
+};
 use turnleaf_platform::base_url::host_and_port;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};

@@ -68,7 +68,8 @@ impl Readiness {
         let delay = (self.journal_delay)();
         (delay >= most).then(|| {
             tracing::warn!(seconds = delay.as_secs(), "the journal cannot write");
-            Problem::unavailable(CodedMessage::uncoded("The journal cannot write."), 5).with_member("component", "journal")
+            Problem::unavailable(CodedMessage::uncoded("The journal cannot write."), 5)
+                .with_member("component", "journal")
         })
     }
 }

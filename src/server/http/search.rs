@@ -8,9 +8,8 @@ use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::id::DocumentId;
-use crate::domain::{BranchId, ChatId, InvalidField, Role, TurnId, limits, MessageCode};
+use crate::domain::{BranchId, ChatId, InvalidField, MessageCode, Role, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
@@ -18,6 +17,7 @@ use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::search::{SearchFilters, SearchHitGroup, SearchPage};
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::search::{
     HighlightedText, MatchPage, MatchedItem, SearchFilter, SearchKind, SearchRequest, TextQuery as Words,

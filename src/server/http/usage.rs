@@ -6,7 +6,6 @@ use axum::response::{IntoResponse, Response};
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::domain::{ChatId, InvalidField, MessageCode};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -18,6 +17,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::usage::{UsageGrouping, UsagePage};
+use crate::ui::locale::coded_messages::field_error_sentence;
 use turnleaf_service::usage::storage::StorageUse;
 use turnleaf_service::usage::{SpendingGrouping, SpendingSum, UsagePeriod};
 
@@ -192,7 +192,9 @@ pub async fn page(
     };
     let (period, refused) = match period {
         Ok(period) => (period, None),
-        Err(invalid) => (UsagePeriod::new(None, None, today)?, Some(ActionNotice::Refused(field_error_sentence(&invalid)))),
+        Err(invalid) => {
+            (UsagePeriod::new(None, None, today)?, Some(ActionNotice::Refused(field_error_sentence(&invalid))))
+        }
     };
     let by = query.map(|StrictQuery(query)| query.group).unwrap_or_default();
     let grouping = match by {
@@ -210,6 +212,9 @@ pub async fn page(
 fn parse_day(field: &'static str, text: &str) -> Result<Option<NaiveDate>, InvalidField> {
     match text.trim() {
         "" => Ok(None),
-        text => text.parse().map(Some).map_err(|_| InvalidField::new(field, MessageCode::NotADate.with("example", "2026-11-21"))),
+        text => text
+            .parse()
+            .map(Some)
+            .map_err(|_| InvalidField::new(field, MessageCode::NotADate.with("example", "2026-11-21"))),
     }
 }

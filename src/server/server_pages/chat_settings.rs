@@ -17,8 +17,8 @@ use crate::domain::branch::{ContextPolicy, PromptPrefix};
 use crate::domain::capabilities::{Capabilities, ParamSupport, ValueRange};
 use crate::domain::{Branch, Chat, InvalidField, ModelParams, Thinking};
 use crate::ui::erased::view;
-use crate::ui::locale::message;
 use crate::ui::locale::coded_messages::{coded_sentence, range_sentence};
+use crate::ui::locale::message;
 use crate::ui::messages as app_words;
 
 /// The values of the form as they were typed.
@@ -234,10 +234,7 @@ impl ChatSettingsView<'_> {
             error: self.error("thinking"),
         };
         let budget = self.number("budget", messages::budget(), &self.form.budget, |model| {
-            model.thinking_budget.map_or_else(
-                || messages::not_taken().to_owned(),
-                |budget| range_words(&budget),
-            )
+            model.thinking_budget.map_or_else(|| messages::not_taken().to_owned(), |budget| range_words(&budget))
         });
         view! { {choice.draw()} {budget} }.into_any()
     }
@@ -279,8 +276,7 @@ fn bounds<T: Display + PartialEq + Copy>(takes: ParamSupport<ValueRange<T>>) -> 
     match (takes.plain, takes.thinking) {
         (Some(plain), Some(thinking)) if plain == thinking => range_words(&plain),
         (Some(plain), Some(thinking)) => {
-            let (plain, thinking) =
-                (range_words(&plain), messages::bounds_while_thinking(&range_words(&thinking)));
+            let (plain, thinking) = (range_words(&plain), messages::bounds_while_thinking(&range_words(&thinking)));
             message!("{plain}; {thinking}", "{plain}；{thinking}")
         }
         (Some(plain), None) => {

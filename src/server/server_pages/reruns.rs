@@ -4,10 +4,10 @@
 use leptos::prelude::*;
 
 use super::messages::{self, compare as texts};
-use crate::ui::messages::stored_codes::failure_sentence;
-use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::rerun::{RerunPauseReason, RerunStatus};
 use crate::ui::erased::view;
+use crate::ui::locale::coded_messages::coded_sentence;
+use crate::ui::messages::stored_codes::failure_sentence;
 use crate::ui::messages::transcript::ending;
 use turnleaf_service::turns::reruns::RerunState;
 

@@ -16,7 +16,9 @@ use self::text_diff::TextDiff;
 use crate::paths::reading::fitting_count;
 use crate::{Service, ServiceError};
 use turnleaf_domain::path_alignment::{AlignedPair, align, shared_prefix_length};
-use turnleaf_domain::{Branch, BranchId, ChatId, Content, InvalidField, Role, Turn, TurnId, UserId, limits, MessageCode};
+use turnleaf_domain::{
+    Branch, BranchId, ChatId, Content, InvalidField, MessageCode, Role, Turn, TurnId, UserId, limits,
+};
 use turnleaf_platform::tasks;
 use turnleaf_store::branches;
 use turnleaf_store::turns::Ancestor;

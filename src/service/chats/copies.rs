@@ -8,7 +8,10 @@ use serde_json::json;
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::chat_seq;
-use turnleaf_domain::{BlockId, Branch, BranchId, BranchOrigin, Chat, ChatId, ExchangeId, GenerationId, InvalidField, Role, TurnId, UserId, limits, MessageCode};
+use turnleaf_domain::{
+    BlockId, Branch, BranchId, BranchOrigin, Chat, ChatId, ExchangeId, GenerationId, InvalidField, MessageCode, Role,
+    TurnId, UserId, limits,
+};
 use turnleaf_platform::ids;
 use turnleaf_store::branches::frozen;
 use turnleaf_store::copies::{CopiedBlock, CopiedExchange, CopiedTurn, CopyPlan, PathSkeleton, copy, path_skeleton};

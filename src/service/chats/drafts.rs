@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::turns::messages::{self, MessageBlock};
 use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::{Attachment, CARD_KEY};
-use turnleaf_domain::{ChatId, Content, InvalidField, UserId, limits, MessageCode};
+use turnleaf_domain::{ChatId, Content, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::drafts::{self, Draft};
 
 /// The attempts to change a draft while others change it at the same moment. With each round one writer succeeds.

@@ -7,7 +7,7 @@ use crate::documents::uploads::{UploadKind, file_refusal};
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::{DocumentId, InvalidField, UserId, limits, MessageCode};
+use turnleaf_domain::{DocumentId, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::documents::Document;
 use turnleaf_store::documents::write::{self, NewDocumentVersion};

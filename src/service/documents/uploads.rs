@@ -13,7 +13,7 @@ use crate::error::UnfitReason;
 use crate::{Service, ServiceError};
 use turnleaf_convert::{ConversionError, ConvertedPicture, EncodedImage};
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::{UserId, file_name, limits, MessageCode};
+use turnleaf_domain::{MessageCode, UserId, file_name, limits};
 use turnleaf_platform::hex::hex;
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
@@ -226,9 +226,7 @@ pub(crate) fn file_refusal(why: ConversionError) -> ServiceError {
             (UnfitReason::Content, "damaged_file", MessageCode::FileDamaged.with("reason", reason))
         }
         ConversionError::NoText => (UnfitReason::Content, "no_text", MessageCode::FileHasNoText.into()),
-        ConversionError::OutOfBounds => {
-            (UnfitReason::Content, "unreadable_file", MessageCode::FileTookTooLong.into())
-        }
+        ConversionError::OutOfBounds => (UnfitReason::Content, "unreadable_file", MessageCode::FileTookTooLong.into()),
     };
     ServiceError::unfit(how, code, "file", message)
 }

@@ -2,7 +2,9 @@
 //! turn has a follower of its own, in `turnleaf_run`.
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{BranchId, ChatId, InvalidField, Role, Turn, TurnId, UserId, block, client_redaction, limits, MessageCode};
+use turnleaf_domain::{
+    BranchId, ChatId, InvalidField, MessageCode, Role, Turn, TurnId, UserId, block, client_redaction, limits,
+};
 use turnleaf_store::{branches, turns};
 
 /// The tip of a path: its last turn, on the branch that continues it.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Chat, ChatId, InvalidField, Turn, TurnId, UserId, limits, MessageCode};
+use turnleaf_domain::{Chat, ChatId, InvalidField, MessageCode, Turn, TurnId, UserId, limits};
 use turnleaf_store::turns;
 use turnleaf_store::turns::TurnPosition;
 

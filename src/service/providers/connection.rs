@@ -1,6 +1,6 @@
 //! Validation shared by connections of a person: providers and tool servers.
 
-use turnleaf_domain::{InvalidField, limits, MessageCode};
+use turnleaf_domain::{InvalidField, MessageCode, limits};
 use turnleaf_platform::base_url;
 use turnleaf_providers::address::{is_metadata, is_public};
 

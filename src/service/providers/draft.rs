@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::secrets::{ProviderSecrets, Sealer};
 use crate::providers::connection::{check_address, check_name};
 use crate::providers::headers;
-use turnleaf_domain::{InvalidField, limits, MessageCode};
+use turnleaf_domain::{InvalidField, MessageCode, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::{ProviderApi, RetryPolicy, is_provider_id};
 use turnleaf_providers::openai_chat::Dialect;

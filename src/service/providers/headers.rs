@@ -2,7 +2,7 @@
 
 use secrecy::{ExposeSecret, SecretString};
 
-use turnleaf_domain::{InvalidField, limits, MessageCode, CodedMessage};
+use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, limits};
 use turnleaf_platform::base_url;
 
 /// Names and values of headers.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{InvalidField, UserId, MessageCode};
+use turnleaf_domain::{InvalidField, MessageCode, UserId};
 use turnleaf_providers::registry::LocalServer;
 
 /// The setting that holds the addresses of dismissed servers.

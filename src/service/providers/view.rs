@@ -160,10 +160,7 @@ pub fn stored_provider_view(
 ) -> ProviderView {
     let settings = &row.settings;
     let status = match unopened {
-        Some(error) => ProviderStatusView::new(
-            "key_unreadable",
-            MessageCode::KeyUnreadable.with("reason", error),
-        ),
+        Some(error) => ProviderStatusView::new("key_unreadable", MessageCode::KeyUnreadable.with("reason", error)),
         None if !row.is_enabled => ProviderStatusView::new("off", MessageCode::SwitchedOff),
         None => ProviderStatusView::from_known(known),
     };

@@ -3,7 +3,9 @@
 use crate::{Service, ServiceError};
 use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest};
 use turnleaf_domain::user_input_wait::{UserInputKind, pending_user_input};
-use turnleaf_domain::{Block, BlockId, Content, FailureKind, InvalidField, Turn, TurnId, UserId, client_redaction, limits, MessageCode};
+use turnleaf_domain::{
+    Block, BlockId, Content, FailureKind, InvalidField, MessageCode, Turn, TurnId, UserId, client_redaction, limits,
+};
 use turnleaf_run::mailbox::{CommandOutcome, RunCommand};
 use turnleaf_store::{StoreError, turns};
 

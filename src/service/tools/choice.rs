@@ -10,7 +10,7 @@ use crate::tools::toolbox::ToolSelection;
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::ModelLock;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
-use turnleaf_domain::{Branch, BranchId, Chat, ChatId, InvalidField, UserId, limits, MessageCode, CodedMessage};
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::{branches, chat_tools, chats, settings, turns};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;

@@ -10,7 +10,7 @@ use crate::tools::toolbox::trust::{TrustStatus, pin_trusted_tools};
 use crate::{Service, ServiceError};
 use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::tool::ToolOrigin;
-use turnleaf_domain::{ChatId, InvalidField, ToolServerId, UserId, limits, MessageCode};
+use turnleaf_domain::{ChatId, InvalidField, MessageCode, ToolServerId, UserId, limits};
 use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_platform::{base_url, ids};
 use turnleaf_providers::page_fetcher::parse_host;
@@ -351,7 +351,9 @@ fn scope_of(
 ) -> Result<Option<String>, InvalidField> {
     let by_host = server.is_empty() && built_in::is_approved_per_host(tool);
     match host.map(str::trim) {
-        None if by_host && policy == ToolApprovalPolicy::Allow => Err(InvalidField::new("host", MessageCode::IsMissing)),
+        None if by_host && policy == ToolApprovalPolicy::Allow => {
+            Err(InvalidField::new("host", MessageCode::IsMissing))
+        }
         None => Ok(None),
         Some(_) if !by_host => Err(InvalidField::new("host", MessageCode::HostOnly)),
         // A stored row can be revoked even if its host is invalid.
@@ -359,8 +361,7 @@ fn scope_of(
             Ok(Some(parse_host(host).unwrap_or_else(|| host.to_owned())))
         }
         Some(host) => {
-            let named =
-                parse_host(host).ok_or_else(|| InvalidField::new("host", MessageCode::NotAHost))?;
+            let named = parse_host(host).ok_or_else(|| InvalidField::new("host", MessageCode::NotAHost))?;
             Ok(Some(named))
         }
     }

@@ -10,7 +10,10 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::block::{Block, BlockState, chat_seq};
 use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::params_resolution::resolve_params;
-use turnleaf_domain::{Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, ModelParams, Role, Turn, TurnStatus, Usage, UserId, chat, limits, MessageCode};
+use turnleaf_domain::{
+    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, MessageCode, ModelParams, Role, Turn, TurnStatus,
+    Usage, UserId, chat, limits,
+};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::RunJob;

@@ -1,7 +1,7 @@
 //! Lookups of turns that a request names, which must belong to its chat.
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, InvalidField, Turn, TurnId, UserId, MessageCode};
+use turnleaf_domain::{ChatId, InvalidField, MessageCode, Turn, TurnId, UserId};
 use turnleaf_store::turns::{self, Ancestor};
 
 impl Service {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ServiceError;
 use turnleaf_domain::attachment::{Attachment, AttachmentCard, CARD_KEY};
-use turnleaf_domain::{Block, Content, InvalidField, TurnId, limits, MessageCode};
+use turnleaf_domain::{Block, Content, InvalidField, MessageCode, TurnId, limits};
 use turnleaf_tools::result::{ResultPart, build_result};
 use turnleaf_tools::toolbox::CallOutcome;
 

@@ -9,7 +9,10 @@ use turnleaf_domain::branch::{PromptPrefix, resolve_lock};
 use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::excerpt::first_words;
 use turnleaf_domain::tool::ToolChoice;
-use turnleaf_domain::{Branch, BranchId, BranchOrigin, Chat, ChatId, Content, InvalidField, ModelLock, Role, Turn, TurnId, UserId, limits, MessageCode};
+use turnleaf_domain::{
+    Branch, BranchId, BranchOrigin, Chat, ChatId, Content, InvalidField, MessageCode, ModelLock, Role, Turn, TurnId,
+    UserId, limits,
+};
 use turnleaf_platform::endpoint::is_provider_id;
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
@@ -205,7 +208,11 @@ impl Service {
         let registry = self.supervisor().registry();
         let provider = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
         if let Some(unknown) = provider.filter(|provider| registry.find(provider).is_none()) {
-            return Err(InvalidField::new("provider", MessageCode::ProviderNotConfigured.with("provider", format!("{unknown:?}"))).into());
+            return Err(InvalidField::new(
+                "provider",
+                MessageCode::ProviderNotConfigured.with("provider", format!("{unknown:?}")),
+            )
+            .into());
         }
         let lock = lock.ok_or_else(|| InvalidField::new("model", MessageCode::NoDefaultModel))?;
         check_model("model", &lock.model)?;

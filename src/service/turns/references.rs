@@ -14,7 +14,10 @@ use turnleaf_domain::attachment::{
 };
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::tokens::approx_tokens;
-use turnleaf_domain::{Block, Content, DocumentId, InvalidField, Role, Turn, TurnId, UserId, document_prompt, limits, selection, MessageCode};
+use turnleaf_domain::{
+    Block, Content, DocumentId, InvalidField, MessageCode, Role, Turn, TurnId, UserId, document_prompt, limits,
+    selection,
+};
 use turnleaf_store::blobs::ImageFormKind;
 use turnleaf_store::documents::{self, Document, StoredDocumentVersion};
 use turnleaf_store::{blobs, turns, uploads};

@@ -9,7 +9,10 @@ use crate::turns::messages::UserMessage;
 use crate::turns::placement::{BranchFork, PlacementRequest, branch_name_after};
 use crate::{Service, ServiceError};
 use turnleaf_domain::rerun::{LastRerunReply, RerunStatus, RerunStep};
-use turnleaf_domain::{Branch, BranchId, BranchOrigin, ChatId, Content, ExchangeId, InvalidField, ModelParams, Rerun, RerunId, Role, Turn, TurnId, UserId, client_redaction, limits, MessageCode};
+use turnleaf_domain::{
+    Branch, BranchId, BranchOrigin, ChatId, Content, ExchangeId, InvalidField, MessageCode, ModelParams, Rerun,
+    RerunId, Role, Turn, TurnId, UserId, client_redaction, limits,
+};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_store::reruns::RerunStatusChange;

@@ -10,7 +10,10 @@ use crate::turns::messages::UserMessage;
 use crate::turns::placement::{BranchFork, PlacementRequest};
 use crate::{Service, ServiceError};
 use turnleaf_domain::excerpt::first_words;
-use turnleaf_domain::{BranchOrigin, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, InvalidField, ModelParams, Role, Turn, TurnId, TurnStatus, UserId, client_redaction, MessageCode};
+use turnleaf_domain::{
+    BranchOrigin, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, InvalidField, MessageCode, ModelParams,
+    Role, Turn, TurnId, TurnStatus, UserId, client_redaction,
+};
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::{branches, chats, exchanges, turns};

@@ -93,8 +93,7 @@ impl ComposerState {
                 false => {
                     look();
                     since.set_value(None);
-                    self.problem
-                        .update(|said| drop(said.take_if(|said| *said == problem(&ApiError::Unreachable))));
+                    self.problem.update(|said| drop(said.take_if(|said| *said == problem(&ApiError::Unreachable))));
                 }
             },
         );

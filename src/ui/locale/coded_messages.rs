@@ -303,8 +303,12 @@ fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::ServerFailed => "没有响应。",
         MessageCode::ServerGivenUp => "多次失败。请修复后重新启动。",
         MessageCode::ServerGivenUpAfter => "{reason}多次失败。请修复后重新启动。",
-        MessageCode::KeyUnreadable => "无法解密已保存的 API 密钥：{reason}。请使用加密时的 TURNLEAF_SECRET_KEY 或 secret.key 文件启动服务器，或重新输入密钥。",
-        MessageCode::HeadersUnreadable => "无法解密已保存的请求头：{reason}。请使用加密时的 TURNLEAF_SECRET_KEY 或 secret.key 文件启动服务器，或重新输入请求头。",
+        MessageCode::KeyUnreadable => {
+            "无法解密已保存的 API 密钥：{reason}。请使用加密时的 TURNLEAF_SECRET_KEY 或 secret.key 文件启动服务器，或重新输入密钥。"
+        }
+        MessageCode::HeadersUnreadable => {
+            "无法解密已保存的请求头：{reason}。请使用加密时的 TURNLEAF_SECRET_KEY 或 secret.key 文件启动服务器，或重新输入请求头。"
+        }
         MessageCode::ServerNotStarted => "尚未启动。",
         MessageCode::SetToNever => "你已设为从不运行。",
         MessageCode::SchemaInvalid => "它的参数结构无效：{reason}",

@@ -122,6 +122,5 @@ fn chinese_failure(kind: FailureKind, has_seconds: bool) -> &'static str {
     }
 }
 
-
 #[cfg(test)]
 mod tests;

@@ -227,9 +227,7 @@ impl ConnectForm {
     /// # Errors
     /// The problem as a sentence.
     async fn test(self) -> Result<String, String> {
-        let refused = |why: api_request::ApiFailureMessage| {
-            why.unwrap_or_else(|| texts::not_reached().to_owned())
-        };
+        let refused = |why: api_request::ApiFailureMessage| why.unwrap_or_else(|| texts::not_reached().to_owned());
         let way = self.way.get_value();
         let id = self.store(&way).await.map_err(refused)?;
         let path = format!("/api/providers/{id}/test");

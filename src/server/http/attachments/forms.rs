@@ -11,7 +11,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::domain::attachment::DOCUMENT_REF_TYPE;
-use crate::domain::{ChatId, InvalidField, Thinking, UserId, limits, MessageCode};
+use crate::domain::{ChatId, InvalidField, MessageCode, Thinking, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::{UploadPermit, read_file_field, spool_form};

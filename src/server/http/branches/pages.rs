@@ -5,8 +5,6 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::ui::locale::label_with_value;
-use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::domain::{BranchId, ChatId, InvalidField, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -19,6 +17,8 @@ use crate::server::page_data::demo;
 use crate::server::server_pages::branches::BranchesPage;
 use crate::server::server_pages::tree_drawing::{DEFAULT_ZOOM, TreeDrawingPage, ZOOMS};
 use crate::server::server_pages::{ActionNotice, messages};
+use crate::ui::locale::coded_messages::field_error_sentence;
+use crate::ui::locale::label_with_value;
 use turnleaf_service::ServiceError;
 use turnleaf_service::branches::BranchChange;
 

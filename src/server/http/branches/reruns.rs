@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::rerun::RerunStatus;
-use crate::domain::{Branch, ChatId, InvalidField, ModelParams, Rerun, RerunId, TurnId, TurnStatus, MessageCode};
+use crate::domain::{Branch, ChatId, InvalidField, MessageCode, ModelParams, Rerun, RerunId, TurnId, TurnStatus};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};

@@ -5,7 +5,6 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::{ChatId, Role, TextMatcher, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -15,6 +14,7 @@ use crate::server::http::request::query::{StrictQuery, page_limit};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::find_in_chat::FindPage;
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::search::chat_search::{TurnMatch, TurnMatches};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]

@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{ChatId, InvalidField, limits, MessageCode};
+use crate::domain::{ChatId, InvalidField, MessageCode, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;

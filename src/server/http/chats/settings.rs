@@ -5,9 +5,8 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::branch::PromptPrefix;
-use crate::domain::{Branch, Chat, ChatId, InvalidField, UserId, MessageCode};
+use crate::domain::{Branch, Chat, ChatId, InvalidField, MessageCode, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
@@ -16,6 +15,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::chat_settings::{ChatSettingsForm, ChatSettingsView, FieldErrors, field_errors};
 use crate::server::server_pages::{ActionNotice, messages};
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::branches::BranchChange;
 use turnleaf_service::chats::ChatChange;
@@ -93,7 +93,8 @@ pub async fn rename(
         Ok(_) => Ok(see_other(&format!("/c/{id}/settings?saved=1"))),
         Err(ServiceError::Invalid(InvalidField { reason, .. })) => {
             let said = Some(ActionNotice::Refused(messages::invalid_fields().into()));
-            settings_response(&app, viewer.0, id, asked, RejectedForm::Title(title, coded_sentence(&reason)), said).await
+            settings_response(&app, viewer.0, id, asked, RejectedForm::Title(title, coded_sentence(&reason)), said)
+                .await
         }
         Err(error) => Err(error.into()),
     }

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{DocumentId, InvalidField, TextMatcher, limits, MessageCode};
+use crate::domain::{DocumentId, InvalidField, MessageCode, TextMatcher, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
@@ -297,7 +297,9 @@ fn source(
             let reason = MessageCode::BothSet.with("one", "content").with("other", "blob");
             Err(InvalidField::new("blob", reason))
         }
-        (_, None) if encoding.is_some() => Err(InvalidField::new("encoding", MessageCode::OnlyWith.with("other", "blob"))),
+        (_, None) if encoding.is_some() => {
+            Err(InvalidField::new("encoding", MessageCode::OnlyWith.with("other", "blob")))
+        }
         (Some(text), None) => Ok(Some(DocumentTextSource::Text(text))),
         (None, Some(sha256)) => Ok(Some(DocumentTextSource::Blob { sha256, encoding })),
         (None, None) => Ok(None),

@@ -7,9 +7,8 @@ use axum::response::Response;
 use chrono::{DateTime, Utc};
 use http::StatusCode;
 
-use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::attachment::DOCUMENT_REF_TYPE;
-use crate::domain::{ChatId, DocumentId, InvalidField, UserId, limits, selection, MessageCode};
+use crate::domain::{ChatId, DocumentId, InvalidField, MessageCode, UserId, limits, selection};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::{read_file_field, read_form};
@@ -25,6 +24,7 @@ use crate::server::server_pages::documents::viewer::MarkedLines;
 use crate::server::server_pages::messages::documents as words;
 use crate::server::server_pages::trash::{PurgeConfirmation, TrashPage};
 use crate::server::server_pages::{ActionNotice, PageSection};
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::documents::uploads::UploadKind;
 use turnleaf_service::documents::{DocumentChange, DocumentTextSource, NewDocumentRequest};

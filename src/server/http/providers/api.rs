@@ -7,9 +7,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-use crate::ui::locale::coded_messages::translated_sentence;
 use crate::domain::provider::Model;
-use crate::domain::{Capabilities, InvalidField, ModelLock, MessageCode};
+use crate::domain::{Capabilities, InvalidField, MessageCode, ModelLock};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
@@ -17,6 +16,7 @@ use crate::server::http::request::json::{ApiJson, deserialize_double_option};
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
+use crate::ui::locale::coded_messages::translated_sentence;
 use turnleaf_service::providers::{ChangedProvider, NewProvider, ProviderChange, ProviderStatusView, ProviderView};
 
 /// Fields of a provider connection.

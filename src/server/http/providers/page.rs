@@ -8,7 +8,6 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::{InvalidField, ModelLock, UserId, limits, url_encoding};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -19,6 +18,7 @@ use crate::server::http::turns::forms::local_path;
 use crate::server::server_pages::messages::providers as words;
 use crate::server::server_pages::providers::{ProviderForm, ProviderFormValues, ProvidersPage};
 use crate::server::server_pages::{ActionNotice, PageSection};
+use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::join_sentences;
 use turnleaf_service::ServiceError;
 use turnleaf_service::providers::{NewProvider, ProviderChange, ProviderView, provider_templates};
@@ -258,7 +258,10 @@ fn action_notice(done: &str, provider: Option<&ProviderView>) -> Option<ActionNo
         ("tested", Some(provider)) => Some(tested(provider)),
         ("saved", Some(provider)) => {
             let with_state = !matches!(provider.status.state, "working" | "off" | "not_tested");
-            let text = join_sentences(words::saved(), &words::test_result(&provider.name, &coded_sentence(&provider.status.message())));
+            let text = join_sentences(
+                words::saved(),
+                &words::test_result(&provider.name, &coded_sentence(&provider.status.message())),
+            );
             Some(if with_state { ActionNotice::Warning(text) } else { ActionNotice::Done(words::saved().into()) })
         }
         ("saved", None) => Some(ActionNotice::Done(words::saved().into())),

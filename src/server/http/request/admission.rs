@@ -241,8 +241,7 @@ pub async fn require_admission(request: Request, next: Next) -> Response {
         Some(ClientIdentity { verdict: AdmissionVerdict::Admitted, .. }) => next.run(request).await,
         Some(ClientIdentity { peer, .. }) if is_health && peer.is_loopback() => next.run(request).await,
         Some(ClientIdentity { verdict: AdmissionVerdict::TooMany, .. }) => {
-            Problem::too_many(MessageCode::TooManyInProgress, 1)
-                .into_response()
+            Problem::too_many(MessageCode::TooManyInProgress, 1).into_response()
         }
         _ => {
             let detail = CodedMessage::uncoded("This server only accepts requests from its reverse proxy.");

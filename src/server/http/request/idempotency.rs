@@ -2,8 +2,8 @@
 
 use axum::http::{HeaderMap, StatusCode};
 
-use crate::domain::MessageCode;
 use crate::domain::InvalidField;
+use crate::domain::MessageCode;
 use crate::server::http::response::problem::Problem;
 
 /// Returns 201 for a new resource, and 200 for one that the same request created before.
@@ -16,9 +16,8 @@ pub fn created_status(is_new: bool) -> StatusCode {
 pub fn client_request_id(in_body: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let in_header = match headers.get("idempotency-key") {
         Some(value) => {
-            let text = value.to_str().map_err(|_| {
-                InvalidField::new("Idempotency-Key", MessageCode::NotVisibleAscii)
-            })?;
+            let text =
+                value.to_str().map_err(|_| InvalidField::new("Idempotency-Key", MessageCode::NotVisibleAscii))?;
             Some(text.trim_matches('"').to_owned())
         }
         None => None,

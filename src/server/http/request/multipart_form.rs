@@ -2,8 +2,8 @@
 
 use axum::extract::multipart::{Field, MultipartError};
 
-use crate::domain::MessageCode;
 use crate::domain::InvalidField;
+use crate::domain::MessageCode;
 use crate::server::http::response::problem::Problem;
 
 /// The text that a person submitted with files. The body of such a form cannot be read twice, so its handler attaches

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::domain::content_block::ContentBlock;
-use crate::domain::{InvalidField, Turn, MessageCode};
+use crate::domain::{InvalidField, MessageCode, Turn};
 use crate::server::http::response::problem::Problem;
 
 /// The form of the blocks in a response.

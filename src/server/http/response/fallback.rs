@@ -28,7 +28,11 @@ pub async fn not_found(uri: Uri) -> Response {
 
 pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
     let status = StatusCode::METHOD_NOT_ALLOWED;
-    let problem = Problem::new(status, "method_not_allowed", CodedMessage::uncoded(format!("{method} is not supported at this address.")));
+    let problem = Problem::new(
+        status,
+        "method_not_allowed",
+        CodedMessage::uncoded(format!("{method} is not supported at this address.")),
+    );
     if is_api(&uri) {
         problem.into_response()
     } else {

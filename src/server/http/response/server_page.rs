@@ -80,7 +80,9 @@ impl<S: Send + Sync> FromRequest<S> for SubmittedFields {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         match Form::<Vec<(String, String)>>::from_request(request, state).await {
             Ok(Form(fields)) => Ok(Self(fields)),
-            Err(rejection) => Err(Problem::invalid(InvalidField::new("", CodedMessage::uncoded(rejection.body_text())))),
+            Err(rejection) => {
+                Err(Problem::invalid(InvalidField::new("", CodedMessage::uncoded(rejection.body_text()))))
+            }
         }
     }
 }
@@ -142,9 +144,8 @@ impl SubmittedFields {
     fn headers(&self) -> Result<Vec<(String, String)>, InvalidField> {
         let lines = self.text("headers").unwrap_or_default();
         let split = |line: &str| {
-            let (name, value) = line
-                .split_once(':')
-                .ok_or_else(|| InvalidField::new("headers", MessageCode::HeaderLineInvalid))?;
+            let (name, value) =
+                line.split_once(':').ok_or_else(|| InvalidField::new("headers", MessageCode::HeaderLineInvalid))?;
             Ok((name.to_owned(), value.to_owned()))
         };
         lines.lines().filter(|line| !line.trim().is_empty()).map(split).collect()

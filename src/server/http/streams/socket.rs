@@ -24,7 +24,7 @@ use axum::routing::MethodRouter;
 use futures::future::BoxFuture;
 use serde::Deserialize;
 
-use crate::domain::{BranchId, ChatId, TurnId, limits, CodedMessage};
+use crate::domain::{BranchId, ChatId, CodedMessage, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::admission::ClientIdentity;

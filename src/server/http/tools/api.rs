@@ -202,10 +202,7 @@ pub async fn change_server(
         return Err(Problem::unprocessable("invalid", invalid));
     }
     if body.id.as_ref().is_some_and(|named| *named != id) {
-        return Err(Problem::unprocessable(
-            "invalid",
-            InvalidField::new("id", MessageCode::ToolServerIdFixed),
-        ));
+        return Err(Problem::unprocessable("invalid", InvalidField::new("id", MessageCode::ToolServerIdFixed)));
     }
     Ok(ApiJson(app.service().change_tool_server(viewer.0, &id, body.into()).await?.into()))
 }

@@ -6,10 +6,9 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::tool::ToolChoice;
-use crate::domain::{InvalidField, UserId, MessageCode};
+use crate::domain::{InvalidField, MessageCode, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;
@@ -18,6 +17,7 @@ use crate::server::http::response::server_page::{PageContext, SubmittedFields, s
 use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::messages::tools as words;
 use crate::server::server_pages::tools::{ToolServerForm, ToolServerFormValues, ToolsPage};
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::servers::{NewToolServer, ToolServerChange, ToolServerView};
 

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use crate::domain::export::{ExportDetail, ExportOptions};
 use crate::domain::file_name::content_disposition;
-use crate::domain::{ChatId, TurnId, UserId, limits, MessageCode};
+use crate::domain::{ChatId, MessageCode, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::admission::{KeyedPermit, hold_permit_until_sent};

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
-use crate::domain::{ImportId, InvalidField, UserId, file_name, limits, MessageCode, CodedMessage};
+use crate::domain::{CodedMessage, ImportId, InvalidField, MessageCode, UserId, file_name, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::spool_write_problem;
@@ -150,7 +150,8 @@ pub async fn import_form(
     asked: PageContext,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
-    let form = form.map_err(|rejection| Problem::invalid(InvalidField::new("", CodedMessage::uncoded(rejection.body_text()))))?;
+    let form = form
+        .map_err(|rejection| Problem::invalid(InvalidField::new("", CodedMessage::uncoded(rejection.body_text()))))?;
     match read_import_form(&app, viewer.0, form).await {
         Ok(id) => Ok(see_other(&format!("/settings/data/imports/{id}"))),
         Err(problem) => match problem.client_error_sentence() {
@@ -194,7 +195,9 @@ pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: Submitted
 fn requested_format(name: Option<&str>) -> Result<Option<ImportFormat>, Problem> {
     match name {
         None | Some(AUTO) => Ok(None),
-        Some(name) => parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", MessageCode::UnknownFormat).into()),
+        Some(name) => {
+            parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", MessageCode::UnknownFormat).into())
+        }
     }
 }
 

@@ -6,7 +6,6 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::ui::locale::coded_messages::coded_sentence;
 use crate::domain::{BranchId, ChatId, DeletionId, DeletionSummary, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
@@ -17,6 +16,7 @@ use crate::server::server_pages::messages::trash as words;
 use crate::server::server_pages::trash::{PurgeConfirmation, TrashPage};
 use crate::server::server_pages::turns::delete_page;
 use crate::server::server_pages::{ActionNotice, PageSection};
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 
 /// The query of the page.

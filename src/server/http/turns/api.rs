@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Branch, BranchId, ChatId, Exchange, InvalidField, ModelParams, Turn, TurnId, MessageCode};
+use crate::domain::{Branch, BranchId, ChatId, Exchange, InvalidField, MessageCode, ModelParams, Turn, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::api::error::ApiError;
 use crate::api::view::{ComposedMessage, DraftView};
-use crate::domain::{ChatId, ModelLock, Thinking, TurnId, CodedMessage};
+use crate::domain::{ChatId, CodedMessage, ModelLock, Thinking, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;

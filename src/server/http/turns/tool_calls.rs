@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::domain::approval::ApprovalDecision;
-use crate::domain::{BlockId, InvalidField, Turn, TurnId, TurnStatus, MessageCode};
+use crate::domain::{BlockId, InvalidField, MessageCode, Turn, TurnId, TurnStatus};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;

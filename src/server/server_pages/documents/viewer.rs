@@ -7,12 +7,12 @@ use leptos::prelude::*;
 use super::{facts, upload_form};
 use crate::domain::{ChatId, document_prompt, limits};
 use crate::server::server_pages::form_fields::{FieldKind, SelectField, TextField};
+use crate::server::server_pages::messages::conversion_notes::conversion_note;
 use crate::server::server_pages::messages::documents as words;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::parenthesized;
-use crate::server::server_pages::messages::conversion_notes::conversion_note;
 use crate::ui::messages::untitled;
 use turnleaf_service::documents::{Document, StoredDocumentVersion};
 

@@ -1,8 +1,8 @@
 //! Messages of the comparison of two paths and of reruns, in both languages.
 
-use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::domain::rerun::{RerunPauseReason, RerunStatus};
-use crate::domain::{InvalidField, TurnStatus, MessageCode};
+use crate::domain::{InvalidField, MessageCode, TurnStatus};
+use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_list, localized_word, message};
 
 pub use crate::ui::messages::compare as title;

@@ -4,11 +4,11 @@ pub use super::saved;
 use std::ops::RangeInclusive;
 
 use crate::domain::{InvalidField, limits};
+use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 pub use crate::ui::messages::provider_connect::{
     address, address_hint, key, key_hint, name, new_tab, test_and_save, testing, where_keys,
 };
-use crate::ui::locale::coded_messages::coded_sentence;
 
 pub const API: &str = "API";
 

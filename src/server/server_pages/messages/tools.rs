@@ -5,9 +5,9 @@ pub use super::providers::{no_headers, remove, switch_off, switch_on, test, test
 pub use super::saved;
 use crate::domain::InvalidField;
 use crate::domain::approval::ToolApprovalPolicy;
+use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_sentences, localized_word, message, plural_message};
 pub use crate::ui::messages::palette::chat_tools as of_chat;
-use crate::ui::locale::coded_messages::field_error_sentence;
 
 pub const KIND_HTTP: &str = "HTTP";
 

@@ -10,8 +10,8 @@ use crate::server::server_pages::form_fields::{FieldKind, TextField};
 use crate::server::server_pages::messages::providers as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::messages::amounts;
 use crate::ui::locale::coded_messages::coded_sentence;
+use crate::ui::messages::amounts;
 use turnleaf_service::providers::ProviderView;
 
 /// Renders the card. `wrong_key` is the error of a submitted key; `search` unfolds the models.

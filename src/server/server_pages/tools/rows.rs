@@ -6,11 +6,11 @@ use leptos::prelude::*;
 
 use crate::domain::excerpt::first_words;
 use crate::server::server_pages::form_fields::{FieldKind, SelectField, TextField};
+use crate::server::server_pages::messages::built_in_tools::tool_description;
 use crate::server::server_pages::messages::tools as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{colon, join_list};
-use crate::server::server_pages::messages::built_in_tools::tool_description;
 use crate::ui::messages::server_messages::tool_title;
 use turnleaf_service::tools::servers::ToolView;
 
@@ -172,5 +172,9 @@ fn title(tool: &ToolView) -> Cow<'_, str> {
 
 /// Returns the description of a tool: localized for a built-in tool, else unchanged.
 fn description(tool: &ToolView) -> Cow<'_, str> {
-    if tool.name == tool.tool { tool_description(&tool.tool, &tool.description) } else { Cow::Borrowed(&tool.description) }
+    if tool.name == tool.tool {
+        tool_description(&tool.tool, &tool.description)
+    } else {
+        Cow::Borrowed(&tool.description)
+    }
 }

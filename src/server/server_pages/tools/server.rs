@@ -9,8 +9,8 @@ use crate::server::server_pages::messages::providers::time_ago;
 use crate::server::server_pages::messages::tools as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::locale::join_list;
 use crate::ui::locale::coded_messages::coded_sentence;
+use crate::ui::locale::join_list;
 use turnleaf_service::tools::servers::ToolServerView;
 
 /// Renders the card.

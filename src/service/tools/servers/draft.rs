@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::providers::Sealer;
 use crate::providers::connection::{check_address, check_name};
 use crate::providers::headers::{self, SecretHeaders};
-use turnleaf_domain::{InvalidField, limits, MessageCode};
+use turnleaf_domain::{InvalidField, MessageCode, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::is_tool_server_id;
 use turnleaf_store::tool_servers::StoredToolServer;

@@ -222,10 +222,9 @@ pub fn stored_server_view(
 ) -> ToolServerView {
     let status = match unopened {
         _ if !row.is_enabled => ToolServerStatus::new("off", MessageCode::SwitchedOff),
-        Some(error) => ToolServerStatus::new(
-            "headers_unreadable",
-            MessageCode::HeadersUnreadable.with("reason", error),
-        ),
+        Some(error) => {
+            ToolServerStatus::new("headers_unreadable", MessageCode::HeadersUnreadable.with("reason", error))
+        }
         None => status_view(status),
     };
     ToolServerView {

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::report::{IMPORT_CRASHED, ImportReport, ImportRequest};
 use crate::ServiceError;
-use turnleaf_domain::{ImportId, UserId, MessageCode};
+use turnleaf_domain::{ImportId, MessageCode, UserId};
 use turnleaf_platform::ids;
 use turnleaf_platform::storage_dir::StorageDir;
 use turnleaf_platform::tasks;
@@ -127,9 +127,7 @@ impl ImportJobs {
             }
             Entry::Occupied(taken) => Err(match taken.get() {
                 ImportSlotUse::File => import_running(),
-                ImportSlotUse::Deletion => {
-                    ServiceError::conflict("deletion_running", MessageCode::DeletionRunning)
-                }
+                ImportSlotUse::Deletion => ServiceError::conflict("deletion_running", MessageCode::DeletionRunning),
             }),
         })?;
         // Dropping it releases the slot that was just acquired.

@@ -11,7 +11,9 @@ use crate::turns::placement::{PlacementRequest, TurnPlacement};
 use crate::{Service, ServiceError};
 use turnleaf_domain::Turn;
 use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus, RerunStep};
-use turnleaf_domain::{Branch, BranchId, BranchOrigin, Chat, ExchangeId, ExchangeKind, Rerun, RerunId, UserId, MessageCode, CodedMessage};
+use turnleaf_domain::{
+    Branch, BranchId, BranchOrigin, Chat, CodedMessage, ExchangeId, ExchangeKind, MessageCode, Rerun, RerunId, UserId,
+};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_store::db::Tx;

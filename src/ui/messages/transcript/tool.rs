@@ -295,7 +295,6 @@ pub fn tool_name(call: &Block) -> (String, Option<String>) {
     };
     let (title, server) = (named("title"), named("server"));
     // Built-in tools have localized names; foreign tools keep their own.
-    let title =
-        title.map(|title| if server.is_none() { tool_title(&on_wire(), &title).into_owned() } else { title });
+    let title = title.map(|title| if server.is_none() { tool_title(&on_wire(), &title).into_owned() } else { title });
     (title.unwrap_or_else(on_wire), server)
 }
