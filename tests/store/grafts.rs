@@ -74,7 +74,7 @@ pub async fn check_graft(db: &Db, told: &StoryState<'_>) {
             changed
         }
     };
-    let paused = RerunStatusChange::Paused(RerunPauseReason::ReplyFailed, Some("It said\0no.".into()));
+    let paused = RerunStatusChange::Paused(RerunPauseReason::ReplyFailed, Some(CodedMessage::uncoded("It said\0no.")));
     assert!(!stands(RerunStatus::Paused, paused.clone()).await, "it runs");
     assert!(stands(RerunStatus::Running, paused).await);
     let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();

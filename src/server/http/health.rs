@@ -106,7 +106,7 @@ pub async fn readiness(State(readiness): State<Readiness>) -> Response {
         }
         Err(cause) => {
             tracing::warn!(%cause, "not ready");
-            Problem::unavailable("The database does not respond.", 5).into_response()
+            Problem::unavailable(CodedMessage::uncoded("The database does not respond."), 5).into_response()
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{PageService, api_error};
+use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::{PolledChat, RunningReply};
 use crate::domain::excerpt::first_words;

@@ -1,6 +1,6 @@
 //! The list of chats, the position of a chat in it, and notices for people without chats.
 
-use super::{PageService, api_error};
+use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::{ChatListItem, ComposerNotice};
 use crate::domain::chat::ChatListHeading;

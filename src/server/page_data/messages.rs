@@ -1,6 +1,6 @@
 //! Messages: the draft, sending it, and editing a sent message.
 
-use super::{PageService, api_error};
+use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::{ComposedMessage, DraftView, StartedReply};
 use crate::domain::attachment::Attachment;

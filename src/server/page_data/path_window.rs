@@ -1,6 +1,6 @@
 //! Windows onto a path for pages: its turns, more of them, and those that contain a search text.
 
-use super::{PageService, api_error, direction};
+use super::{PageService, direction};
 use crate::api::error::ApiError;
 use crate::api::view::{FoundTurns, PathDirection, TurnView, TurnsPage};
 use crate::domain::{Chat, ChatId, ImportDifference, ImportOrigin, TurnId, UserId, limits};

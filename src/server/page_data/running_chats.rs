@@ -1,6 +1,6 @@
 //! Data of chats besides their turns: running replies, replies that wait for a person, and numbers of enabled tools.
 
-use super::{PageService, api_error};
+use super::PageService;
 use crate::api::error::ApiError;
 use crate::domain::{Branch, ChatId, UserId};
 

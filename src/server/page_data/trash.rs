@@ -1,6 +1,6 @@
 //! Deletes and restores parts of a chat, for pages.
 
-use super::{PageService, api_error};
+use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::ChatPage;
 use crate::domain::{BranchId, ChatId, DeletionId, DeletionSummary, RestoreSummary, TurnId, UserId};

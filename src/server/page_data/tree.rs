@@ -1,6 +1,6 @@
 //! The tree page: the rows of the outline, and the card of the selected turn.
 
-use super::{PageService, api_error};
+use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::tree::{TreeCard, TreePage, TreePageQuery, TreeRow};
 use crate::domain::excerpt::first_words;

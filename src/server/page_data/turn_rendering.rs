@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{PageService, api_error, internal};
+use super::{PageService, internal};
 use crate::api::error::ApiError;
 use crate::api::view::{BlockMarkup, TurnView, VersionView};
 use crate::domain::attachment::ReferenceStatus;

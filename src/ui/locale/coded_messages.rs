@@ -6,7 +6,7 @@ use crate::domain::InvalidField;
 use crate::domain::coded_message::{CodedMessage, MessageCode, with_optional_parts};
 use crate::domain::drop_reason::{AT_LEAST, BETWEEN, DropReason, RANGE};
 use crate::domain::message_template::{MessageArgs, fill_template};
-use crate::ui::locale::{Locale, locale, localized_sentence, message};
+use crate::ui::locale::{Locale, locale, localized_sentence};
 
 /// Returns the sentence in the reader's language.
 pub fn coded_sentence(coded: &CodedMessage) -> String {

@@ -26,7 +26,7 @@ pub fn selected(first: u64, last: u64, chat: &str) -> String {
 
 /// The reason why a quote failed; without one the server was not reached.
 pub fn refused(why: Option<&str>) -> String {
-    why.unwrap_or_else(not_reached).to_owned()
+    why.map_or_else(|| not_reached().to_owned(), str::to_owned)
 }
 
 /// The selected line range, at the start of a sentence: "Lines 3–9".

@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{BranchId, ChatId, InvalidField, TurnId, UserId, limits};
+use crate::domain::{BranchId, ChatId, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;

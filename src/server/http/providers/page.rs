@@ -305,7 +305,7 @@ fn form_with_error(fields: &SubmittedFields, error: &ServiceError) -> Result<Pro
     let ServiceError::Invalid(invalid) = error else {
         return Err(match error {
             ServiceError::NotFound => Problem::not_found(),
-            ServiceError::Conflict { code, message, .. } => Problem::conflict(code, message),
+            ServiceError::Conflict { code, message, .. } => Problem::conflict(code, message.clone()),
             error => Problem::internal(error),
         });
     };
