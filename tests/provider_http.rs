@@ -427,7 +427,7 @@ async fn connection_test_reports_exact_problem() {
         let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
         registry.put(endpoint("mine", root.clone()));
         let check = registry.check("mine").await.unwrap();
-        assert!(check.state == state && check.sentence.contains(part), "{check:?}");
+        assert!(check.state == state && check.message.to_string().contains(part), "{check:?}");
         let expected = part.contains("404").then(|| format!("{root}/v1"));
         assert_eq!(check.suggestion, expected, "{check:?}");
         assert_eq!(registry.known_endpoints()[0].check.as_ref(), Some(&check));
@@ -449,7 +449,7 @@ async fn connection_test_reports_exact_problem() {
         let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
         registry.put(endpoint("mine", address));
         let check = registry.check("mine").await.unwrap();
-        assert!(check.state == ProviderHealth::Unreachable && check.sentence.contains(part), "{check:?}");
+        assert!(check.state == ProviderHealth::Unreachable && check.message.to_string().contains(part), "{check:?}");
     }
     assert_eq!(ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0)).check("demo").await, None);
 }
@@ -461,6 +461,9 @@ async fn server_without_list_is_tested_with_named_model() {
     let registry = ProviderRegistry::new(Vec::new(), None, Vec::new(), DemoProvider::new(0.0));
     registry.put(ProviderEndpoint { models: vec!["sonar".into()], ..endpoint("mine", server.base_url()) });
     let check = registry.check("mine").await.unwrap();
-    assert!(check.state == ProviderHealth::Working && check.sentence.contains("sonar responds"), "{check:?}");
+    assert!(
+        check.state == ProviderHealth::Working && check.message.to_string().contains("sonar responds"),
+        "{check:?}"
+    );
     assert_eq!(server.requests()[1].path, "/v1/chat/completions");
 }

@@ -22,7 +22,7 @@ pub enum ApiError {
     Invalid {
         /// The field as the caller named it.
         field: String,
-        /// The requirement, as a sentence.
+        /// The requirement, as a sentence in the reader's language.
         reason: String,
     },
     /// The request conflicts with the stored state.
@@ -31,6 +31,7 @@ pub enum ApiError {
         /// A stable code for scripts (`branch_locked`, `already_over`).
         #[serde(rename = "reason")]
         code: String,
+        /// A sentence in the reader's language.
         message: String,
     },
     #[error("Too many requests. Try again in {retry_after_s} s.")]
@@ -40,6 +41,12 @@ pub enum ApiError {
     /// The server or the connection to it is unavailable at the moment; the same request may succeed later.
     #[error("{message}")]
     Unavailable { message: String },
+    /// The page got no response.
+    #[error("Could not reach the server.")]
+    Unreachable,
+    /// The page did not understand the response, because the server has another version by now.
+    #[error("This page is out of date. Reload it.")]
+    Outdated,
     /// An internal error. The reference identifies it in the server's log.
     #[error("Something went wrong on this server. Reference: {reference}")]
     Internal { reference: String },
@@ -65,34 +72,16 @@ impl<'de> Deserialize<'de> for ApiError {
     }
 }
 
-/// The message of a page that got no response.
-const UNREACHED: &str = "Could not reach the server.";
-
-impl ApiError {
-    /// Creates the error of a missing response.
-    pub fn server_unreachable() -> Self {
-        Self::Unavailable { message: UNREACHED.into() }
-    }
-
-    /// Returns true if the error is a missing response.
-    pub fn is_server_unreachable(&self) -> bool {
-        matches!(self, Self::Unavailable { message } if message == UNREACHED)
-    }
-}
-
 impl FromServerFnError for ApiError {
     type Encoder = JsonEncoding;
 
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         match error {
-            ServerFnErrorErr::Request(_) => Self::server_unreachable(),
+            ServerFnErrorErr::Request(_) => Self::Unreachable,
             ServerFnErrorErr::Args(reason) | ServerFnErrorErr::MissingArg(reason) => {
                 Self::Invalid { field: "request".into(), reason }
             }
-            // A page of another version may not understand the response.
-            ServerFnErrorErr::Deserialization(_) => {
-                Self::Unavailable { message: "This page is out of date. Reload it.".into() }
-            }
+            ServerFnErrorErr::Deserialization(_) => Self::Outdated,
             ServerFnErrorErr::Registration(_)
             | ServerFnErrorErr::UnsupportedRequestMethod(_)
             | ServerFnErrorErr::ServerError(_)

@@ -56,7 +56,9 @@ mod real {
             return Ok(text);
         }
         let problem = read(text).unwrap_or_default();
-        Err(Some(problem["detail"].as_str().map_or_else(|| answer.status().to_string(), str::to_owned)))
+        // `localized` is the sentence in the page's language, if that is not English.
+        let sentence = problem["localized"].as_str().or(problem["detail"].as_str());
+        Err(Some(sentence.map_or_else(|| answer.status().to_string(), str::to_owned)))
     }
 }
 

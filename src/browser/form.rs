@@ -44,7 +44,10 @@ mod real {
             }
             let text = JsFuture::from(answer.text().map_err(|_| None)?).await.map_err(|_| None)?;
             let problem: Option<serde_json::Value> = text.as_string().and_then(|text| serde_json::from_str(&text).ok());
-            Err(problem.and_then(|problem| Some(problem.get("detail")?.as_str()?.to_owned())))
+            let sentence = |problem: &serde_json::Value| {
+                problem["localized"].as_str().or(problem["detail"].as_str()).map(str::to_owned)
+            };
+            Err(problem.as_ref().and_then(sentence))
         }
     }
 

@@ -5,6 +5,7 @@ mod heading;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::coded_message::MessageCode;
 use crate::excerpt::first_line;
 use crate::exchange::ModelParams;
 use crate::failure::InvalidField;
@@ -60,10 +61,10 @@ pub struct ChatSettings {
 pub fn check_title(title: &str) -> Result<String, InvalidField> {
     let title = title.trim();
     if title.chars().count() > limits::TITLE_CHARS {
-        return Err(InvalidField::new("title", format!("at most {} characters", limits::TITLE_CHARS)));
+        return Err(InvalidField::too_long("title", limits::TITLE_CHARS));
     }
     if title.chars().any(char::is_control) {
-        return Err(InvalidField::new("title", "must not contain control characters"));
+        return Err(InvalidField::new("title", MessageCode::HasControlCharacters));
     }
     Ok(title.to_owned())
 }

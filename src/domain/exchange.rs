@@ -8,6 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::coded_message::MessageCode;
 use crate::drop_reason::DropReason;
 use crate::failure::InvalidField;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
@@ -144,23 +145,20 @@ impl ModelParams {
         within("temperature", self.temperature, 0.0, 2.0)?;
         within("top_p", self.top_p, 0.0, 1.0)?;
         if self.top_k == Some(0) {
-            return Err(InvalidField::new("params.top_k", "must be at least 1"));
+            return Err(InvalidField::new("params.top_k", MessageCode::TooSmall.with("least", 1)));
         }
         if self.max_tokens == Some(0) {
-            return Err(InvalidField::new("params.max_tokens", "must be at least 1"));
+            return Err(InvalidField::new("params.max_tokens", MessageCode::TooSmall.with("least", 1)));
         }
         if self.stop_sequences.len() > limits::STOP_SEQUENCES {
-            return Err(InvalidField::new("params.stop_sequences", format!("at most {}", limits::STOP_SEQUENCES)));
+            let reason = MessageCode::TooMany.with("most", limits::STOP_SEQUENCES);
+            return Err(InvalidField::new("params.stop_sequences", reason));
         }
         if self.stop_sequences.iter().any(String::is_empty) {
-            return Err(InvalidField::new("params.stop_sequences", "must not be empty strings"));
+            return Err(InvalidField::new("params.stop_sequences", MessageCode::EmptyStopSequence));
         }
         if self.thinking == Some(Thinking::Budget(0)) {
-            return Err(InvalidField::new(
-                "params.thinking",
-                "a budget must be at least 1 token; use \"off\" to turn \
-                thinking off",
-            ));
+            return Err(InvalidField::new("params.thinking", MessageCode::ZeroBudget));
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use crate::coded_message::{CodedMessage, MessageCode};
 use crate::message_template::{MessageArgs, fill_template, message_args, recognize_sentence};
 use crate::old_sentences;
 
@@ -232,36 +233,33 @@ impl Failure {
 }
 
 /// A validation error of one input field.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {reason}")]
 pub struct InvalidField {
     /// The field as the caller named it (`params.temperature`).
     pub field: String,
-    /// The requirement that the value violates, as a sentence.
-    pub reason: String,
+    /// The requirement that the value violates.
+    pub reason: CodedMessage,
 }
 
 impl InvalidField {
-    pub const IS_EMPTY: &str = "must not be empty";
-    pub const HAS_NUL: &str = "must not contain NUL";
-
-    pub fn new(field: impl Into<String>, reason: impl Into<String>) -> Self {
+    pub fn new(field: impl Into<String>, reason: impl Into<CodedMessage>) -> Self {
         Self { field: field.into(), reason: reason.into() }
     }
 
     /// The error of a number outside of its inclusive bounds.
     pub fn out_of_range(field: impl Into<String>, bounds: &RangeInclusive<impl Display>) -> Self {
-        Self::new(field, format!("must be between {} and {}", bounds.start(), bounds.end()))
+        Self::new(field, MessageCode::NotBetween.with("least", bounds.start()).with("most", bounds.end()))
     }
 
     /// The error of a text with too many characters.
     pub fn too_long(field: impl Into<String>, most: usize) -> Self {
-        Self::new(field, format!("must be at most {most} characters"))
+        Self::new(field, MessageCode::TooManyCharacters.with("most", most))
     }
 
     /// The error of a name that is empty, too long, or has several lines.
     pub fn invalid_name(field: impl Into<String>, most: usize) -> Self {
-        Self::new(field, format!("must be 1 to {most} characters on one line"))
+        Self::new(field, MessageCode::NotOneLine.with("most", most))
     }
 
     /// Returns the number if it is within its bounds.

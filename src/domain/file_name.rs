@@ -1,6 +1,7 @@
 //! Names of uploaded files, which are displayed and never opened. Sanitizing keeps the last path component without
 //! characters that act on a terminal, a header or a file system.
 
+use crate::coded_message::MessageCode;
 use crate::failure::InvalidField;
 use crate::{limits, url_encoding};
 
@@ -13,7 +14,7 @@ pub const UNNAMED: &str = "unnamed";
 /// The name contains NUL, which no system produces.
 pub fn sanitize(given: &str) -> Result<String, InvalidField> {
     if given.contains('\0') {
-        return Err(InvalidField::new("name", "a name has no NUL"));
+        return Err(InvalidField::new("name", MessageCode::HasNul));
     }
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     // The part before a colon is a drive letter, or a file with an alternate data stream.

@@ -6,6 +6,7 @@
 use std::fmt::Display;
 
 use crate::capabilities::{Capabilities, ParamSupport};
+use crate::coded_message::{CodedMessage, MessageCode};
 use crate::drop_reason::DropReason;
 use crate::exchange::{DroppedParam, ModelParams, Thinking};
 use crate::failure::InvalidField;
@@ -106,7 +107,9 @@ impl ParamsResolver<'_> {
     fn refuse(&mut self, param: &str, is_own: bool, reason: impl Into<ReasonWithArgs>) -> Result<(), InvalidField> {
         let reason = reason.into();
         if is_own {
-            return Err(InvalidField::new(format!("params.{param}"), reason.0.sentence(&reason.1)));
+            let ReasonWithArgs(reason, args) = reason;
+            let reason = CodedMessage { code: MessageCode::Param(reason), args };
+            return Err(InvalidField::new(format!("params.{param}"), reason));
         }
         self.leave_out(param, reason);
         Ok(())

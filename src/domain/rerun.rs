@@ -2,9 +2,12 @@
 //! another lock. A rerun is a stored plan that is updated with every step, so that nothing is asked twice after a
 //! server restart (`docs/adr/0022-reruns-and-comparison.md`). The server executes the steps.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::coded_message::CodedMessage;
 use crate::exchange::ModelParams;
 use crate::failure::FailureKind;
 use crate::id::{BranchId, ChatId, ExchangeId, RerunId, TurnId};
@@ -63,8 +66,14 @@ pub struct Rerun {
     pub status: RerunStatus,
     /// Set only while the rerun is paused.
     pub reason: Option<RerunPauseReason>,
-    /// A sentence with details of the reason, if there are any.
+    /// A sentence with details of the reason, if there are any: the English text of `detail_code`.
     pub detail: Option<String>,
+    /// The code of the details. Failures of a reply have none; the reply has their code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail_code: Option<String>,
+    /// The arguments of the details.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub detail_args: BTreeMap<String, String>,
     /// The parameters of each request. Missing ones are taken from the original exchange.
     pub params: ModelParams,
     pub created_at: DateTime<Utc>,
@@ -93,6 +102,12 @@ pub enum RerunStep {
 }
 
 impl Rerun {
+    /// Returns the details of the reason with their code.
+    pub fn detail_message(&self) -> Option<CodedMessage> {
+        let detail = self.detail.as_ref()?;
+        Some(CodedMessage::from_parts(self.detail_code.as_deref(), &self.detail_args, detail))
+    }
+
     /// Returns the step that follows automatically. `reply` is the newest reply, or `None` if it no longer exists.
     pub fn next_step(&self, reply: Option<LastRerunReply>) -> RerunStep {
         let count = self.asked as usize;

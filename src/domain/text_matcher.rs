@@ -1,5 +1,6 @@
 //! Literal, case-insensitive text search within a chat.
 
+use crate::coded_message::MessageCode;
 use crate::failure::InvalidField;
 use crate::limits;
 
@@ -16,7 +17,7 @@ impl TextMatcher {
     /// The query is blank, or longer than [`limits::FIND_CHARS`]; the field is called `q`.
     pub fn new(query: &str) -> Result<Self, InvalidField> {
         if query.trim().is_empty() {
-            return Err(InvalidField::new("q", InvalidField::IS_EMPTY));
+            return Err(InvalidField::new("q", MessageCode::Empty));
         }
         if query.chars().count() > limits::FIND_CHARS {
             return Err(InvalidField::too_long("q", limits::FIND_CHARS));

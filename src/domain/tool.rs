@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::coded_message::MessageCode;
 use crate::failure::InvalidField;
 use crate::{json_bounds, limits};
 
@@ -193,33 +194,28 @@ impl ToolChoice {
     /// A name is invalid or repeated, or there are more tools than can be offered to a model.
     pub fn check(&self) -> Result<(), InvalidField> {
         if self.on.len() + self.client.len() > limits::TOOLS_OFFERED {
-            return Err(InvalidField::new("tools", format!("must be at most {}", limits::TOOLS_OFFERED)));
+            return Err(InvalidField::new("tools", MessageCode::TooMany.with("most", limits::TOOLS_OFFERED)));
         }
         let mut seen = HashSet::new();
         for name in &self.on {
             if name.is_empty() || name.chars().count() > limits::TITLE_CHARS || name.chars().any(char::is_control) {
-                return Err(InvalidField::new("tools.on", "is not a tool name"));
+                return Err(InvalidField::new("tools.on", MessageCode::NotAToolName));
             }
             if !seen.insert(name) {
-                return Err(InvalidField::new("tools.on", format!("contains `{name}` twice")));
+                return Err(InvalidField::new("tools.on", MessageCode::ListedTwice.with("name", name)));
             }
         }
         for spec in &self.client {
             if !is_wire_name(&spec.name) || spec.name.contains("__") {
-                let reason = format!(
-                    "has a name that is not 1 to {} characters of a-z, A-Z, 0-9, _ and -",
-                    limits::TOOL_NAME_CHARS
-                );
+                let reason = MessageCode::NotAWireName.with("most", limits::TOOL_NAME_CHARS);
                 return Err(InvalidField::new("tools.client", reason));
             }
             if !seen.insert(&spec.name) {
-                return Err(InvalidField::new("tools.client", format!("contains `{}` twice", spec.name)));
+                return Err(InvalidField::new("tools.client", MessageCode::ListedTwice.with("name", &spec.name)));
             }
             if !spec.parameters.is_object() {
-                return Err(InvalidField::new(
-                    "tools.client",
-                    format!("`{}`: parameters must be an object", spec.name),
-                ));
+                let why = MessageCode::ParametersNotObject.with("name", &spec.name);
+                return Err(InvalidField::new("tools.client", why));
             }
         }
         Ok(())

@@ -3,47 +3,47 @@
 
 use url::{Host, Url};
 
-use turnleaf_domain::limits;
+use turnleaf_domain::{MessageCode, limits};
 
 /// Validates a URL and returns it without its final slash. URLs with a user name or password are rejected, because
-/// they would be displayed and logged. The error continues a sentence that begins with the setting's name ("is not a
-/// URL").
-pub fn check(text: &str) -> Result<String, &'static str> {
+/// they would be displayed and logged. The text of the error continues a sentence that begins with the setting's
+/// name ("is not a URL").
+pub fn check(text: &str) -> Result<String, MessageCode> {
     // The parser silently drops or rewrites these characters.
     if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
-        return Err("must not contain spaces, control characters or backslashes");
+        return Err(MessageCode::UrlHasSpaces);
     }
     let authority = text.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next()).unwrap_or_default();
     let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
     if after_host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_err()) && !authority.contains('@') {
-        return Err("has an invalid port");
+        return Err(MessageCode::UrlHasInvalidPort);
     }
     let url = parse(text)?;
     let rest = text.split_once("://").map(|(_, rest)| rest).filter(|_| matches!(url.scheme(), "http" | "https"));
-    let rest = rest.ok_or("must start with http:// or https://")?;
+    let rest = rest.ok_or(MessageCode::UrlHasOtherScheme)?;
     if rest.starts_with('/') || !url.has_host() {
-        return Err("has no host");
+        return Err(MessageCode::UrlHasNoHost);
     }
     if !url.username().is_empty() || url.password().is_some() || rest.split('/').next().is_some_and(|a| a.contains('@'))
     {
-        return Err("must not contain a user name or password");
+        return Err(MessageCode::UrlHasCredentials);
     }
     if text.contains(['?', '#']) {
-        return Err("must not have a query or fragment");
+        return Err(MessageCode::UrlHasQuery);
     }
     let path = rest.split_once('/').map_or("", |(_, path)| path).trim_end_matches('/');
     let is_odd = |segment: &str| {
         segment.is_empty() || matches!(segment.replace("%2e", ".").replace("%2E", ".").as_str(), "." | "..")
     };
     if !path.is_empty() && path.split('/').any(is_odd) {
-        return Err("must not have empty or dotted path segments");
+        return Err(MessageCode::UrlHasDots);
     }
     Ok(text.trim_end_matches('/').to_owned())
 }
 
 /// Parses a URL; the error has the form of that of [`check`].
-pub fn parse(text: &str) -> Result<Url, &'static str> {
-    Url::parse(text).map_err(|_| "is not a URL")
+pub fn parse(text: &str) -> Result<Url, MessageCode> {
+    Url::parse(text).map_err(|_| MessageCode::NotAUrl)
 }
 
 /// Returns the host with its port, as the URL writes it.
@@ -112,26 +112,26 @@ mod tests {
             ("https://api.example/v1/", Ok("https://api.example/v1")),
             ("http://127.0.0.1:8080", Ok("http://127.0.0.1:8080")),
             ("http://[::1]:11434/v1", Ok("http://[::1]:11434/v1")),
-            ("api.example/v1", Err("is not a URL")),
-            ("file:///etc/passwd", Err("must start with http:// or https://")),
-            ("gopher://127.0.0.1:6379/", Err("must start with http:// or https://")),
-            ("javascript:alert(1)", Err("must start with http:// or https://")),
-            ("http:api.example", Err("must start with http:// or https://")),
-            ("http:///api.example", Err("has no host")),
-            ("http://example.com@127.0.0.1/", Err("must not contain a user name or password")),
-            ("http://@127.0.0.1/", Err("must not contain a user name or password")),
-            ("http://a:b@c/", Err("must not contain a user name or password")),
-            ("https://a.example/v1?key=1", Err("must not have a query or fragment")),
-            ("https://a.example/v1#x", Err("must not have a query or fragment")),
-            ("https://a.example/a/../b", Err("must not have empty or dotted path segments")),
-            ("https://a.example/a/%2E%2e/b", Err("must not have empty or dotted path segments")),
-            ("https://a.example//v1", Err("must not have empty or dotted path segments")),
-            ("https://a.example\\@b", Err("must not contain spaces, control characters or backslashes")),
-            ("https://a.example/\tv1", Err("must not contain spaces, control characters or backslashes")),
-            ("", Err("is not a URL")),
-            ("https://a.example:", Err("has an invalid port")),
-            ("https://a.example:99999/v1", Err("has an invalid port")),
-            ("http://[::1]:x", Err("has an invalid port")),
+            ("api.example/v1", Err(MessageCode::NotAUrl)),
+            ("file:///etc/passwd", Err(MessageCode::UrlHasOtherScheme)),
+            ("gopher://127.0.0.1:6379/", Err(MessageCode::UrlHasOtherScheme)),
+            ("javascript:alert(1)", Err(MessageCode::UrlHasOtherScheme)),
+            ("http:api.example", Err(MessageCode::UrlHasOtherScheme)),
+            ("http:///api.example", Err(MessageCode::UrlHasNoHost)),
+            ("http://example.com@127.0.0.1/", Err(MessageCode::UrlHasCredentials)),
+            ("http://@127.0.0.1/", Err(MessageCode::UrlHasCredentials)),
+            ("http://a:b@c/", Err(MessageCode::UrlHasCredentials)),
+            ("https://a.example/v1?key=1", Err(MessageCode::UrlHasQuery)),
+            ("https://a.example/v1#x", Err(MessageCode::UrlHasQuery)),
+            ("https://a.example/a/../b", Err(MessageCode::UrlHasDots)),
+            ("https://a.example/a/%2E%2e/b", Err(MessageCode::UrlHasDots)),
+            ("https://a.example//v1", Err(MessageCode::UrlHasDots)),
+            ("https://a.example\\@b", Err(MessageCode::UrlHasSpaces)),
+            ("https://a.example/\tv1", Err(MessageCode::UrlHasSpaces)),
+            ("", Err(MessageCode::NotAUrl)),
+            ("https://a.example:", Err(MessageCode::UrlHasInvalidPort)),
+            ("https://a.example:99999/v1", Err(MessageCode::UrlHasInvalidPort)),
+            ("http://[::1]:x", Err(MessageCode::UrlHasInvalidPort)),
         ] {
             assert_eq!(check(text), expected.map(str::to_owned), "{text}");
         }

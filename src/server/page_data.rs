@@ -8,7 +8,6 @@ pub mod demo;
 mod messages;
 mod path_window;
 mod running_chats;
-pub mod storage_messages;
 mod trash;
 mod tree;
 mod turn_rendering;
@@ -17,7 +16,7 @@ use crate::api::error::ApiError;
 use crate::api::view::{ChatPage, ComposerNotice, CopySource, NewerTurnsView, PathDirection, StartedReply, TurnView};
 use crate::domain::excerpt::first_words;
 use crate::domain::{
-    Branch, ChatId, FailureKind, InvalidField, ModelLock, ModelParams, Thinking, Turn, TurnId, TurnStatus, UserId,
+    Branch, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, Thinking, Turn, TurnId, TurnStatus, UserId,
     limits,
 };
 use turnleaf_platform::ids;
@@ -26,6 +25,7 @@ use turnleaf_service::turns::AcceptedExchange as ServiceStarted;
 use turnleaf_service::turns::placement::PlacementRequest;
 use turnleaf_service::{Service, ServiceError, StoreError, chats::ChatChange};
 
+use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::{Locale, locale, with_locale};
 pub use path_window::WholePath;
 
@@ -42,6 +42,12 @@ impl PageService {
         Self(service, locale())
     }
 
+    /// Returns a function that converts errors of the service, with sentences in the language of the request.
+    fn api_error(&self) -> impl Fn(ServiceError) -> ApiError + use<> {
+        let locale = self.1;
+        move |error| with_locale(locale, || api_error(error))
+    }
+
     /// Returns a chat as it is read at a turn. When that turn is deleted, returns it at the nearest remaining turn.
     pub async fn chat(
         &self,
@@ -53,7 +59,7 @@ impl PageService {
     ) -> Result<ChatPage, ApiError> {
         match (self.chat_at(viewer, id, at, from, side).await, id, from.or(at)) {
             (Err(ApiError::NotFound), Some(chat), Some(turn)) => {
-                let near = self.0.nearest_remaining_turn(viewer, chat, turn).await.map_err(api_error)?;
+                let near = self.0.nearest_remaining_turn(viewer, chat, turn).await.map_err(self.api_error())?;
                 let page = self.chat_at(viewer, id, near, None, None).await?;
                 Ok(ChatPage { is_turn_gone: true, ..page })
             }
@@ -74,25 +80,25 @@ impl PageService {
         let (path, end) = match from {
             Some(from) => {
                 let up_to = self.0.path_up_to(viewer, id, from, limits::PAGE_MORE);
-                let (path, hidden) = up_to.await.map_err(api_error)?;
+                let (path, hidden) = up_to.await.map_err(self.api_error())?;
                 page.hides_below = Some(hidden);
                 (path, None)
             }
             None => {
                 let side = side.map(direction);
-                self.0.path_around(viewer, id, at, side, limits::PAGE_MORE).await.map_err(api_error)?
+                self.0.path_around(viewer, id, at, side, limits::PAGE_MORE).await.map_err(self.api_error())?
             }
         };
         let leaf = end.as_ref().map(|end| &end.turn).or(path.turns.last());
         page.running = self.also_running(viewer, id, leaf.map(|leaf| leaf.id)).await;
-        self.add_path_details(viewer, &path, leaf, &mut page).await.map_err(api_error)?;
+        self.add_path_details(viewer, &path, leaf, &mut page).await.map_err(self.api_error())?;
         if let Some(branch) = &path.branch {
             page.branch_from = self.branch_from(viewer, branch).await?;
             page.tools_on = self.branch_tool_count(viewer, branch).await?;
             self.add_model_notice(branch, &mut page);
         }
         page.has_more_before = path.has_more_before;
-        page.leaves = self.0.leaf_count(viewer, id).await.map_err(api_error)?;
+        page.leaves = self.0.leaf_count(viewer, id).await.map_err(self.api_error())?;
         page.end = self.render_turns(viewer, end.into_iter().collect()).await?.pop();
         page.draft.thinking = page.draft.thinking.or(path.chat.settings.params.thinking.map(Thinking::level));
         page.chat = Some(path.chat.clone());
@@ -103,9 +109,9 @@ impl PageService {
 
     /// Returns a page without a chat: the models, and the draft of the chat that it will show.
     async fn empty_page(&self, viewer: UserId, id: Option<ChatId>) -> Result<ChatPage, ApiError> {
-        let models = self.0.models(viewer).await.map_err(api_error)?;
+        let models = self.0.models(viewer).await.map_err(self.api_error())?;
         let models = with_locale(self.1, || demo::localize_models(models));
-        let draft = self.draft_view(viewer, self.0.draft(viewer, id).await.map_err(api_error)?).await?;
+        let draft = self.draft_view(viewer, self.0.draft(viewer, id).await.map_err(self.api_error())?).await?;
         let mut page = ChatPage {
             chat: None,
             branch: None,
@@ -135,12 +141,12 @@ impl PageService {
 
     /// Completes the page of a new chat.
     async fn new_chat_page(&self, viewer: UserId, mut page: ChatPage) -> Result<ChatPage, ApiError> {
-        let default = self.0.default_model(viewer).await.map_err(api_error)?;
+        let default = self.0.default_model(viewer).await.map_err(self.api_error())?;
         for model in &mut page.models {
             model.is_default = model.lock == default;
         }
         page.tools_on = self.new_chat_tool_count(viewer).await?;
-        let thinking = self.0.next_chat(viewer).await.map_err(api_error)?.params.thinking;
+        let thinking = self.0.next_chat(viewer).await.map_err(self.api_error())?.params.thinking;
         page.draft.thinking = page.draft.thinking.or(thinking.map(Thinking::level));
         page.notices.extend(self.found_server_notices(viewer).await?);
         Ok(page)
@@ -159,26 +165,26 @@ impl PageService {
 
     pub async fn rename_chat(&self, viewer: UserId, id: ChatId, title: String) -> Result<(), ApiError> {
         let change = ChatChange { title: Some(title), ..ChatChange::default() };
-        self.0.change_chat(viewer, id, change).await.map(drop).map_err(api_error)
+        self.0.change_chat(viewer, id, change).await.map(drop).map_err(self.api_error())
     }
 
     pub async fn delete_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {
-        self.0.delete_chat(viewer, id).await.map(drop).map_err(api_error)
+        self.0.delete_chat(viewer, id).await.map(drop).map_err(self.api_error())
     }
 
     pub async fn restore_chat(&self, viewer: UserId, id: ChatId) -> Result<(), ApiError> {
-        self.0.restore_chat(viewer, id).await.map(drop).map_err(api_error)
+        self.0.restore_chat(viewer, id).await.map(drop).map_err(self.api_error())
     }
 
     /// Returns the status of the last reply of a chat.
     pub async fn last_status(&self, viewer: UserId, id: ChatId) -> Result<Option<TurnStatus>, ApiError> {
-        let (_, leaf) = self.0.chat_with_leaf(viewer, id, None).await.map_err(api_error)?;
+        let (_, leaf) = self.0.chat_with_leaf(viewer, id, None).await.map_err(self.api_error())?;
         let Some(leaf) = leaf else { return Ok(None) };
-        Ok(Some(self.0.turn(viewer, leaf).await.map_err(api_error)?.status))
+        Ok(Some(self.0.turn(viewer, leaf).await.map_err(self.api_error())?.status))
     }
 
     pub async fn stop_reply(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {
-        self.0.stop_turn(viewer, id).await.map_err(api_error)?;
+        self.0.stop_turn(viewer, id).await.map_err(self.api_error())?;
         self.turn(viewer, id).await
     }
 
@@ -193,11 +199,11 @@ impl PageService {
         let (provider, model) = lock.map(|lock| (lock.provider, lock.model)).unzip();
         let place = PlacementRequest { provider, model, ..PlacementRequest::default() };
         let started = self.0.retry_turn(viewer, id, place, ModelParams::default(), request_id).await;
-        self.started_view(viewer, started.map_err(api_error)?).await
+        self.started_view(viewer, started.map_err(self.api_error())?).await
     }
 
     pub async fn turn(&self, viewer: UserId, id: TurnId) -> Result<TurnView, ApiError> {
-        let details = self.0.turn_details(viewer, id).await.map_err(api_error)?;
+        let details = self.0.turn_details(viewer, id).await.map_err(self.api_error())?;
         self.render_turns(viewer, vec![details]).await?.pop().ok_or(ApiError::NotFound)
     }
 
@@ -229,7 +235,7 @@ impl PageService {
 
     /// Returns the shortened name of the parent branch.
     async fn branch_from(&self, viewer: UserId, branch: &Branch) -> Result<Option<String>, ApiError> {
-        let name = self.0.parent_branch_name(viewer, branch).await.map_err(api_error)?;
+        let name = self.0.parent_branch_name(viewer, branch).await.map_err(self.api_error())?;
         Ok(name.map(|name| first_words(&name, PARENT_CHARS)))
     }
 }
@@ -241,22 +247,28 @@ fn direction(side: PathDirection) -> WindowDirection {
     }
 }
 
+/// Converts an error of the service. The sentences are in the current language.
 fn api_error(error: ServiceError) -> ApiError {
     match error {
         ServiceError::NotFound => ApiError::NotFound,
-        ServiceError::Invalid(InvalidField { field, reason }) => ApiError::Invalid { field, reason },
-        ServiceError::Conflict { code, message, .. } => ApiError::Conflict { code: code.into(), message },
-        ServiceError::Unfit { code, message, .. } => ApiError::Conflict { code: code.into(), message },
+        ServiceError::Invalid(InvalidField { field, reason }) => {
+            ApiError::Invalid { field, reason: coded_sentence(&reason) }
+        }
+        ServiceError::Conflict { code, message, .. } | ServiceError::Unfit { code, message, .. } => {
+            ApiError::Conflict { code: code.into(), message: coded_sentence(&message) }
+        }
         // Nothing was stored, so the page keeps the message in the composer.
         ServiceError::Storage(refusal) => {
-            ApiError::Conflict { code: refusal.code().into(), message: storage_messages::refusal_sentence(refusal) }
+            ApiError::Conflict { code: refusal.code().into(), message: coded_sentence(&refusal.into()) }
         }
         ServiceError::TooLarge { .. } => ApiError::TooLarge,
         ServiceError::TooManyRunning => ApiError::TooMany { retry_after_s: 5 },
-        ServiceError::Store(StoreError::Full) => ApiError::Unavailable { message: FailureKind::DISK_FULL.into() },
+        ServiceError::Store(StoreError::Full) => {
+            ApiError::Unavailable { message: coded_sentence(&MessageCode::DiskFull.into()) }
+        }
         ServiceError::Store(StoreError::Deleted(_)) => ApiError::NotFound,
         ServiceError::Store(error) if error.is_busy() || matches!(error, StoreError::InUse) => {
-            ApiError::Unavailable { message: "The database is busy. Try again in a moment.".into() }
+            ApiError::Unavailable { message: coded_sentence(&MessageCode::DatabaseBusy.into()) }
         }
         ServiceError::Store(error) => internal(&error),
     }

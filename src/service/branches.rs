@@ -14,7 +14,7 @@ use turnleaf_domain::capabilities::Capabilities;
 use turnleaf_domain::chat::check_title;
 use turnleaf_domain::provider::Model;
 use turnleaf_domain::{
-    Branch, BranchId, BranchOrigin, ChatId, InvalidField, ModelLock, Role, Turn, TurnId, UserId, limits,
+    Branch, BranchId, BranchOrigin, ChatId, InvalidField, MessageCode, ModelLock, Role, Turn, TurnId, UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_providers::registry::models::display_name;
@@ -227,7 +227,7 @@ impl Service {
 /// Validates a branch name: the rules of a title, but not empty.
 fn check_name(name: &str) -> Result<String, InvalidField> {
     let name = check_title(name).map_err(|invalid| InvalidField { field: "name".into(), ..invalid })?;
-    if name.is_empty() { Err(InvalidField::new("name", InvalidField::IS_EMPTY)) } else { Ok(name) }
+    if name.is_empty() { Err(InvalidField::new("name", MessageCode::Empty)) } else { Ok(name) }
 }
 
 /// Validates a label; an empty one becomes `None`.
@@ -235,7 +235,7 @@ fn check_label(label: Option<String>) -> Result<Option<String>, InvalidField> {
     let Some(label) = label else { return Ok(None) };
     let label = check_title(&label).map_err(|invalid| InvalidField { field: "label".into(), ..invalid })?;
     if label.chars().count() > limits::LABEL_CHARS {
-        return Err(InvalidField::new("label", format!("at most {} characters", limits::LABEL_CHARS)));
+        return Err(InvalidField::too_long("label", limits::LABEL_CHARS));
     }
     Ok(Some(label).filter(|label| !label.is_empty()))
 }

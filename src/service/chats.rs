@@ -13,7 +13,7 @@ use crate::turns::placement::{PlacementRequest, TurnPlacement};
 use crate::{Service, ServiceError};
 use turnleaf_domain::chat::{ChatSettings, check_title};
 use turnleaf_domain::tool::ToolChoice;
-use turnleaf_domain::{Branch, BranchOrigin, Chat, ChatId, InvalidField, ModelParams, UserId, limits};
+use turnleaf_domain::{Branch, BranchOrigin, Chat, ChatId, InvalidField, MessageCode, ModelParams, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::{branches, chat_tools, chats};
@@ -65,7 +65,7 @@ impl Service {
         InitialChatSettings { title, system_prompt, params, tools }: InitialChatSettings,
     ) -> Result<(Chat, TurnPlacement), ServiceError> {
         if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
-            return Err(InvalidField::new("prev_turn_id", "a new chat has no earlier message").into());
+            return Err(InvalidField::new("prev_turn_id", MessageCode::NewChatHasNoParent).into());
         }
         let lock = self.first_lock(wanted)?;
         let now = self.clock().now();
@@ -223,10 +223,10 @@ impl Service {
 
 pub(super) fn check_system_prompt(prompt: &str) -> Result<(), InvalidField> {
     if prompt.contains('\0') {
-        return Err(InvalidField::new("system_prompt", InvalidField::HAS_NUL));
+        return Err(InvalidField::new("system_prompt", MessageCode::HasNul));
     }
     if prompt.chars().count() > limits::SYSTEM_PROMPT_CHARS {
-        return Err(InvalidField::new("system_prompt", format!("at most {} characters", limits::SYSTEM_PROMPT_CHARS)));
+        return Err(InvalidField::too_long("system_prompt", limits::SYSTEM_PROMPT_CHARS));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use crate::branches::compare::text_diff::TextDiff;
 use crate::error::UnfitReason;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, DocumentId, TextMatcher, UserId, limits};
+use turnleaf_domain::{ChatId, DocumentId, MessageCode, TextMatcher, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::purge::{delete_documents, purge_scheduled};
@@ -48,10 +48,7 @@ impl Service {
         version: Option<DateTime<Utc>>,
     ) -> Result<(StoredDocumentVersion, String), ServiceError> {
         let document = self.document(owner, id).await?;
-        let gone = || {
-            let message = "the document does not have this version";
-            ServiceError::unfit(UnfitReason::Gone, "version_gone", "version", message)
-        };
+        let gone = || ServiceError::unfit(UnfitReason::Gone, "version_gone", "version", MessageCode::NoSuchVersion);
         let version = match version {
             None => document.version,
             Some(at) => documents::version(self.db(), owner, id, at).await?.ok_or_else(gone)?,
@@ -108,7 +105,7 @@ impl Service {
         let compared = tasks::spawn_blocking(move || TextDiff::from_texts(&left, &right)).await;
         compared.map_err(|error| {
             tracing::error!(%error, "two versions could not be compared");
-            ServiceError::unfit(UnfitReason::Content, "not_compared", "version", "these versions cannot be compared")
+            ServiceError::unfit(UnfitReason::Content, "not_compared", "version", MessageCode::NotComparable)
         })
     }
 

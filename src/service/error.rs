@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::usage::storage::bounds::StorageRefusal;
-use turnleaf_domain::InvalidField;
+use turnleaf_domain::{CodedMessage, InvalidField, MessageCode};
 use turnleaf_store::StoreError;
 
 /// The reason why a service call failed.
@@ -17,13 +17,19 @@ pub enum ServiceError {
     Invalid(#[from] InvalidField),
     /// The present state forbids the change. `code` is stable; `extra` may say how to continue.
     #[error("{message}")]
-    Conflict { code: &'static str, message: String, extra: Value },
+    Conflict { code: &'static str, message: CodedMessage, extra: Value },
     /// The value exceeds a bound.
     #[error("{field} is too large: {limit}")]
-    TooLarge { field: &'static str, limit: String },
+    TooLarge { field: &'static str, limit: CodedMessage },
     /// A file, an image or a reference cannot be used as it is. `code` is stable; `extra` may say how to continue.
     #[error("{message}")]
-    Unfit { reason: UnfitReason, code: &'static str, field: &'static str, message: String, extra: Option<Box<Value>> },
+    Unfit {
+        reason: UnfitReason,
+        code: &'static str,
+        field: &'static str,
+        message: CodedMessage,
+        extra: Option<Box<Value>>,
+    },
     #[error("too many replies are being generated")]
     TooManyRunning,
     /// The disk or the person's quota has no room for anything new.
@@ -60,27 +66,27 @@ impl ServiceError {
         reason: UnfitReason,
         code: &'static str,
         field: &'static str,
-        message: impl Into<String>,
+        message: impl Into<CodedMessage>,
     ) -> Self {
         Self::Unfit { reason, code, field, message: message.into(), extra: None }
     }
 
-    pub fn conflict(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn conflict(code: &'static str, message: impl Into<CodedMessage>) -> Self {
         Self::Conflict { code, message: message.into(), extra: Value::Null }
     }
 
     /// Returns the refusal of a message after a reply that is still running.
     pub(super) fn earlier_reply_running() -> Self {
-        Self::conflict("turn_running", "the reply before this message is still being generated")
+        Self::conflict("turn_running", MessageCode::EarlierReplyRunning)
     }
 
     /// Returns the refusal to retry a reply that answers no message.
     pub(super) fn answers_no_message() -> Self {
-        Self::conflict("no_message", "this reply does not belong to a message")
+        Self::conflict("no_message", MessageCode::AnswersNoMessage)
     }
 
     /// Returns the refusal of an idempotency key that was used for a different request.
     pub(super) fn reused_request_id() -> Self {
-        Self::conflict("idempotency_mismatch", "this client_request_id was already used for a different request")
+        Self::conflict("idempotency_mismatch", MessageCode::RequestIdReused)
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ExchangeId, InvalidField, UserId, limits};
+use turnleaf_domain::{ExchangeId, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::db::Tx;
 use turnleaf_store::exchanges::{self, KnownRequest};
 use turnleaf_store::idempotency_keys::{self, IdempotencyRecord};
@@ -27,7 +27,8 @@ pub(super) fn request_hash(request: Value) -> Vec<u8> {
 pub(super) fn check_request_id(id: Option<&str>) -> Result<(), ServiceError> {
     match id {
         Some(id) if id.is_empty() || id.chars().count() > REQUEST_ID_CHARS || id.chars().any(char::is_control) => {
-            Err(InvalidField::new("client_request_id", format!("1 to {REQUEST_ID_CHARS} visible characters")).into())
+            let reason = MessageCode::NotVisibleCharacters.with("most", REQUEST_ID_CHARS);
+            Err(InvalidField::new("client_request_id", reason).into())
         }
         _ => Ok(()),
     }

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{InvalidField, ModelLock, ProviderId, UserId};
+use turnleaf_domain::{InvalidField, MessageCode, ModelLock, ProviderId, UserId};
 use turnleaf_platform::endpoint::{ProviderEndpoint, RetryPolicy};
 use turnleaf_platform::ids;
 use turnleaf_providers::registry::{KnownEndpoint, ProviderCheck, ProviderOrigin};
@@ -121,7 +121,9 @@ impl Service {
         let slug = new.slug(&taken)?;
         if let Some(known) = self.configured_provider(&slug) {
             let set_by = known.endpoint.set_by.as_deref().unwrap_or_default();
-            return Err(InvalidField::new("id", format!("provider `{slug}` is already set by {set_by}")).into());
+            return Err(
+                InvalidField::new("id", MessageCode::ProviderSetBy.with("id", slug).with("set_by", set_by)).into()
+            );
         }
         let now = self.clock().now();
         let mut row = StoredProvider {
@@ -141,7 +143,7 @@ impl Service {
         let notices = draft::apply_change(&mut row, new.fields, self.sealer())?;
         match providers::insert(&mut tx, &row).await {
             Err(StoreError::NotUnique) => {
-                return Err(InvalidField::new("id", format!("provider `{}` already exists", row.slug)).into());
+                return Err(InvalidField::new("id", MessageCode::ProviderExists.with("id", row.slug)).into());
             }
             done => done?,
         }
@@ -190,7 +192,7 @@ impl Service {
         if let Some(check) = self.supervisor().registry().check(id).await {
             return Ok(check);
         }
-        Err(ServiceError::conflict("provider_off", provider.status.sentence))
+        Err(ServiceError::conflict("provider_off", provider.status.message()))
     }
 
     /// Tests a provider in the background, so that its models are known soon without a request waiting.
@@ -204,9 +206,8 @@ impl Service {
         let registry = self.supervisor().registry();
         if let Some(lock) = &lock {
             if registry.find(&lock.provider).is_none() {
-                return Err(
-                    InvalidField::new("provider", format!("provider `{}` is not connected", lock.provider)).into()
-                );
+                let reason = MessageCode::ProviderNotConnected.with("provider", &lock.provider);
+                return Err(InvalidField::new("provider", reason).into());
             }
             draft::check_model("model", &lock.model)?;
         }
@@ -221,7 +222,7 @@ impl Service {
     async fn own_row(&self, owner: UserId, id: &str) -> Result<StoredProvider, ServiceError> {
         if let Some(known) = self.configured_provider(id) {
             let set_by = known.endpoint.set_by.as_deref().unwrap_or("the configuration");
-            let message = format!("{} is set by {set_by}. Change it there.", known.endpoint.name);
+            let message = MessageCode::ProviderLocked.with("name", &known.endpoint.name).with("set_by", set_by);
             return Err(ServiceError::conflict("provider_locked", message));
         }
         if let Some(row) = providers::find(self.db(), owner, id).await? {
@@ -229,10 +230,7 @@ impl Service {
         }
         let registry = self.supervisor().registry();
         if let Some(found) = registry.local_servers().into_iter().find(|found| found.id == id) {
-            let message = format!(
-                "{} was found automatically on this machine. Add it, or select “Use it” in Settings › Providers.",
-                found.name
-            );
+            let message = MessageCode::ProviderFound.with("name", found.name);
             return Err(ServiceError::conflict("provider_locked", message));
         }
         Err(ServiceError::NotFound)

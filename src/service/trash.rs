@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::deletion::{DeletionKind, DeletionSummary, RestoreSummary};
-use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, TurnId, UserId, limits};
+use turnleaf_domain::{BranchId, Chat, ChatId, DeletionId, MessageCode, TurnId, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_run::purge::purge_scheduled;
@@ -177,11 +177,10 @@ impl Service {
             match deletions::soft_delete(&mut tx, &new).await? {
                 DeletionOutcome::Gone => return Err(ServiceError::NotFound),
                 DeletionOutcome::LastBranch => {
-                    let message = "the last branch of a chat cannot be deleted; delete the chat instead";
-                    return Err(ServiceError::conflict("last_branch", message));
+                    return Err(ServiceError::conflict("last_branch", MessageCode::LastBranch));
                 }
                 DeletionOutcome::Nothing => {
-                    return Err(ServiceError::conflict("nothing_to_prune", "the chat has no other messages"));
+                    return Err(ServiceError::conflict("nothing_to_prune", MessageCode::NothingToPrune));
                 }
                 DeletionOutcome::Running(running) => {
                     tx.rollback().await?;
@@ -196,7 +195,7 @@ impl Service {
                 }
             }
         }
-        Err(ServiceError::conflict("turn_running", "new replies keep starting in the chats to be deleted; try again"))
+        Err(ServiceError::conflict("turn_running", MessageCode::RepliesKeepStarting))
     }
 
     /// Stops a reply that would be deleted; returns false when it had ended before.
@@ -206,7 +205,7 @@ impl Service {
             // Another deletion came first.
             Ok(Err(ServiceError::NotFound)) => Ok(false),
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(ServiceError::conflict("turn_running", "a reply below did not stop in time; try again")),
+            Err(_) => Err(ServiceError::conflict("turn_running", MessageCode::LowerReplyRunning)),
         }
     }
 
@@ -250,11 +249,9 @@ impl Service {
 
     async fn refuse_below(&self, owner: UserId, other: DeletionId) -> Result<ServiceError, ServiceError> {
         let message = match deletions::find(self.db(), owner, other).await? {
-            Some(deletion) if deletion.kind == DeletionKind::Chat => {
-                "its chat was also deleted; restore that first".to_owned()
-            }
-            Some(deletion) => format!("its parent was deleted later (“{}”); restore that first", deletion.title),
-            None => "its parent is being permanently deleted, so it cannot be restored".to_owned(),
+            Some(deletion) if deletion.kind == DeletionKind::Chat => MessageCode::ChatDeleted.into(),
+            Some(deletion) => MessageCode::ParentDeleted.with("title", deletion.title),
+            None => MessageCode::ParentPurged.into(),
         };
         Ok(ServiceError::Conflict { code: "parent_deleted", message, extra: json!({ "deletion_id": other }) })
     }

@@ -19,8 +19,8 @@ use self::tool_results::keep_tool_results;
 use crate::idempotency::{check_request_id, request_hash};
 use crate::{Service, ServiceError};
 use turnleaf_domain::{
-    Branch, BranchOrigin, Chat, ChatId, ExchangeKind, InvalidField, ModelParams, Role, Turn, TurnId, UserId,
-    client_redaction,
+    Branch, BranchOrigin, Chat, ChatId, ExchangeKind, InvalidField, MessageCode, ModelParams, Role, Turn, TurnId,
+    UserId, client_redaction,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
@@ -136,9 +136,7 @@ impl Service {
             }
             (Role::User, _) if turns::count_children(&mut tx, chat.id, Some(old.id)).await? == 0 => old.clone(),
             _ => {
-                return Err(
-                    InvalidField::new("turn", "only a reply, or a message without a reply, can be retried").into()
-                );
+                return Err(InvalidField::new("turn", MessageCode::NotRetryable).into());
             }
         };
         let name = self.version_name(&mut tx, "retry", &user_turn).await?;
@@ -196,7 +194,7 @@ impl Service {
                 let edit = TurnRequest { content: Vec::new(), ..edit };
                 return self.edit_reply(tx, (chat, old), edit, message, (exchange, fingerprint)).await;
             }
-            Role::System => return Err(InvalidField::new("turn", "only a message or a reply can be edited").into()),
+            Role::System => return Err(InvalidField::new("turn", MessageCode::NotEditable).into()),
         }
         let message = keep_tool_results(&old, message);
         let leaving = (old.prev_turn_id, BranchOrigin::Edit, branch_name_after(&message.contents));
@@ -290,7 +288,7 @@ impl Service {
             // The reply's own ending may have come first.
             return match ended {
                 _ if stopped.status.is_terminal() => Ok(client_redaction::redact_turn(stopped)),
-                Ok(()) => Err(ServiceError::conflict("not_stopped", "the reply could not be stopped; try again")),
+                Ok(()) => Err(ServiceError::conflict("not_stopped", MessageCode::NotStopped)),
                 Err(error) => Err(error.into()),
             };
         }

@@ -5,7 +5,7 @@ pub mod storage;
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, Utc};
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, InvalidField, UserId};
+use turnleaf_domain::{ChatId, InvalidField, MessageCode, UserId};
 use turnleaf_store::spending;
 
 pub use turnleaf_store::spending::{SpendingGrouping, SpendingSum};
@@ -31,10 +31,10 @@ impl UsagePeriod {
         let to = to.unwrap_or(today);
         let from = from.or(to.checked_sub_days(Days::new(USUAL_DAYS - 1))).unwrap_or(to);
         if from > to {
-            return Err(InvalidField::new("from", "must not be after the end of the period"));
+            return Err(InvalidField::new("from", MessageCode::PeriodReversed));
         }
         if (to - from).num_days() > MOST_DAYS || to.checked_add_days(Days::new(1)).is_none() {
-            return Err(InvalidField::new("from", format!("a period can have at most {MOST_DAYS} days")));
+            return Err(InvalidField::new("from", MessageCode::PeriodTooLong.with("most", MOST_DAYS)));
         }
         Ok(Self { from, to })
     }

@@ -1,6 +1,8 @@
 //! Reruns ("grafts" in tables): plans of messages to ask again, and their progress. A step is recorded in the
 //! transaction of its exchange by compare-and-swap, so that no message is asked twice.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -10,7 +12,7 @@ use crate::error::StoreError;
 use crate::readable::{Readable, keep_decoded, keep_readable};
 use crate::rows::{parse_word, storable_text, to_word};
 use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus};
-use turnleaf_domain::{BranchId, ChatId, ExchangeId, ModelParams, Rerun, RerunId, TurnId, UserId};
+use turnleaf_domain::{BranchId, ChatId, CodedMessage, ExchangeId, ModelParams, Rerun, RerunId, TurnId, UserId};
 
 macro_rules! rerun_columns {
     () => {
@@ -43,7 +45,7 @@ sql! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RerunStatusChange {
     Running,
-    Paused(RerunPauseReason, Option<String>),
+    Paused(RerunPauseReason, Option<CodedMessage>),
     Done,
     Cancelled,
 }
@@ -92,6 +94,11 @@ from_row!(RerunRow {
 impl RerunRow {
     fn into_rerun(self) -> Result<Rerun, StoreError> {
         let reason = self.reason.map(|reason| parse_word(reason, "grafts", "reason", self.id)).transpose()?;
+        let coded = self.detail.as_deref().and_then(|detail| serde_json::from_str::<CodedMessage>(detail).ok());
+        let (detail, detail_code, detail_args) = match coded {
+            Some(coded) => (Some(coded.to_string()), Some(coded.code.code().to_owned()), coded.args),
+            None => (self.detail, None, BTreeMap::new()),
+        };
         Ok(Rerun {
             id: self.id.into(),
             chat_id: self.chat_id.into(),
@@ -103,7 +110,9 @@ impl RerunRow {
             exchange_id: self.exchange_id.map(ExchangeId::from),
             status: parse_word(self.status, "grafts", "status", self.id)?,
             reason,
-            detail: self.detail,
+            detail,
+            detail_code,
+            detail_args,
             params: self.params.0,
             created_at: self.created_at,
             updated_at: self.updated_at,
@@ -117,9 +126,16 @@ struct OwnedRerunRow {
 }
 from_row!(OwnedRerunRow { graft: flatten, owner_id });
 
+/// Returns the details of a pause for their column: JSON with the code and its arguments, or a text that has no code.
+fn detail_column(detail: &CodedMessage) -> String {
+    let coded = (!detail.is_uncoded()).then(|| serde_json::to_string(detail).ok()).flatten();
+    coded.unwrap_or_else(|| detail.to_string())
+}
+
 /// Stores a new rerun, whose branch is stored already.
 pub async fn insert(tx: &mut Tx, owner: UserId, graft: &Rerun) -> Result<(), StoreError> {
-    let detail = graft.detail.as_deref().map(|text| storable_text(text, "the reason")).transpose()?;
+    let detail = graft.detail_message().map(|detail| detail_column(&detail));
+    let detail = detail.as_deref().map(|text| storable_text(text, "the reason")).transpose()?;
     in_tx!(tx, |conn| {
         sqlx::query(INSERT)
             .bind(graft.id.uuid())
@@ -196,11 +212,11 @@ pub async fn set_status(
 ) -> Result<bool, StoreError> {
     let (status, reason, detail) = match to {
         RerunStatusChange::Running => (RerunStatus::Running, None, None),
-        RerunStatusChange::Paused(reason, detail) => (RerunStatus::Paused, Some(*reason), detail.as_deref()),
+        RerunStatusChange::Paused(reason, detail) => (RerunStatus::Paused, Some(*reason), detail.as_ref()),
         RerunStatusChange::Done => (RerunStatus::Done, None, None),
         RerunStatusChange::Cancelled => (RerunStatus::Cancelled, None, None),
     };
-    let detail = detail.map(|text| text.replace('\0', "\u{2400}"));
+    let detail = detail.map(detail_column).map(|text| text.replace('\0', "\u{2400}"));
     let changed = in_tx!(tx, |conn| {
         sqlx::query(SET_STATUS)
             .bind(graft.uuid())

@@ -237,8 +237,8 @@ impl PageConnection {
 /// something else.
 fn server_reachability(error: Option<&ApiError>) -> Option<bool> {
     match error {
-        Some(error) if error.is_server_unreachable() => Some(false),
-        Some(ApiError::Unavailable { .. }) => None,
+        Some(ApiError::Unreachable) => Some(false),
+        Some(ApiError::Unavailable { .. } | ApiError::Outdated) => None,
         _ => Some(true),
     }
 }
@@ -264,7 +264,7 @@ mod tests {
             (None, Some(true)),
             (Some(ApiError::TooMany { retry_after_s: 1 }), Some(true)),
             (Some(ApiError::NotFound), Some(true)),
-            (Some(ApiError::server_unreachable()), Some(false)),
+            (Some(ApiError::Unreachable), Some(false)),
             (Some(ApiError::Unavailable { message: "Some gateway".into() }), None),
         ] {
             assert_eq!(server_reachability(error.as_ref()), expected, "{error:?}");

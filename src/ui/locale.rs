@@ -36,6 +36,8 @@ macro_rules! plural_message {
     };
 }
 
+pub mod coded_messages;
+
 /// The cookie with the chosen language.
 pub const LOCALE_COOKIE: &str = "turnleaf_language";
 

@@ -47,7 +47,7 @@ pub fn crate_manifests() -> Vec<CrateManifest> {
 pub const ALLOWED_DEPENDENCIES: &[(&str, &[&str])] = &[
     ("browser", &["domain"]),
     ("erased", &[]),
-    ("locale", &[]),
+    ("locale", &["domain"]),
     ("markdown", &["browser", "domain", "erased", "locale"]),
     ("view", &["domain"]),
     ("ui", &["api", "browser", "domain", "erased", "locale", "markdown", "view"]),

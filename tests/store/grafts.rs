@@ -30,6 +30,8 @@ fn new_graft(state: &StoryState<'_>) -> Rerun {
         status: RerunStatus::Running,
         reason: None,
         detail: None,
+        detail_code: None,
+        detail_args: Default::default(),
         params: ModelParams { temperature: Some(0.1), ..ModelParams::default() },
         created_at: next_time(),
         updated_at: next_time(),
@@ -72,7 +74,7 @@ pub async fn check_graft(db: &Db, state: &StoryState<'_>) {
             changed
         }
     };
-    let paused = RerunStatusChange::Paused(RerunPauseReason::ReplyFailed, Some("It said\0no.".into()));
+    let paused = RerunStatusChange::Paused(RerunPauseReason::ReplyFailed, Some(CodedMessage::uncoded("It said\0no.")));
     assert!(!set_status(RerunStatus::Paused, paused.clone()).await, "it runs");
     assert!(set_status(RerunStatus::Running, paused).await);
     let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();

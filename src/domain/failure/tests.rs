@@ -105,7 +105,7 @@ fn empty_detail_is_none() {
 #[test]
 fn invalid_input_names_its_field() {
     assert_eq!(
-        InvalidField::new("params.top_p", "must be between 0 and 1").to_string(),
+        InvalidField::out_of_range("params.top_p", &(0..=1)).to_string(),
         "params.top_p: must be between 0 and 1"
     );
 }

@@ -16,6 +16,8 @@ fn rerun(messages: usize, sent: u32) -> Rerun {
         status: RerunStatus::Running,
         reason: None,
         detail: None,
+        detail_code: None,
+        detail_args: Default::default(),
         params: ModelParams::default(),
         created_at: DateTime::UNIX_EPOCH,
         updated_at: DateTime::UNIX_EPOCH,

@@ -205,5 +205,5 @@ fn unknown_api(id: &str, name: &str) -> ConfigError {
 
 /// Validates a provider's URL, which the setting `named_by` names.
 fn base_url(named_by: &str, text: &str) -> Result<String, ConfigError> {
-    base_url::check(text).map_err(|problem| ConfigError::new(format!("{named_by} {problem}")))
+    base_url::check(text).map_err(|what| ConfigError::new(format!("{named_by} {}", what.template())))
 }

@@ -14,7 +14,7 @@ use crate::config::ConfigError;
 use crate::config::environment::{Environment, read_secret_file};
 use crate::config::file::{SecretEntry, ToolServerEntry, ToolTrustEntry};
 use crate::endpoint::is_tool_server_id;
-use turnleaf_domain::{InvalidField, limits};
+use turnleaf_domain::{InvalidField, MessageCode, limits};
 
 /// The longest configurable timeout: a day.
 const LONGEST: u64 = 24 * 60 * 60;
@@ -151,7 +151,7 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
         }
         (None, Some(url)) => {
             let url = base_url::check(&url).and_then(|url| base_url::parse(&url));
-            let url = url.map_err(|problem| wrong("url", problem))?;
+            let url = url.map_err(|what| wrong("url", what.template()))?;
             ToolServerTransport::Http { url, headers: checked_headers(entry.headers, environment, &id, &wrong)? }
         }
         (Some(_), Some(_)) => return Err(wrong("command and url", "are both set; set one")),
@@ -160,7 +160,7 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
     let seconds = |field: &str, seconds: Option<u64>| match seconds {
         Some(seconds) => match InvalidField::check_range(field, seconds, 1..=LONGEST) {
             Ok(seconds) => Ok(Some(Duration::from_secs(seconds))),
-            Err(invalid) => Err(wrong(field, &invalid.reason)),
+            Err(invalid) => Err(wrong(field, &invalid.reason.to_string())),
         },
         None => Ok(None),
     };
@@ -168,7 +168,7 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
     let name = entry.name.unwrap_or_else(|| id.clone());
     let is_plain = !name.trim().is_empty() && !name.chars().any(char::is_control);
     if !is_plain || name.chars().count() > limits::TITLE_CHARS {
-        return Err(wrong("name", &InvalidField::invalid_name("name", limits::TITLE_CHARS).reason));
+        return Err(wrong("name", &InvalidField::invalid_name("name", limits::TITLE_CHARS).reason.to_string()));
     }
     let trusted_tools = trusted_tools(entry.trusted_tools, &wrong)?;
     Ok(ToolServerConfig { name, reach, idle, total, trusted_tools, id })
@@ -180,7 +180,7 @@ fn checked_command(argv: Vec<String>, wrong: &impl Fn(&str, &str) -> ConfigError
         return Err(wrong("command", "must be a list that starts with a program"));
     }
     if argv.iter().any(|part| part.contains('\0')) {
-        return Err(wrong("command", InvalidField::HAS_NUL));
+        return Err(wrong("command", MessageCode::HasNul.template()));
     }
     Ok(argv)
 }

@@ -9,7 +9,9 @@ use crate::provider::{ChatRequest, HistoryTurn, ListedModel, Provider, ProviderE
 use crate::provider_factory::create_provider;
 use crate::registry::models;
 use turnleaf_domain::block::{Author, Block, BlockState, Content};
-use turnleaf_domain::{Capabilities, FailureKind, ModelParams, Role, Thinking, TurnId, limits};
+use turnleaf_domain::{
+    Capabilities, CodedMessage, FailureKind, MessageCode, ModelParams, Role, Thinking, TurnId, limits,
+};
 use turnleaf_platform::base_url::host_and_port;
 use turnleaf_platform::clock::{Clock, SystemClock};
 use turnleaf_platform::endpoint::{ProviderApi, ProviderEndpoint};
@@ -21,7 +23,7 @@ pub struct ProviderCheck {
     pub at: DateTime<Utc>,
     pub state: ProviderHealth,
     /// One sentence for the user, without secrets.
-    pub sentence: String,
+    pub message: CodedMessage,
     /// A base URL that works instead.
     pub suggestion: Option<String>,
 }
@@ -59,18 +61,18 @@ pub struct ProviderCheckResult {
 }
 
 impl ProviderCheck {
-    fn new(state: ProviderHealth, sentence: String) -> Self {
-        Self { at: SystemClock.now(), state, sentence, suggestion: None }
+    fn new(state: ProviderHealth, message: impl Into<CodedMessage>) -> Self {
+        Self { at: SystemClock.now(), state, message: message.into(), suggestion: None }
     }
 
     /// Creates the result of a check that listed this many models.
     pub fn working(models: usize) -> Self {
-        let sentence = match models {
-            0 => "Working, but no models are listed.".into(),
-            1 => "Working · 1 model".into(),
-            models => format!("Working · {models} models"),
+        let message = match models {
+            0 => MessageCode::WorkingWithoutModels.into(),
+            1 => MessageCode::WorkingWithOneModel.into(),
+            models => MessageCode::WorkingWithModels.with("models", models),
         };
-        Self::new(ProviderHealth::Working, sentence)
+        Self::new(ProviderHealth::Working, message)
     }
 }
 
@@ -78,7 +80,7 @@ impl ProviderCheck {
 pub async fn check_provider(provider: &dyn Provider) -> ProviderCheckResult {
     let Some(asking) = provider.list_models() else {
         return ProviderCheckResult {
-            check: ProviderCheck::new(ProviderHealth::Working, "Working".into()),
+            check: ProviderCheck::new(ProviderHealth::Working, MessageCode::Working),
             listed: None,
         };
     };
@@ -90,8 +92,8 @@ pub async fn check_provider(provider: &dyn Provider) -> ProviderCheckResult {
         Ok(Err(refused)) => ProviderCheckResult { check: check_from_error(&refused), listed: None },
         Err(_) => {
             let host = host_and_port(provider.base_url().unwrap_or_default());
-            let sentence = format!("{host} did not respond within {} seconds.", limits::MODEL_LIST.as_secs());
-            ProviderCheckResult { check: ProviderCheck::new(ProviderHealth::Unreachable, sentence), listed: None }
+            let message = MessageCode::NoResponse.with("host", host).with("seconds", limits::MODEL_LIST.as_secs());
+            ProviderCheckResult { check: ProviderCheck::new(ProviderHealth::Unreachable, message), listed: None }
         }
     }
 }
@@ -105,7 +107,7 @@ pub async fn diagnose_endpoint(
 ) -> ProviderCheckResult {
     let mut answer = check_provider(&**provider).await;
     if endpoint.api_key.is_none() && answer.check.state == ProviderHealth::KeyRefused {
-        answer.check.sentence = "An API key is required, but none is set.".into();
+        answer.check.message = MessageCode::KeyMissing.into();
     }
     if answer.check.state != ProviderHealth::WrongAddress {
         return answer;
@@ -114,15 +116,15 @@ pub async fn diagnose_endpoint(
         let request = greeting(model, provider.capabilities(model));
         let sending = provider.send(model, provider.build(&request));
         if let Ok(Ok(_)) = tokio::time::timeout(limits::MODEL_LIST, sending).await {
-            let sentence = format!("Working · {model} responds, but there is no model list");
-            return ProviderCheckResult { check: ProviderCheck::new(ProviderHealth::Working, sentence), listed: None };
+            let message = MessageCode::WorkingWithoutList.with("model", model);
+            return ProviderCheckResult { check: ProviderCheck::new(ProviderHealth::Working, message), listed: None };
         }
     }
     for base_url in other_addresses(endpoint) {
         let other =
             create_provider(&ProviderEndpoint { base_url: base_url.clone(), ..endpoint.clone() }, client.clone());
         if check_provider(&*other).await.check.state == ProviderHealth::Working {
-            answer.check.sentence = format!("{} Did you mean {base_url}?", answer.check.sentence);
+            answer.check.message = answer.check.message.with(CodedMessage::SUGGESTION, &base_url);
             answer.check.suggestion = Some(base_url);
             break;
         }
@@ -133,30 +135,24 @@ pub async fn diagnose_endpoint(
 fn check_from_error(refused: &ProviderError) -> ProviderCheck {
     let failure = &refused.failure;
     let detail = failure.detail.as_deref().unwrap_or_default().trim().trim_end_matches('.');
-    let message = |start: String| if detail.is_empty() { format!("{start}.") } else { format!("{start}: {detail}.") };
-    match (refused.status, failure.kind) {
-        (Some(status @ (404 | 405)), _) => ProviderCheck::new(
-            ProviderHealth::WrongAddress,
-            message(format!("No model list found at this address ({status})")),
-        ),
-        (Some(status @ 300..=399), _) => ProviderCheck::new(
-            ProviderHealth::WrongAddress,
-            message(format!("It redirects to another address ({status})")),
-        ),
+    let detailed = |message: CodedMessage| match detail {
+        "" => message,
+        detail => message.with(CodedMessage::DETAIL, detail),
+    };
+    let (health, message) = match (refused.status, failure.kind) {
+        (Some(status @ (404 | 405)), _) => {
+            (ProviderHealth::WrongAddress, MessageCode::NoModelList.with("status", status))
+        }
+        (Some(status @ 300..=399), _) => (ProviderHealth::WrongAddress, MessageCode::Redirected.with("status", status)),
         (Some(status @ (401 | 403)), _) | (Some(status), FailureKind::ProviderAuth) => {
-            ProviderCheck::new(ProviderHealth::KeyRefused, message(format!("It rejected the API key ({status})")))
+            (ProviderHealth::KeyRefused, MessageCode::KeyRefused.with("status", status))
         }
-        (_, FailureKind::ProviderProtocol) => {
-            ProviderCheck::new(ProviderHealth::WrongAddress, message("It responded, but not with a model list".into()))
-        }
-        (Some(status), _) => {
-            ProviderCheck::new(ProviderHealth::Failing, message(format!("It answered with status {status}")))
-        }
-        (None, FailureKind::ProviderAuth) => {
-            ProviderCheck::new(ProviderHealth::KeyRefused, message("The API key cannot be sent".into()))
-        }
-        (None, _) => ProviderCheck::new(ProviderHealth::Unreachable, message("Could not connect".into())),
-    }
+        (_, FailureKind::ProviderProtocol) => (ProviderHealth::WrongAddress, MessageCode::NotAModelList.into()),
+        (Some(status), _) => (ProviderHealth::Failing, MessageCode::FailedWithStatus.with("status", status)),
+        (None, FailureKind::ProviderAuth) => (ProviderHealth::KeyRefused, MessageCode::KeyNotSendable.into()),
+        (None, _) => (ProviderHealth::Unreachable, MessageCode::NotConnected.into()),
+    };
+    ProviderCheck::new(health, detailed(message))
 }
 
 /// Returns other common base URLs on the same server: with and without the version, and without the path of a single

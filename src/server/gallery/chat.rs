@@ -8,12 +8,14 @@ use super::lists::{sample_branch, sample_chat_id};
 use super::messages;
 use super::sample_group::sample_group;
 use super::turns::user_turn;
+use crate::api::error::ApiError;
 use crate::api::view::{ChatPage, CopySource, NewerTurnsView, PathDirection};
 use crate::domain::attachment::ReferenceStatus;
 use crate::domain::chat::ChatSettings;
 use crate::domain::{Chat, DeletionId, Role, TurnId, UserId, fixtures};
 use crate::ui::erased::view;
 use crate::ui::messages as app_words;
+use crate::ui::messages::server_messages::problem;
 use crate::ui::page::chat::deletion::DeletedNotice;
 use crate::ui::page::chat::find;
 use crate::ui::page::chat::header::{ChatHeader, ShownBranch};
@@ -132,6 +134,6 @@ fn editors() -> AnyView {
 fn pages() -> AnyView {
     view! {
         {draw_missing(app_words::not_found_chat())}
-        {draw_load_failed(app_words::server_messages::localize_server_message("The server cannot be reached at the moment.").into_owned(), Callback::new(|()| ()))}
+        {draw_load_failed(problem(&ApiError::Unreachable), Callback::new(|()| ()))}
     }
 }

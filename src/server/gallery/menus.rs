@@ -8,6 +8,7 @@ use super::composers::sample_attachment;
 use super::lists::sample_chat_id;
 use super::messages;
 use super::sample_group::sample_group;
+use crate::api::error::ApiError;
 use crate::domain::attachment::Attachment;
 use crate::domain::provider::Model;
 use crate::domain::{ModelLock, Role, fixtures};
@@ -18,6 +19,7 @@ use crate::ui::composer::mention::mention_matches::EarlierTurn;
 use crate::ui::composer::mention::{commands, menu};
 use crate::ui::erased::view;
 use crate::ui::kit::{Dialog, FailurePanel, RetryableFailure};
+use crate::ui::messages::server_messages::problem;
 use crate::ui::messages::{attachments, commands as texts};
 use crate::ui::model_picker::ModelPicker;
 use crate::ui::palette::SearchLink;
@@ -44,7 +46,7 @@ pub fn draw() -> AnyView {
 }
 
 fn column() -> AnyView {
-    let reason = app_words::server_messages::localize_server_message("The server cannot be reached at the moment.");
+    let reason = problem(&ApiError::Unreachable);
     let failure = RetryableFailure {
         reason: app_words::chats::not_done("How leaves grow", &reason),
         retry: std::sync::Arc::new(|| ()),

@@ -9,6 +9,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::domain::CodedMessage;
 use crate::domain::limits;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::response::problem::Problem;
@@ -67,7 +68,8 @@ impl Readiness {
         let delay = (self.journal_delay)();
         (delay >= most).then(|| {
             tracing::warn!(seconds = delay.as_secs(), "the journal cannot write");
-            Problem::unavailable("The journal cannot write.", 5).with_member("component", "journal")
+            Problem::unavailable(CodedMessage::uncoded("The journal cannot write."), 5)
+                .with_member("component", "journal")
         })
     }
 }
@@ -104,7 +106,7 @@ pub async fn readiness(State(readiness): State<Readiness>) -> Response {
         }
         Err(cause) => {
             tracing::warn!(%cause, "not ready");
-            Problem::unavailable("The database does not respond.", 5).into_response()
+            Problem::unavailable(CodedMessage::uncoded("The database does not respond."), 5).into_response()
         }
     }
 }

@@ -11,6 +11,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Deserialize;
 
 use crate::domain::InvalidField;
+use crate::domain::MessageCode;
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::cookies::{cookie_header, preferences};
@@ -117,7 +118,8 @@ pub async fn save_keys(
         (Keymap::default(), "")
     } else {
         let name = fields.text("command").unwrap_or_default();
-        let command = KeyCommand::parse(&name).ok_or_else(|| InvalidField::new("command", "unknown command"))?;
+        let command =
+            KeyCommand::parse(&name).ok_or_else(|| InvalidField::new("command", MessageCode::UnknownCommand))?;
         let is_blank = fields.text("keys").is_none_or(|keys| keys.trim().is_empty());
         if is_blank && !fields.contains("none") && !fields.contains("usual") {
             // Nothing was typed, so the keys stay.

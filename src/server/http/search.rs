@@ -9,7 +9,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::id::DocumentId;
-use crate::domain::{BranchId, ChatId, InvalidField, Role, TurnId, limits};
+use crate::domain::{BranchId, ChatId, InvalidField, MessageCode, Role, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
@@ -17,6 +17,7 @@ use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::search::{SearchFilters, SearchHitGroup, SearchPage};
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::search::{
     HighlightedText, MatchPage, MatchedItem, SearchFilter, SearchKind, SearchRequest, TextQuery as Words,
@@ -221,7 +222,7 @@ impl SearchPageQuery {
             if text.is_empty() {
                 Ok(None)
             } else {
-                read().map(Some).map_err(|_| InvalidField::new(field, "is unknown"))
+                read().map(Some).map_err(|_| InvalidField::new(field, MessageCode::IsUnknown))
             }
         }
         Ok(SearchFilters {
@@ -256,7 +257,7 @@ pub async fn page(
     if query.q.trim().is_empty() {
         page.recent = app.service().list_chats(viewer.0, limits::SEARCH_PAGE).await?;
     } else if let Err(invalid) = Words::new(&query.q) {
-        page.error = Some(invalid.reason);
+        page.error = Some(coded_sentence(&invalid.reason));
     } else {
         let filter = filter(&narrowed);
         let cursor = Some(query.cursor).filter(|cursor| !cursor.is_empty());

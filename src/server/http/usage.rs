@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{ChatId, InvalidField};
+use crate::domain::{ChatId, InvalidField, MessageCode};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::accept;
@@ -17,6 +17,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::usage::{UsageGrouping, UsagePage};
+use crate::ui::locale::coded_messages::field_error_sentence;
 use turnleaf_service::usage::storage::StorageUse;
 use turnleaf_service::usage::{SpendingGrouping, SpendingSum, UsagePeriod};
 
@@ -77,9 +78,9 @@ impl UsageQuery {
         let grouping = match (group, self.chat_id) {
             (UsageGroup::Branch, Some(chat)) => SpendingGrouping::Branch(chat),
             (UsageGroup::Branch, None) => {
-                return Err(InvalidField::new("chat_id", "is required to select the chat"));
+                return Err(InvalidField::new("chat_id", MessageCode::NeedsChat));
             }
-            (_, Some(_)) => return Err(InvalidField::new("chat_id", "is only allowed with `group=branch`")),
+            (_, Some(_)) => return Err(InvalidField::new("chat_id", MessageCode::OnlyWithBranches)),
             (UsageGroup::Day, None) => SpendingGrouping::Day,
             (UsageGroup::Model, None) => SpendingGrouping::Model,
             (UsageGroup::Provider, None) => SpendingGrouping::Provider,
@@ -187,11 +188,13 @@ pub async fn page(
         Ok(StrictQuery(query)) => parse_day("from", &query.from)
             .and_then(|from| Ok((from, parse_day("to", &query.to)?)))
             .and_then(|(from, to)| UsagePeriod::new(from, to, today)),
-        Err(_) => Err(InvalidField::new("group", "is not one of the allowed values")),
+        Err(_) => Err(InvalidField::new("group", MessageCode::NotAllowedValue)),
     };
     let (period, refused) = match period {
         Ok(period) => (period, None),
-        Err(invalid) => (UsagePeriod::new(None, None, today)?, Some(ActionNotice::Refused(format!("{invalid}.")))),
+        Err(invalid) => {
+            (UsagePeriod::new(None, None, today)?, Some(ActionNotice::Refused(field_error_sentence(&invalid))))
+        }
     };
     let by = query.map(|StrictQuery(query)| query.group).unwrap_or_default();
     let grouping = match by {
@@ -209,6 +212,9 @@ pub async fn page(
 fn parse_day(field: &'static str, text: &str) -> Result<Option<NaiveDate>, InvalidField> {
     match text.trim() {
         "" => Ok(None),
-        text => text.parse().map(Some).map_err(|_| InvalidField::new(field, "must be a date such as 2026-11-21")),
+        text => text
+            .parse()
+            .map(Some)
+            .map_err(|_| InvalidField::new(field, MessageCode::NotADate.with("example", "2026-11-21"))),
     }
 }

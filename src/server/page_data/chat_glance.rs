@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{PageService, api_error};
+use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::{PolledChat, RunningReply};
 use crate::domain::excerpt::first_words;
@@ -20,23 +20,23 @@ impl PageService {
         draft_rev: i64,
     ) -> Result<PolledChat, ApiError> {
         let is_on_path = leaf.is_some();
-        let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(api_error)?;
+        let (chat, leaf) = self.0.chat_with_leaf(viewer, id, leaf).await.map_err(self.api_error())?;
         // The revision is checked first, because a draft may be long and is rarely newer.
-        let is_newer = self.0.draft_rev(viewer, Some(id)).await.map_err(api_error)? > draft_rev;
-        let draft = if is_newer { self.0.draft(viewer, Some(id)).await.map_err(api_error)? } else { None };
+        let is_newer = self.0.draft_rev(viewer, Some(id)).await.map_err(self.api_error())? > draft_rev;
+        let draft = if is_newer { self.0.draft(viewer, Some(id)).await.map_err(self.api_error())? } else { None };
         let draft = match draft {
             Some(draft) => Some(self.draft_view(viewer, Some(draft)).await?),
             None => None,
         };
         // A page that follows no reply counts all running ones.
         let running = self.running_elsewhere(id, leaf.filter(|_| is_on_path)).len();
-        let leaves = self.0.leaf_count(viewer, id).await.map_err(api_error)?;
+        let leaves = self.0.leaf_count(viewer, id).await.map_err(self.api_error())?;
         Ok(PolledChat { rev: chat.rev, running, title: chat.title, leaf, leaves, draft, models_rev: self.models_rev() })
     }
 
     /// Returns the revision of the new chat's draft.
     pub async fn new_draft_rev(&self, viewer: UserId) -> Result<i64, ApiError> {
-        self.0.draft_rev(viewer, None).await.map_err(api_error)
+        self.0.draft_rev(viewer, None).await.map_err(self.api_error())
     }
 
     /// Returns a hash that changes whenever the selectable models or the default change. It is stable across

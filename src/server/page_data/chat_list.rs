@@ -1,6 +1,6 @@
 //! The list of chats, the position of a chat in it, and notices for people without chats.
 
-use super::{PageService, api_error};
+use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::{ChatListItem, ComposerNotice};
 use crate::domain::chat::ChatListHeading;
@@ -19,11 +19,11 @@ impl PageService {
         let (mut pinned, chats) = match behind {
             Some(behind) => (Vec::new(), self.0.chats_after(viewer, behind, limits::LISTED_CHATS).await),
             None => {
-                let pinned = self.0.pinned_chats(viewer).await.map_err(api_error)?;
+                let pinned = self.0.pinned_chats(viewer).await.map_err(self.api_error())?;
                 (pinned, self.0.newest_chats(viewer, limits::LISTED_CHATS).await)
             }
         };
-        pinned.extend(chats.map_err(api_error)?);
+        pinned.extend(chats.map_err(self.api_error())?);
         let running = self.0.supervisor().running_chats(viewer);
         let now = self.0.supervisor().clock().now();
         Ok(pinned
@@ -51,13 +51,13 @@ impl PageService {
         archived: Option<bool>,
     ) -> Result<(), ApiError> {
         let change = ChatChange { pinned, archived, ..ChatChange::default() };
-        self.0.change_chat(viewer, id, change).await.map(drop).map_err(api_error)
+        self.0.change_chat(viewer, id, change).await.map(drop).map_err(self.api_error())
     }
 
     /// Returns notices about found local servers, for people who have no chat yet.
     pub(super) async fn found_server_notices(&self, viewer: UserId) -> Result<Vec<ComposerNotice>, ApiError> {
-        let found = self.0.local_servers(viewer).await.map_err(api_error)?;
-        if found.is_empty() || !self.0.list_chats(viewer, 1).await.map_err(api_error)?.is_empty() {
+        let found = self.0.local_servers(viewer).await.map_err(self.api_error())?;
+        if found.is_empty() || !self.0.list_chats(viewer, 1).await.map_err(self.api_error())?.is_empty() {
             return Ok(Vec::new());
         }
         let notices = found.into_iter().map(|server| {

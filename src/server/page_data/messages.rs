@@ -1,6 +1,6 @@
 //! Messages: the draft, sending it, and editing a sent message.
 
-use super::{PageService, api_error};
+use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::{ComposedMessage, DraftView, StartedReply};
 use crate::domain::attachment::Attachment;
@@ -13,8 +13,8 @@ use turnleaf_service::turns::placement::PlacementRequest;
 impl PageService {
     pub async fn send_message(&self, viewer: UserId, message: ComposedMessage) -> Result<StartedReply, ApiError> {
         let defaults = match message.chat_id {
-            Some(id) => self.0.chat(viewer, id).await.map_err(api_error)?.settings.params,
-            None => self.0.next_chat(viewer).await.map_err(api_error)?.params,
+            Some(id) => self.0.chat(viewer, id).await.map_err(self.api_error())?.settings.params,
+            None => self.0.next_chat(viewer).await.map_err(self.api_error())?.params,
         };
         // The menu shows the chat's token budget as the nearest level; an unchanged level keeps the budget.
         let is_default = message.thinking.is_some() && message.thinking == defaults.thinking.map(Thinking::level);
@@ -38,7 +38,7 @@ impl PageService {
             client_request_id: Some(message.client_request_id).filter(|id| !id.is_empty()),
             keeps_draft: message.keeps_draft,
         };
-        let started = self.0.start_turn(viewer, request).await.map_err(api_error)?;
+        let started = self.0.start_turn(viewer, request).await.map_err(self.api_error())?;
         self.started_view(viewer, started).await
     }
 
@@ -61,7 +61,7 @@ impl PageService {
             client_request_id: Some(request_id).filter(|id| !id.is_empty()),
             ..TurnRequest::default()
         };
-        let started = self.0.edit_turn(viewer, id, request).await.map_err(api_error)?;
+        let started = self.0.edit_turn(viewer, id, request).await.map_err(self.api_error())?;
         self.started_view(viewer, started).await
     }
 
@@ -90,14 +90,14 @@ impl PageService {
     ) -> Result<i64, ApiError> {
         let DraftView { text, rev, lock, thinking, .. } = draft;
         let draft = Draft { text, rev, lock, thinking, attachments };
-        self.0.save_draft(viewer, chat, draft).await.map_err(api_error)
+        self.0.save_draft(viewer, chat, draft).await.map_err(self.api_error())
     }
 
     /// Returns a draft with the status of its attachments; an empty one when there is none.
     pub(super) async fn draft_view(&self, viewer: UserId, draft: Option<Draft>) -> Result<DraftView, ApiError> {
         let draft = draft.unwrap_or_default();
         let attachments = draft.attachments.unwrap_or_default();
-        let named = self.0.draft_reference_statuses(viewer, &attachments).await.map_err(api_error)?;
+        let named = self.0.draft_reference_statuses(viewer, &attachments).await.map_err(self.api_error())?;
         let (text, rev, lock, thinking) = (draft.text, draft.rev, draft.lock, draft.thinking);
         Ok(DraftView { text, attachments, named, rev, lock, thinking })
     }

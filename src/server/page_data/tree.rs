@@ -1,6 +1,6 @@
 //! The tree page: the rows of the outline, and the card of the selected turn.
 
-use super::{PageService, api_error};
+use super::PageService;
 use crate::api::error::ApiError;
 use crate::api::view::tree::{TreeCard, TreePage, TreePageQuery, TreeRow};
 use crate::domain::excerpt::first_words;
@@ -15,7 +15,7 @@ const CARD_CHARS: usize = 280;
 
 impl PageService {
     pub async fn tree(&self, viewer: UserId, ask: TreePageQuery) -> Result<TreePage, ApiError> {
-        let seen = self.0.outline(viewer, ask.chat_id, ask.at, &ask.words).await.map_err(api_error)?;
+        let seen = self.0.outline(viewer, ask.chat_id, ask.at, &ask.words).await.map_err(self.api_error())?;
         let card = match ask.on {
             // A turn that was deleted in between is not an error of the tree.
             Some(on) if seen.outline.find(on).is_some() => Some(self.card(viewer, &seen, on).await?),
@@ -58,7 +58,7 @@ impl PageService {
         at: Option<TurnId>,
         on: TurnId,
     ) -> Result<TreeCard, ApiError> {
-        let seen = self.0.outline(viewer, chat, at, "").await.map_err(api_error)?;
+        let seen = self.0.outline(viewer, chat, at, "").await.map_err(self.api_error())?;
         self.card(viewer, &seen, on).await
     }
 
@@ -72,7 +72,7 @@ impl PageService {
     ) -> Result<Branch, ApiError> {
         // An empty label removes it.
         let change = BranchChange { name, label: label.map(Some), pinned, policy: None };
-        self.0.change_branch(viewer, branch, change).await.map_err(api_error)
+        self.0.change_branch(viewer, branch, change).await.map_err(self.api_error())
     }
 
     fn tree_row(&self, seen: &ChatOutline, row: &OutlineRow<'_>) -> TreeRow {
@@ -101,7 +101,7 @@ impl PageService {
 
     async fn card(&self, viewer: UserId, seen: &ChatOutline, on: TurnId) -> Result<TreeCard, ApiError> {
         let TurnSketch { node, branch, created_at, .. } = seen.outline.find(on).ok_or(ApiError::NotFound)?;
-        let turn = self.0.turn(viewer, on).await.map_err(api_error)?;
+        let turn = self.0.turn(viewer, on).await.map_err(self.api_error())?;
         let branch = seen.branches.get(branch).cloned().ok_or(ApiError::NotFound)?;
         let (below, ends) = seen.outline.count_below(on);
         let leaf = seen.outline.leaf_below(on).unwrap_or(on);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{PageService, api_error, internal};
+use super::{PageService, internal};
 use crate::api::error::ApiError;
 use crate::api::view::{BlockMarkup, TurnView, VersionView};
 use crate::domain::attachment::ReferenceStatus;
@@ -23,7 +23,7 @@ impl PageService {
         details: Vec<TurnDetails>,
     ) -> Result<Vec<TurnView>, ApiError> {
         let turns: Vec<&Turn> = details.iter().map(|details| &details.turn).collect();
-        let statuses = self.0.reference_statuses(viewer, &turns).await.map_err(api_error)?;
+        let statuses = self.0.reference_statuses(viewer, &turns).await.map_err(self.api_error())?;
         render_turns_blocking(details, statuses, self.1).await
     }
 }

@@ -14,11 +14,12 @@ pub use chat_actions::chat_paths;
 use super::form_fields::{FieldKind, SelectField, TextField};
 use super::{ActionNotice, PageSection, ServerPage, messages};
 use crate::domain::branch::{ContextPolicy, PromptPrefix};
-use crate::domain::capabilities::{Capabilities, ParamSupport};
+use crate::domain::capabilities::{Capabilities, ParamSupport, ValueRange};
 use crate::domain::{Branch, Chat, InvalidField, ModelParams, Thinking};
 use crate::ui::erased::view;
+use crate::ui::locale::coded_messages::{coded_sentence, range_sentence};
 use crate::ui::locale::message;
-use crate::ui::messages::{self as app_words, server_messages::localize_server_message};
+use crate::ui::messages as app_words;
 
 /// The values of the form as they were typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub type FieldErrors = BTreeMap<String, String>;
 
 /// Converts an error of the service to the field of the form.
 pub fn field_errors(invalid: InvalidField) -> FieldErrors {
-    FieldErrors::from([(invalid.field.trim_start_matches("params.").to_owned(), invalid.reason)])
+    FieldErrors::from([(invalid.field.trim_start_matches("params.").to_owned(), coded_sentence(&invalid.reason))])
 }
 
 impl ChatSettingsForm {
@@ -90,7 +91,7 @@ impl ChatSettingsForm {
         if let Err(InvalidField { field, reason }) = params.validate() {
             let field = field.trim_start_matches("params.");
             let field = if field == "thinking" { "budget" } else { field };
-            wrong.entry(field.to_owned()).or_insert(reason);
+            wrong.entry(field.to_owned()).or_insert_with(|| coded_sentence(&reason));
         }
         if wrong.is_empty() { Ok(params) } else { Err(wrong) }
     }
@@ -179,7 +180,7 @@ impl ChatSettingsView<'_> {
                 {self.number("temperature", messages::temperature(), &form.temperature, |model| bounds(model.temperature))}
                 {self.number("top_p", messages::TOP_P, &form.top_p, |model| bounds(model.top_p))}
                 {self.number("top_k", messages::TOP_K, &form.top_k, |model| bounds(model.top_k))}
-                {self.number("max_tokens", messages::max_tokens(), &form.max_tokens, |model| localize_server_message(&model.max_tokens.to_string()).into_owned())}
+                {self.number("max_tokens", messages::max_tokens(), &form.max_tokens, |model| range_words(&model.max_tokens))}
                 {lines("stop_sequences", messages::stops(), messages::stops_hint(), &form.stop_sequences, FieldKind::CodeLines(3))}
                 {self.policy()}
                 <div class="deeds"><button type="submit" class="button primary">{messages::save()}</button></div>
@@ -228,10 +229,7 @@ impl ChatSettingsView<'_> {
             error: self.error("thinking"),
         };
         let budget = self.number("budget", messages::budget(), &self.form.budget, |model| {
-            model.thinking_budget.map_or_else(
-                || messages::not_taken().to_owned(),
-                |budget| localize_server_message(&budget.to_string()).into_owned(),
-            )
+            model.thinking_budget.map_or_else(|| messages::not_taken().to_owned(), |budget| range_words(&budget))
         });
         view! { {choice.draw()} {budget} }.into_any()
     }
@@ -265,23 +263,22 @@ impl ChatSettingsView<'_> {
 
 const FORM: &str = "chat";
 
-fn bounds<T: Display + PartialEq + Copy>(support: ParamSupport<T>) -> String {
+fn range_words<T: Display>(range: &ValueRange<T>) -> String {
+    range_sentence(&range.message_args()).unwrap_or_default()
+}
+
+fn bounds<T: Display + PartialEq + Copy>(support: ParamSupport<ValueRange<T>>) -> String {
     match (support.plain, support.thinking) {
-        (Some(plain), Some(thinking)) if plain == thinking => localize_server_message(&plain.to_string()).into_owned(),
+        (Some(plain), Some(thinking)) if plain == thinking => range_words(&plain),
         (Some(plain), Some(thinking)) => {
-            let plain = plain.to_string();
-            let (plain, thinking) = (
-                localize_server_message(&plain),
-                messages::bounds_while_thinking(&localize_server_message(&thinking.to_string())),
-            );
+            let (plain, thinking) = (range_words(&plain), messages::bounds_while_thinking(&range_words(&thinking)));
             message!("{plain}; {thinking}", "{plain}；{thinking}")
         }
         (Some(plain), None) => {
-            let plain = plain.to_string();
-            let (plain, not) = (localize_server_message(&plain), messages::not_while_thinking());
+            let (plain, not) = (range_words(&plain), messages::not_while_thinking());
             message!("{plain}; {not}", "{plain}；{not}")
         }
-        (None, Some(thinking)) => messages::bounds_while_thinking(&localize_server_message(&thinking.to_string())),
+        (None, Some(thinking)) => messages::bounds_while_thinking(&range_words(&thinking)),
         (None, None) => messages::not_taken().to_owned(),
     }
 }

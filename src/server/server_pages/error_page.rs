@@ -7,14 +7,13 @@ use super::{PageSection, ServerPage};
 use crate::ui::erased::view;
 use crate::ui::escape::textarea_content;
 use crate::ui::messages as app_words;
-use crate::ui::messages::server_messages::localize_field_error;
 
 /// An error, as far as people see it.
 pub struct ErrorPage<'a> {
     /// The HTTP status.
     pub status: u16,
-    /// The sentence of the problem, in English or in the reader's language.
-    pub detail: Option<&'a str>,
+    /// The sentence of the problem, in the reader's language.
+    pub detail: Option<String>,
     /// True when the person can make room themself.
     pub is_own_quota: bool,
     /// The requested path.
@@ -54,8 +53,7 @@ impl ErrorPage<'_> {
 
     /// Returns the heading, what happened, and what to do.
     fn explanation(&self) -> (&'static str, String, &'static str) {
-        let detail = self.detail.map(localize_field_error);
-        let detail_or = |otherwise: &'static str| detail.clone().unwrap_or_else(|| otherwise.to_owned());
+        let what = |otherwise: &'static str| self.detail.clone().unwrap_or_else(|| otherwise.to_owned());
         match self.status {
             // Objects of other people look like missing ones.
             404 => (app_words::not_found_title(), words::missing().to_owned(), words::missing_hint()),

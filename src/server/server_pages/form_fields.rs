@@ -7,8 +7,8 @@ use super::messages;
 use crate::domain::InvalidField;
 use crate::ui::erased::view;
 use crate::ui::escape::textarea_content;
+use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::parenthesized;
-use crate::ui::messages::server_messages::{localize_field_error, localize_server_message};
 
 /// A text field with one or more lines.
 #[derive(Debug, Clone, Default)]
@@ -53,8 +53,7 @@ impl TextField<'_> {
         described.extend(self.error.map(|_| error_id.as_str()));
         let described = (!described.is_empty()).then(|| described.join(" "));
         let hint = self.hint.map(|hint| view! { <p class="hint" id=hint_id>{hint.to_owned()}</p> });
-        let error =
-            self.error.map(|error| view! { <p class="problem" id=error_id dir="auto">{localize_server_message(error).into_owned()}</p> });
+        let error = self.error.map(|error| view! { <p class="problem" id=error_id dir="auto">{error.to_owned()}</p> });
         let optional = (!self.is_required && self.kind != FieldKind::Search)
             .then(|| view! { <span class="hint">{parenthesized(messages::optional())}</span> });
         view! {
@@ -140,9 +139,7 @@ impl FormFields<'_> {
     /// Renders an error that belongs to none of these fields.
     pub fn unassigned_error(&self, fields: &[&str]) -> Option<AnyView> {
         let error = self.error.filter(|error| !fields.contains(&error.field.as_str()));
-        error.map(
-            |error| view! { <p class="problem" role="alert" dir="auto">{localize_field_error(&error.to_string())}</p> },
-        )
+        error.map(|error| view! { <p class="problem" role="alert" dir="auto">{field_error_sentence(error)}</p> })
     }
 }
 
@@ -173,9 +170,7 @@ impl SelectField<'_> {
         });
         let options = options.collect_view();
         let hint = self.hint.map(|hint| view! { <p class="hint" id=hint_id>{hint.to_owned()}</p> });
-        let error = self
-            .error
-            .map(|error| view! { <p class="problem" id=error_id>{localize_server_message(error).into_owned()}</p> });
+        let error = self.error.map(|error| view! { <p class="problem" id=error_id>{error.to_owned()}</p> });
         view! {
             <div class="form-field">
                 <label for=id.clone()>{self.label.to_owned()}</label>

@@ -1,8 +1,10 @@
 //! Messages of the server pages in both languages, besides those shared with the application (`ui::messages`).
 
 pub mod api_reference;
+pub mod built_in_tools;
 pub mod chats;
 pub mod compare;
+pub mod conversion_notes;
 pub mod delete_all;
 pub mod documents;
 pub mod error_page;

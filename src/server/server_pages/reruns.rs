@@ -4,8 +4,10 @@
 use leptos::prelude::*;
 
 use super::messages::{self, compare as texts};
-use crate::domain::rerun::RerunStatus;
+use crate::domain::rerun::{RerunPauseReason, RerunStatus};
 use crate::ui::erased::view;
+use crate::ui::locale::coded_messages::coded_sentence;
+use crate::ui::messages::stored_codes::failure_sentence;
 use crate::ui::messages::transcript::ending;
 use turnleaf_service::turns::reruns::RerunState;
 
@@ -24,7 +26,13 @@ impl RerunPage<'_> {
         let is_complete = self.grafted.reply.as_ref().is_none_or(|reply| ending(reply.status).is_none());
         let answered = (graft.asked as usize).saturating_sub(usize::from(!is_complete));
         let reason = graft.reason.map(|reason| view! { <p>{texts::pause_reason(reason)}</p> });
-        let detail = graft.detail.clone().map(|detail| view! { <p class="hint" dir="auto">{detail}</p> });
+        // The code of a failure is that of the reply.
+        let failure = self.grafted.reply.as_ref().and_then(|reply| reply.error.as_ref());
+        let detail = match failure.filter(|_| graft.reason == Some(RerunPauseReason::ReplyFailed)) {
+            Some(failure) => Some(failure_sentence(failure)),
+            None => graft.detail_message().map(|detail| coded_sentence(&detail)),
+        };
+        let detail = detail.map(|detail| view! { <p class="hint" dir="auto">{detail}</p> });
         let next_step_text = match graft.status {
             RerunStatus::Running => Some(texts::refreshes()),
             RerunStatus::Paused => Some(texts::ask_again_hint()),

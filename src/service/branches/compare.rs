@@ -16,13 +16,12 @@ use self::text_diff::TextDiff;
 use crate::paths::reading::fitting_count;
 use crate::{Service, ServiceError};
 use turnleaf_domain::path_alignment::{AlignedPair, align, shared_prefix_length};
-use turnleaf_domain::{Branch, BranchId, ChatId, Content, InvalidField, Role, Turn, TurnId, UserId, limits};
+use turnleaf_domain::{
+    Branch, BranchId, ChatId, Content, InvalidField, MessageCode, Role, Turn, TurnId, UserId, limits,
+};
 use turnleaf_platform::tasks;
 use turnleaf_store::branches;
 use turnleaf_store::turns::Ancestor;
-
-/// The reason why a turn is not compared with itself.
-pub const SAME_TURN_REASON: &str = "must differ from the left one";
 
 /// The request for one page of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +50,7 @@ impl Service {
         let left = self.lineage_in_chat(owner, chat.id, "left", request.left).await?;
         let right = self.lineage_in_chat(owner, chat.id, "right", request.right).await?;
         if request.left == request.right {
-            return Err(InvalidField::new("right", SAME_TURN_REASON).into());
+            return Err(InvalidField::new("right", MessageCode::SameTurn).into());
         }
         let ids = |path: &[Ancestor]| path.iter().map(|turn| turn.id).collect::<Vec<_>>();
         let common_turns = shared_prefix_length(&ids(&left), &ids(&right));

@@ -9,8 +9,8 @@ use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::chat_seq;
 use turnleaf_domain::{
-    BlockId, Branch, BranchId, BranchOrigin, Chat, ChatId, ExchangeId, GenerationId, InvalidField, Role, TurnId,
-    UserId, limits,
+    BlockId, Branch, BranchId, BranchOrigin, Chat, ChatId, ExchangeId, GenerationId, InvalidField, MessageCode, Role,
+    TurnId, UserId, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::branches::frozen;
@@ -55,10 +55,10 @@ impl Service {
         let source = self.chat(owner, id).await?;
         let leaf = self.turn_in_chat(owner, id, "turn_id", turn).await?;
         if leaf.role != Role::Assistant {
-            return Err(InvalidField::new("turn_id", "a copy must end with a reply").into());
+            return Err(InvalidField::new("turn_id", MessageCode::CopyMustEndWithReply).into());
         }
         if !leaf.status.is_terminal() {
-            return Err(ServiceError::conflict("turn_running", "this reply is still being generated"));
+            return Err(ServiceError::conflict("turn_running", MessageCode::ReplyRunning));
         }
         let path = path_skeleton(self.db(), owner, turn).await?;
         let now = self.clock().now();

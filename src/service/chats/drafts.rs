@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::turns::messages::{self, MessageBlock};
 use crate::{Service, ServiceError};
 use turnleaf_domain::attachment::{Attachment, CARD_KEY};
-use turnleaf_domain::{ChatId, Content, InvalidField, UserId, limits};
+use turnleaf_domain::{ChatId, Content, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::drafts::{self, Draft};
 
 /// The attempts to change a draft while others change it at the same moment. With each round one writer succeeds.
@@ -43,7 +43,7 @@ impl Service {
         let is_text =
             |block: &MessageBlock| matches!(block, MessageBlock::Text { .. } | MessageBlock::ToolResult { .. });
         if blocks.is_empty() || blocks.iter().any(is_text) {
-            return Err(InvalidField::new("content", "must be images, documents and selections").into());
+            return Err(InvalidField::new("content", MessageCode::NotADraftAttachment).into());
         }
         let message = self.resolve_references(owner, messages::check_blocks(blocks)?, &[]).await?;
         let of_block = |(content, metadata): (Content, Value)| {
@@ -106,16 +106,16 @@ impl Service {
 /// Checks the bounds of a draft.
 fn check(draft: &Draft) -> Result<(), ServiceError> {
     if draft.text.chars().count() > limits::DRAFT_CHARS {
-        let limit = format!("at most {} characters", limits::DRAFT_CHARS);
+        let limit = MessageCode::CharacterLimit.with("most", limits::DRAFT_CHARS);
         return Err(ServiceError::TooLarge { field: "text", limit });
     }
     if draft.attachments.as_ref().is_some_and(|attached| attached.len() > limits::BLOCKS_PER_USER_TURN) {
-        let reason = format!("at most {} attachments", limits::BLOCKS_PER_USER_TURN);
+        let reason = MessageCode::TooManyAttachments.with("most", limits::BLOCKS_PER_USER_TURN);
         return Err(InvalidField::new("attachments", reason).into());
     }
     Ok(())
 }
 
 fn changed() -> ServiceError {
-    ServiceError::conflict("draft_changed", "the draft was changed at the same time")
+    ServiceError::conflict("draft_changed", MessageCode::DraftChanged)
 }

@@ -7,7 +7,7 @@ use crate::documents::uploads::{UploadKind, file_refusal};
 use crate::idempotency::Created;
 use crate::{Service, ServiceError};
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::{DocumentId, InvalidField, UserId, limits};
+use turnleaf_domain::{DocumentId, InvalidField, MessageCode, UserId, limits};
 use turnleaf_platform::ids;
 use turnleaf_store::documents::Document;
 use turnleaf_store::documents::write::{self, NewDocumentVersion};
@@ -79,7 +79,7 @@ impl Service {
         let title = match (&new.title, &words.name) {
             (Some(title), _) => check_title(title)?,
             (None, Some(name)) => name.clone(),
-            (None, None) => return Err(InvalidField::new("title", "a document needs a title").into()),
+            (None, None) => return Err(InvalidField::new("title", MessageCode::DocumentNeedsTitle).into()),
         };
         self.check_document_room(owner, &words).await?;
         let id: DocumentId = ids::mint();
@@ -141,7 +141,7 @@ impl Service {
         let mut kind = before.kind.clone();
         if let Some(words) = &added {
             if write::count_versions(&mut tx, id).await? >= limits::DOCUMENT_VERSIONS {
-                let message = format!("a document can have at most {} versions", limits::DOCUMENT_VERSIONS);
+                let message = MessageCode::TooManyDocumentVersions.with("most", limits::DOCUMENT_VERSIONS);
                 return Err(ServiceError::conflict("too_many_versions", message));
             }
             kind = words.kind.clone().unwrap_or(kind);
@@ -162,7 +162,7 @@ impl Service {
         let blob = self.blob(owner, &sha256).await?;
         let upload = uploads::find(self.db(), owner, &sha256).await?;
         if upload.as_ref().is_some_and(|upload| upload.kind == UploadKind::Image) {
-            return Err(InvalidField::new("blob", "an image has no text; attach it to a message instead").into());
+            return Err(InvalidField::new("blob", MessageCode::ImageHasNoText).into());
         }
         let name = upload.map(|upload| upload.name).unwrap_or_default();
         self.read_file_text(name, sha256, blob.bytes, encoding.as_deref()).await
@@ -193,7 +193,7 @@ impl DocumentText {
 /// Normalizes a written text: CRLF becomes LF, and NUL becomes its visible symbol (U+2400). Nothing else changes.
 pub(crate) fn normalize_written(text: &str) -> Result<DocumentText, ServiceError> {
     if text.len() > limits::DOCUMENT_BYTES {
-        let limit = format!("a document can have at most {}", ByteSize::from_usize(limits::DOCUMENT_BYTES));
+        let limit = MessageCode::DocumentLimit.with("limit", ByteSize::from_usize(limits::DOCUMENT_BYTES));
         return Err(ServiceError::TooLarge { field: "content", limit });
     }
     let text = text.replace("\r\n", "\n").replace('\0', "\u{2400}");
@@ -206,7 +206,7 @@ pub(crate) fn document_kind(chosen: Option<&str>, words: &DocumentText) -> Resul
         (_, Some(kind)) => Ok(kind.clone()),
         (None, None) => Ok(WRITTEN.to_owned()),
         (Some(chosen), None) if TEXT_KINDS.contains(&chosen) => Ok(chosen.to_owned()),
-        _ => Err(InvalidField::new("kind", format!("must be one of {}", TEXT_KINDS.join(", "))).into()),
+        _ => Err(InvalidField::new("kind", MessageCode::NotOneOf.with("choices", TEXT_KINDS.join(", "))).into()),
     }
 }
 
@@ -214,7 +214,7 @@ pub(crate) fn document_kind(chosen: Option<&str>, words: &DocumentText) -> Resul
 pub(crate) fn check_title(title: &str) -> Result<String, ServiceError> {
     let title = title.trim();
     if title.is_empty() || title.chars().count() > limits::TITLE_CHARS || title.chars().any(char::is_control) {
-        let reason = format!("must be 1 to {} visible characters", limits::TITLE_CHARS);
+        let reason = MessageCode::NotVisibleCharacters.with("most", limits::TITLE_CHARS);
         return Err(InvalidField::new("title", reason).into());
     }
     Ok(title.to_owned())
@@ -223,7 +223,7 @@ pub(crate) fn check_title(title: &str) -> Result<String, ServiceError> {
 fn document_changed(rev: i64) -> ServiceError {
     ServiceError::Conflict {
         code: "document_changed",
-        message: "the document has changed in the meantime".to_owned(),
+        message: MessageCode::DocumentChanged.into(),
         extra: json!({ "rev": rev }),
     }
 }

@@ -13,7 +13,7 @@ use crate::error::UnfitReason;
 use crate::{Service, ServiceError};
 use turnleaf_convert::{ConversionError, ConvertedPicture, EncodedImage};
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::{UserId, file_name, limits};
+use turnleaf_domain::{MessageCode, UserId, file_name, limits};
 use turnleaf_platform::hex::hex;
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
@@ -152,10 +152,7 @@ impl Service {
         if used.saturating_add(bytes) <= limits::PERSON_UPLOAD_BYTES {
             return Ok(());
         }
-        let message = format!(
-            "your storage limit of {} for files and documents is reached; permanently delete some first",
-            ByteSize(limits::PERSON_UPLOAD_BYTES)
-        );
+        let message = MessageCode::FileStorageFull.with("limit", ByteSize(limits::PERSON_UPLOAD_BYTES));
         Err(ServiceError::unfit(UnfitReason::Room, "quota_reached", "body", message))
     }
 }
@@ -196,30 +193,40 @@ fn new_upload(owner_id: UserId, uploaded: &CompletedUpload) -> NewUpload<'_> {
 
 /// Returns the refusal of a file beyond the size bound.
 pub fn file_too_large() -> ServiceError {
-    ServiceError::TooLarge { field: "file", limit: format!("at most {}", ByteSize::from_usize(limits::UPLOAD_BYTES)) }
+    let limit = MessageCode::SizeLimit.with("limit", ByteSize::from_usize(limits::UPLOAD_BYTES));
+    ServiceError::TooLarge { field: "file", limit }
 }
 
 /// Converts a conversion error into a refusal.
-pub(crate) fn file_refusal(error: ConversionError) -> ServiceError {
-    let message = error.to_string();
-    let (reason, code) = match &error {
-        ConversionError::Empty => (UnfitReason::Content, "empty_file"),
-        ConversionError::Unsupported(_) => (UnfitReason::Kind, "unsupported_file"),
-        ConversionError::ImageTooLarge(_) => (UnfitReason::Content, "image_too_large"),
+pub(crate) fn file_refusal(why: ConversionError) -> ServiceError {
+    let (how, code, message) = match why {
+        ConversionError::Empty => (UnfitReason::Content, "empty_file", MessageCode::FileEmpty.into()),
+        ConversionError::Unsupported(kind) => {
+            (UnfitReason::Kind, "unsupported_file", MessageCode::FileUnsupported.with("kind", kind))
+        }
+        ConversionError::ImageTooLarge(limit) => {
+            (UnfitReason::Content, "image_too_large", MessageCode::ImageTooLarge.with("limit", limit))
+        }
         ConversionError::Encoding(choices) => {
             return ServiceError::Unfit {
                 reason: UnfitReason::Content,
                 code: "encoding",
                 field: "encoding",
-                message,
+                message: MessageCode::EncodingUnknown.into(),
                 extra: Some(Box::new(json!({ "choices": choices }))),
             };
         }
-        ConversionError::Bomb(_) => (UnfitReason::Content, "unpacks_too_large"),
-        ConversionError::TooLong(_) => (UnfitReason::Size, "too_large"),
-        ConversionError::Damaged(_) => (UnfitReason::Content, "damaged_file"),
-        ConversionError::NoText => (UnfitReason::Content, "no_text"),
-        ConversionError::OutOfBounds => (UnfitReason::Content, "unreadable_file"),
+        ConversionError::Bomb(limit) => {
+            (UnfitReason::Content, "unpacks_too_large", MessageCode::UnpackedTooLarge.with("limit", limit))
+        }
+        ConversionError::TooLong(limit) => {
+            (UnfitReason::Size, "too_large", MessageCode::TextTooLong.with("limit", limit))
+        }
+        ConversionError::Damaged(reason) => {
+            (UnfitReason::Content, "damaged_file", MessageCode::FileDamaged.with("reason", reason))
+        }
+        ConversionError::NoText => (UnfitReason::Content, "no_text", MessageCode::FileHasNoText.into()),
+        ConversionError::OutOfBounds => (UnfitReason::Content, "unreadable_file", MessageCode::FileTookTooLong.into()),
     };
     ServiceError::unfit(reason, code, "file", message)
 }
@@ -229,6 +236,6 @@ async fn hash(bytes: Bytes) -> Result<String, ServiceError> {
     let hashed = tasks::spawn_blocking(move || hex(Sha256::digest(&bytes)));
     hashed.await.map_err(|error| {
         tracing::error!(%error, "a file could not be hashed");
-        ServiceError::unfit(UnfitReason::Content, "unreadable_file", "file", "the file could not be read")
+        ServiceError::unfit(UnfitReason::Content, "unreadable_file", "file", MessageCode::FileUnreadable)
     })
 }

@@ -2,7 +2,9 @@
 //! turn has a follower of its own, in `turnleaf_run`.
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{BranchId, ChatId, InvalidField, Role, Turn, TurnId, UserId, block, client_redaction, limits};
+use turnleaf_domain::{
+    BranchId, ChatId, InvalidField, MessageCode, Role, Turn, TurnId, UserId, block, client_redaction, limits,
+};
 use turnleaf_store::{branches, turns};
 
 /// The tip of a path: its last turn, on the branch that continues it.
@@ -33,7 +35,8 @@ impl Service {
     ) -> Result<PathTip, ServiceError> {
         if let Some(branch) = branch {
             if through.is_some() {
-                return Err(InvalidField::new("branch_id", "set `leaf` or `branch_id`, not both").into());
+                let reason = MessageCode::BothSet.with("one", "leaf").with("other", "branch_id");
+                return Err(InvalidField::new("branch_id", reason).into());
             }
             self.chat(owner, chat).await?;
             let named = branches::find(self.db(), owner, branch).await?.filter(|branch| branch.chat_id == chat);

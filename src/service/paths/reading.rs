@@ -7,7 +7,7 @@ use turnleaf_domain::content_block::ContentBlock;
 use turnleaf_domain::group::{self, MessageGroup};
 use turnleaf_domain::legacy_message::LegacyMessage;
 use turnleaf_domain::tree::TurnNode;
-use turnleaf_domain::{ChatId, Exchange, Turn, TurnId, UserId, client_redaction, limits};
+use turnleaf_domain::{ChatId, Exchange, MessageCode, Turn, TurnId, UserId, client_redaction, limits};
 use turnleaf_store::turns::{ShapeTurn, TurnPosition};
 use turnleaf_store::{turn_blocks, turns};
 
@@ -64,7 +64,7 @@ impl Service {
         let mut seen = std::collections::HashSet::with_capacity(turns.len());
         for turn in &turns {
             if turn.prev.is_some_and(|prev| !seen.contains(&prev)) {
-                let message = format!("turn {} has no older parent; run `turnleaf fsck` for details", turn.id);
+                let message = MessageCode::DamagedTree.with("turn", turn.id);
                 return Err(ServiceError::conflict("corrupt_tree", message));
             }
             seen.insert(turn.id);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Chat, ChatId, InvalidField, Turn, TurnId, UserId, limits};
+use turnleaf_domain::{Chat, ChatId, InvalidField, MessageCode, Turn, TurnId, UserId, limits};
 use turnleaf_store::turns;
 use turnleaf_store::turns::TurnPosition;
 
@@ -158,7 +158,7 @@ impl Service {
             if let Some(leaf) = leaf
                 && !self.is_on_path(owner, &from, &leaf).await?
             {
-                return Err(InvalidField::new("leaf", "must be the start turn or below it").into());
+                return Err(InvalidField::new("leaf", MessageCode::NotBelowStart).into());
             }
             return Ok(Some(from));
         }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::secrets::{ProviderSecrets, Sealer};
 use crate::providers::connection::{check_address, check_name};
 use crate::providers::headers;
-use turnleaf_domain::{InvalidField, limits};
+use turnleaf_domain::{InvalidField, MessageCode, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::{ProviderApi, RetryPolicy, is_provider_id};
 use turnleaf_providers::openai_chat::Dialect;
@@ -55,7 +55,7 @@ impl NewProvider {
             return if is_provider_id(id) {
                 Ok(id.clone())
             } else {
-                Err(InvalidField::new("id", "must be 1 to 64 of a-z, 0-9, - and _, and not `demo`"))
+                Err(InvalidField::new("id", MessageCode::ProviderIdInvalid))
             };
         }
         let name = self.fields.name.as_deref().unwrap_or_default().to_lowercase();
@@ -100,7 +100,7 @@ impl ProviderChange {
         let is_missing = |field: &Option<String>| field.as_deref().is_none_or(|text| text.trim().is_empty());
         for (name, field) in [("name", &self.name), ("api", &self.api), ("base_url", &self.base_url)] {
             if is_missing(field) {
-                return Err(InvalidField::new(name, "is required"));
+                return Err(InvalidField::new(name, MessageCode::IsRequired));
             }
         }
         Ok(())
@@ -128,14 +128,11 @@ pub fn apply_change(
     }
     row.settings.keeps_responses = change.keeps_responses.unwrap_or(row.settings.keeps_responses);
     if row.settings.keeps_responses && parse_api(&row.kind)? != ProviderApi::OpenaiResponses {
-        return Err(InvalidField::new("keeps_responses", "is only available for the openai_responses API"));
+        return Err(InvalidField::new("keeps_responses", MessageCode::OnlyForResponses));
     }
     if let Some(dialect) = change.dialect {
         if !dialect.is_empty() && Dialect::from_name(&dialect).is_none() {
-            return Err(InvalidField::new(
-                "dialect",
-                format!("unknown dialect `{dialect}`; leave it empty to detect it from the address"),
-            ));
+            return Err(InvalidField::new("dialect", MessageCode::UnknownDialect.with("dialect", dialect)));
         }
         row.settings.dialect = dialect;
     }
@@ -197,14 +194,14 @@ fn cleared_with_address(loses_key: bool, loses_headers: bool) -> Option<&'static
 /// Parses the name of an API.
 pub fn parse_api(name: &str) -> Result<ProviderApi, InvalidField> {
     let known = || ProviderApi::ALL.iter().map(|api| api.as_str()).collect::<Vec<_>>().join(", ");
-    ProviderApi::from_name(name).ok_or_else(|| InvalidField::new("api", format!("must be one of {}", known())))
+    ProviderApi::from_name(name).ok_or_else(|| InvalidField::new("api", MessageCode::NotOneOf.with("choices", known())))
 }
 
 fn check_key(key: SecretString) -> Result<SecretString, InvalidField> {
     let text = key.expose_secret().trim();
     let is_sendable = text.bytes().all(|byte| byte.is_ascii_graphic());
     if text.is_empty() || text.len() > limits::PROVIDER_KEY_BYTES || !is_sendable {
-        return Err(InvalidField::new("key", "must contain only ASCII letters, digits, and symbols, without spaces"));
+        return Err(InvalidField::new("key", MessageCode::KeyInvalid));
     }
     Ok(SecretString::from(text))
 }
@@ -213,14 +210,14 @@ fn check_key(key: SecretString) -> Result<SecretString, InvalidField> {
 pub fn check_model(field: &str, model: &str) -> Result<String, InvalidField> {
     let model = model.trim();
     if model.is_empty() || model.chars().count() > limits::TITLE_CHARS || model.chars().any(char::is_control) {
-        return Err(InvalidField::new(field, format!("model names must be 1 to {} characters", limits::TITLE_CHARS)));
+        return Err(InvalidField::new(field, MessageCode::ModelNameInvalid.with("most", limits::TITLE_CHARS)));
     }
     Ok(model.to_owned())
 }
 
 fn check_models(field: &str, models: Vec<String>) -> Result<Vec<String>, InvalidField> {
     if models.len() > limits::PROVIDER_MODELS {
-        return Err(InvalidField::new(field, format!("at most {}", limits::PROVIDER_MODELS)));
+        return Err(InvalidField::new(field, MessageCode::TooMany.with("most", limits::PROVIDER_MODELS)));
     }
     let mut checked: Vec<String> = Vec::new();
     for model in models {

@@ -2,7 +2,7 @@
 
 use secrecy::{ExposeSecret, SecretString};
 
-use turnleaf_domain::{InvalidField, limits};
+use turnleaf_domain::{CodedMessage, InvalidField, MessageCode, limits};
 use turnleaf_platform::base_url;
 
 /// Names and values of headers.
@@ -14,26 +14,26 @@ pub type SecretHeaders = Vec<(String, SecretString)>;
 /// # Errors
 /// Too many headers; a name that is invalid, reserved or duplicated; a value that cannot be sent.
 pub(crate) fn check_headers(headers: SecretHeaders, own: &[&str]) -> Result<SecretHeaders, InvalidField> {
-    let wrong = |reason: String| Err(InvalidField::new("headers", reason));
+    let wrong = |why: CodedMessage| Err(InvalidField::new("headers", why));
     if headers.len() > limits::PROVIDER_HEADERS {
-        return wrong(format!("at most {}", limits::PROVIDER_HEADERS));
+        return wrong(MessageCode::TooMany.with("most", limits::PROVIDER_HEADERS));
     }
     let mut checked = SecretHeaders::new();
     for (name, value) in headers {
         let name = name.trim().to_ascii_lowercase();
         if !base_url::is_header_token(&name) {
-            return wrong("header names may contain only letters, digits and hyphens".into());
+            return wrong(MessageCode::HeaderNameInvalid.into());
         }
         if !base_url::is_settable_header(&name) || own.contains(&name.as_str()) {
-            return wrong(format!("`{name}` cannot be set here"));
+            return wrong(MessageCode::HeaderReserved.with("name", name));
         }
         let text = value.expose_secret().trim();
         let is_sendable = text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
         if text.is_empty() || text.len() > limits::PROVIDER_KEY_BYTES || !is_sendable {
-            return wrong(format!("the value of `{name}` must be one line of ASCII characters"));
+            return wrong(MessageCode::HeaderValueInvalid.with("name", name));
         }
         if checked.iter().any(|(known, _)| *known == name) {
-            return wrong(format!("`{name}` is listed twice"));
+            return wrong(MessageCode::HeaderTwice.with("name", name));
         }
         checked.push((name, SecretString::from(text)));
     }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{InvalidField, UserId};
+use turnleaf_domain::{InvalidField, MessageCode, UserId};
 use turnleaf_providers::registry::LocalServer;
 
 /// The setting that holds the addresses of dismissed servers.
@@ -51,7 +51,7 @@ impl Service {
     fn check_local_server(&self, address: &str) -> Result<(), InvalidField> {
         let found = self.supervisor().registry().local_servers();
         let is_there = found.iter().any(|server| server.address == address);
-        if is_there { Ok(()) } else { Err(InvalidField::new("address", "no server was found at this address")) }
+        if is_there { Ok(()) } else { Err(InvalidField::new("address", MessageCode::NoServerFound)) }
     }
 
     /// Hides the server at this address from the notices. It can still be used later.

@@ -1,12 +1,13 @@
 //! Views of a provider connection for its owner, in the API and on the page: everything but the secrets.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use secrecy::ExposeSecret;
 use serde::Serialize;
 
-use super::connection::SWITCHED_OFF;
 use super::secrets::key_ending;
-use turnleaf_domain::ModelLock;
+use turnleaf_domain::{CodedMessage, MessageCode, ModelLock};
 use turnleaf_platform::sealing::UnsealError;
 use turnleaf_providers::registry::{KnownEndpoint, ProviderCheck};
 use turnleaf_store::providers::StoredProvider;
@@ -70,30 +71,52 @@ pub struct ModelView {
 pub struct ProviderStatusView {
     /// `working`, `key_refused`, `wrong_address`, `unreachable`, `failing`, `not_tested`, `off` or `key_unreadable`.
     pub state: &'static str,
+    /// The English text of `code` with `args`.
     pub sentence: String,
+    /// The code of the sentence.
+    pub code: &'static str,
+    /// The arguments of the sentence.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub args: BTreeMap<String, String>,
+    /// The sentence in the language of the request, in the answer to a test, if that is not English.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub localized: Option<String>,
     pub checked_at: Option<DateTime<Utc>>,
     /// A base URL that does respond.
     pub suggestion: Option<String>,
 }
 
 impl ProviderStatusView {
-    fn new(state: &'static str, sentence: impl Into<String>) -> Self {
-        Self { state, sentence: sentence.into(), checked_at: None, suggestion: None }
+    fn new(state: &'static str, message: impl Into<CodedMessage>) -> Self {
+        let message = message.into();
+        Self {
+            state,
+            sentence: message.to_string(),
+            code: message.code.code(),
+            args: message.args,
+            localized: None,
+            checked_at: None,
+            suggestion: None,
+        }
+    }
+
+    /// Returns the sentence with its code.
+    pub fn message(&self) -> CodedMessage {
+        CodedMessage::from_parts(Some(self.code), &self.args, &self.sentence)
     }
 
     fn from_known(known: Option<&KnownEndpoint>) -> Self {
         let check = known.and_then(|known| known.check.clone());
-        check.map_or_else(|| Self::new("not_tested", "Not tested yet."), Self::from)
+        check.map_or_else(|| Self::new("not_tested", MessageCode::NotTested), Self::from)
     }
 }
 
 impl From<ProviderCheck> for ProviderStatusView {
     fn from(check: ProviderCheck) -> Self {
         Self {
-            state: check.state.as_str(),
-            sentence: check.sentence,
             checked_at: Some(check.at),
             suggestion: check.suggestion,
+            ..Self::new(check.state.as_str(), check.message)
         }
     }
 }
@@ -137,14 +160,8 @@ pub fn stored_provider_view(
 ) -> ProviderView {
     let settings = &row.settings;
     let status = match unopened {
-        Some(error) => ProviderStatusView::new(
-            "key_unreadable",
-            format!(
-                "The stored API key cannot be decrypted: {error}. Start the server with the TURNLEAF_SECRET_KEY or \
-                secret.key file it was encrypted with, or enter the key again."
-            ),
-        ),
-        None if !row.is_enabled => ProviderStatusView::new("off", SWITCHED_OFF),
+        Some(error) => ProviderStatusView::new("key_unreadable", MessageCode::KeyUnreadable.with("reason", error)),
+        None if !row.is_enabled => ProviderStatusView::new("off", MessageCode::SwitchedOff),
         None => ProviderStatusView::from_known(known),
     };
     let listed = known.map_or(&settings.models, |known| &known.models);

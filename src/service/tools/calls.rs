@@ -4,7 +4,7 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::approval::{ApprovalDecision, ApprovalRequest};
 use turnleaf_domain::user_input_wait::{UserInputKind, pending_user_input};
 use turnleaf_domain::{
-    Block, BlockId, Content, FailureKind, InvalidField, Turn, TurnId, UserId, client_redaction, limits,
+    Block, BlockId, Content, FailureKind, InvalidField, MessageCode, Turn, TurnId, UserId, client_redaction, limits,
 };
 use turnleaf_run::mailbox::{CommandOutcome, RunCommand};
 use turnleaf_store::{StoreError, turns};
@@ -26,7 +26,7 @@ impl Service {
         reason: Option<String>,
     ) -> Result<Turn, ServiceError> {
         if reason.as_ref().is_some_and(|reason| reason.chars().count() > limits::DENY_REASON_CHARS) {
-            return Err(InvalidField::new("reason", format!("at most {} characters", limits::DENY_REASON_CHARS)).into());
+            return Err(InvalidField::too_long("reason", limits::DENY_REASON_CHARS).into());
         }
         let turn = self.current_turn(owner, turn).await?;
         let call = call_of(&turn, block)?;
@@ -93,9 +93,9 @@ fn call_of(turn: &Turn, block: BlockId) -> Result<&Block, ServiceError> {
 }
 
 fn no_open_request() -> ServiceError {
-    ServiceError::conflict("not_asked", "this request is no longer open")
+    ServiceError::conflict("not_asked", MessageCode::ApprovalClosed)
 }
 
 fn changed() -> ServiceError {
-    ServiceError::conflict("approval_changed", "this request has changed; review it again")
+    ServiceError::conflict("approval_changed", MessageCode::ApprovalChanged)
 }

@@ -10,7 +10,7 @@ use crate::tools::toolbox::ToolSelection;
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::ModelLock;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
-use turnleaf_domain::{Branch, BranchId, Chat, ChatId, InvalidField, UserId, limits};
+use turnleaf_domain::{Branch, BranchId, Chat, ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
 use turnleaf_store::{branches, chat_tools, chats, settings, turns};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;
@@ -74,7 +74,7 @@ impl Service {
         if let Some(head) = branch.head_turn_id {
             let turn = turns::find(self.db(), owner, head).await?;
             if turn.is_some_and(|turn| !turn.status.is_terminal()) {
-                return Err(ServiceError::conflict("turn_running", "a reply on this branch is still being generated"));
+                return Err(ServiceError::conflict("turn_running", MessageCode::BranchReplyRunning));
             }
         }
         let choice = self.chat_tool_choice(&chat).await?;
@@ -94,7 +94,7 @@ impl Service {
     /// Sets the default tools of new chats. Client tools are refused, because they belong to one chat.
     pub async fn set_default_tools(&self, owner: UserId, choice: ToolChoice) -> Result<ToolChoice, ServiceError> {
         if !choice.client.is_empty() {
-            return Err(InvalidField::new("tools.client", "can only be set for one chat, not for new chats").into());
+            return Err(InvalidField::new("tools.client", MessageCode::ClientToolsNotAllowed).into());
         }
         let before = self.default_tools(owner).await?;
         self.check_tool_choice(owner, &choice, Some(&before)).await?;
@@ -169,7 +169,7 @@ impl Service {
                 None => built_in::describe_all().iter().any(|known| known.tool == *name),
             };
             if !is_kept && !is_there {
-                return Err(InvalidField::new("tools.on", format!("unknown tool `{name}`")).into());
+                return Err(InvalidField::new("tools.on", MessageCode::UnknownTool.with("name", name)).into());
             }
         }
         Ok(())
@@ -180,18 +180,18 @@ impl Service {
 pub(crate) fn check_stored_choice(choice: &ToolChoice) -> Result<(), InvalidField> {
     choice.check()?;
     for spec in &choice.client {
-        let wrong = |reason: String| InvalidField::new("tools.client", format!("`{}`: {reason}", spec.name));
+        let wrong = |why: CodedMessage| InvalidField::new("tools.client", why.with("name", &spec.name));
         let schema = spec.parameters.to_string();
         if spec.description.len() > limits::TOOL_DESCRIPTION_BYTES {
-            return Err(wrong(format!("description is longer than {} bytes", limits::TOOL_DESCRIPTION_BYTES)));
+            return Err(wrong(MessageCode::DescriptionTooLong.with("most", limits::TOOL_DESCRIPTION_BYTES)));
         }
         if schema.len() > limits::TOOL_SCHEMA_BYTES {
-            return Err(wrong(format!("parameters are longer than {} bytes", limits::TOOL_SCHEMA_BYTES)));
+            return Err(wrong(MessageCode::ParametersTooLong.with("most", limits::TOOL_SCHEMA_BYTES)));
         }
         if spec.description.contains('\0') || schema.contains("\\u0000") {
-            return Err(wrong(InvalidField::HAS_NUL.into()));
+            return Err(wrong(MessageCode::ToolHasNul.into()));
         }
-        check_schema(&spec.parameters).map_err(wrong)?;
+        check_schema(&spec.parameters).map_err(|why| wrong(MessageCode::InvalidSchema.with("reason", why)))?;
     }
     Ok(())
 }

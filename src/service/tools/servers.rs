@@ -10,7 +10,7 @@ use crate::tools::toolbox::trust::{TrustStatus, pin_trusted_tools};
 use crate::{Service, ServiceError};
 use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::tool::ToolOrigin;
-use turnleaf_domain::{ChatId, InvalidField, ToolServerId, UserId, limits};
+use turnleaf_domain::{ChatId, InvalidField, MessageCode, ToolServerId, UserId, limits};
 use turnleaf_platform::config::tool_servers::ToolServerConfig;
 use turnleaf_platform::{base_url, ids};
 use turnleaf_providers::page_fetcher::parse_host;
@@ -139,12 +139,12 @@ impl Service {
         let configured = configured.iter().map(|server| server.id.clone());
         let taken: Vec<String> = configured.chain(rows.into_iter().map(|row| row.slug)).collect();
         if taken.len() >= limits::TOOL_SERVERS {
-            let message = format!("at most {} tool servers", limits::TOOL_SERVERS);
+            let message = MessageCode::TooManyServers.with("most", limits::TOOL_SERVERS);
             return Err(ServiceError::conflict("too_many_servers", message));
         }
         let slug = new.slug(&taken)?;
         if taken.contains(&slug) {
-            return Err(InvalidField::new("id", format!("server `{slug}` already exists")).into());
+            return Err(InvalidField::new("id", MessageCode::ToolServerExists.with("id", slug)).into());
         }
         let now = self.clock().now();
         let mut row = StoredToolServer {
@@ -163,7 +163,7 @@ impl Service {
         let effects = draft::apply_change(&mut row, new.fields, self.sealer())?;
         match tool_servers::insert(&mut tx, &row).await {
             Err(StoreError::NotUnique) => {
-                return Err(InvalidField::new("id", format!("server `{}` already exists", row.slug)).into());
+                return Err(InvalidField::new("id", MessageCode::ToolServerExists.with("id", row.slug)).into());
             }
             done => done?,
         }
@@ -217,7 +217,7 @@ impl Service {
     pub async fn restart_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
         let server = self.tool_server(owner, id).await?;
         if matches!(server.status.state, "off" | "headers_unreadable") {
-            return Err(ServiceError::conflict("server_off", server.status.sentence));
+            return Err(ServiceError::conflict("server_off", server.status.message()));
         }
         self.tools().servers().restart(&self.tools().server_key(owner, id));
         self.wait_for_tool_server(owner, id).await
@@ -310,7 +310,7 @@ impl Service {
     /// Returns a stored row that its owner may change.
     async fn own_tool_server(&self, owner: UserId, id: &str) -> Result<StoredToolServer, ServiceError> {
         if let Some(server) = self.tools().configured_server(id) {
-            let message = format!("{} is set in the configuration file. Change it there.", server.name);
+            let message = MessageCode::ServerLocked.with("name", server.name);
             return Err(ServiceError::conflict("server_locked", message));
         }
         tool_servers::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)
@@ -351,16 +351,17 @@ fn scope_of(
 ) -> Result<Option<String>, InvalidField> {
     let by_host = server.is_empty() && built_in::is_approved_per_host(tool);
     match host.map(str::trim) {
-        None if by_host && policy == ToolApprovalPolicy::Allow => Err(InvalidField::new("host", "is missing")),
+        None if by_host && policy == ToolApprovalPolicy::Allow => {
+            Err(InvalidField::new("host", MessageCode::IsMissing))
+        }
         None => Ok(None),
-        Some(_) if !by_host => Err(InvalidField::new("host", "applies only to tools that need approval for each host")),
+        Some(_) if !by_host => Err(InvalidField::new("host", MessageCode::HostOnly)),
         // A stored row can be revoked even if its host is invalid.
         Some(host) if policy == ToolApprovalPolicy::Ask => {
             Ok(Some(parse_host(host).unwrap_or_else(|| host.to_owned())))
         }
         Some(host) => {
-            let named =
-                parse_host(host).ok_or_else(|| InvalidField::new("host", "must be a host such as example.org"))?;
+            let named = parse_host(host).ok_or_else(|| InvalidField::new("host", MessageCode::NotAHost))?;
             Ok(Some(named))
         }
     }

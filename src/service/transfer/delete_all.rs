@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 use crate::{Service, ServiceError};
+use turnleaf_domain::MessageCode;
 use turnleaf_domain::UserId;
 use turnleaf_platform::tasks;
 use turnleaf_store::fsck::repair;
@@ -39,7 +40,7 @@ impl Service {
         });
         deleting.await.unwrap_or_else(|error| {
             tracing::error!(%error, "deleting everything broke off");
-            Err(ServiceError::conflict("not_deleted", "some items could not be deleted; try again"))
+            Err(ServiceError::conflict("not_deleted", MessageCode::NotAllDeleted))
         })
     }
 

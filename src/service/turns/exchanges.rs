@@ -11,8 +11,8 @@ use turnleaf_domain::block::{Block, BlockState, chat_seq};
 use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::params_resolution::resolve_params;
 use turnleaf_domain::{
-    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, ModelParams, Role, Turn, TurnStatus, Usage,
-    UserId, chat, limits,
+    Author, Branch, Chat, ChatId, Exchange, ExchangeId, ExchangeKind, MessageCode, ModelParams, Role, Turn, TurnStatus,
+    Usage, UserId, chat, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
@@ -146,10 +146,7 @@ impl Service {
             self.insert_turn(&mut tx, &chat, &branch, Some(&user_turn), Role::Assistant, exchange.id).await?;
         turns::insert(&mut tx, &assistant_turn).await?;
         if !branches::set_head(&mut tx, branch.id, branch.head_turn_id, assistant_turn.id).await? {
-            return Err(ServiceError::conflict(
-                "branch_moved",
-                "this branch was changed at the same time; reload and try again",
-            ));
+            return Err(ServiceError::conflict("branch_moved", MessageCode::BranchMoved));
         }
         branch.head_turn_id = Some(assistant_turn.id);
         if of.moves_reader {
@@ -205,7 +202,7 @@ impl Service {
         let now = self.clock().now();
         let ord = chats::allocate_ord(tx, chat.owner_id, chat.id, now).await?.ok_or(ServiceError::NotFound)?;
         if ord > limits::TURNS_PER_CHAT {
-            let message = format!("a chat can have at most {} messages", limits::TURNS_PER_CHAT);
+            let message = MessageCode::TooManyMessages.with("most", limits::TURNS_PER_CHAT);
             return Err(ServiceError::conflict("too_many_turns", message));
         }
         Ok(Turn {

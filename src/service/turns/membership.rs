@@ -1,11 +1,8 @@
 //! Lookups of turns that a request names, which must belong to its chat.
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, InvalidField, Turn, TurnId, UserId};
+use turnleaf_domain::{ChatId, InvalidField, MessageCode, Turn, TurnId, UserId};
 use turnleaf_store::turns::{self, Ancestor};
-
-/// The reason for refusing a turn of another chat.
-pub const OTHER_CHAT_REASON: &str = "this message belongs to another chat";
 
 impl Service {
     /// Returns the turn that a field names, which must belong to the chat.
@@ -17,7 +14,7 @@ impl Service {
         id: TurnId,
     ) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat);
-        Ok(turn.ok_or_else(|| InvalidField::new(field, "this chat has no such message"))?)
+        Ok(turn.ok_or_else(|| InvalidField::new(field, MessageCode::NoSuchMessage))?)
     }
 
     /// Returns the path to the turn that a field names, which must belong to the chat.
@@ -31,7 +28,7 @@ impl Service {
         let path = turns::lineage(self.db(), owner, leaf).await?;
         match path.last() {
             None => Err(ServiceError::NotFound),
-            Some(end) if end.chat_id != chat => Err(InvalidField::new(field, OTHER_CHAT_REASON).into()),
+            Some(end) if end.chat_id != chat => Err(InvalidField::new(field, MessageCode::OtherChat).into()),
             Some(_) => Ok(path),
         }
     }
@@ -40,7 +37,7 @@ impl Service {
     pub(super) async fn parent_in_chat(&self, owner: UserId, chat: ChatId, id: TurnId) -> Result<Turn, ServiceError> {
         let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
         if turn.chat_id != chat {
-            return Err(InvalidField::new("prev_turn_id", OTHER_CHAT_REASON).into());
+            return Err(InvalidField::new("prev_turn_id", MessageCode::OtherChat).into());
         }
         Ok(turn)
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ServiceError;
 use turnleaf_domain::attachment::{Attachment, AttachmentCard, CARD_KEY};
-use turnleaf_domain::{Block, Content, InvalidField, TurnId, limits};
+use turnleaf_domain::{Block, Content, InvalidField, MessageCode, TurnId, limits};
 use turnleaf_tools::result::{ResultPart, build_result};
 use turnleaf_tools::toolbox::CallOutcome;
 
@@ -194,14 +194,12 @@ impl From<Attachment> for MessageBlock {
     }
 }
 
-/// The reason for refusing an empty message.
-pub const EMPTY_MESSAGE_REASON: &str = "the message is empty";
-
 /// Validates the blocks of a message as far as possible without database access. NUL, which PostgreSQL cannot store,
 /// becomes its visible symbol (U+2400); nothing else changes.
 pub fn check_blocks(blocks: Vec<MessageBlock>) -> Result<Vec<CheckedBlock>, ServiceError> {
     if blocks.len() > limits::BLOCKS_PER_USER_TURN {
-        return Err(InvalidField::new("content", format!("at most {} blocks", limits::BLOCKS_PER_USER_TURN)).into());
+        let reason = MessageCode::TooManyBlocks.with("most", limits::BLOCKS_PER_USER_TURN);
+        return Err(InvalidField::new("content", reason).into());
     }
     let texts = blocks.iter().filter_map(|block| match block {
         MessageBlock::Text { text } => Some(text),
@@ -209,26 +207,27 @@ pub fn check_blocks(blocks: Vec<MessageBlock>) -> Result<Vec<CheckedBlock>, Serv
     });
     let bytes: usize = texts.clone().map(String::len).sum();
     if bytes > limits::MESSAGE_BYTES {
-        let limit = format!("at most {} KiB", limits::MESSAGE_BYTES >> 10);
+        let limit = MessageCode::SizeLimit.with("limit", format!("{} KiB", limits::MESSAGE_BYTES >> 10));
         return Err(ServiceError::TooLarge { field: "content", limit });
     }
     if texts.clone().map(|text| text.chars().count()).sum::<usize>() > limits::MESSAGE_CHARS {
-        let limit = format!("at most {} characters", limits::MESSAGE_CHARS);
+        let limit = MessageCode::CharacterLimit.with("most", limits::MESSAGE_CHARS);
         return Err(ServiceError::TooLarge { field: "content", limit });
     }
     let is_text = |block: &MessageBlock| matches!(block, MessageBlock::Text { .. });
     if blocks.iter().all(is_text) && texts.clone().all(|text| is_blank(text)) {
-        return Err(InvalidField::new("content", EMPTY_MESSAGE_REASON).into());
+        return Err(InvalidField::new("content", MessageCode::EmptyMessage).into());
     }
     let count = |is_one: fn(&MessageBlock) -> bool| blocks.iter().filter(|block| is_one(block)).count();
     let references =
         count(|block| matches!(block, MessageBlock::Reference { .. } | MessageBlock::PartialReference { .. }));
     if references > limits::REFERENCES_PER_TURN {
-        let reason = format!("at most {} references", limits::REFERENCES_PER_TURN);
+        let reason = MessageCode::TooManyReferences.with("most", limits::REFERENCES_PER_TURN);
         return Err(InvalidField::new("content", reason).into());
     }
     if count(|block| matches!(block, MessageBlock::Image { .. })) > limits::IMAGES_PER_TURN {
-        return Err(InvalidField::new("content", format!("at most {} images", limits::IMAGES_PER_TURN)).into());
+        let reason = MessageCode::TooManyImages.with("most", limits::IMAGES_PER_TURN);
+        return Err(InvalidField::new("content", reason).into());
     }
     blocks.into_iter().map(check_block).collect()
 }
@@ -247,11 +246,8 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
         MessageBlock::Image { blob, alt } => {
             let alt = alt.unwrap_or_default().replace('\0', "\u{2400}");
             if alt.chars().count() > limits::ALT_CHARS {
-                return Err(InvalidField::new(
-                    "content",
-                    format!("`alt` can have at most {} characters", limits::ALT_CHARS),
-                )
-                .into());
+                let reason = MessageCode::AltTooLong.with("most", limits::ALT_CHARS);
+                return Err(InvalidField::new("content", reason).into());
             }
             Ok(Content::Image { blob, mime: String::new(), alt })
         }
@@ -263,11 +259,12 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
         } => Ok(Content::PartialReference { ref_id, ref_type, version_timestamp, selection_start, selection_end }),
         MessageBlock::ToolResult { tool_use_id, result, is_error } => {
             if tool_use_id.is_empty() || tool_use_id.contains('\0') {
-                return Err(InvalidField::new("content", "a tool result needs `tool_use_id`").into());
+                return Err(InvalidField::new("content", MessageCode::ToolResultNeedsId).into());
             }
             let bytes = result.as_str().map_or_else(|| result.to_string().len(), str::len);
             if bytes > limits::TOOL_RESULT_BYTES {
-                let limit = format!("a tool result can have at most {} KiB", limits::TOOL_RESULT_BYTES >> 10);
+                let limit = format!("{} KiB", limits::TOOL_RESULT_BYTES >> 10);
+                let limit = MessageCode::ToolResultLimit.with("limit", limit);
                 return Err(ServiceError::TooLarge { field: "content", limit });
             }
             let cleaned = match result {

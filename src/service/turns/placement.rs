@@ -10,7 +10,8 @@ use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::excerpt::first_words;
 use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::{
-    Branch, BranchId, BranchOrigin, Chat, ChatId, Content, InvalidField, ModelLock, Role, Turn, TurnId, UserId, limits,
+    Branch, BranchId, BranchOrigin, Chat, ChatId, Content, InvalidField, MessageCode, ModelLock, Role, Turn, TurnId,
+    UserId, limits,
 };
 use turnleaf_platform::endpoint::is_provider_id;
 use turnleaf_platform::ids;
@@ -98,7 +99,7 @@ impl Service {
         let source = match (wanted.branch_id, &parent, chat.default_branch_id) {
             (Some(id), ..) => {
                 let named = branches::find(self.db(), owner, id).await?.filter(|branch| branch.chat_id == chat.id);
-                Some(named.ok_or_else(|| InvalidField::new("branch_id", "this chat has no such branch"))?)
+                Some(named.ok_or_else(|| InvalidField::new("branch_id", MessageCode::NoSuchBranch))?)
             }
             (None, Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
             (None, None, Some(id)) => branches::find(self.db(), owner, id).await?,
@@ -123,8 +124,7 @@ impl Service {
                 return Err(ServiceError::earlier_reply_running());
             }
             if parent.role == Role::User {
-                let reason = "a message must follow a reply; retry the message without a reply first";
-                return Err(InvalidField::new("prev_turn_id", reason).into());
+                return Err(InvalidField::new("prev_turn_id", MessageCode::MustFollowReply).into());
             }
         }
         let at = parent.as_ref().map(|turn| turn.id);
@@ -194,10 +194,9 @@ impl Service {
         let model = other.as_ref().map(|lock| lock.model.as_str());
         Err(ServiceError::Conflict {
             code: "branch_locked",
-            message: format!(
-                "this branch uses {} / {}; create a new branch to use another model",
-                branch.lock.provider, branch.lock.model
-            ),
+            message: MessageCode::BranchLocked
+                .with("provider", &branch.lock.provider)
+                .with("model", &branch.lock.model),
             extra: json!({
                 "locked_to": branch.lock,
                 "fork": { "from_turn_id": from.map(|turn| turn.id), "provider": provider, "model": model },
@@ -209,9 +208,13 @@ impl Service {
         let registry = self.supervisor().registry();
         let provider = lock.as_ref().map(|lock| lock.provider.as_str()).or(wanted.provider.as_deref());
         if let Some(unknown) = provider.filter(|provider| registry.find(provider).is_none()) {
-            return Err(InvalidField::new("provider", format!("provider {unknown:?} is not configured")).into());
+            return Err(InvalidField::new(
+                "provider",
+                MessageCode::ProviderNotConfigured.with("provider", format!("{unknown:?}")),
+            )
+            .into());
         }
-        let lock = lock.ok_or_else(|| InvalidField::new("model", "this provider has no default model; choose one"))?;
+        let lock = lock.ok_or_else(|| InvalidField::new("model", MessageCode::NoDefaultModel))?;
         check_model("model", &lock.model)?;
         Ok(lock)
     }
@@ -232,8 +235,8 @@ impl Service {
             code: "model_unavailable",
             // People know the model; the provider's id tells them nothing.
             message: match model {
-                Some(model) => format!("{model} is not available; choose another model"),
-                None => "this provider is not available; choose another model".to_owned(),
+                Some(model) => MessageCode::ModelUnavailable.with("model", model),
+                None => MessageCode::ProviderUnavailable.into(),
             },
             extra: json!({
                 "locked_to": { "provider": provider, "model": model },
@@ -250,7 +253,7 @@ impl Service {
         below: Option<TurnId>,
     ) -> Result<(), ServiceError> {
         if turns::count_children(tx, chat, below).await? >= limits::SIBLINGS {
-            let message = format!("a message can have at most {} versions", limits::SIBLINGS);
+            let message = MessageCode::TooManyVersions.with("most", limits::SIBLINGS);
             return Err(ServiceError::conflict("too_many_siblings", message));
         }
         Ok(())
@@ -271,7 +274,7 @@ impl Service {
     ) -> Result<Branch, ServiceError> {
         let BranchFork { id, source, from, origin, lock, name } = leaving;
         if branches::count(tx, chat.id).await? >= limits::BRANCHES_PER_CHAT {
-            let message = format!("a chat can have at most {} branches", limits::BRANCHES_PER_CHAT);
+            let message = MessageCode::TooManyBranches.with("most", limits::BRANCHES_PER_CHAT);
             return Err(ServiceError::conflict("too_many_branches", message));
         }
         let taken = branches::names_like(tx, chat.id, &name).await?;

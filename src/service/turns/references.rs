@@ -15,7 +15,8 @@ use turnleaf_domain::attachment::{
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::tokens::approx_tokens;
 use turnleaf_domain::{
-    Block, Content, DocumentId, InvalidField, Role, Turn, TurnId, UserId, document_prompt, limits, selection,
+    Block, Content, DocumentId, InvalidField, MessageCode, Role, Turn, TurnId, UserId, document_prompt, limits,
+    selection,
 };
 use turnleaf_store::blobs::ImageFormKind;
 use turnleaf_store::documents::{self, Document, StoredDocumentVersion};
@@ -132,7 +133,7 @@ impl Service {
         version: Option<DateTime<Utc>>,
     ) -> Result<NamedDocument, ServiceError> {
         if ref_type != DOCUMENT_REF_TYPE {
-            return Err(InvalidField::new("content", "`ref_type` must be `document`").into());
+            return Err(InvalidField::new("content", MessageCode::UnknownReferenceType).into());
         }
         let id: DocumentId = ref_id.parse().map_err(|_| ServiceError::NotFound)?;
         let document = documents::find(self.db(), owner, id).await?.filter(|document| document.deleted_at.is_none());
@@ -163,10 +164,10 @@ impl Service {
         };
         let range = (selection_start, selection_end);
         let (card, selected) = AttachmentCard::from_selection(document.title, &text, range).ok_or_else(|| {
-            let message = format!(
-                "the selection [{selection_start}, {selection_end}) is not in this version, which has {} characters",
-                version.char_count
-            );
+            let message = MessageCode::SelectionOutOfRange
+                .with("start", selection_start)
+                .with("end", selection_end)
+                .with("length", version.char_count);
             ServiceError::Unfit {
                 reason: UnfitReason::Content,
                 code: "out_of_range",
@@ -176,8 +177,7 @@ impl Service {
             }
         })?;
         if quote.is_some_and(|quote| quote != selected) {
-            let message = "the selected text differs in this version; offsets count Unicode scalar values";
-            return Err(ServiceError::conflict("selection_mismatch", message));
+            return Err(ServiceError::conflict("selection_mismatch", MessageCode::SelectionDiffers));
         }
         sums.add_text(selected.len() as u64, &card.title)?;
         let version_timestamp = Some(at);
@@ -194,14 +194,11 @@ impl Service {
     ) -> Result<(Content, AttachmentCard), ServiceError> {
         let (mime, length) = blobs::find_type_and_size(self.db(), owner, &blob).await?.ok_or(ServiceError::NotFound)?;
         if !["image/png", "image/jpeg", "image/gif", "image/webp"].contains(&mime.as_str()) {
-            return Err(InvalidField::new("content", "this file is not an image; attach it as a document").into());
+            return Err(InvalidField::new("content", MessageCode::NotAnImage).into());
         }
         sums.images += length;
         if sums.images > limits::TURN_UPLOAD_BYTES as u64 {
-            let limit = format!(
-                "images in a message can have at most {} in total",
-                ByteSize::from_usize(limits::TURN_UPLOAD_BYTES)
-            );
+            let limit = MessageCode::ImagesLimit.with("limit", ByteSize::from_usize(limits::TURN_UPLOAD_BYTES));
             return Err(ServiceError::TooLarge { field: "content", limit });
         }
         let upload = uploads::find(self.db(), owner, &blob).await?;
@@ -259,11 +256,10 @@ impl AttachmentSizes {
             return Ok(());
         }
         let (bytes, title) = &self.biggest;
-        let limit = format!(
-            "references in a message can have at most {} in total; the largest is “{title}” with {} MiB",
-            ByteSize::from_usize(limits::TURN_REFERENCE_BYTES),
-            bytes.div_ceil(1 << 20)
-        );
+        let limit = MessageCode::ReferencesLimit
+            .with("limit", ByteSize::from_usize(limits::TURN_REFERENCE_BYTES))
+            .with("title", title)
+            .with("size", format!("{} MiB", bytes.div_ceil(1 << 20)));
         Err(ServiceError::TooLarge { field: "content", limit })
     }
 }
@@ -284,5 +280,5 @@ fn find_same_reference<'a>(content: &Content, known: &'a [Block]) -> Option<&'a 
 }
 
 fn version_gone() -> ServiceError {
-    ServiceError::unfit(UnfitReason::Gone, "version_gone", "content", "this version of the document no longer exists")
+    ServiceError::unfit(UnfitReason::Gone, "version_gone", "content", MessageCode::VersionGone)
 }

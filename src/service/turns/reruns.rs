@@ -10,8 +10,8 @@ use crate::turns::placement::{BranchFork, PlacementRequest, branch_name_after};
 use crate::{Service, ServiceError};
 use turnleaf_domain::rerun::{LastRerunReply, RerunStatus, RerunStep};
 use turnleaf_domain::{
-    Branch, BranchId, BranchOrigin, ChatId, Content, ExchangeId, InvalidField, ModelParams, Rerun, RerunId, Role, Turn,
-    TurnId, UserId, client_redaction, limits,
+    Branch, BranchId, BranchOrigin, ChatId, Content, ExchangeId, InvalidField, MessageCode, ModelParams, Rerun,
+    RerunId, Role, Turn, TurnId, UserId, client_redaction, limits,
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
@@ -108,7 +108,7 @@ impl Service {
 
     async fn continue_rerun(&self, owner: UserId, id: RerunId) -> Result<RerunState, ServiceError> {
         let graft = reruns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        let moved = || ServiceError::conflict("graft_not_paused", "only a paused rerun can be resumed");
+        let moved = || ServiceError::conflict("graft_not_paused", MessageCode::RerunNotPaused);
         if graft.status != RerunStatus::Paused {
             return Err(moved());
         }
@@ -128,7 +128,7 @@ impl Service {
                 self.change_rerun_status(id, RerunStatus::Paused, &RerunStatusChange::Done).await?;
             }
             RerunStep::Pause(_) => {
-                return Err(ServiceError::conflict("graft_gone", "the last reply of this rerun was deleted"));
+                return Err(ServiceError::conflict("graft_gone", MessageCode::RerunReplyGone));
             }
         }
         self.rerun(owner, id).await
@@ -184,6 +184,8 @@ impl Service {
             status: RerunStatus::Running,
             reason: None,
             detail: None,
+            detail_code: None,
+            detail_args: Default::default(),
             params: new.params,
             created_at: now,
             updated_at: now,
@@ -215,17 +217,17 @@ impl Service {
                 Some(at) => (at + 1, (path[at].role == Role::User).then_some(from)),
                 None => {
                     turns::find(self.db(), owner, from).await?.ok_or(ServiceError::NotFound)?;
-                    return Err(InvalidField::new("from_turn_id", "this message is not on the path").into());
+                    return Err(InvalidField::new("from_turn_id", MessageCode::NotOnPath).into());
                 }
             },
         };
         let behind = path[first..].iter().filter(|turn| turn.role == Role::User).map(|turn| turn.id);
         let messages: Vec<TurnId> = first_message.into_iter().chain(behind).collect();
         if messages.is_empty() {
-            return Err(InvalidField::new("leaf_turn_id", "this path has no messages left to rerun").into());
+            return Err(InvalidField::new("leaf_turn_id", MessageCode::NothingToRerun).into());
         }
         if messages.len() > limits::RERUN_MESSAGES {
-            let message = format!("a rerun can have at most {} messages; this path has more", limits::RERUN_MESSAGES);
+            let message = MessageCode::RerunTooLong.with("most", limits::RERUN_MESSAGES);
             return Err(ServiceError::conflict("graft_too_long", message));
         }
         let sibling = path.get(first).map_or(leaf, |turn| turn.id);
@@ -264,8 +266,7 @@ impl Service {
 fn repeatable(message: &Turn) -> Result<UserMessage, ServiceError> {
     let answers_call = |content: &Content| matches!(content, Content::ToolResult { .. });
     if message.blocks.iter().any(|block| answers_call(&block.content)) {
-        let reason = "a message on this path contains a tool result and cannot be rerun";
-        return Err(InvalidField::new("leaf_turn_id", reason).into());
+        return Err(InvalidField::new("leaf_turn_id", MessageCode::NotRepeatable).into());
     }
     Ok(UserMessage { copy_of: Some(message.id), ..UserMessage::from_blocks(&message.blocks) })
 }

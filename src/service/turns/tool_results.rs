@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::turns::messages::UserMessage;
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::ToolStatus;
-use turnleaf_domain::{Block, BlockId, Content, Turn};
+use turnleaf_domain::{Block, BlockId, Content, MessageCode, Turn};
 use turnleaf_store::db::Tx;
 use turnleaf_store::turn_blocks;
 
@@ -65,5 +65,5 @@ impl Service {
 
 fn already_answered(tool_use_id: &str) -> ServiceError {
     let id: String = tool_use_id.chars().take(100).collect();
-    ServiceError::conflict("already_answered", format!("tool call `{id}` already has a result"))
+    ServiceError::conflict("already_answered", MessageCode::ToolCallAnswered.with("id", id))
 }

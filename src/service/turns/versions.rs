@@ -11,8 +11,8 @@ use crate::turns::placement::{BranchFork, PlacementRequest};
 use crate::{Service, ServiceError};
 use turnleaf_domain::excerpt::first_words;
 use turnleaf_domain::{
-    BranchOrigin, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, InvalidField, ModelParams, Role, Turn,
-    TurnId, TurnStatus, UserId, client_redaction,
+    BranchOrigin, Chat, ChatId, Content, Exchange, ExchangeId, ExchangeKind, InvalidField, MessageCode, ModelParams,
+    Role, Turn, TurnId, TurnStatus, UserId, client_redaction,
 };
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
@@ -114,7 +114,7 @@ impl Service {
         let owner = chat.owner_id;
         let names = |content: &Content| matches!(content, Content::Reference { .. } | Content::PartialReference { .. });
         if message.contents.iter().any(names) {
-            return Err(InvalidField::new("content", "a reply cannot reference documents").into());
+            return Err(InvalidField::new("content", MessageCode::ReplyCannotReference).into());
         }
         let PlacementRequest { provider, model, .. } = &edit.place;
         for (field, is_given) in [
@@ -123,7 +123,7 @@ impl Service {
             ("params", edit.params != ModelParams::default()),
         ] {
             if is_given {
-                return Err(InvalidField::new(field, "a model cannot be set for a reply you write yourself").into());
+                return Err(InvalidField::new(field, MessageCode::OwnReplyHasNoModel).into());
             }
         }
         let question = match old.prev_turn_id {

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::search::SearchKind;
-use turnleaf_domain::InvalidField;
+use turnleaf_domain::{InvalidField, MessageCode};
 
 /// The sort key of matches, best last: score, then age, then id.
 pub type SearchRank = (i64, i64, Uuid);
@@ -72,7 +72,7 @@ impl SearchCursor {
         // Only the canonical encoding is accepted.
         read()
             .filter(|cursor| cursor.encode() == text)
-            .ok_or_else(|| InvalidField::new("cursor", "must be one that a search has given"))
+            .ok_or_else(|| InvalidField::new("cursor", MessageCode::UnknownCursor))
     }
 }
 

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 
 use crate::search::fold::{CharClass, char_class, fold};
 use crate::search::keys::{self, RequiredKey};
-use turnleaf_domain::{InvalidField, Role, limits};
+use turnleaf_domain::{InvalidField, MessageCode, Role, limits};
 
 /// The number of occurrences of one word that are examined in one text.
 const OCCURRENCES: usize = 64;
@@ -54,10 +54,10 @@ impl TextQuery {
         let words: Vec<&str> =
             folded.split(|letter| char_class(letter) == CharClass::Space).filter(|w| !w.is_empty()).collect();
         if words.is_empty() {
-            return Err(InvalidField::new("q", InvalidField::IS_EMPTY));
+            return Err(InvalidField::new("q", MessageCode::Empty));
         }
         if words.len() > limits::SEARCH_TERMS {
-            return Err(InvalidField::new("q", format!("must be at most {} words", limits::SEARCH_TERMS)));
+            return Err(InvalidField::new("q", MessageCode::TooManyWords.with("most", limits::SEARCH_TERMS)));
         }
         let terms = words.iter().enumerate().map(|(at, word)| Term::new(word, at + 1 == words.len())).collect();
         Ok(Self { terms, text: query.trim().to_owned() })

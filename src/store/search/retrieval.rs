@@ -19,7 +19,7 @@ use crate::search::parts::{self, ROWS_PER_ENTRY, WITH_ROWS, push_row};
 use crate::search::word_index::{self, IndexQuery};
 use crate::search::{SearchKind, TextQuery};
 use crate::turn_events::fixed_chunks;
-use turnleaf_domain::{BranchId, ChatId, InvalidField, Role, UserId, limits};
+use turnleaf_domain::{BranchId, ChatId, InvalidField, MessageCode, Role, UserId, limits};
 
 sql! {
     UNDONE = "SELECT COUNT(*) FROM search_progress WHERE NOT is_done OR rules <> $1";
@@ -110,7 +110,7 @@ pub async fn find_items(
     let query_hash = cursor::query_hash(&format!("{query:?} {filter:?} {kinds:?}"));
     let mut at = match from {
         Some(from) if from.query_hash != query_hash || !kinds.contains(&from.kind) => {
-            return Ok(Err(InvalidField::new("cursor", "is one of another search")));
+            return Ok(Err(InvalidField::new("cursor", MessageCode::OtherSearchCursor)));
         }
         Some(from) => Some(from),
         None => kinds.first().map(|kind| first_cursor(*kind, query_hash)),

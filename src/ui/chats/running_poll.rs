@@ -47,7 +47,7 @@ impl RunningWatcher {
                 return;
             }
             if let Some(connection) = self.connection {
-                connection.record_response(&Err::<(), _>(ApiError::server_unreachable()));
+                connection.record_response(&Err::<(), _>(ApiError::Unreachable));
             }
         }
         let number = self.looks.get_value().wrapping_add(1);

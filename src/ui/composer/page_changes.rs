@@ -98,7 +98,7 @@ impl ComposerState {
                     self.problem.update(|shown_problem| {
                         drop(
                             shown_problem
-                                .take_if(|shown_problem| *shown_problem == problem(&ApiError::server_unreachable())),
+                                .take_if(|shown_problem| *shown_problem == problem(&ApiError::Unreachable)),
                         )
                     });
                 }

@@ -40,7 +40,7 @@ impl ComposerState {
     async fn deliver(self, message: ComposedMessage, sent: DraftView, withdrawn: Arc<AtomicBool>) {
         let answer = clock::with_timeout(limits::SEND_TIME, send_message(message.clone())).await;
         let is_late = answer.is_none();
-        let answer = answer.unwrap_or_else(|| Err(ApiError::server_unreachable()));
+        let answer = answer.unwrap_or_else(|| Err(ApiError::Unreachable));
         if answer.is_ok() {
             self.draft.forget_sent(&sent);
             if let Some(chats) = self.chats {

@@ -4,7 +4,6 @@ use crate::domain::excerpt::capitalize;
 use crate::ui::keymap::{KeyCommand, key_hint};
 use crate::ui::locale::{define_messages, message};
 use crate::ui::messages::amounts::line_range;
-use crate::ui::messages::server_messages::localize_field_error;
 
 define_messages! {
     select_first: "Select some text first.", "请先选中一些文字。";
@@ -27,7 +26,7 @@ pub fn selected(first: u64, last: u64, chat: &str) -> String {
 
 /// The reason why a quote failed; without one the server was not reached.
 pub fn refused(reason: Option<&str>) -> String {
-    reason.map_or_else(|| not_reached().to_owned(), localize_field_error)
+    reason.map_or_else(|| not_reached().to_owned(), str::to_owned)
 }
 
 /// The selected line range, at the start of a sentence: "Lines 3–9".

@@ -4,12 +4,11 @@
 //! unknown are shown as they are stored.
 
 use crate::domain::approval::{ApprovalNote, ApprovalRequest};
-use crate::domain::drop_reason::{AT_LEAST, BETWEEN, DropReason, RANGE};
-use crate::domain::message_template::{MessageArgs, fill_template};
 use crate::domain::notice::{Notice, stop_reason_of, stored_notice_text};
 use crate::domain::user_input_wait::{ReplyPauseReason, open_pause_text};
 use crate::domain::{Block, DroppedParam, Failure, FailureKind};
-use crate::ui::locale::{Locale, locale, localized_sentence, localized_word, message};
+use crate::ui::locale::coded_messages::{drop_reason_sentence, localized_template};
+use crate::ui::locale::{Locale, locale, localized_word, message};
 
 /// Why a reply failed.
 pub fn failure_sentence(failure: &Failure) -> String {
@@ -88,23 +87,12 @@ pub fn not_sent_sentences(all: &[DroppedParam]) -> Option<String> {
 }
 
 fn not_sent_sentence(dropped: &DroppedParam) -> String {
-    let known = dropped.known_reason().and_then(|(reason, mut args)| {
-        let range = localized_template(BETWEEN, "{least} 至 {most}", &args)
-            .or_else(|| localized_template(AT_LEAST, "不小于 {least}", &args));
-        args.extend(range.map(|range| (RANGE.to_owned(), range)));
-        localized_template(reason.template(), chinese_drop_reason(reason), &args)
-    });
+    let known = dropped.known_reason().and_then(|(reason, args)| drop_reason_sentence(reason, args));
     let (param, reason) = (&dropped.param, known.as_ref().unwrap_or(&dropped.reason));
     match param.as_str() {
         "thinking" => message!("{param} was adjusted: {reason}.", "已调整 {param}：{reason}。"),
         _ => message!("{param} was not sent: {reason}.", "未发送 {param}：{reason}。"),
     }
-}
-
-/// Fills the template of the current language. Returns `None` if an argument is missing.
-fn localized_template(english: &str, chinese: &str, args: &MessageArgs) -> Option<String> {
-    let english = fill_template(english, args)?;
-    Some(localized_sentence(|| english, || fill_template(chinese, args).unwrap_or_default()))
 }
 
 fn chinese_failure(kind: FailureKind, has_seconds: bool) -> &'static str {
@@ -131,28 +119,6 @@ fn chinese_failure(kind: FailureKind, has_seconds: bool) -> &'static str {
         FailureKind::ServerRestarted => "生成此回复时服务器重启了。",
         FailureKind::StorageFull => "服务器磁盘已满。",
         FailureKind::Internal | FailureKind::Unknown => "服务器出错了。",
-    }
-}
-
-fn chinese_drop_reason(reason: DropReason) -> &'static str {
-    match reason {
-        DropReason::TemperatureOrTopP => "此模型不能同时使用 temperature 和 top_p",
-        DropReason::ModelNeverThinks => "此模型不支持思考",
-        DropReason::ModelAlwaysThinks => "此模型的思考无法关闭",
-        DropReason::ThinkingCannotBeSet => "此模型的思考强度无法设置",
-        DropReason::Unsupported => "此模型不支持",
-        DropReason::UnsupportedWhileThinking => "此模型在开启思考时不支持",
-        DropReason::UnsupportedWithoutThinking => "此模型仅在开启思考时支持",
-        DropReason::NoRoomForBudget => "它没有给思考预算留出余地",
-        DropReason::NoRoomForThinking => "max_tokens 没有给它留出余地",
-        DropReason::OtherLevel => "此模型不支持“{requested}”，已改用“{sent}”",
-        DropReason::OutOfRange => "此模型必须为 {range}",
-        DropReason::OutOfRangeWhileThinking => "此模型开启思考时必须为 {range}",
-        DropReason::OutOfRangeWithoutThinking => "此模型未开启思考时必须为 {range}",
-        DropReason::BudgetOutOfRange => "此模型的思考预算必须为 {range} token",
-        DropReason::BudgetNotBelowMaxTokens => "思考预算必须小于 max_tokens（{limit}）",
-        DropReason::TooManyStopSequences => "此模型最多 {most} 个",
-        DropReason::BlankStopSequence => "此模型不支持空白的停止序列",
     }
 }
 

@@ -17,7 +17,6 @@ use crate::ui::erased::{effect, live_view, view};
 use crate::ui::input_method::InputMethod;
 use crate::ui::messages;
 use crate::ui::messages::provider_connect as texts;
-use crate::ui::messages::server_messages::{localize_field_error, localize_server_message};
 
 /// The state that the panel and its form share. Copies share it.
 #[derive(Clone, Copy)]
@@ -228,22 +227,20 @@ impl ConnectForm {
     /// # Errors
     /// The problem as a sentence.
     async fn test(self) -> Result<String, String> {
-        let refused = |reason: api_request::ApiFailureMessage| {
-            reason.map_or_else(|| texts::not_reached().to_owned(), |reason| localize_field_error(&reason))
-        };
-        let option = self.option.get_value();
-        let id = self.store(&option).await.map_err(refused)?;
+        let refused = |why: api_request::ApiFailureMessage| why.unwrap_or_else(|| texts::not_reached().to_owned());
+        let way = self.way.get_value();
+        let id = self.store(&way).await.map_err(refused)?;
         let path = format!("/api/providers/{id}/test");
         let status = api_request::post(&path, &json!({})).await.map_err(refused)?;
-        let sentence = localize_server_message(status["sentence"].as_str().unwrap_or_default()).into_owned();
+        let sentence = status["localized"].as_str().or(status["sentence"].as_str()).unwrap_or_default();
         if status["state"] != "working" {
-            return Err(texts::failed(&option.name, &sentence));
+            return Err(texts::failed(&option.name, sentence));
         }
         let all = api_request::get("/api/providers").await.unwrap_or_default();
         let own = all.as_array().into_iter().flatten().find(|provider| provider["id"].as_str() == Some(&id));
         let count = own.and_then(|provider| provider["models"].as_array()).map_or(0, Vec::len);
         Ok(match count {
-            0 => texts::failed(&option.name, &sentence),
+            0 => texts::failed(&option.name, sentence),
             count => texts::works(&option.name, !option.local_network, count),
         })
     }

@@ -6,7 +6,6 @@ use crate::browser::api_request::ApiFailureMessage;
 use crate::browser::clock;
 use crate::domain::ChatId;
 use crate::ui::chats::chat_path;
-use crate::ui::messages::server_messages::localize_field_error;
 use crate::ui::messages::{self, transcript};
 use crate::ui::palette::entry::{EntryAction, PaletteEntry, PaletteGroup, PaletteText};
 
@@ -72,7 +71,7 @@ impl PaletteHits {
             }
             Err(reason) => {
                 self.entries[at] = Vec::new();
-                self.refused = Some(reason.map(|reason| localize_field_error(&reason)));
+                self.refused = Some(why);
             }
         }
     }

@@ -4,7 +4,6 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::domain::chat::check_title;
 use crate::domain::limits;
 use crate::ui::announce::Announcer;
 use crate::ui::chats::Chats;
@@ -111,9 +110,10 @@ impl RenameState {
     /// Saves the title, and closes the dialog once it is stored. An empty title changes nothing.
     fn save(self) {
         let Self { chats, title, open, problem, is_saving, announcer } = self;
-        match (check_title(&title.get_untracked()), chats.renaming.get_untracked()) {
-            (Ok(_), _) if is_saving.get_untracked() => {}
-            (Ok(title), Some((id, _))) if !title.is_empty() => {
+        let title = title.get_untracked().trim().to_owned();
+        match chats.renaming.get_untracked() {
+            _ if is_saving.get_untracked() => {}
+            Some((id, _)) if !title.is_empty() => {
                 is_saving.set(true);
                 problem.set(None);
                 spawn_local(async move {
@@ -128,9 +128,6 @@ impl RenameState {
                     }
                     is_saving.set(false);
                 });
-            }
-            (Err(invalid), _) => {
-                problem.set(Some(server_messages::localize_server_message(&invalid.reason).into_owned()))
             }
             _ => open.set(false),
         }

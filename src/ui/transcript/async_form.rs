@@ -8,7 +8,6 @@ use leptos::task::spawn_local;
 use crate::browser::form;
 use crate::ui::announce::Announcer;
 use crate::ui::erased::{live_view, view};
-use crate::ui::messages::server_messages::localize_field_error;
 use crate::ui::messages::transcript as words;
 
 #[derive(Clone, Copy)]
@@ -45,9 +44,8 @@ impl AsyncForm {
             let _ = self.is_busy.try_set(false);
             match answer {
                 Ok(()) => done(),
-                Err(reason) => {
-                    let reason =
-                        reason.map_or_else(|| words::post_failed().to_owned(), |reason| localize_field_error(&reason));
+                Err(why) => {
+                    let why = why.unwrap_or_else(|| words::post_failed().to_owned());
                     if let Some(announcer) = self.announcer {
                         announcer.alert(&reason);
                     }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::domain::attachment::DOCUMENT_REF_TYPE;
-use crate::domain::{ChatId, InvalidField, Thinking, UserId, limits};
+use crate::domain::{ChatId, InvalidField, MessageCode, Thinking, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::{UploadPermit, read_file_field, spool_form};
@@ -160,7 +160,7 @@ impl ComposerUpload {
         viewer: UserId,
     ) -> Result<(Option<ChatId>, Vec<(String, String)>), Problem> {
         if self.typed.text.len() > limits::MESSAGE_BYTES {
-            return Err(InvalidField::new("text", "is too long").into());
+            return Err(InvalidField::new("text", MessageCode::IsTooLong).into());
         }
         let (files, mut refused) = (take(&mut self.files), take(&mut self.refused));
         let chat = self.typed.chat_id()?;

@@ -14,7 +14,7 @@ use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::domain::{InvalidField, UserId, limits};
+use crate::domain::{CodedMessage, InvalidField, MessageCode, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::admission::{ClientIdentity, client_network};
@@ -108,13 +108,7 @@ async fn spool_body(
 ) -> Result<SpooledBody, Problem> {
     let client = request.extensions().get::<ClientIdentity>().map(|client| client_network(client.address));
     let place = client.map(|client| app.upload_limiter().try_acquire(client, limits::SPOOLS_PER_CLIENT));
-    let mut broken = matches!(place, Some(None)).then(|| {
-        Problem::too_many(
-            "Too many uploads from this client are in progress. \
-            Wait for one to finish.",
-            1,
-        )
-    });
+    let mut broken = matches!(place, Some(None)).then(|| Problem::too_many(MessageCode::TooManyUploads, 1));
     let mut spool = app.service().upload_spool(viewer, declared_length(request.headers()));
     if broken.is_none() {
         broken = spool.check_room().await.err().map(Problem::from);
@@ -197,7 +191,8 @@ pub async fn spool_form((app, viewer): (&App, UserId), request: Request) -> Resu
     let place = app.service().upload_permit().await;
     spool.release();
     let form = Multipart::from_request(Request::from_parts(parts, replay_body(spool)), app).await;
-    let form = form.map_err(|rejection| Problem::invalid(InvalidField::new("", rejection.body_text())))?;
+    let form = form
+        .map_err(|rejection| Problem::invalid(InvalidField::new("", CodedMessage::uncoded(rejection.body_text()))))?;
     Ok(SpooledForm { form, problem: broken, permit: place })
 }
 

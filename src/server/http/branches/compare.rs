@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{ChatId, InvalidField, TurnId, limits};
+use crate::domain::{ChatId, InvalidField, MessageCode, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
@@ -70,7 +70,9 @@ impl ComparePageQuery {
         };
         match text.as_deref() {
             None | Some("") => Ok(None),
-            Some(id) => id.parse().map(Some).map_err(|_| Problem::invalid(InvalidField::new(field, "not an id"))),
+            Some(id) => {
+                id.parse().map(Some).map_err(|_| Problem::invalid(InvalidField::new(field, MessageCode::NotAnId)))
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{BranchId, ChatId, InvalidField, TurnId, UserId, limits};
+use crate::domain::{BranchId, ChatId, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
@@ -17,6 +17,8 @@ use crate::server::page_data::demo;
 use crate::server::server_pages::branches::BranchesPage;
 use crate::server::server_pages::tree_drawing::{DEFAULT_ZOOM, TreeDrawingPage, ZOOMS};
 use crate::server::server_pages::{ActionNotice, messages};
+use crate::ui::locale::coded_messages::field_error_sentence;
+use crate::ui::locale::label_with_value;
 use turnleaf_service::ServiceError;
 use turnleaf_service::branches::BranchChange;
 
@@ -83,8 +85,9 @@ pub async fn update_branch(
             let next = fields.text("next").filter(|next| !next.ends_with("/branches")).unwrap_or(list);
             Ok(see_other(local_path(&next)))
         }
-        Err(ServiceError::Invalid(InvalidField { field, reason })) => {
-            let notice = Some(ActionNotice::Refused(format!("{}: {field} {reason}", branch.name)));
+        Err(ServiceError::Invalid(invalid)) => {
+            let why = field_error_sentence(&invalid);
+            let notice = Some(ActionNotice::Refused(label_with_value(&branch.name, &why)));
             render_branch_list(
                 &app,
                 viewer.0,

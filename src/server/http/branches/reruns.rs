@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::rerun::RerunStatus;
-use crate::domain::{Branch, ChatId, InvalidField, ModelParams, Rerun, RerunId, TurnId, TurnStatus};
+use crate::domain::{Branch, ChatId, InvalidField, MessageCode, ModelParams, Rerun, RerunId, TurnId, TurnStatus};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
@@ -173,7 +173,7 @@ pub async fn create_form(
 ) -> Result<Response, Problem> {
     let from = match form.from_turn_id.as_str() {
         "" => None,
-        id => Some(id.parse().map_err(|_| Problem::invalid(InvalidField::new("from_turn_id", "not an id")))?),
+        id => Some(id.parse().map_err(|_| Problem::invalid(InvalidField::new("from_turn_id", MessageCode::NotAnId)))?),
     };
     let (provider, model) = form.model.split_once('/').unwrap_or((&form.model, ""));
     let new = NewRerun {

@@ -14,6 +14,7 @@ use crate::server::http::request::query::{StrictQuery, page_limit};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::find_in_chat::FindPage;
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::search::chat_search::{TurnMatch, TurnMatches};
 
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -91,7 +92,7 @@ pub async fn page(
                 let search = app.service().find_in_chat(viewer.0, id, page.leaf, &page.query, limits::FIND_DEFAULT);
                 page.found = Some(search.await?.1);
             }
-            Err(invalid) => page.error = Some(invalid.reason),
+            Err(invalid) => page.error = Some(coded_sentence(&invalid.reason)),
         }
     }
     let title = app.service().chat(viewer.0, id).await?.title;

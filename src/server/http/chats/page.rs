@@ -5,7 +5,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::domain::{ChatId, InvalidField, limits};
+use crate::domain::{ChatId, InvalidField, MessageCode, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;
@@ -57,7 +57,7 @@ pub async fn apply_action(
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
     let action = fields.text("deed").as_deref().and_then(ChatsAction::parse);
-    let action = action.ok_or_else(|| Problem::invalid(InvalidField::new("deed", "is missing")))?;
+    let action = action.ok_or_else(|| Problem::invalid(InvalidField::new("deed", MessageCode::IsMissing)))?;
     let mut count = 0_usize;
     for id in fields.values("chat").into_iter().take(limits::PAGE_MAX as usize) {
         let Ok(id) = id.parse() else { continue };

@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::Deserialize;
 
 use crate::domain::branch::PromptPrefix;
-use crate::domain::{Branch, Chat, ChatId, InvalidField, UserId};
+use crate::domain::{Branch, Chat, ChatId, InvalidField, MessageCode, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::path_id::PathId;
@@ -15,6 +15,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::chat_settings::{ChatSettingsForm, ChatSettingsView, FieldErrors, field_errors};
 use crate::server::server_pages::{ActionNotice, messages};
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::branches::BranchChange;
 use turnleaf_service::chats::ChatChange;
@@ -85,14 +86,15 @@ pub async fn rename(
     let title = fields.text("title").unwrap_or_default();
     let change = ChatChange { title: Some(title.clone()), ..ChatChange::default() };
     let renamed = match title.is_empty() {
-        true => Err(InvalidField::new("title", InvalidField::IS_EMPTY).into()),
+        true => Err(InvalidField::new("title", MessageCode::Empty).into()),
         false => app.service().change_chat(viewer.0, id, change).await,
     };
     match renamed {
         Ok(_) => Ok(see_other(&format!("/c/{id}/settings?saved=1"))),
         Err(ServiceError::Invalid(InvalidField { reason, .. })) => {
             let notice = Some(ActionNotice::Refused(messages::invalid_fields().into()));
-            settings_response(&app, viewer.0, id, context, RejectedForm::Title(title, reason), notice).await
+            settings_response(&app, viewer.0, id, context, RejectedForm::Title(title, coded_sentence(&reason)), notice)
+                .await
         }
         Err(error) => Err(error.into()),
     }

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{DocumentId, InvalidField, TextMatcher, limits};
+use crate::domain::{DocumentId, InvalidField, MessageCode, TextMatcher, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
@@ -203,7 +203,7 @@ pub async fn create(
     ApiJson(new): ApiJson<CreateDocumentRequest>,
 ) -> Result<Response, Problem> {
     let source = source(new.content, new.blob, new.encoding)?;
-    let source = source.ok_or_else(|| InvalidField::new("content", "`content` or `blob` is required"))?;
+    let source = source.ok_or_else(|| InvalidField::new("content", MessageCode::NeedsContentOrBlob))?;
     let client_request_id = client_request_id(new.client_request_id, &headers)?;
     let new = NewDocumentRequest { title: new.title, kind: new.kind, source, client_request_id };
     let made = app.service().create_document(viewer.0, new).await?;
@@ -231,7 +231,7 @@ pub async fn change(
 ) -> Result<ApiJson<DocumentDetails>, Problem> {
     let source = source(change.content, change.blob, change.encoding)?;
     if source.is_none() && change.title.is_none() {
-        return Err(InvalidField::new("content", "`content`, `blob` or `title` is required").into());
+        return Err(InvalidField::new("content", MessageCode::NeedsDocumentChange).into());
     }
     let change = DocumentChange { title: change.title, source, rev: change.rev };
     Ok(ApiJson(app.service().change_document(viewer.0, id, change).await?.into()))
@@ -293,8 +293,13 @@ fn source(
     encoding: Option<String>,
 ) -> Result<Option<DocumentTextSource>, InvalidField> {
     match (content, blob) {
-        (Some(_), Some(_)) => Err(InvalidField::new("blob", "set `content` or `blob`, not both")),
-        (_, None) if encoding.is_some() => Err(InvalidField::new("encoding", "only allowed with `blob`")),
+        (Some(_), Some(_)) => {
+            let reason = MessageCode::BothSet.with("one", "content").with("other", "blob");
+            Err(InvalidField::new("blob", reason))
+        }
+        (_, None) if encoding.is_some() => {
+            Err(InvalidField::new("encoding", MessageCode::OnlyWith.with("other", "blob")))
+        }
         (Some(text), None) => Ok(Some(DocumentTextSource::Text(text))),
         (None, Some(sha256)) => Ok(Some(DocumentTextSource::Blob { sha256, encoding })),
         (None, None) => Ok(None),

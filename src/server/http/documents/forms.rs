@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use http::StatusCode;
 
 use crate::domain::attachment::DOCUMENT_REF_TYPE;
-use crate::domain::{ChatId, DocumentId, InvalidField, UserId, limits, selection};
+use crate::domain::{ChatId, DocumentId, InvalidField, MessageCode, UserId, limits, selection};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::{read_file_field, read_form};
@@ -24,6 +24,7 @@ use crate::server::server_pages::documents::viewer::MarkedLines;
 use crate::server::server_pages::messages::documents as words;
 use crate::server::server_pages::trash::{PurgeConfirmation, TrashPage};
 use crate::server::server_pages::{ActionNotice, PageSection};
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::documents::uploads::UploadKind;
 use turnleaf_service::documents::{DocumentChange, DocumentTextSource, NewDocumentRequest};
@@ -142,7 +143,7 @@ pub async fn save(
         Some(id) => {
             let id: DocumentId = id.parse().map_err(|_| Problem::not_found())?;
             let rev = fields.text("rev").and_then(|rev| rev.parse().ok());
-            Some((id, rev.ok_or_else(|| InvalidField::new("rev", "is missing"))?))
+            Some((id, rev.ok_or_else(|| InvalidField::new("rev", MessageCode::IsMissing))?))
         }
         None => None,
     };
@@ -172,7 +173,7 @@ pub async fn save(
     let (status, notice) = match saved {
         Ok((id, done)) => return Ok(see_other(&format!("/documents/{id}?done={done}"))),
         Err(ServiceError::Invalid(InvalidField { field, reason })) => {
-            page.error = Some((field, reason));
+            page.error = Some((field, coded_sentence(&reason)));
             (StatusCode::UNPROCESSABLE_ENTITY, None)
         }
         Err(ServiceError::Conflict { code: "document_changed", .. }) => {
@@ -264,6 +265,6 @@ pub async fn quote(
 }
 
 fn version(fields: &SubmittedFields) -> Result<Option<DateTime<Utc>>, Problem> {
-    let parse = |text: String| text.parse().map_err(|_| InvalidField::new("version", "is not a valid time").into());
+    let parse = |text: String| text.parse().map_err(|_| InvalidField::new("version", MessageCode::NotATime).into());
     fields.text("version").map(parse).transpose()
 }

@@ -14,8 +14,24 @@ pub fn handwritten_schemas() -> Map<String, Value> {
             "title": { "type": "string", "description": "The status in words." },
             "status": { "type": "integer", "minimum": 400, "maximum": 599 },
             "code": { "type": "string", "description": "Stable code for programs.", "examples": ["not_found"] },
-            "detail": { "type": "string", "description": "A sentence for people." },
+            "detail": { "type": "string", "description": "A sentence for people, in English." },
             "field": { "type": "string", "description": "The field concerned." },
+            "reason_code": {
+                "type": "string",
+                "description": "Stable code of the sentence, for programs that show it in other words. Sentences of \
+                parsers have none.",
+                "examples": ["not_between"],
+            },
+            "args": {
+                "type": "object",
+                "additionalProperties": { "type": "string" },
+                "description": "The arguments of the sentence.",
+                "examples": [{ "least": "0", "most": "2" }],
+            },
+            "localized": {
+                "type": "string",
+                "description": "The sentence in the language that the request prefers, if that is not English.",
+            },
             "request_id": { "type": ["string", "null"], "description": "Its id in the server's log." },
         },
         "required": ["type", "title", "status", "code", "detail", "request_id"],

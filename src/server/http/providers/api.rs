@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
 use crate::domain::provider::Model;
-use crate::domain::{Capabilities, InvalidField, ModelLock};
+use crate::domain::{Capabilities, InvalidField, MessageCode, ModelLock};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
@@ -16,6 +16,7 @@ use crate::server::http::request::json::{ApiJson, deserialize_double_option};
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
+use crate::ui::locale::coded_messages::translated_sentence;
 use turnleaf_service::providers::{ChangedProvider, NewProvider, ProviderChange, ProviderStatusView, ProviderView};
 
 /// Fields of a provider connection.
@@ -132,11 +133,11 @@ pub async fn change(
     ApiJson(body): ApiJson<SaveProviderRequest>,
 ) -> Result<ApiJson<ProviderWithNotices>, Problem> {
     if body.client_request_id.is_some() {
-        let invalid = InvalidField::new("client_request_id", "can only be set on a new provider");
+        let invalid = InvalidField::new("client_request_id", MessageCode::OnlyOnNewProvider);
         return Err(Problem::unprocessable("invalid", invalid));
     }
     if body.id.as_ref().is_some_and(|named| *named != id) {
-        return Err(Problem::unprocessable("invalid", InvalidField::new("id", "cannot be changed: chats use it")));
+        return Err(Problem::unprocessable("invalid", InvalidField::new("id", MessageCode::ProviderIdFixed)));
     }
     let changed = app.service().change_provider(viewer.0, &id, body.into()).await?;
     app.service().test_provider_soon(viewer.0, &id);
@@ -155,7 +156,9 @@ pub async fn test(
     viewer: Viewer,
     PathId(id): PathId<String>,
 ) -> Result<ApiJson<ProviderStatusView>, Problem> {
-    Ok(ApiJson(app.service().test_provider(viewer.0, &id).await?.into()))
+    let status = ProviderStatusView::from(app.service().test_provider(viewer.0, &id).await?);
+    let localized = translated_sentence(&status.message());
+    Ok(ApiJson(ProviderStatusView { localized, ..status }))
 }
 
 /// A model with its capabilities.
@@ -176,7 +179,7 @@ pub async fn list_models(
     let models = match query.all {
         None | Some(0) => app.service().models(viewer.0).await?,
         Some(1) => app.service().models_with_hidden(viewer.0).await?,
-        Some(_) => return Err(InvalidField::new("all", "must be 0 or 1").into()),
+        Some(_) => return Err(InvalidField::new("all", MessageCode::NotZeroOrOne).into()),
     };
     let body = |model: Model| ModelDetails { capabilities: registry.capabilities(&model.lock), model };
     Ok(ApiJson(models.into_iter().map(body).collect()))

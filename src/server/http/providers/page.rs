@@ -18,6 +18,7 @@ use crate::server::http::turns::forms::local_path;
 use crate::server::server_pages::messages::providers as words;
 use crate::server::server_pages::providers::{ProviderForm, ProviderFormValues, ProvidersPage};
 use crate::server::server_pages::{ActionNotice, PageSection};
+use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::join_sentences;
 use turnleaf_service::ServiceError;
 use turnleaf_service::providers::{NewProvider, ProviderChange, ProviderView, provider_templates};
@@ -250,14 +251,17 @@ fn redirect_to_card(done: &str, id: &str) -> Response {
 
 fn action_notice(done: &str, provider: Option<&ProviderView>) -> Option<ActionNotice> {
     let tested = |provider: &ProviderView| {
-        let text = words::test_result(&provider.name, &provider.status.sentence);
+        let text = words::test_result(&provider.name, &coded_sentence(&provider.status.message()));
         if provider.status.state == "working" { ActionNotice::Done(text) } else { ActionNotice::Warning(text) }
     };
     match (done, provider) {
         ("tested", Some(provider)) => Some(tested(provider)),
         ("saved", Some(provider)) => {
             let with_state = !matches!(provider.status.state, "working" | "off" | "not_tested");
-            let text = join_sentences(words::saved(), &words::test_result(&provider.name, &provider.status.sentence));
+            let text = join_sentences(
+                words::saved(),
+                &words::test_result(&provider.name, &coded_sentence(&provider.status.message())),
+            );
             Some(if with_state { ActionNotice::Warning(text) } else { ActionNotice::Done(words::saved().into()) })
         }
         ("saved", None) => Some(ActionNotice::Done(words::saved().into())),
@@ -301,7 +305,7 @@ fn form_with_error(fields: &SubmittedFields, error: &ServiceError) -> Result<Pro
     let ServiceError::Invalid(invalid) = error else {
         return Err(match error {
             ServiceError::NotFound => Problem::not_found(),
-            ServiceError::Conflict { code, message, .. } => Problem::conflict(code, message),
+            ServiceError::Conflict { code, message, .. } => Problem::conflict(code, message.clone()),
             error => Problem::internal(error),
         });
     };

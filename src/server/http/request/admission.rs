@@ -23,6 +23,8 @@ use hyper::body::{Frame, SizeHint};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use crate::domain::CodedMessage;
+use crate::domain::MessageCode;
 use crate::domain::limits;
 use crate::server::http::response::problem::Problem;
 use turnleaf_platform::config::security::{AddressRange, AuthMode, SecuritySettings};
@@ -239,11 +241,10 @@ pub async fn require_admission(request: Request, next: Next) -> Response {
         Some(ClientIdentity { verdict: AdmissionVerdict::Admitted, .. }) => next.run(request).await,
         Some(ClientIdentity { peer, .. }) if is_health && peer.is_loopback() => next.run(request).await,
         Some(ClientIdentity { verdict: AdmissionVerdict::TooMany, .. }) => {
-            Problem::too_many("Too many requests from this client are in progress. Try again in a moment.", 1)
-                .into_response()
+            Problem::too_many(MessageCode::TooManyInProgress, 1).into_response()
         }
         _ => {
-            let detail = "This server only accepts requests from its reverse proxy.";
+            let detail = CodedMessage::uncoded("This server only accepts requests from its reverse proxy.");
             Problem::new(StatusCode::FORBIDDEN, "proxy_required", detail).into_response()
         }
     }

@@ -11,6 +11,7 @@ use http::StatusCode;
 use http::header::HOST;
 use http::uri::Authority;
 
+use crate::domain::MessageCode;
 use crate::server::http::response::problem::Problem;
 use turnleaf_platform::config::security::SecuritySettings;
 
@@ -83,6 +84,5 @@ pub async fn layer(State(hosts): State<AllowedHosts>, request: Request, next: Ne
     if is_known {
         return next.run(request).await;
     }
-    let detail = "This server does not accept this host name. Its operator can allow it with TURNLEAF_ALLOWED_HOSTS.";
-    Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", detail).into_response()
+    Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", MessageCode::UnknownHost).into_response()
 }

@@ -19,6 +19,7 @@ use futures::{Stream, StreamExt};
 use http::StatusCode;
 use tokio::time::{Instant, Sleep, sleep};
 
+use crate::domain::MessageCode;
 use crate::domain::limits;
 use crate::server::http::request::multipart_form::SubmittedText;
 use crate::server::http::response::problem::Problem;
@@ -101,7 +102,7 @@ impl BodyViolation {
 
 /// Returns 408.
 fn too_slow_problem() -> Problem {
-    Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "The request took too long to arrive.")
+    Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", MessageCode::TooSlow)
 }
 
 /// The outer layer: guards the body.

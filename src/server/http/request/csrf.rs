@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use tower_http::csrf::{CsrfLayer, ProtectionError};
 
+use crate::domain::MessageCode;
 use crate::server::http::response::problem::Problem;
 
 /// The handler that answers a refused request.
@@ -30,6 +31,5 @@ pub fn layer(public_origin: Option<&str>) -> CsrfLayer<CsrfRejectionHandler> {
 }
 
 fn refuse(_: ProtectionError) -> Response<Body> {
-    let detail = "This request came from another site.";
-    Problem::new(StatusCode::FORBIDDEN, "cross_site", detail).into_response()
+    Problem::new(StatusCode::FORBIDDEN, "cross_site", MessageCode::CrossSite).into_response()
 }

@@ -3,6 +3,7 @@
 use axum::http::{HeaderMap, StatusCode};
 
 use crate::domain::InvalidField;
+use crate::domain::MessageCode;
 use crate::server::http::response::problem::Problem;
 
 /// Returns 201 for a new resource, and 200 for one that the same request created before.
@@ -15,13 +16,8 @@ pub fn created_status(is_new: bool) -> StatusCode {
 pub fn client_request_id(in_body: Option<String>, headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let in_header = match headers.get("idempotency-key") {
         Some(value) => {
-            let text = value.to_str().map_err(|_| {
-                InvalidField::new(
-                    "Idempotency-Key",
-                    "must contain only visible \
-                ASCII characters",
-                )
-            })?;
+            let text =
+                value.to_str().map_err(|_| InvalidField::new("Idempotency-Key", MessageCode::NotVisibleAscii))?;
             Some(text.trim_matches('"').to_owned())
         }
         None => None,
@@ -29,7 +25,7 @@ pub fn client_request_id(in_body: Option<String>, headers: &HeaderMap) -> Result
     match (in_body, in_header) {
         (Some(a), Some(b)) if a != b => {
             // Each of the two would be valid; the error is that they differ.
-            let invalid = InvalidField::new("client_request_id", "differs from the Idempotency-Key header");
+            let invalid = InvalidField::new("client_request_id", MessageCode::RequestIdMismatch);
             Err(Problem::unprocessable("invalid", invalid))
         }
         (a, b) => Ok(a.or(b)),

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::domain::failure::InvalidField;
+use crate::domain::{CodedMessage, MessageCode};
 use crate::server::http::request::json_structure;
 use crate::server::http::response::problem::Problem;
 
@@ -80,12 +81,13 @@ async fn read_body<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes,
 
 /// Parses the bytes of a body.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", "The request body is not valid UTF-8."))?;
+    let not_utf8 = || CodedMessage::uncoded("The request body is not valid UTF-8.");
+    let text =
+        std::str::from_utf8(bytes).map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "invalid_utf8", not_utf8()))?;
     json_structure::check(text).map_err(|error| Problem::unreadable("", &error.to_string()))?;
     // Serde would read an array as the fields in their order.
     if !text.trim_start().starts_with('{') {
-        return Err(InvalidField::new("", "must be an object").into());
+        return Err(InvalidField::new("", MessageCode::NotAnObject).into());
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {

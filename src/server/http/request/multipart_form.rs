@@ -3,6 +3,7 @@
 use axum::extract::multipart::{Field, MultipartError};
 
 use crate::domain::InvalidField;
+use crate::domain::MessageCode;
 use crate::server::http::response::problem::Problem;
 
 /// The text that a person submitted with files. The body of such a form cannot be read twice, so its handler attaches
@@ -16,18 +17,18 @@ pub async fn read_text_field(mut field: Field<'_>, most: usize) -> Result<String
     while let Some(piece) = field.chunk().await.map_err(broken_form_problem)? {
         all.extend_from_slice(&piece);
         if all.len() > most {
-            return Err(InvalidField::new(field.name().unwrap_or_default(), "is too long").into());
+            return Err(InvalidField::new(field.name().unwrap_or_default(), MessageCode::IsTooLong).into());
         }
     }
-    String::from_utf8(all).map_err(|_| InvalidField::new("", "the form is not UTF-8").into())
+    String::from_utf8(all).map_err(|_| InvalidField::new("", MessageCode::FormNotUtf8).into())
 }
 
 /// Returns the error for a form with an unknown field.
 pub fn unknown_field_problem() -> Problem {
-    Problem::invalid(InvalidField::new("", "the form has an unknown field"))
+    Problem::invalid(InvalidField::new("", MessageCode::UnknownFormField))
 }
 
 /// Returns the error for a form that is malformed or incomplete.
 pub fn broken_form_problem(_: MultipartError) -> Problem {
-    Problem::invalid(InvalidField::new("", "the form is malformed or incomplete"))
+    Problem::invalid(InvalidField::new("", MessageCode::BrokenForm))
 }

@@ -66,9 +66,8 @@ impl ArgumentReader for StrictJson<'_> {
 /// Returns a 400 that the page can also read as its own kind of error.
 fn invalid_arguments_problem(path: &str, reason: &str) -> Problem {
     let problem = Problem::unreadable(path, reason);
-    let problem =
-        if path.is_empty() && !problem.has_member("field") { problem.with_member("field", "request") } else { problem };
-    let reason = problem.detail().to_owned();
+    let problem = if problem.field().is_none() { problem.with_member("field", "request") } else { problem };
+    let reason = problem.message().to_string();
     problem.with_member("reason", reason)
 }
 

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_LENGTH, COOKIE};
 use http::{HeaderMap, StatusCode};
 
+use crate::domain::CodedMessage;
 use crate::domain::limits;
 use crate::server::http::request::body::BodyKind;
 use crate::server::http::response::problem::Problem;
@@ -21,7 +22,7 @@ pub async fn layer(request: Request, next: Next) -> Response {
 
 fn check(headers: &HeaderMap, most: usize) -> Result<(), Problem> {
     let too_large = |name: &str| {
-        let detail = format!("The header `{name}` is too large.");
+        let detail = CodedMessage::uncoded(format!("The header `{name}` is too large."));
         Problem::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "header_too_large", detail)
     };
     if let Some((name, _)) = headers.iter().find(|(_, value)| value.len() > limits::HEADER_BYTES) {

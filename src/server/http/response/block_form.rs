@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::domain::content_block::ContentBlock;
-use crate::domain::{InvalidField, Turn};
+use crate::domain::{InvalidField, MessageCode, Turn};
 use crate::server::http::response::problem::Problem;
 
 /// The form of the blocks in a response.
@@ -52,7 +52,7 @@ impl TurnView {
                 fields.insert("blocks".into(), json!(blocks));
                 Ok(Self::Seed(fields))
             }
-            _ => Err(Problem::invalid(InvalidField::new("form", "is not available for this turn"))),
+            _ => Err(Problem::invalid(InvalidField::new("form", MessageCode::FormNotAvailable))),
         }
     }
 }

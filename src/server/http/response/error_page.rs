@@ -20,8 +20,6 @@ use crate::server::http::response::fallback;
 use crate::server::http::response::headers;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields};
-use crate::server::http::response::service_problem::QUOTA_BYTES;
-use crate::server::page_data::storage_messages::storage_refusal_sentence;
 use crate::server::server_pages::error_page::ErrorPage;
 use crate::ui::locale::with_locale;
 use turnleaf_service::usage::storage::StorageRefusal;
@@ -142,11 +140,9 @@ fn error_page_response(
     let id = parts.headers.get(X_REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
     // The response to a request from another site shows nothing of it.
     let typed = if status == StatusCode::FORBIDDEN { &[] } else { typed };
-    let quota = problem.as_ref().and_then(|problem| problem.member(QUOTA_BYTES)?.as_u64());
-    let room = problem.as_ref().and_then(|problem| storage_refusal_sentence(problem.code(), quota));
     let page = ErrorPage {
         status: status.as_u16(),
-        detail: room.as_deref().or(problem.as_ref().map(Problem::detail)),
+        detail: problem.as_ref().map(Problem::sentence),
         is_own_quota: problem.as_ref().is_some_and(|problem| problem.code() == StorageRefusal::QUOTA_REACHED),
         path: uri.path(),
         retry_address: (method == Method::GET).then(|| uri.to_string()),

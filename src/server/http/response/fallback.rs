@@ -4,6 +4,7 @@ use axum::Router;
 use axum::response::{Html, IntoResponse, Response};
 use http::{Method, StatusCode, Uri};
 
+use crate::domain::CodedMessage;
 use crate::server::http::response::problem::Problem;
 use crate::ui::locale::{locale, localized_word};
 
@@ -27,7 +28,11 @@ pub async fn not_found(uri: Uri) -> Response {
 
 pub async fn method_not_allowed(method: Method, uri: Uri) -> Response {
     let status = StatusCode::METHOD_NOT_ALLOWED;
-    let problem = Problem::new(status, "method_not_allowed", format!("{method} is not supported at this address."));
+    let problem = Problem::new(
+        status,
+        "method_not_allowed",
+        CodedMessage::uncoded(format!("{method} is not supported at this address.")),
+    );
     if is_api(&uri) {
         problem.into_response()
     } else {

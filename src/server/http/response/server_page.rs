@@ -10,7 +10,7 @@ use leptos::nonce::Nonce;
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use crate::domain::InvalidField;
+use crate::domain::{CodedMessage, InvalidField, MessageCode};
 use crate::server::app::App;
 use crate::server::http::request::cookies::preferences;
 use crate::server::http::response::headers::document_policy;
@@ -80,7 +80,9 @@ impl<S: Send + Sync> FromRequest<S> for SubmittedFields {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         match Form::<Vec<(String, String)>>::from_request(request, state).await {
             Ok(Form(fields)) => Ok(Self(fields)),
-            Err(rejection) => Err(Problem::invalid(InvalidField::new("", rejection.body_text()))),
+            Err(rejection) => {
+                Err(Problem::invalid(InvalidField::new("", CodedMessage::uncoded(rejection.body_text()))))
+            }
         }
     }
 }
@@ -114,7 +116,7 @@ impl SubmittedFields {
     /// # Errors
     /// 400 if the field is missing, 404 for an impossible id.
     pub fn required_id<T: FromStr>(&self, name: &str) -> Result<T, Problem> {
-        let text = self.text(name).ok_or_else(|| InvalidField::new(name, "is missing"))?;
+        let text = self.text(name).ok_or_else(|| InvalidField::new(name, MessageCode::IsMissing))?;
         text.parse().map_err(|_| Problem::not_found())
     }
 
@@ -142,9 +144,8 @@ impl SubmittedFields {
     fn headers(&self) -> Result<Vec<(String, String)>, InvalidField> {
         let lines = self.text("headers").unwrap_or_default();
         let split = |line: &str| {
-            let (name, value) = line
-                .split_once(':')
-                .ok_or_else(|| InvalidField::new("headers", "each line must be like Name: value"))?;
+            let (name, value) =
+                line.split_once(':').ok_or_else(|| InvalidField::new("headers", MessageCode::HeaderLineInvalid))?;
             Ok((name.to_owned(), value.to_owned()))
         };
         lines.lines().filter(|line| !line.trim().is_empty()).map(split).collect()

@@ -2,13 +2,10 @@
 
 use http::StatusCode;
 
-use crate::domain::{FailureKind, InvalidField};
+use crate::domain::{InvalidField, MessageCode};
 use crate::server::http::response::problem::Problem;
-use crate::server::page_data::storage_messages;
-use crate::ui::messages::server_messages::localize_field_error;
+use crate::ui::locale::coded_messages::{coded_sentence, field_error_sentence, too_large_sentence};
 use turnleaf_service::error::UnfitReason;
-use turnleaf_service::turns::membership::OTHER_CHAT_REASON;
-use turnleaf_service::turns::messages;
 use turnleaf_service::usage::storage::StorageRefusal;
 use turnleaf_service::{ServiceError, StoreError};
 
@@ -22,8 +19,7 @@ impl From<ServiceError> for Problem {
             ServiceError::Invalid(invalid) => invalid_input_problem(invalid),
             ServiceError::Conflict { code, message, extra } => with_members(Self::conflict(code, message), extra),
             ServiceError::TooLarge { field, limit } => {
-                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", format!("{field}: {limit}"))
-                    .with_member("field", field)
+                Self::of_field(StatusCode::PAYLOAD_TOO_LARGE, "too_large", InvalidField::new(field, limit))
             }
             ServiceError::Unfit { reason, code, field, message, extra } => {
                 let status = match reason {
@@ -41,28 +37,24 @@ impl From<ServiceError> for Problem {
                 };
                 with_members(problem, extra)
             }
-            ServiceError::TooManyRunning => Self::too_many("Too many replies are running at once.", 5),
+            ServiceError::TooManyRunning => Self::too_many(MessageCode::TooManyRunning, 5),
             ServiceError::Storage(refusal) => {
-                let problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, refusal.code(), refusal.to_string());
+                let problem = Self::new(StatusCode::INSUFFICIENT_STORAGE, refusal.code(), refusal);
                 match refusal {
                     StorageRefusal::DiskLow => problem,
                     StorageRefusal::QuotaReached { quota_bytes } => problem.with_member(QUOTA_BYTES, quota_bytes),
                 }
             }
             ServiceError::Store(StoreError::Full) => {
-                Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", FailureKind::DISK_FULL)
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, "storage_full", MessageCode::DiskFull)
             }
             ServiceError::Store(StoreError::Deleted(_)) => Self::not_found(),
             ServiceError::Store(error @ StoreError::BrokenPath(_)) => {
-                Self::conflict("corrupt_tree", format!("{error}; run `turnleaf fsck` for details."))
+                Self::conflict("corrupt_tree", MessageCode::DamagedPath.with("reason", error))
             }
             // Another process has claimed the database and this one is about to end, so clients should try again.
             ServiceError::Store(StoreError::InUse) => Self::shutting_down(),
-            ServiceError::Store(error) if error.is_busy() => Self::unavailable(
-                "The database is busy. Try again in a \
-                moment.",
-                2,
-            ),
+            ServiceError::Store(error) if error.is_busy() => Self::unavailable(MessageCode::DatabaseBusy, 2),
             ServiceError::Store(error) => Self::internal(error),
         }
     }
@@ -71,8 +63,13 @@ impl From<ServiceError> for Problem {
 /// Returns the sentence of a refusal for pages, in the reader's language.
 pub fn refusal_sentence(error: &ServiceError) -> String {
     match error {
-        ServiceError::Storage(refusal) => storage_messages::refusal_sentence(*refusal),
-        error => localize_field_error(&error.to_string()),
+        ServiceError::TooLarge { field, limit } => too_large_sentence(field, limit),
+        ServiceError::Invalid(invalid) => field_error_sentence(invalid),
+        ServiceError::Conflict { message, .. } | ServiceError::Unfit { message, .. } => coded_sentence(message),
+        ServiceError::Storage(refusal) => coded_sentence(&(*refusal).into()),
+        ServiceError::NotFound => coded_sentence(&MessageCode::NotFound.into()),
+        ServiceError::TooManyRunning => coded_sentence(&MessageCode::TooManyRunning.into()),
+        ServiceError::Store(error) => error.to_string(),
     }
 }
 
@@ -104,9 +101,9 @@ fn invalid_input_problem(invalid: InvalidField) -> Problem {
     if invalid.field.starts_with("params.") {
         return Problem::invalid(invalid);
     }
-    let code = match (invalid.field.as_str(), invalid.reason.as_str()) {
-        ("content", messages::EMPTY_MESSAGE_REASON) => "empty_message",
-        ("prev_turn_id", OTHER_CHAT_REASON) => "parent_other_chat",
+    let code = match (invalid.field.as_str(), invalid.reason.code) {
+        ("content", MessageCode::EmptyMessage) => "empty_message",
+        ("prev_turn_id", MessageCode::OtherChat) => "parent_other_chat",
         _ => "invalid",
     };
     Problem::unprocessable(code, invalid)

@@ -24,7 +24,7 @@ use axum::routing::MethodRouter;
 use futures::future::BoxFuture;
 use serde::Deserialize;
 
-use crate::domain::{BranchId, ChatId, TurnId, limits};
+use crate::domain::{BranchId, ChatId, CodedMessage, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::admission::ClientIdentity;
@@ -62,7 +62,7 @@ pub async fn open(
     let end = app.service().path_tip(viewer.0, chat, query.leaf, query.branch_id).await?;
     let Ok(upgrade) = upgrade else { return Ok(upgrade_required()) };
     if app.open_sockets().len() >= limits::SOCKETS {
-        return Err(Problem::too_many("Too many WebSocket connections are open.", 5));
+        return Err(Problem::too_many(CodedMessage::uncoded("Too many WebSocket connections are open."), 5));
     }
     let upgrade = upgrade.max_message_size(limits::SOCKET_MESSAGE_BYTES).max_frame_size(limits::SOCKET_MESSAGE_BYTES);
     let token = app.open_sockets().token();
@@ -75,7 +75,7 @@ pub async fn open(
 
 /// Returns 426 for a request that is not a WebSocket handshake.
 fn upgrade_required() -> Response {
-    let detail = "This address requires a WebSocket connection (RFC 6455, version 13).";
+    let detail = CodedMessage::uncoded("This address requires a WebSocket connection (RFC 6455, version 13).");
     let mut response = Problem::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", detail).into_response();
     response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));
     response

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::tool::{OfferedTool, ToolChoice, ToolSpec};
-use crate::domain::{BranchId, ChatId, InvalidField};
+use crate::domain::{BranchId, ChatId, InvalidField, MessageCode};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
@@ -48,7 +48,7 @@ impl SaveToolServerRequest {
         if self.command.is_none() {
             return Ok(());
         }
-        let detail = "Local programs can only be added in this server's configuration file, under [[tool_servers]].";
+        let detail = MessageCode::ProgramsRefused;
         Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", detail).with_member("field", "command"))
     }
 }
@@ -198,14 +198,11 @@ pub async fn change_server(
 ) -> Result<ApiJson<ToolServerWithNotices>, Problem> {
     body.refuse_program()?;
     if body.client_request_id.is_some() {
-        let invalid = InvalidField::new("client_request_id", "can only be set on a new server");
+        let invalid = InvalidField::new("client_request_id", MessageCode::OnlyOnNewServer);
         return Err(Problem::unprocessable("invalid", invalid));
     }
     if body.id.as_ref().is_some_and(|named| *named != id) {
-        return Err(Problem::unprocessable(
-            "invalid",
-            InvalidField::new("id", "cannot be changed: its tool names contain it"),
-        ));
+        return Err(Problem::unprocessable("invalid", InvalidField::new("id", MessageCode::ToolServerIdFixed)));
     }
     Ok(ApiJson(app.service().change_tool_server(viewer.0, &id, body.into()).await?.into()))
 }

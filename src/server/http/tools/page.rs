@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::tool::ToolChoice;
-use crate::domain::{InvalidField, UserId};
+use crate::domain::{InvalidField, MessageCode, UserId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;
@@ -17,6 +17,7 @@ use crate::server::http::response::server_page::{PageContext, SubmittedFields, s
 use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::messages::tools as words;
 use crate::server::server_pages::tools::{ToolServerForm, ToolServerFormValues, ToolsPage};
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::servers::{NewToolServer, ToolServerChange, ToolServerView};
 
@@ -71,7 +72,7 @@ pub async fn save_policies(
     let server = fields.text("server").unwrap_or_default();
     let (tools, were, policies) = (fields.values("tool"), fields.values("was"), fields.values("policy"));
     if tools.len() != policies.len() || tools.len() != were.len() {
-        return Err(Problem::invalid(InvalidField::new("policy", "set one per tool")));
+        return Err(Problem::invalid(InvalidField::new("policy", MessageCode::OnePolicyPerTool)));
     }
     for ((tool, was), policy) in tools.iter().zip(&were).zip(&policies).filter(|((_, was), policy)| was != policy) {
         let _ = was;
@@ -79,7 +80,7 @@ pub async fn save_policies(
             "ask" => ToolApprovalPolicy::Ask,
             "allow" => ToolApprovalPolicy::Allow,
             "never" => ToolApprovalPolicy::Never,
-            _ => return Err(Problem::invalid(InvalidField::new("policy", "must be `ask`, `allow` or `never`"))),
+            _ => return Err(Problem::invalid(InvalidField::new("policy", MessageCode::UnknownPolicy))),
         };
         app.service().set_tool_policy(viewer.0, &server, tool, None, policy).await?;
     }
@@ -211,12 +212,10 @@ async fn refusal_page(
 }
 
 /// The error for programs. The page tells people the same.
-const PROGRAMS_REFUSED: &str = "Local programs can only be added in the configuration file.";
-
 /// Refuses a form that names a program, because no form of the page does.
 fn refuse_program(fields: &SubmittedFields) -> Result<(), Problem> {
     if fields.contains("command") {
-        return Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", PROGRAMS_REFUSED));
+        return Err(Problem::new(StatusCode::FORBIDDEN, "program_refused", MessageCode::ProgramsRefused));
     }
     Ok(())
 }
@@ -229,7 +228,7 @@ fn redirect_to_card(done: &str, id: &str) -> Response {
 fn action_notice(done: &str, server: Option<&ToolServerView>) -> Option<ActionNotice> {
     match (done, server) {
         ("tested", Some(server)) => {
-            let text = words::test_result(&server.name, &server.status.sentence);
+            let text = words::test_result(&server.name, &coded_sentence(&server.status.message()));
             Some(if server.status.state == "working" { ActionNotice::Done(text) } else { ActionNotice::Warning(text) })
         }
         ("saved", _) => Some(ActionNotice::Done(words::saved().into())),

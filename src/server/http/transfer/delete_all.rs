@@ -12,7 +12,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::delete_all::DeleteAllPage;
 use crate::server::server_pages::messages::delete_all as words;
-use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 
 /// `GET /settings/data/delete`.
@@ -35,10 +35,10 @@ pub async fn delete(
         Ok(()) => Ok(see_other("/settings/data?done=deleted")),
         Err(ServiceError::Conflict { code, message, .. }) => {
             let failed = match code {
-                "import_running" => words::nothing_deleted_because(&localize_server_message(&message)),
+                "import_running" => words::nothing_deleted_because(&coded_sentence(&message)),
                 "deletion_running" => words::being_deleted().to_owned(),
                 "not_deleted" => words::broke_off().to_owned(),
-                _ => words::not_all_deleted(&localize_server_message(&message)),
+                _ => words::not_all_deleted(&coded_sentence(&message)),
             };
             show(&app, viewer.0, context, typed, [None, Some(failed)]).await
         }

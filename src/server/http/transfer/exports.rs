@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use crate::domain::export::{ExportDetail, ExportOptions};
 use crate::domain::file_name::content_disposition;
-use crate::domain::{ChatId, TurnId, UserId, limits};
+use crate::domain::{ChatId, MessageCode, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::admission::{KeyedPermit, hold_permit_until_sent};
@@ -76,7 +76,7 @@ pub async fn export_all(State(app): State<App>, viewer: Viewer) -> Result<Respon
 /// Acquires a permit for an export, which is held until the last byte is sent.
 fn export_permit(app: &App, owner: UserId) -> Result<KeyedPermit<UserId>, Problem> {
     let place = app.export_limiter().try_acquire(owner, limits::EXPORTS_PER_OWNER);
-    place.ok_or_else(|| Problem::too_many("Too many exports are in progress. Try again in a moment.", 5))
+    place.ok_or_else(|| Problem::too_many(MessageCode::TooManyExports, 5))
 }
 
 /// `GET /api/chats/{id}/export`.

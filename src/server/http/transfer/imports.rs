@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
-use crate::domain::{ImportId, InvalidField, UserId, file_name, limits};
+use crate::domain::{CodedMessage, ImportId, InvalidField, MessageCode, UserId, file_name, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::spool_write_problem;
@@ -28,7 +28,6 @@ use crate::server::http::response::server_page::{PageContext, SubmittedFields, s
 use crate::server::server_pages::messages::delete_all;
 use crate::server::server_pages::transfer::{ImportPage, TransferPage};
 use crate::server::server_pages::{ActionNotice, ServerPage};
-use crate::ui::messages::server_messages::localize_field_error;
 use turnleaf_service::ServiceError;
 use turnleaf_service::transfer::imports::{ImportFormat, ImportJob, ImportRequest, ImportSlot, formats, parse_format};
 
@@ -151,12 +150,13 @@ pub async fn import_form(
     context: PageContext,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
-    let form = form.map_err(|rejection| Problem::invalid(InvalidField::new("", rejection.body_text())))?;
+    let form = form
+        .map_err(|rejection| Problem::invalid(InvalidField::new("", CodedMessage::uncoded(rejection.body_text()))))?;
     match read_import_form(&app, viewer.0, form).await {
         Ok(id) => Ok(see_other(&format!("/settings/data/imports/{id}"))),
-        Err(problem) => match problem.invalid_sentence() {
+        Err(problem) => match problem.client_error_sentence() {
             Some(sentence) => {
-                let notice = Some(ActionNotice::Refused(localize_field_error(&sentence)));
+                let notice = Some(ActionNotice::Refused(sentence));
                 Ok(context.respond(
                     &app,
                     StatusCode::UNPROCESSABLE_ENTITY,
@@ -185,7 +185,7 @@ async fn read_import_form(app: &App, viewer: UserId, mut form: Multipart) -> Res
             _ => drop(read_text_field(field, SHORT_FIELD_BYTES).await?),
         }
     }
-    let (file, name) = file.ok_or_else(|| InvalidField::new("file", "choose a file first"))?;
+    let (file, name) = file.ok_or_else(|| InvalidField::new("file", MessageCode::NoFileChosen))?;
     start_import(app, viewer, file, &name, format, dry_run)
 }
 
@@ -199,7 +199,9 @@ pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: Submitted
 fn requested_format(name: Option<&str>) -> Result<Option<ImportFormat>, Problem> {
     match name {
         None | Some(AUTO) => Ok(None),
-        Some(name) => parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", "unknown format").into()),
+        Some(name) => {
+            parse_format(name).map(Some).ok_or_else(|| InvalidField::new("from", MessageCode::UnknownFormat).into())
+        }
     }
 }
 
@@ -227,7 +229,7 @@ async fn spool_file<E>(
     // Only now is the length of a chunked body known.
     app.service().check_growth(owner, 0).await?;
     if length == 0 {
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "empty_file", "The file is empty."));
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "empty_file", MessageCode::FileEmpty));
     }
     Ok(file)
 }

@@ -16,6 +16,7 @@ use crate::server::server_pages::messages::trash as words;
 use crate::server::server_pages::trash::{PurgeConfirmation, TrashPage};
 use crate::server::server_pages::turns::delete_page;
 use crate::server::server_pages::{ActionNotice, PageSection};
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 
 /// The query of the page.
@@ -110,7 +111,7 @@ pub async fn restore(
         })),
         Err(error @ (ServiceError::Conflict { .. } | ServiceError::NotFound)) => {
             let (status, reason) = match error {
-                ServiceError::Conflict { message, .. } => (StatusCode::CONFLICT, message),
+                ServiceError::Conflict { message, .. } => (StatusCode::CONFLICT, coded_sentence(&message)),
                 // The deletion was restored or purged meanwhile; the list shows what is left.
                 _ => (StatusCode::NOT_FOUND, words::not_there().to_owned()),
             };

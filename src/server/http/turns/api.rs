@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Branch, BranchId, ChatId, Exchange, InvalidField, ModelParams, Turn, TurnId};
+use crate::domain::{Branch, BranchId, ChatId, Exchange, InvalidField, MessageCode, ModelParams, Turn, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
@@ -161,8 +161,11 @@ fn content(content: Option<Vec<MessageBlock>>, text: Option<String>) -> Result<V
     match (content, text) {
         (Some(content), None) => Ok(content),
         (None, Some(text)) => Ok(vec![MessageBlock::Text { text }]),
-        (None, None) => Err(InvalidField::new("content", "`content` (blocks) or `text` is required")),
-        (Some(_), Some(_)) => Err(InvalidField::new("text", "set `content` or `text`, not both")),
+        (None, None) => Err(InvalidField::new("content", MessageCode::NeedsContentOrText)),
+        (Some(_), Some(_)) => {
+            let reason = MessageCode::BothSet.with("one", "content").with("other", "text");
+            Err(InvalidField::new("text", reason))
+        }
     }
 }
 

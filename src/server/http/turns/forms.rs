@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::api::error::ApiError;
 use crate::api::view::{ComposedMessage, DraftView};
-use crate::domain::{ChatId, ModelLock, Thinking, TurnId};
+use crate::domain::{ChatId, CodedMessage, ModelLock, Thinking, TurnId};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
@@ -95,7 +95,7 @@ pub async fn send(
 pub fn storage_full_problem(error: &ApiError) -> Option<Problem> {
     let ApiError::Conflict { code, message } = error else { return None };
     let code = StorageRefusal::CODES.into_iter().find(|known| known == code)?;
-    Some(Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, message.as_str()))
+    Some(Problem::new(StatusCode::INSUFFICIENT_STORAGE, code, CodedMessage::uncoded(message.as_str())))
 }
 
 /// `POST /forms/model`: chooses another model for the next message and keeps the composer as it is.
@@ -176,7 +176,7 @@ fn error_code(error: &ApiError) -> &'static str {
         ApiError::Conflict { .. } => "conflict",
         ApiError::TooMany { .. } => "too_many",
         ApiError::TooLarge => "too_large",
-        ApiError::Unavailable { .. } => "unavailable",
+        ApiError::Unreachable | ApiError::Outdated | ApiError::Unavailable { .. } => "unavailable",
         ApiError::Internal { .. } => "internal",
     }
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::api::error::ApiError;
 use crate::domain::attachment::Attachment;
-use crate::domain::{ChatId, GenerationId, InvalidField, Turn, TurnId, UserId, limits};
+use crate::domain::{ChatId, GenerationId, InvalidField, MessageCode, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::forms::{attachment_block, problem_page_with_text};
@@ -20,6 +20,7 @@ use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields};
+use crate::server::http::response::service_problem::refusal_sentence;
 use crate::server::http::turns::forms::{redirect_to_turn, storage_full_problem};
 use crate::server::page_data::demo;
 use crate::server::server_pages::messages::documents as words;
@@ -28,7 +29,7 @@ use crate::server::server_pages::sent_request::SentRequestPage;
 use crate::server::server_pages::turns::{EditTurnView, RetryView, edit_title};
 use crate::server::server_pages::{PageSection, ServerPage};
 use crate::ui::locale::label_with_value;
-use crate::ui::messages::server_messages::localize_field_error;
+use crate::ui::messages::server_messages::problem;
 use crate::ui::messages::transcript as texts;
 use turnleaf_platform::ids;
 use turnleaf_service::ServiceError;
@@ -105,7 +106,7 @@ async fn apply_edit(
                 Err(ApiError::NotFound) => return Err(Problem::not_found()),
                 Err(ApiError::Invalid { reason, .. }) => reason,
                 Err(error) if let Some(problem) = storage_full_problem(&error) => return Err(problem),
-                Err(error) => localize_field_error(&error.to_string()),
+                Err(error) => problem(&error),
             }
         }
         Err((file, FileRefusal::Message(message))) => label_with_value(&file, message),
@@ -113,7 +114,7 @@ async fn apply_edit(
         Err((_, FileRefusal::Service(error @ (ServiceError::Store(_) | ServiceError::Storage(_))))) => {
             return Err(error.into());
         }
-        Err((file, FileRefusal::Service(error))) => label_with_value(&file, &localize_field_error(&error.to_string())),
+        Err((file, FileRefusal::Service(error))) => label_with_value(&file, &refusal_sentence(&error)),
     };
     let view = EditTurnView { turn: &turn, text: &typed.text, error: Some(&outcome), request_id: &typed.request };
     let page = page(edit_title(turn.role), view.draw());
@@ -259,6 +260,6 @@ fn page(title: &str, body: AnyView) -> ServerPage {
 
 /// Parses a required id of a form.
 fn required_id<T: std::str::FromStr>(fields: &SubmittedFields, name: &str) -> Result<T, Problem> {
-    let text = fields.text(name).ok_or_else(|| InvalidField::new(name, "is missing"))?;
+    let text = fields.text(name).ok_or_else(|| InvalidField::new(name, MessageCode::IsMissing))?;
     text.parse().map_err(|_| Problem::not_found())
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::domain::approval::ApprovalDecision;
-use crate::domain::{BlockId, InvalidField, Turn, TurnId, TurnStatus};
+use crate::domain::{BlockId, InvalidField, MessageCode, Turn, TurnId, TurnStatus};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
@@ -77,7 +77,7 @@ pub async fn continue_reply(
 pub async fn decide_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
     let word = fields.text("decision").unwrap_or_default();
     let decision: ApprovalDecision = serde_json::from_value(Value::String(word))
-        .map_err(|_| InvalidField::new("decision", "is not a valid answer"))?;
+        .map_err(|_| InvalidField::new("decision", MessageCode::NoValidDecision))?;
     let (turn, block) = (required_id(&fields, "turn")?, required_id(&fields, "block")?);
     let hash = fields.text("hash").unwrap_or_default();
     let turn = app.service().decide_tool_call(viewer.0, turn, block, &hash, decision, fields.text("reason")).await?;

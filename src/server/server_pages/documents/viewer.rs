@@ -7,12 +7,12 @@ use leptos::prelude::*;
 use super::{facts, upload_form};
 use crate::domain::{ChatId, document_prompt, limits};
 use crate::server::server_pages::form_fields::{FieldKind, SelectField, TextField};
+use crate::server::server_pages::messages::conversion_notes::conversion_note;
 use crate::server::server_pages::messages::documents as words;
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::parenthesized;
-use crate::ui::messages::server_messages::localize_server_message;
 use crate::ui::messages::untitled;
 use turnleaf_service::documents::{Document, StoredDocumentVersion};
 
@@ -79,7 +79,7 @@ impl DocumentPage<'_> {
 
     fn notes(&self) -> Option<AnyView> {
         let notes = &self.version.notes;
-        let note = |note: &String| view! { <li dir="auto">{localize_server_message(note).into_owned()}</li> };
+        let note = |note: &String| view! { <li dir="auto">{conversion_note(note).into_owned()}</li> };
         (!notes.is_empty()).then(|| {
             view! {
                 <section class="panel" aria-label=words::notes()>

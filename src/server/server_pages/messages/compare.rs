@@ -1,10 +1,9 @@
 //! Messages of the comparison of two paths and of reruns, in both languages.
 
 use crate::domain::rerun::{RerunPauseReason, RerunStatus};
-use crate::domain::{InvalidField, TurnStatus};
+use crate::domain::{InvalidField, MessageCode, TurnStatus};
+use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_list, localized_word, message};
-use turnleaf_service::branches::compare::SAME_TURN_REASON;
-use turnleaf_service::turns::membership::OTHER_CHAT_REASON;
 
 pub use crate::ui::messages::compare as title;
 
@@ -127,12 +126,12 @@ pub fn unfinished(counts: impl Iterator<Item = (&'static str, usize)>) -> String
 }
 
 pub fn invalid_rerun(invalid: &InvalidField) -> String {
-    match (invalid.field.as_str(), invalid.reason.as_str()) {
-        (_, SAME_TURN_REASON) => localized_word("Choose two different branches.", "请选择两个不同的分支。").to_owned(),
-        (_, OTHER_CHAT_REASON) => {
+    match invalid.reason.code {
+        MessageCode::SameTurn => localized_word("Choose two different branches.", "请选择两个不同的分支。").to_owned(),
+        MessageCode::OtherChat => {
             localized_word("Messages from different chats cannot be compared.", "不能比较不同对话的消息。").to_owned()
         }
-        _ => invalid.to_string(),
+        _ => field_error_sentence(invalid),
     }
 }
 

@@ -4,11 +4,11 @@ pub use super::saved;
 use std::ops::RangeInclusive;
 
 use crate::domain::{InvalidField, limits};
+use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 pub use crate::ui::messages::provider_connect::{
     address, address_hint, key, key_hint, name, new_tab, test_and_save, testing, where_keys,
 };
-use crate::ui::messages::server_messages::localize_server_message;
 
 pub const API: &str = "API";
 
@@ -198,7 +198,7 @@ pub fn no_model(search: &str) -> String {
 
 /// Returns the error of a field as a sentence.
 pub fn error_sentence(error: &InvalidField) -> String {
-    super::to_sentence(&localize_server_message(&error.reason))
+    super::to_sentence(&coded_sentence(&error.reason))
 }
 
 define_messages! {
@@ -215,6 +215,5 @@ define_messages! {
 
 /// Returns the status of a connection after a test or a change.
 pub fn test_result(name: &str, sentence: &str) -> String {
-    let sentence = localize_server_message(sentence);
     message!("{name}: {sentence}", "{name}：{sentence}")
 }

@@ -5,9 +5,9 @@ pub use super::providers::{no_headers, remove, switch_off, switch_on, test, test
 pub use super::saved;
 use crate::domain::InvalidField;
 use crate::domain::approval::ToolApprovalPolicy;
+use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_sentences, localized_word, message, plural_message};
 pub use crate::ui::messages::palette::chat_tools as of_chat;
-use crate::ui::messages::server_messages::localize_field_error;
 
 pub const KIND_HTTP: &str = "HTTP";
 
@@ -173,5 +173,5 @@ pub fn provider_tool_name(tool: &str) -> String {
 
 /// Returns the reason why a choice was not saved.
 pub fn not_saved_because(invalid: &InvalidField) -> String {
-    join_sentences(not_saved(), &localize_field_error(&invalid.to_string()))
+    join_sentences(not_saved(), &field_error_sentence(invalid))
 }

@@ -2,7 +2,6 @@
 
 use crate::domain::{DeletionKind, Role, limits};
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
-use crate::ui::messages::server_messages::localize_server_message;
 use crate::ui::messages::trash::messages;
 use crate::ui::messages::untitled;
 
@@ -116,7 +115,7 @@ pub fn delete_description(all: u64, first_words: &str) -> String {
     )
 }
 
-pub fn not_restored(reason: &str) -> String {
-    let reason = super::to_sentence(&localize_server_message(reason));
-    message!("Could not restore. {reason}", "无法恢复。{reason}")
+pub fn not_restored(why: &str) -> String {
+    let why = super::to_sentence(why);
+    message!("Could not restore. {why}", "无法恢复。{why}")
 }

@@ -10,8 +10,8 @@ use crate::server::server_pages::form_fields::{FieldKind, TextField};
 use crate::server::server_pages::messages::providers as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::messages::amounts;
-use crate::ui::messages::server_messages::localize_server_message;
 use turnleaf_service::providers::ProviderView;
 
 /// Renders the card. `wrong_key` is the error of a submitted key; `search` unfolds the models.
@@ -24,7 +24,7 @@ pub fn draw(provider: &ProviderView, now: DateTime<Utc>, wrong_key: Option<&str>
                 <h2 id=title><bdi>{provider.name.clone()}</bdi></h2>
                 {status(provider)}
             </header>
-            <p class="status-line" dir="auto">{localize_server_message(&provider.status.sentence).into_owned()}{checked(provider, now)}</p>
+            <p class="status-line" dir="auto">{coded_sentence(&provider.status.message())}{checked(provider, now)}</p>
             {suggestion(provider)}
             {facts(provider)}
             {(!provider.locked).then(|| key_forms(provider, wrong_key))}

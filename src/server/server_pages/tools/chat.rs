@@ -10,7 +10,7 @@ use crate::server::server_pages::messages::{self as all_words, tools as words};
 use crate::server::server_pages::{ActionNotice, PageSection, ServerPage};
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::messages::server_messages::localize_server_message;
+use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::tools::choice::ChatTools;
 use turnleaf_service::tools::servers::{StoredPolicy, ToolServerView, ToolView};
 use turnleaf_service::tools::toolbox::LeftOutTool;
@@ -122,7 +122,7 @@ fn client(tools: &[ToolSpec]) -> Option<AnyView> {
 }
 
 fn left_out(tools: &[LeftOutTool]) -> Option<AnyView> {
-    let row = |left: &LeftOutTool| view! { <li><code><bdi>{left.name.clone()}</bdi></code>" "<span dir="auto">{localize_server_message(&left.why).into_owned()}</span></li> };
+    let row = |left: &LeftOutTool| view! { <li><code><bdi>{left.name.clone()}</bdi></code>" "<span dir="auto">{coded_sentence(&left.message())}</span></li> };
     (!tools.is_empty()).then(|| {
         view! { <h2>{words::left_out()}</h2><ul class="listed-tools">{tools.iter().map(row).collect_view()}</ul> }
     })

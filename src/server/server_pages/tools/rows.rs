@@ -6,11 +6,12 @@ use leptos::prelude::*;
 
 use crate::domain::excerpt::first_words;
 use crate::server::server_pages::form_fields::{FieldKind, SelectField, TextField};
+use crate::server::server_pages::messages::built_in_tools::tool_description;
 use crate::server::server_pages::messages::tools as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{colon, join_list};
-use crate::ui::messages::server_messages::localize_tool_description;
+use crate::ui::messages::server_messages::tool_title;
 use turnleaf_service::tools::servers::ToolView;
 
 /// Renders the policies of one server's tools as a form. `server` is empty for built-in tools.
@@ -29,7 +30,7 @@ pub fn policies_form(server: &str, tools: &[ToolView]) -> AnyView {
 
 /// Renders the hosts that a tool may reach in every chat, each with a form that revokes it, and a form that adds one.
 fn hosts(tool: &ToolView, allowed: &[String]) -> AnyView {
-    let name = tool_text(tool, &tool.title).into_owned();
+    let name = title(tool).into_owned();
     let row = |host: &String| {
         view! {
             <li class="allowed-tool">
@@ -111,11 +112,11 @@ fn about(tool: &ToolView) -> AnyView {
     );
     let schema = serde_json::to_string_pretty(&tool.schema).unwrap_or_default();
     view! {
-        <legend class="listed-name"><strong><bdi>{tool_text(tool, &tool.title).into_owned()}</bdi></strong>{other_name}{hidden}</legend>
-        <p class="listed-says" dir="auto">{tool_text(tool, &tool.description).into_owned()}</p>
+        <legend class="listed-name"><strong><bdi>{title(tool).into_owned()}</bdi></strong>{other_name}{hidden}</legend>
+        <p class="listed-says" dir="auto">{description(tool).into_owned()}</p>
         {claims}
         <details class="fold">
-            <summary>{words::arguments()}<span class="quiet">{colon()}<bdi>{tool_text(tool, &tool.title).into_owned()}</bdi></span><Icon name="chevron-down"/></summary>
+            <summary>{words::arguments()}<span class="quiet">{colon()}<bdi>{title(tool).into_owned()}</bdi></span><Icon name="chevron-down"/></summary>
             <pre class="listed-schema" dir="auto" tabindex="0">{schema}</pre>
         </details>
     }
@@ -131,7 +132,7 @@ pub fn tool_checkbox(form: &str, at: usize, tool: &ToolView, is_on: bool) -> Any
     let hidden = (tool.hidden_characters > 0)
         .then(|| view! { " "<span class="badge warn">{words::hidden(tool.hidden_characters)}</span> });
     let hint = (!tool.description.is_empty()).then(|| {
-        let whole = tool_text(tool, &tool.description);
+        let whole = description(tool);
         // The rest of a long description is for the model.
         let short = first_words(&whole, HINT_CHARS);
         view! { <p class="hint tick-hint" id=hint_id.clone() dir="auto">{short}</p> }
@@ -141,7 +142,7 @@ pub fn tool_checkbox(form: &str, at: usize, tool: &ToolView, is_on: bool) -> Any
         <div>
             <label class="tick">
                 <input type="checkbox" name="on" value=tool.name.clone() checked=is_on aria-describedby=described/>
-                <span><bdi>{tool_text(tool, &tool.title).into_owned()}</bdi>{hidden}</span>
+                <span><bdi>{title(tool).into_owned()}</bdi>{hidden}</span>
             </label>
             {hint}
         </div>
@@ -164,7 +165,16 @@ pub fn named_checkbox(form: &str, name: &str, title: String, is_on: bool) -> Any
     }
 }
 
-/// Returns a text of a tool: localized for a built-in tool, else unchanged.
-fn tool_text<'t>(tool: &'t ToolView, text: &'t str) -> Cow<'t, str> {
-    if tool.name == tool.tool { localize_tool_description(text) } else { Cow::Borrowed(text) }
+/// Returns the title of a tool: localized for a built-in tool, else unchanged.
+fn title(tool: &ToolView) -> Cow<'_, str> {
+    if tool.name == tool.tool { tool_title(&tool.tool, &tool.title) } else { Cow::Borrowed(&tool.title) }
+}
+
+/// Returns the description of a tool: localized for a built-in tool, else unchanged.
+fn description(tool: &ToolView) -> Cow<'_, str> {
+    if tool.name == tool.tool {
+        tool_description(&tool.tool, &tool.description)
+    } else {
+        Cow::Borrowed(&tool.description)
+    }
 }

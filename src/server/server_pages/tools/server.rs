@@ -9,8 +9,8 @@ use crate::server::server_pages::messages::providers::time_ago;
 use crate::server::server_pages::messages::tools as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
+use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::join_list;
-use crate::ui::messages::server_messages::localize_server_message;
 use turnleaf_service::tools::servers::ToolServerView;
 
 /// Renders the card.
@@ -47,7 +47,7 @@ pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
                 <h2 id=title><bdi>{server.name.clone()}</bdi></h2>
                 <span class="state" data-state=status_colour(state)><span class="state-dot" aria-hidden="true"></span>{words::server_state(state)}</span>
             </header>
-            <p class="status-line" dir="auto">{localize_server_message(&server.status.sentence).into_owned()}{since}</p>
+            <p class="status-line" dir="auto">{coded_sentence(&server.status.message())}{since}</p>
             {facts(server)}
             {tools}
             {log}

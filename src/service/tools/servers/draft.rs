@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::providers::Sealer;
 use crate::providers::connection::{check_address, check_name};
 use crate::providers::headers::{self, SecretHeaders};
-use turnleaf_domain::{InvalidField, limits};
+use turnleaf_domain::{InvalidField, MessageCode, limits};
 use turnleaf_platform::base_url;
 use turnleaf_platform::endpoint::is_tool_server_id;
 use turnleaf_store::tool_servers::StoredToolServer;
@@ -38,7 +38,7 @@ impl NewToolServer {
             return if is_tool_server_id(id) {
                 Ok(id.clone())
             } else {
-                Err(InvalidField::new("id", "must be 1 to 32 of a-z, 0-9 and -, and not `provider`"))
+                Err(InvalidField::new("id", MessageCode::ToolServerIdInvalid))
             };
         }
         let name = self.fields.name.as_deref().unwrap_or_default().to_lowercase();
@@ -73,7 +73,7 @@ impl ToolServerChange {
     pub fn check_complete(&self) -> Result<(), InvalidField> {
         for (name, field) in [("name", &self.name), ("url", &self.url)] {
             if field.as_deref().is_none_or(|text| text.trim().is_empty()) {
-                return Err(InvalidField::new(name, "is required"));
+                return Err(InvalidField::new(name, MessageCode::IsRequired));
             }
         }
         Ok(())
@@ -103,7 +103,7 @@ pub fn apply_change(
     if let Some(url) = change.url {
         let url = base_url::check(url.trim()).map_err(|reason| InvalidField::new("url", reason))?;
         if url.len() > limits::ADDRESS_CHARS {
-            return Err(InvalidField::new("url", format!("at most {} characters", limits::ADDRESS_CHARS)));
+            return Err(InvalidField::too_long("url", limits::ADDRESS_CHARS));
         }
         if base_url::canonicalize(&url) != base_url::canonicalize(&row.url) {
             // Secrets are bound to their address; a new address clears them.

@@ -1,14 +1,16 @@
 //! Views of tool servers and their tools for their owner, in the API and on the page: everything but the secrets.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::providers::connection::SWITCHED_OFF;
 use crate::tools::toolbox::trust::TrustStatus;
 use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::excerpt::capitalize;
 use turnleaf_domain::hidden_text::count_hidden_characters;
+use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
 use turnleaf_platform::sealing::UnsealError;
 use turnleaf_store::tool_policies::StoredPolicy;
@@ -45,7 +47,13 @@ pub struct ToolServerView {
 pub struct ToolServerStatus {
     /// `working`, `starting`, `failed`, `given_up`, `off`, `headers_unreadable` or `not_started`.
     pub state: &'static str,
+    /// The English text of `code` with `args`.
     pub sentence: String,
+    /// The code of the sentence.
+    pub code: &'static str,
+    /// The arguments of the sentence.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub args: BTreeMap<String, String>,
     pub since: Option<DateTime<Utc>>,
     /// The name and version that it reports.
     pub implementation: Option<String>,
@@ -88,29 +96,43 @@ pub struct ToolView {
 }
 
 impl ToolServerStatus {
-    pub fn new(state: &'static str, sentence: impl Into<String>) -> Self {
-        Self { state, sentence: sentence.into(), since: None, implementation: None, log: String::new() }
+    pub fn new(state: &'static str, message: impl Into<CodedMessage>) -> Self {
+        let message = message.into();
+        Self {
+            state,
+            sentence: message.to_string(),
+            code: message.code.code(),
+            args: message.args,
+            since: None,
+            implementation: None,
+            log: String::new(),
+        }
+    }
+
+    /// Returns the sentence with its code.
+    pub fn message(&self) -> CodedMessage {
+        CodedMessage::from_parts(Some(self.code), &self.args, &self.sentence)
     }
 }
 
 impl From<McpServerStatus> for ToolServerStatus {
     fn from(status: McpServerStatus) -> Self {
         let (state, sentence) = match status.state {
-            McpServerState::Starting => ("starting", "Starting."),
-            McpServerState::Ready => ("working", "Working."),
-            McpServerState::Failed => ("failed", "Not responding."),
-            McpServerState::GivenUp => ("given_up", "It failed too many times. Fix it, then restart it."),
+            McpServerState::Starting => ("starting", MessageCode::ServerStarting),
+            McpServerState::Ready => ("working", MessageCode::ServerWorking),
+            McpServerState::Failed => ("failed", MessageCode::ServerFailed),
+            McpServerState::GivenUp => ("given_up", MessageCode::ServerGivenUp),
+        };
+        let message = match status.problem {
+            None => sentence.into(),
+            Some(why) if state == "given_up" => MessageCode::ServerGivenUpAfter.with("reason", as_sentence(&why)),
+            Some(why) => CodedMessage::uncoded(as_sentence(&why)),
         };
         Self {
-            state,
-            sentence: match status.problem {
-                None => sentence.to_owned(),
-                Some(reason) if state == "given_up" => format!("{} {sentence}", as_sentence(&reason)),
-                Some(reason) => as_sentence(&reason),
-            },
             since: Some(status.since),
             implementation: status.implementation,
             log: status.log,
+            ..Self::new(state, message)
         }
     }
 }
@@ -199,14 +221,10 @@ pub fn stored_server_view(
     tools: Vec<ToolView>,
 ) -> ToolServerView {
     let status = match unopened {
-        _ if !row.is_enabled => ToolServerStatus::new("off", SWITCHED_OFF),
-        Some(error) => ToolServerStatus::new(
-            "headers_unreadable",
-            format!(
-                "The stored headers cannot be decrypted: {error}. Start the server with the TURNLEAF_SECRET_KEY or \
-                secret.key file they were encrypted with, or enter them again."
-            ),
-        ),
+        _ if !row.is_enabled => ToolServerStatus::new("off", MessageCode::SwitchedOff),
+        Some(error) => {
+            ToolServerStatus::new("headers_unreadable", MessageCode::HeadersUnreadable.with("reason", error))
+        }
         None => status_view(status),
     };
     ToolServerView {
@@ -225,5 +243,5 @@ pub fn stored_server_view(
 }
 
 fn status_view(status: Option<McpServerStatus>) -> ToolServerStatus {
-    status.map_or_else(|| ToolServerStatus::new("not_started", "Not started yet."), ToolServerStatus::from)
+    status.map_or_else(|| ToolServerStatus::new("not_started", MessageCode::ServerNotStarted), ToolServerStatus::from)
 }

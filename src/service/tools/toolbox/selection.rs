@@ -1,14 +1,14 @@
 //! Resolves a chat's tool choice: the tools that are offered to its model, in a stable order, and those that are left
 //! out, with the reason.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
 use super::ServiceToolbox;
 use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
-use turnleaf_domain::{UserId, limits};
+use turnleaf_domain::{CodedMessage, MessageCode, UserId, limits};
 use turnleaf_store::{StoreError, tool_policies};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;
@@ -26,8 +26,24 @@ pub struct ToolSelection {
 pub struct LeftOutTool {
     /// Full name, such as `files/read`.
     pub name: String,
-    /// The reason, as a sentence.
+    /// The reason as an English sentence: the text of `code` with `args`.
     pub why: String,
+    /// The code of the reason.
+    pub code: &'static str,
+    /// The arguments of the reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub args: BTreeMap<String, String>,
+}
+
+impl LeftOutTool {
+    fn new(name: String, why: CodedMessage) -> Self {
+        Self { name, why: why.to_string(), code: why.code.code(), args: why.args }
+    }
+
+    /// Returns the reason with its code.
+    pub fn message(&self) -> CodedMessage {
+        CodedMessage::from_parts(Some(self.code), &self.args, &self.why)
+    }
 }
 
 impl ServiceToolbox {
@@ -83,27 +99,26 @@ impl SelectionBuilder {
         let name = server.map_or_else(|| tool.tool.clone(), |(server, _)| format!("{server}/{}", tool.tool));
         self.met.insert(name.clone());
         if is_never {
-            return self.leave_out(name, "You set it to never run.");
+            return self.leave_out(name, MessageCode::SetToNever);
         }
-        if let Err(reason) = check_schema(&tool.schema) {
-            return self.leave_out(name, &format!("Its schema is invalid: {reason}"));
+        if let Err(why) = check_schema(&tool.schema) {
+            return self.leave_out(name, MessageCode::SchemaInvalid.with("reason", why));
         }
         self.add(name, tool.to_offered_tool(server));
     }
 
     fn add(&mut self, name: String, tool: OfferedTool) {
         if self.selection.offered.len() >= limits::TOOLS_OFFERED {
-            let reason = format!("At most {} tools can be offered to a model.", limits::TOOLS_OFFERED);
-            return self.leave_out(name, &reason);
+            return self.leave_out(name, MessageCode::TooManyTools.with("most", limits::TOOLS_OFFERED));
         }
         if !self.wire_names.insert(tool.spec.name.clone()) {
-            return self.leave_out(name, "Another tool already has this name.");
+            return self.leave_out(name, MessageCode::ToolNameTaken);
         }
         self.selection.offered.push(tool);
     }
 
-    fn leave_out(&mut self, name: String, reason: &str) {
-        self.selection.left_out.push(LeftOutTool { name, why: reason.to_owned() });
+    fn leave_out(&mut self, name: String, why: impl Into<CodedMessage>) {
+        self.selection.left_out.push(LeftOutTool::new(name, why.into()));
     }
 
     /// Reports chosen names that do not exist. Whole servers count as present when they are enabled; provider tools
@@ -116,7 +131,7 @@ impl SelectionBuilder {
                 _ => self.met.contains(name),
             };
             if !is_there {
-                self.leave_out(name.clone(), "It is not available right now.");
+                self.leave_out(name.clone(), MessageCode::NotAvailableNow);
             }
         }
     }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::report::{IMPORT_CRASHED, ImportReport, ImportRequest};
 use crate::ServiceError;
-use turnleaf_domain::{ImportId, UserId};
+use turnleaf_domain::{ImportId, MessageCode, UserId};
 use turnleaf_platform::ids;
 use turnleaf_platform::storage_dir::StorageDir;
 use turnleaf_platform::tasks;
@@ -127,9 +127,7 @@ impl ImportJobs {
             }
             Entry::Occupied(taken) => Err(match taken.get() {
                 ImportSlotUse::File => import_running(),
-                ImportSlotUse::Deletion => {
-                    ServiceError::conflict("deletion_running", "everything is already being deleted")
-                }
+                ImportSlotUse::Deletion => ServiceError::conflict("deletion_running", MessageCode::DeletionRunning),
             }),
         })?;
         // Dropping it releases the slot that was just acquired.
@@ -273,5 +271,5 @@ fn is_running(jobs: &VecDeque<JobEntry>, owner: UserId) -> bool {
 }
 
 fn import_running() -> ServiceError {
-    ServiceError::conflict("import_running", "another import is still running")
+    ServiceError::conflict("import_running", MessageCode::ImportRunning)
 }

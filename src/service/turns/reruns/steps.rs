@@ -11,7 +11,9 @@ use crate::turns::placement::{PlacementRequest, TurnPlacement};
 use crate::{Service, ServiceError};
 use turnleaf_domain::Turn;
 use turnleaf_domain::rerun::{RerunPauseReason, RerunStatus, RerunStep};
-use turnleaf_domain::{Branch, BranchId, BranchOrigin, Chat, ExchangeId, ExchangeKind, Rerun, RerunId, UserId};
+use turnleaf_domain::{
+    Branch, BranchId, BranchOrigin, Chat, CodedMessage, ExchangeId, ExchangeKind, MessageCode, Rerun, RerunId, UserId,
+};
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
 use turnleaf_store::db::Tx;
@@ -99,7 +101,7 @@ impl Service {
                 }
                 RerunStep::Done => return Ok(Some(RerunStatusChange::Done)),
                 RerunStep::Pause(reason) => {
-                    let failure = reply.and_then(|turn| turn.error).map(|error| error.message);
+                    let failure = reply.and_then(|turn| turn.error).map(|error| CodedMessage::uncoded(error.message));
                     return Ok(Some(RerunStatusChange::Paused(reason, failure)));
                 }
             }
@@ -189,7 +191,7 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let to = advance_to(graft, step, exchange, branch);
         if !reruns::advance(tx, graft, to, self.clock().now()).await? {
-            return Err(ServiceError::conflict("graft_moved", "this rerun was changed at the same time"));
+            return Err(ServiceError::conflict("graft_moved", MessageCode::RerunChanged));
         }
         Ok(())
     }
@@ -245,7 +247,7 @@ fn change_after_refusal(error: &ServiceError, is_closing: bool) -> RerunStatusCh
     let detail = match error {
         ServiceError::Conflict { message, .. } => Some(message.clone()),
         ServiceError::Invalid(invalid) => Some(invalid.reason.clone()),
-        ServiceError::Storage(refusal) => Some(refusal.to_string()),
+        ServiceError::Storage(refusal) => Some((*refusal).into()),
         _ => None,
     };
     RerunStatusChange::Paused(reason, detail)

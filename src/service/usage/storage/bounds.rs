@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use turnleaf_domain::byte_size::ByteSize;
-use turnleaf_domain::{UserId, limits};
+use turnleaf_domain::{CodedMessage, MessageCode, UserId, limits};
 
 /// The free space of the fullest disk among those that the server writes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,18 +50,20 @@ impl StorageRefusal {
     }
 }
 
+impl From<StorageRefusal> for CodedMessage {
+    fn from(refusal: StorageRefusal) -> Self {
+        match refusal {
+            StorageRefusal::DiskLow => MessageCode::DiskLow.into(),
+            StorageRefusal::QuotaReached { quota_bytes } => {
+                MessageCode::QuotaReached.with("quota", ByteSize(quota_bytes))
+            }
+        }
+    }
+}
+
 impl fmt::Display for StorageRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::DiskLow => f.write_str(
-                "The server's disk is almost full. Nothing new can start until its administrator frees space.",
-            ),
-            Self::QuotaReached { quota_bytes } => write!(
-                f,
-                "Your storage quota of {} is used up. Permanently delete chats, files or documents first.",
-                ByteSize(*quota_bytes)
-            ),
-        }
+        CodedMessage::from(*self).fmt(f)
     }
 }
 

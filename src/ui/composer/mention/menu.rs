@@ -19,7 +19,6 @@ use crate::ui::composer::state::ComposerState;
 use crate::ui::erased::{effect, live_view, on_change};
 use crate::ui::messages::amounts;
 use crate::ui::messages::attachments as words;
-use crate::ui::messages::server_messages::localize_field_error;
 use crate::ui::messages::turn_actions;
 
 /// The search state of the menu.
@@ -205,7 +204,7 @@ impl MentionSearch {
             let note = match answer.map(|answer| lines_from_response(&answer, lines)) {
                 Ok(Ok(quoted)) => return self.attach(quoted),
                 Ok(Err(count)) => words::no_such_lines(count),
-                Err(error) => error.map_or_else(|| words::not_read().to_owned(), |error| localize_field_error(&error)),
+                Err(why) => why.unwrap_or_else(|| words::not_read().to_owned()),
             };
             self.state.announcer.announce(note.clone());
             let _ = self.note.try_set(Some(note));

@@ -8,7 +8,7 @@ use crate::domain::tool::ToolLabel;
 use crate::domain::{Block, BlockState, Content, limits};
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 use crate::ui::messages::amounts::{measured_time, number, size};
-use crate::ui::messages::server_messages::localize_tool_description;
+use crate::ui::messages::server_messages::tool_title;
 
 define_messages! {
     arguments: "Arguments", "参数";
@@ -295,7 +295,6 @@ pub fn tool_name(call: &Block) -> (String, Option<String>) {
     };
     let (title, server) = (named("title"), named("server"));
     // Built-in tools have localized names; foreign tools keep their own.
-    let title =
-        title.map(|title| if server.is_none() { localize_tool_description(&title).into_owned() } else { title });
+    let title = title.map(|title| if server.is_none() { tool_title(&on_wire(), &title).into_owned() } else { title });
     (title.unwrap_or_else(on_wire), server)
 }

@@ -131,7 +131,7 @@ pub fn follow_address(
             if target.try_get_untracked() != Some(now) || !is_here() {
                 return navigation.fail(number);
             }
-            let page = page.unwrap_or_else(|| Err(ApiError::server_unreachable()));
+            let page = page.unwrap_or_else(|| Err(ApiError::Unreachable));
             match page {
                 Ok(page) => {
                     // The fallback that is shown instead is not the requested turn.

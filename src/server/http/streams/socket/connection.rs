@@ -10,7 +10,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval_at, timeout};
 
-use crate::domain::{ChatId, Turn, TurnId, UserId, limits};
+use crate::domain::{ChatId, CodedMessage, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
@@ -254,9 +254,11 @@ impl SocketConnection {
             None | Some(Ok(Message::Close(_))) => return Some(ConnectionEnd::ClientGone),
             Some(Ok(Message::Ping(_) | Message::Pong(_))) => return None,
             Some(Ok(Message::Text(text))) => Ok(text),
-            Some(Ok(Message::Binary(_))) => {
-                Err(Problem::new(http::StatusCode::BAD_REQUEST, "invalid", "Messages must be text frames."))
-            }
+            Some(Ok(Message::Binary(_))) => Err(Problem::new(
+                http::StatusCode::BAD_REQUEST,
+                "invalid",
+                CodedMessage::uncoded("Messages must be text frames."),
+            )),
             Some(Err(error)) => {
                 tracing::debug!(%error, "a WebSocket client violated the protocol");
                 return Some(ConnectionEnd::Close(close_code::SIZE, "the message is too large or malformed"));
