@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::citations::{SearchResults, extract_citations};
+use crate::code_fences::CodeFences;
 use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile, PieceBody};
 use crate::domain::turn::Role;
 use crate::fields::{first_text, id, is_set, list, text};
@@ -76,19 +77,30 @@ impl CitedTextWriter<'_> {
     }
 }
 
-/// Splits reasoning out of a text, as older versions stored it. An unclosed fence is ordinary text.
+/// Splits reasoning out of the text of a reply, as older versions stored it. An unclosed container is ordinary text,
+/// and so is one in a code block or in the text of a user.
 fn add_fenced_text(message: &mut ImportedMessage, whole: &str, words: &mut CitedTextWriter<'_>) {
     const OPEN: &str = ":::thinking";
     const CLOSE: &str = ":::";
-    let mut rest = whole;
-    while let Some((before, (thought, after))) =
-        rest.split_once(OPEN).and_then(|(before, after)| Some((before, after.split_once(CLOSE)?)))
+    let mut fences = CodeFences::new(whole);
+    let (mut from, mut at) = (0, 0);
+    while message.role == Role::Assistant
+        && let Some(start) = whole[at..].find(OPEN).map(|found| at + found)
     {
-        words.say(message, before);
-        message.add_reasoning(thought.trim());
-        rest = after.trim_start_matches(['\r', '\n']);
+        if let Some(end) = fences.end_at(start) {
+            at = end;
+            continue;
+        }
+        let inside = start + OPEN.len();
+        let Some(length) = whole[inside..].find(CLOSE) else { break };
+        words.say(message, &whole[from..start]);
+        message.add_reasoning(whole[inside..inside + length].trim());
+        let behind = &whole[inside + length + CLOSE.len()..];
+        from = whole.len() - behind.trim_start_matches(['\r', '\n']).len();
+        at = from;
+        fences.skip_to(from);
     }
-    words.say(message, rest);
+    words.say(message, &whole[from..]);
 }
 
 /// Returns a string member, or the `value` of an object member.

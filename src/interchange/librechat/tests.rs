@@ -153,6 +153,7 @@ fn texts_of_every_version_are_read() {
     let table = [
         (json!({"text": "a :::thinking b"}), r#""a :::thinking b""#),
         (json!({"text": "x:::thinking\nb\n:::\n\ny"}), r#""x" | thinking "b" | "y""#),
+        (json!({"text": "a\n```\n:::thinking\nb\n:::\n```"}), r#""a\n```\n:::thinking\nb\n:::\n```""#),
         (json!({"text": "whole", "content": [{"type": "text", "text": "part"}]}), r#""part""#),
         (json!({"text": "whole", "content": [{"type": "think", "think": "t"}]}), r#"thinking "t" | "whole""#),
         (json!({"content": [{"type": "text_delta", "text_delta": "d"}]}), r#""d""#),
@@ -163,6 +164,12 @@ fn texts_of_every_version_are_read() {
     for (message, expected) in table {
         assert_eq!(conversation_lines(&read_message(message).conversations[0]), [format!("*0< assistant: {expected}")]);
     }
+}
+
+#[test]
+fn text_of_user_is_not_split() {
+    let kept = read_message(json!({"isCreatedByUser": true, "text": ":::thinking\na\n:::\nb"}));
+    assert_eq!(conversation_lines(&kept.conversations[0]), [r#"*0< user: ":::thinking\na\n:::\nb""#]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::details::json_or_text;
+use super::details::{json_or_text, without_blank_ends};
 use crate::conversation::PieceBody;
 use crate::fields;
 
@@ -23,8 +23,9 @@ pub(crate) fn bodies(
         match fields::text(item, "type").unwrap_or_default() {
             "message" => {
                 let text = texts(item.get("content")).join("");
-                if !text.trim().is_empty() {
-                    bodies.push(PieceBody::Text(text.trim().to_owned()));
+                let text = without_blank_ends(&text);
+                if !text.is_empty() {
+                    bodies.push(PieceBody::Text(text.to_owned()));
                 }
             }
             "reasoning" => bodies.extend(reasoning(item)),
