@@ -28,7 +28,7 @@ impl<'t> CodeFences<'t> {
 
     /// Continues at a position; the text before it holds no fences that matter.
     pub(crate) fn skip_to(&mut self, position: usize) {
-        (self.at, self.current) = (position, None);
+        (self.at, self.current) = (position.min(self.text.len()), None);
     }
 
     fn next(&mut self) -> Option<Range<usize>> {

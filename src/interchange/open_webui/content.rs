@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::details::{DetailsElement, TextSegment, json_or_text, split_details};
-use super::output;
+use super::{edits, output};
 use crate::conversation::{FileBytes, ImportedSource, MessageFile, MessagePiece, PieceBody};
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
@@ -18,6 +18,15 @@ use crate::report::IssueKind;
 /// Number of characters of a document that are kept as a source's snippet.
 const SNIPPET_CHARS: usize = 2_000;
 
+/// The pieces of a message, and those of its earlier wordings if its user edited it.
+pub(crate) struct MessageWording {
+    pub pieces: Vec<MessagePiece>,
+    /// What the model wrote, if `output` still has it.
+    pub output: Option<Vec<MessagePiece>>,
+    /// The text before the last edit, if it differs from the others.
+    pub original: Option<Vec<MessagePiece>>,
+}
+
 /// Returns the pieces of a message: files before a question and after a reply.
 pub(crate) fn pieces(
     message: &Value,
@@ -25,15 +34,10 @@ pub(crate) fn pieces(
     role: Role,
     created_at: Option<DateTime<Utc>>,
     notes: &mut ConversationNotes,
-) -> Vec<MessagePiece> {
+) -> MessageWording {
     let mut reader = ContentReader { id, notes };
     let files = reader.files(message);
-    let items = fields::list(message, "output");
-    let mut words = if role == Role::Assistant && !items.is_empty() { reader.items(items) } else { Vec::new() };
-    // If nothing could be read from the output, the text is used.
-    if words.is_empty() {
-        words = reader.content(message, role);
-    }
+    let edits::Wording { words, output, original } = edits::wording(&mut reader, message, role);
     let bodies = if role == Role::Assistant {
         let found = sources(message);
         let found = (!found.is_empty()).then_some(PieceBody::Sources(found));
@@ -47,16 +51,19 @@ pub(crate) fn pieces(
         (Role::System, _) => Author::System,
         (Role::Assistant, _) => Author::Assistant,
     };
-    bodies.into_iter().map(|body| MessagePiece { author: author(&body), created_at, body }).collect()
+    let pieces = |bodies: Vec<PieceBody>| {
+        bodies.into_iter().map(|body| MessagePiece { author: author(&body), created_at, body }).collect()
+    };
+    MessageWording { pieces: pieces(bodies), output: output.map(pieces), original: original.map(pieces) }
 }
 
-struct ContentReader<'a, 'n> {
-    id: &'a str,
-    notes: &'n mut ConversationNotes,
+pub(super) struct ContentReader<'a, 'n> {
+    pub id: &'a str,
+    pub notes: &'n mut ConversationNotes,
 }
 
 impl ContentReader<'_, '_> {
-    fn items(&mut self, items: &[Value]) -> Vec<PieceBody> {
+    pub fn items(&mut self, items: &[Value]) -> Vec<PieceBody> {
         let mut unknown = Vec::new();
         let mut pictures = Vec::new();
         let mut bodies = output::bodies(items, &mut |kind| unknown.push(kind.to_owned()), &mut |file| {
@@ -82,7 +89,7 @@ impl ContentReader<'_, '_> {
         bodies
     }
 
-    fn content(&mut self, message: &Value, role: Role) -> Vec<PieceBody> {
+    pub fn content(&mut self, message: &Value, role: Role) -> Vec<PieceBody> {
         match message.get("content") {
             Some(Value::String(text)) if role == Role::Assistant => self.split_text(text),
             Some(Value::String(text)) if !text.trim().is_empty() => vec![PieceBody::Text(text.clone())],
@@ -104,7 +111,7 @@ impl ContentReader<'_, '_> {
     }
 
     /// Splits a text at the `<details>` elements of older messages.
-    fn split_text(&mut self, text: &str) -> Vec<PieceBody> {
+    pub fn split_text(&mut self, text: &str) -> Vec<PieceBody> {
         let mut bodies = Vec::new();
         for (at, stretch) in split_details(text).into_iter().enumerate() {
             match stretch {

@@ -78,8 +78,16 @@ const KINDS: [&str; 3] = ["reasoning", "tool_calls", "code_interpreter"];
 /// Splits a text at the program's own `<details>` elements. Other elements belong to the model's text, as do those
 /// that do not start a line or are in a code block. An unclosed element extends to the end.
 pub(crate) fn split_details(text: &str) -> Vec<TextSegment<'_>> {
+    split(text, &mut CodeFences::new(text))
+}
+
+/// Splits a text also at the elements in code blocks: those of a reply with unclosed code blocks.
+pub(crate) fn split_all_details(text: &str) -> Vec<TextSegment<'_>> {
+    split(text, &mut CodeFences::new(""))
+}
+
+fn split<'t>(text: &'t str, fences: &mut CodeFences<'t>) -> Vec<TextSegment<'t>> {
     let mut stretches = Vec::new();
-    let mut fences = CodeFences::new(text);
     let (mut from, mut at) = (0, 0);
     while let Some(found) = text[at..].find(OPEN) {
         let start = at + found;
