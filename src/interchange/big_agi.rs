@@ -17,6 +17,8 @@
 //!
 //! Hand-written samples for the tests follow these definitions: `samples/big_agi/`.
 
+use std::collections::HashMap;
+
 use chrono::TimeDelta;
 use serde_json::Value;
 
@@ -59,10 +61,17 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     notes.set_conversation(&source_id);
     let mut nodes: Vec<SourceNode> = Vec::new();
     let mut names = UniqueIds::default();
+    let mut first: HashMap<String, &Value> = HashMap::new();
     for (at, told) in list(value, "messages").iter().enumerate() {
         let id = id(told, "id").unwrap_or_else(|| format!("{source_id}/{at}"));
         if !told.is_object() {
             notes.add_not_a_message(&id);
+            continue;
+        }
+        let before = *first.entry(id.clone()).or_insert(told);
+        let is_same = |name: &str| before.get(name) == told.get(name);
+        if !std::ptr::eq(before, told) && ["role", "text", "fragments"].into_iter().all(is_same) {
+            notes.add_repeated_message(&id);
             continue;
         }
         // Messages are linear: each follows the one before it.

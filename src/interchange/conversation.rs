@@ -74,6 +74,16 @@ pub struct ImportedMessage {
     pub is_thinking_mode: Option<bool>,
 }
 
+impl ImportedMessage {
+    /// Returns whether two messages say the same, whatever their times and positions.
+    pub(crate) fn says_same_as(&self, other: &Self) -> bool {
+        self.role == other.role
+            && self.ending == other.ending
+            && self.pieces.len() == other.pieces.len()
+            && self.pieces.iter().zip(&other.pieces).all(|(one, other)| one.body == other.body)
+    }
+}
+
 /// The ending of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum MessageEnding {

@@ -17,6 +17,8 @@
 //!
 //! Hand-written samples for the tests follow these definitions: `samples/librechat/`.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage};
@@ -98,6 +100,8 @@ struct NestedMessage<'a> {
     id: String,
     /// The message that it is nested in.
     within: Option<String>,
+    /// An earlier one has the same id and content.
+    is_repeated: bool,
 }
 
 /// Flattens nested messages; each follows the one that contains it.
@@ -105,31 +109,42 @@ fn flatten_messages<'a>(all: &'a [Value], notes: &mut ConversationNotes) -> Vec<
     let nests = all.iter().any(|message| message.get(PARENT_MEMBER).is_some() || !list(message, "children").is_empty());
     let mut names = UniqueIds::default();
     let mut told: Vec<NestedMessage<'_>> = Vec::new();
+    let mut first: HashMap<String, &Value> = HashMap::new();
     // The stack is filled in reverse, so that messages are popped in order.
     let mut stack: Vec<(&Value, Option<String>)> = all.iter().rev().map(|message| (message, None)).collect();
     while let Some((message, within)) = stack.pop() {
         let mut id = id(message, "messageId").or_else(|| id(message, "_id")).unwrap_or_else(|| content_id(message));
         // Nested messages refer to their container by id, so ids are made unique here; duplicates in a flat list are
         // handled by the tree.
+        let mut is_repeated = false;
         if nests {
-            id = names.assign_to_message(id, notes).0;
+            let before = *first.entry(id.clone()).or_insert(message);
+            let is_same = |name: &str| before.get(name) == message.get(name);
+            is_repeated =
+                !std::ptr::eq(before, message) && ["text", "content", "isCreatedByUser"].into_iter().all(is_same);
+            if is_repeated {
+                notes.add_repeated_message(&id);
+                id = names.assign(id).0;
+            } else {
+                id = names.assign_to_message(id, notes).0;
+            }
         }
         // If the input itself flattened the list, its indexes are valid in this list.
         let on = count(message, PARENT_MEMBER).and_then(|at| told.get(usize::try_from(at).ok()?));
         let within = within.or_else(|| on.map(|on| on.id.clone()));
         stack.extend(list(message, "children").iter().rev().map(|child| (child, Some(id.clone()))));
-        told.push(NestedMessage { message, id, within });
+        told.push(NestedMessage { message, id, within, is_repeated });
     }
     told
 }
 
 fn node(told: &NestedMessage<'_>, endpoint: Option<&str>, notes: &mut ConversationNotes) -> SourceNode {
-    let NestedMessage { message: value, id, within } = told;
+    let NestedMessage { message: value, id, within, is_repeated } = told;
     let parent = text(value, "parentMessageId").filter(|parent| *parent != NO_PARENT).map(str::to_owned);
     // An unreadable message leaves only its position.
     let is_message = value.as_object().is_some_and(|members| members.keys().any(|name| name != PARENT_MEMBER));
-    let message = is_message.then(|| message(value, id, endpoint, notes));
-    if message.is_none() {
+    let message = (is_message && !is_repeated).then(|| message(value, id, endpoint, notes));
+    if !is_message {
         notes.add_not_a_message(id);
     }
     SourceNode { id: id.clone(), parent: within.clone().or(parent), children: Vec::new(), message }

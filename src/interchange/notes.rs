@@ -64,6 +64,11 @@ impl ConversationNotes {
         self.add(IssueKind::LeftOut, id, "it is not a message: it is not an object");
     }
 
+    /// Reports a message that appears once more with the same id.
+    pub(crate) fn add_repeated_message(&mut self, id: &str) {
+        self.add(IssueKind::PutRight, id, "it appears more than once with the same id and content: it was imported once");
+    }
+
     /// Reports a role that Turnleaf does not have.
     pub(crate) fn add_unknown_role(&mut self, message: &str, role: &str) {
         self.add(IssueKind::PutRight, message, format!("the role “{role}” was imported as the assistant"));

@@ -88,6 +88,19 @@ fn tool_results_in_separate_messages_belong_to_reply() {
 }
 
 #[test]
+fn message_that_appears_twice_is_read_once() {
+    let message = |id: &str, sender: &str, text: &str, at: &str| json!({"uuid": id, "sender": sender, "text": text, "created_at": at});
+    let messages = [
+        message("1", "human", "Go", "2026-01-01T00:00:00Z"),
+        message("1", "human", "Go", "2026-01-01T00:00:01Z"),
+        message("2", "assistant", "Gone", "2026-01-01T00:00:02Z"),
+    ];
+    let (kept, end) = read_all(ImportFormat::Claude, json!([{"uuid": "c", "chat_messages": messages}]).to_string());
+    end.unwrap();
+    assert_eq!(conversation_lines(&kept.conversations[0]), ["0< user: \"Go\"", "*1<0 assistant: \"Gone\""]);
+}
+
+#[test]
 fn archive_is_detected_and_read() {
     let users = br#"[{"uuid": "acc", "full_name": "A", "email_address": "a@example.org"}]"#;
     let projects = br#"[{"uuid": "p1", "name": "Boats", "description": "About boats", "docs": []}]"#;
