@@ -197,6 +197,7 @@ impl NodeReader<'_> {
             pieces,
             usage: Usage::default(),
             is_thinking_mode: None,
+            parts: Vec::new(),
         })
     }
 

@@ -156,6 +156,7 @@ fn node(
         pieces,
         usage: Usage::default(),
         is_thinking_mode: None,
+        parts: Vec::new(),
     });
     SourceNode { id, parent, children: Vec::new(), message }
 }

@@ -72,6 +72,23 @@ pub struct ImportedMessage {
     pub usage: Usage,
     /// Whether thinking mode was requested, if the source records it; else it is inferred.
     pub is_thinking_mode: Option<bool>,
+    /// The messages of the source that were merged into this one; empty if it is one message there, too.
+    pub parts: Vec<MergedPart>,
+}
+
+/// A message of the source that is part of a merged reply, without its pieces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MergedPart {
+    pub source_id: String,
+    /// The number of its pieces in the reply.
+    pub pieces: usize,
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    pub created_at: Option<DateTime<Utc>>,
+    pub ended_at: Option<DateTime<Utc>>,
+    pub ending: MessageEnding,
+    pub usage: Usage,
+    pub is_thinking_mode: Option<bool>,
 }
 
 impl ImportedMessage {

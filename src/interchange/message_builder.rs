@@ -27,6 +27,7 @@ pub(crate) fn empty_message(id: &str, role: Role) -> ImportedMessage {
         pieces: Vec::new(),
         usage: Usage::default(),
         is_thinking_mode: None,
+        parts: Vec::new(),
     }
 }
 

@@ -225,6 +225,7 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Convers
         pieces,
         usage: usage::from_message(message),
         is_thinking_mode: None,
+        parts: Vec::new(),
     });
     let version = |source_id: String, pieces: Vec<MessagePiece>| {
         let ending = MessageEnding::Complete;

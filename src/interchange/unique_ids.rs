@@ -27,11 +27,6 @@ impl UniqueIds {
         }
     }
 
-    /// Returns whether the id is in use.
-    pub(crate) fn contains(&self, id: &str) -> bool {
-        self.0.contains_key(id)
-    }
-
     /// Like [`Self::assign`] for the id of a message; a new id is reported as an issue.
     pub(crate) fn assign_to_message(&mut self, id: String, notes: &mut ConversationNotes) -> (String, bool) {
         let (name, is_new) = self.assign(id.clone());

@@ -44,6 +44,7 @@ fn message(number: usize, parent: Option<usize>, role: Role, pieces: Vec<PieceBo
         pieces: pieces.into_iter().map(|body| MessagePiece { author, created_at: None, body }).collect(),
         usage: Default::default(),
         is_thinking_mode: None,
+        parts: Vec::new(),
     }
 }
 

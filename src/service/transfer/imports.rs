@@ -22,6 +22,7 @@ use turnleaf_interchange::{Conversation, IssueKind};
 
 mod archived_files;
 mod chunked_insert;
+mod continued_replies;
 mod differences;
 mod existing_chat;
 mod files;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
 
+use super::continued_replies::split_continued_replies;
 use super::differences::{self, PendingDifferences};
 use super::files::AttachedDocument;
 use super::format_names::{format_name, format_provider};
@@ -142,9 +143,12 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let (owner, provider) = (import.owner, format_provider(format));
         let incoming = IncomingConversation { owner, key, provider, conversation, now };
-        let chat = incoming.build_chat(placeholder_files(conversation), &mut Vec::new());
-        let id = chat.chat.id;
+        let id = ChatId::from(key.part_id("chat"));
         let mut seen = self.db().snapshot().await?;
+        let split = split_continued_replies(&mut seen, &incoming, id).await?;
+        let conversation = split.as_ref().unwrap_or(conversation);
+        let incoming = IncomingConversation { conversation, ..incoming };
+        let chat = incoming.build_chat(placeholder_files(conversation), &mut Vec::new());
         let looked = ChatExtension::from_grown_chat(&mut seen, owner, key, &chat).await?;
         let changed = changed_turns(&mut seen, owner, &chat).await?;
         seen.commit().await?;
