@@ -17,6 +17,7 @@ mod fields;
 pub mod formats;
 pub mod git;
 pub mod input;
+mod known_keys;
 pub mod legacy;
 mod librechat;
 mod llama_cpp;

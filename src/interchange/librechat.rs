@@ -37,6 +37,8 @@ use crate::unique_ids::UniqueIds;
 
 mod citations;
 mod content;
+mod keys;
+mod plugins;
 
 /// The parent id of a root message.
 const NO_PARENT: &str = "00000000-0000-0000-0000-000000000000";
@@ -78,6 +80,8 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
         return None;
     }
     message_builder::report_missing_files(&messages, notes);
+    keys::CONVERSATION.report_lost(value, "", notes);
+    tell_settings(options, notes);
     let prompt = first_text(options, &["promptPrefix", "system", "instructions"]).unwrap_or_default();
     let times = || messages.iter().filter_map(|message| message.created_at);
     Some(Conversation {
@@ -86,12 +90,26 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
         system_prompt: prompt.to_owned(),
         created_at: times().min(),
         updated_at: times().max(),
-        model: None,
+        model: text(options, "model").map(str::to_owned),
         current,
         is_pinned: false,
         is_archived: is_set(value, "isArchived"),
         messages,
     })
+}
+
+/// Reports the settings of a preset by their names.
+fn tell_settings(options: &Value, notes: &mut ConversationNotes) {
+    let is_setting = |(name, value): &(&String, &Value)| {
+        let is_listed = keys::OPTIONS_READ.contains(&name.as_str()) || keys::OPTIONS_IGNORED.contains(&name.as_str());
+        !is_listed && !value.is_null() && value.as_str() != Some("") && value.as_array().is_none_or(|all| !all.is_empty())
+    };
+    let settings = options.as_object().into_iter().flatten().filter(is_setting);
+    let names = settings.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    if !names.is_empty() {
+        let names: String = names.chars().filter(|c| !c.is_control()).take(200).collect();
+        notes.add(IssueKind::Lost, "", format!("the settings of its preset are not imported ({names})"));
+    }
 }
 
 /// A message as it appears in the file.

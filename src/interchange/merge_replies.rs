@@ -143,7 +143,8 @@ fn append(reply: &mut ImportedMessage, message: ImportedMessage) {
     reply.provider = reply.provider.take().or(provider);
     reply.model = reply.model.take().or(model);
     reply.created_at = reply.created_at.or(created_at);
-    reply.ended_at = ended_at.or(reply.ended_at);
+    // Without the end of the last message, the end of the reply is unknown.
+    reply.ended_at = ended_at;
     reply.ending = ending;
     reply.usage = reply.usage + usage;
     reply.is_thinking_mode = reply.is_thinking_mode.or(is_thinking_mode);

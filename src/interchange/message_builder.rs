@@ -13,6 +13,9 @@ use crate::report::IssueKind;
 /// The failure text for replies whose source gives no reason.
 pub(crate) const SOURCE_SAYS_FAILED: &str = "This reply had failed in the source.";
 
+/// The issue for quotes that a source keeps beside a message.
+pub(crate) const QUOTE_BEFORE_TEXT: &str = "quotes attached to a message were placed before its text";
+
 /// Creates an empty message; the tree sets its parent.
 pub(crate) fn empty_message(id: &str, role: Role) -> ImportedMessage {
     ImportedMessage {

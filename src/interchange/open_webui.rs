@@ -32,6 +32,7 @@ use crate::tree::{self, SourceNode};
 mod content;
 mod details;
 mod edits;
+mod keys;
 mod output;
 mod usage;
 
@@ -116,6 +117,18 @@ fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversa
 
 /// Reports chat metadata that Turnleaf cannot store.
 fn tell_lost(value: &Value, chat: &Value, notes: &mut ConversationNotes) {
+    if value.get("chat").is_some() {
+        keys::ROW.report_lost(value, "", notes);
+    }
+    keys::CHAT.report_lost(chat, "", notes);
+    keys::HISTORY.report_lost(chat.get("history").unwrap_or(&Value::Null), "", notes);
+    let params = chat.get("params").and_then(Value::as_object).into_iter().flatten();
+    let params: Vec<&str> =
+        params.filter(|(name, value)| *name != "system" && !value.is_null()).map(|(name, _)| name.as_str()).collect();
+    if !params.is_empty() {
+        let names: String = params.join(", ").chars().filter(|c| !c.is_control()).take(200).collect();
+        notes.add(IssueKind::Lost, "", format!("its model parameters are not imported ({names})"));
+    }
     let tags = value.get("meta").map(|meta| fields::list(meta, "tags")).unwrap_or_default();
     if !tags.is_empty() || !fields::list(chat, "tags").is_empty() {
         notes.add(IssueKind::Lost, "", "its tags are not imported");
@@ -200,12 +213,7 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Convers
     let content::MessageWording { pieces, output, original } =
         content::pieces(message, &id, role, created_at, notes);
     let ending = if is_reply { ending(message) } else { MessageEnding::Complete };
-    if message.get("annotation").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, &id, "ratings are not imported");
-    }
-    if message.get("merged").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, &id, "merged replies are not imported; their originals are");
-    }
+    keys::MESSAGE.report_lost(message, &id, notes);
     let is_said = !pieces.is_empty() || matches!(ending, MessageEnding::Failed(_));
     // What the model wrote keeps the id of the message, so that a later edit of an imported reply adds a version.
     let source_id = if output.is_some() { format!("{id}#edited") } else { id.clone() };

@@ -4,12 +4,13 @@
 use serde_json::Value;
 
 use super::citations::{SearchResults, extract_citations};
+use super::{keys, plugins};
 use crate::code_fences::CodeFences;
 use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile, PieceBody};
 use crate::domain::turn::Role;
 use crate::fields::{first_text, id, is_set, list, text};
 use crate::media::{decode_base64, mime_of};
-use crate::message_builder::{SOURCE_SAYS_FAILED, as_quote, attachment_body, call_body, resolve_address};
+use crate::message_builder::{QUOTE_BEFORE_TEXT, SOURCE_SAYS_FAILED, as_quote, attachment_body, call_body, resolve_address};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
@@ -21,9 +22,10 @@ pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut Con
     }
     let quotes: Vec<String> = list(value, "quotes").iter().filter_map(Value::as_str).map(as_quote).collect();
     if !quotes.is_empty() {
-        notes.add(IssueKind::PutRight, &id, "quotes attached to a message were placed before its text");
+        notes.add(IssueKind::PutRight, &id, QUOTE_BEFORE_TEXT);
         message.add_text(&quotes.join("\n\n"));
     }
+    plugins::add(message, value, notes);
     let parts = list(value, "content");
     let found = SearchResults::from_message(value);
     let mut words = CitedTextWriter { found: &found, has_marks: false };
@@ -52,9 +54,7 @@ pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut Con
     if is_set(value, "unfinished") && message.ending == MessageEnding::Complete {
         message.ending = MessageEnding::Cancelled;
     }
-    if value.get("feedback").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, &id, "ratings are not imported");
-    }
+    keys::MESSAGE.report_lost(value, &id, notes);
 }
 
 /// Adds the texts of a message and extracts their citations.

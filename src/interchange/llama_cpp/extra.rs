@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, PieceBody};
 use crate::fields::{first_text, list, text};
 use crate::media::{decode_base64, mime_of};
@@ -13,6 +14,7 @@ use crate::report::IssueKind;
 pub(super) fn add(message: &mut ImportedMessage, value: &Value, notes: &mut ConversationNotes) {
     for extra in list(value, "extra") {
         let of = message.source_id.clone();
+        keys::EXTRA.report_lost(extra, &of, notes);
         let name = text(extra, "name").unwrap_or_default();
         match text(extra, "type").unwrap_or_default() {
             "imageFile" | "IMAGE" => {

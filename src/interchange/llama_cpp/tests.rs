@@ -4,13 +4,13 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::Session;
+use super::{Session, keys};
 use crate::bounds;
 use crate::formats::{ImportFormat, detect};
 use crate::parts::SeenConversations;
 use crate::report::IssueLocation;
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive,
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive,
 };
 
 const SESSION: &str = include_str!("../samples/llama_cpp/session.jsonl");
@@ -133,6 +133,19 @@ fn endless_conversation_is_bounded() {
     let mut kept = CollectingSink::default();
     large.close(&mut SeenConversations::default(), &mut kept).unwrap();
     assert_eq!(kept.issue_lines()[0], "left out: : the conversation is too large: 2 messages were skipped");
+}
+
+#[test]
+fn every_key_of_samples_is_read_reported_or_ignored() {
+    let list: Value = serde_json::from_str(LIST).unwrap();
+    assert_keys_known(&list, "*.conv", &keys::CONVERSATION);
+    assert_keys_known(&list, "*.messages.*", &keys::MESSAGE);
+    assert_keys_known(&list, "*.messages.*.extra.*", &keys::EXTRA);
+    let lines: Vec<Value> = SESSION.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let sessions: Vec<&Value> = lines.iter().filter(|line| line["type"] == "session").collect();
+    assert_keys_known(&json!(sessions), "*", &keys::CONVERSATION);
+    assert_keys_known(&json!(lines), "*.message", &keys::MESSAGE);
+    assert_keys_known(&json!(lines), "*.message.extra.*", &keys::EXTRA);
 }
 
 proptest! {

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::details::{DetailsElement, TextSegment, json_or_text, split_details};
-use super::{edits, output};
+use super::{edits, keys, output};
 use crate::conversation::{FileBytes, ImportedSource, MessageFile, MessagePiece, PieceBody};
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
@@ -41,7 +41,9 @@ pub(crate) fn pieces(
     let bodies = if role == Role::Assistant {
         let found = sources(message);
         let found = (!found.is_empty()).then_some(PieceBody::Sources(found));
-        words.into_iter().chain(files).chain(found).collect::<Vec<_>>()
+        let runs = reader.code_runs(message);
+        reader.report_steps(message);
+        words.into_iter().chain(runs).chain(files).chain(found).collect::<Vec<_>>()
     } else {
         files.into_iter().chain(words).collect()
     };
@@ -71,6 +73,13 @@ impl ContentReader<'_, '_> {
             pictures.push(is_absent(&body));
             Some(body)
         });
+        for item in items {
+            // Calls that the provider ran are kept with all their members, and unknown items are reported as a whole.
+            let kind = fields::text(item, "type").unwrap_or_default();
+            if keys::ITEM_TYPES.contains(&kind) {
+                keys::ITEM.report_lost(item, self.id, self.notes);
+            }
+        }
         for kind in unknown {
             let kind: String = kind.chars().take(60).collect();
             self.notes.add(IssueKind::Lost, self.id, format!("items of type “{kind}” are not imported"));
@@ -87,6 +96,33 @@ impl ContentReader<'_, '_> {
             }
         }
         bodies
+    }
+
+    /// Returns the code that the page ran for the reply: each run as a call with its result.
+    fn code_runs(&mut self, message: &Value) -> Vec<PieceBody> {
+        let mut bodies = Vec::new();
+        for (at, run) in fields::list(message, "code_executions").iter().enumerate() {
+            let id = fields::id(run, "id").or_else(|| fields::id(run, "uuid")).unwrap_or_else(|| at.to_string());
+            let code = fields::text(run, "code").map(str::to_owned);
+            let result = run.get("result").filter(|result| !result.is_null()).cloned();
+            let has_failed = run.get("result").is_some_and(|result| fields::text(result, "error").is_some());
+            let files = run.get("result").and_then(|result| result.get("files")).cloned();
+            bodies.extend(output::code_run_bodies(format!("{}-run-{id}", self.id), code, result, !has_failed));
+            self.pictures(files, &mut bodies);
+        }
+        bodies
+    }
+
+    /// Reports the lines that show the steps of a search or a tool above a reply.
+    fn report_steps(&mut self, message: &Value) {
+        let steps = fields::list(message, "statusHistory").iter().chain(message.get("status"));
+        let actions = steps.filter(|step| step.is_object()).map(|step| fields::first_text(step, &["action"]).unwrap_or("status"));
+        let mut told: Vec<String> = actions.map(|action| action.chars().take(60).collect()).collect();
+        told.dedup();
+        for action in told {
+            let text = format!("the status lines above a reply are not imported ({action})");
+            self.notes.add(IssueKind::Lost, self.id, text);
+        }
     }
 
     pub fn content(&mut self, message: &Value, role: Role) -> Vec<PieceBody> {

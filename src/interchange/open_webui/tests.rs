@@ -3,9 +3,11 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::keys;
 use crate::domain::usage::Usage;
 use crate::formats::{ImportFormat, detect};
-use crate::test_support::{CollectingSink, any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all};
+use crate::test_support::{
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all};
 
 const SAMPLE: &[u8] = include_bytes!("../samples/open_webui/chats.json");
 
@@ -128,6 +130,36 @@ fn messages_after_edited_reply_follow_edit() {
     end.unwrap();
     let lines = conversation_lines(&kept.conversations[0]);
     assert_eq!(lines, ["0< user: \"Q\"", "1<0 assistant: \"Its\"", "2<0 assistant: \"Mine\"", "*3<2 user: \"R\""]);
+}
+
+#[test]
+fn every_key_of_sample_is_read_reported_or_ignored() {
+    let sample: Value = serde_json::from_slice(SAMPLE).unwrap();
+    assert_keys_known(&sample, "*", &keys::ROW);
+    assert_keys_known(&sample, "*.chat", &keys::CHAT);
+    assert_keys_known(&sample, "*.chat.history", &keys::HISTORY);
+    assert_keys_known(&sample, "*.chat.history.messages.*", &keys::MESSAGE);
+    assert_keys_known(&sample, "*.chat.messages.*", &keys::MESSAGE);
+}
+
+#[test]
+fn everything_beside_text_is_content_or_reported() {
+    let run = json!({"id": "c", "code": "print(1)", "language": "python", "result": {"output": "1", "files": [{"name": "a.png", "url": "data:image/png;base64,aGk="}]}});
+    let refused = json!([{"type": "output_text", "text": "A", "annotations": [{"type": "url_citation", "url": "https://a.example", "title": "T", "start_index": 0, "end_index": 1}]}, {"type": "refusal", "refusal": "No"}]);
+    let both = json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "S"}], "content": [{"type": "reasoning_text", "text": "Whole"}], "duration": 2});
+    let kept = read_replies(json!({"a": {
+        "content": "", "output": [both, {"type": "message", "content": refused}], "code_executions": [run],
+        "statusHistory": [{"action": "web_search", "query": "q", "urls": ["https://e.example"]}], "embeds": ["<p>E</p>"],
+        "followUps": ["F?"], "shiny": {"a": 1}, "annotation": {"rating": 1},
+    }}));
+    assert_eq!(
+        conversation_lines(&kept.conversations[0])[1],
+        "*1<0 assistant: thinking \"S\" | thinking 2000ms \"Whole\" | \"ANo\" | sources T<https://a.example> | call a-run-c code_interpreter raw Some(\"print(1)\") | answer a-run-c code_interpreter {\"output\":\"1\",\"files\":[{\"name\":\"a.png\",\"url\":\"data:image/png;base64,aGk=\"}]} | file a.png image/png 2 bytes"
+    );
+    let told = kept.issue_lines().join("\n");
+    for part in ["embedded pages", "suggested questions", "(web_search)", "(message.shiny)", "ratings"] {
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
 }
 
 #[test]

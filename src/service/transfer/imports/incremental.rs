@@ -153,6 +153,9 @@ impl Service {
         let changed = changed_turns(&mut seen, owner, &chat).await?;
         seen.commit().await?;
         report.report_changed(conversation, key, &changed);
+        if let Some(here) = chats::find(self.db(), owner, id).await? {
+            report.report_renamed(conversation, &chat.chat.title, &here.title);
+        }
         let ids = looked.turn_ids();
         let is_added = |message: &str| ids.contains(&turn_of(key, message));
         let (mut chat, mut documents) = (chat, Vec::new());
@@ -238,6 +241,15 @@ impl ImportReport {
                     text: CHANGED_AT_SOURCE.to_owned(),
                 });
             }
+        }
+    }
+
+    /// Reports that the chat has another title in the source than here.
+    pub(super) fn report_renamed(&mut self, conversation: &Conversation, there: &str, here: &str) {
+        if !conversation.title.trim().is_empty() && there != here {
+            let place = IssueLocation { conversation: conversation.source_id.clone(), ..IssueLocation::default() };
+            let text = format!("its title in the source is “{there}”: the chat here keeps its title");
+            self.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text });
         }
     }
 
