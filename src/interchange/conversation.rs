@@ -173,7 +173,7 @@ impl PieceBody {
     fn file_bytes(&self) -> u64 {
         match self {
             Self::Picture { file, .. } | Self::Attachment { file } => match &file.bytes {
-                FileBytes::Inline(bytes) => bytes.len() as u64,
+                FileBytes::Inline(bytes) | FileBytes::InlineWithText(bytes, _) => bytes.len() as u64,
                 FileBytes::TextOnly(text) => text.len() as u64,
                 FileBytes::Entry(_) | FileBytes::Absent(_) => 0,
             },
@@ -199,6 +199,9 @@ pub enum FileBytes {
     Entry(String),
     /// Bytes from the message itself (a decoded data URL) or already read; several messages may share them.
     Inline(Arc<[u8]>),
+    /// Bytes from the message, and the text that the source extracted from them. The text is used if the file cannot
+    /// be read here.
+    InlineWithText(Arc<[u8]>, String),
     /// The text that the source extracted from the file, without the file itself.
     TextOnly(String),
     /// Not in the source. The address or id of the file is reported but never fetched.

@@ -104,7 +104,7 @@ pub(crate) fn report_missing_files(messages: &[ImportedMessage], notes: &mut Con
             let text = match file.bytes {
                 FileBytes::Absent(_) => "a referenced file is not in the export",
                 FileBytes::TextOnly(_) => "a file is not in the export, only its extracted text",
-                FileBytes::Entry(_) | FileBytes::Inline(_) => continue,
+                FileBytes::Entry(_) | FileBytes::Inline(_) | FileBytes::InlineWithText(..) => continue,
             };
             notes.add(IssueKind::Lost, &message.source_id, text);
         }

@@ -93,6 +93,7 @@ fn body(body: &PieceBody) -> String {
     let bytes = |bytes: &FileBytes| match bytes {
         FileBytes::Entry(name) => format!("entry {name}"),
         FileBytes::Inline(bytes) => format!("{} bytes", bytes.len()),
+        FileBytes::InlineWithText(bytes, text) => format!("{} bytes, text {text}", bytes.len()),
         FileBytes::TextOnly(text) => format!("text {text}"),
         FileBytes::Absent(at) => format!("absent {at}"),
     };

@@ -53,11 +53,15 @@ pub(super) fn add(message: &mut ImportedMessage, value: &Value, notes: &mut Conv
     }
 }
 
-/// Adds a PDF: the file itself, else its pages as images, else the extracted text.
+/// Adds a PDF: the file itself with the extracted text, else its pages as images, else the extracted text.
 fn pdf(message: &mut ImportedMessage, extra: &Value, name: &str) {
     let mime = "application/pdf".to_owned();
     let pages = list(extra, "images");
     match inline_bytes(extra) {
+        Some(FileBytes::Inline(bytes)) if text(extra, "content").is_some() => {
+            let bytes = FileBytes::InlineWithText(bytes, text(extra, "content").unwrap_or_default().to_owned());
+            message.add_piece(PieceBody::Attachment { file: MessageFile { name: name.to_owned(), mime, bytes } })
+        }
         Some(bytes) => {
             message.add_piece(PieceBody::Attachment { file: MessageFile { name: name.to_owned(), mime, bytes } })
         }

@@ -136,6 +136,15 @@ fn endless_conversation_is_bounded() {
 }
 
 #[test]
+fn extracted_text_of_pdf_stays_with_its_bytes() {
+    let pdf = |content: &str| json!({"type": "PDF", "name": "d.pdf", "base64Data": "aGk=", "content": content});
+    let message = json!({"id": "1", "role": "user", "content": "See", "parent": "-1", "extra": [pdf("Words"), pdf("")]});
+    let kept = read(json!({"conv": {"id": "c"}, "messages": [message]}).to_string());
+    let line = r#"*0< user: file d.pdf application/pdf 2 bytes, text Words | file d.pdf application/pdf 2 bytes | "See""#;
+    assert_eq!(conversation_lines(&kept.conversations[0]), [line]);
+}
+
+#[test]
 fn every_key_of_samples_is_read_reported_or_ignored() {
     let list: Value = serde_json::from_str(LIST).unwrap();
     assert_keys_known(&list, "*.conv", &keys::CONVERSATION);

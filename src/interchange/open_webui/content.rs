@@ -282,7 +282,8 @@ fn file_body(given: &Value) -> Option<PieceBody> {
     }
     let text = within.get("data").and_then(|of| fields::text(of, "content")).or_else(|| fields::text(given, "content"));
     let bytes = match (text, media::parse_data_url(url)) {
-        (_, Some((_, bytes))) => FileBytes::Inline(bytes.into()),
+        (Some(text), Some((_, bytes))) => FileBytes::InlineWithText(bytes.into(), text.to_owned()),
+        (None, Some((_, bytes))) => FileBytes::Inline(bytes.into()),
         (Some(text), None) => FileBytes::TextOnly(text.to_owned()),
         (None, None) => FileBytes::Absent(url.chars().take(500).collect()),
     };
