@@ -58,8 +58,13 @@ const NOT_READ: [(&str, &str); 7] = [
 
 /// Entries about the account and the page, which hold nothing of a chat, and the list of file names, which is read.
 const NO_CHATS: [&str; 7] = [
-    "user.json", "user_settings.json", "chat.html", "export_manifest.json", "conversation_asset_file_names.json",
-    "tool_messages.json", "README.json",
+    "user.json",
+    "user_settings.json",
+    "chat.html",
+    "export_manifest.json",
+    "conversation_asset_file_names.json",
+    "tool_messages.json",
+    "README.json",
 ];
 
 /// Returns whether the value is a conversation of ChatGPT.

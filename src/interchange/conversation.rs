@@ -192,6 +192,13 @@ pub struct MessageFile {
     pub bytes: FileBytes,
 }
 
+impl MessageFile {
+    /// Returns whether the source has the file, or text from it.
+    pub fn has_content(&self) -> bool {
+        !matches!(self.bytes, FileBytes::Absent(_))
+    }
+}
+
 /// The location of a file's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileBytes {

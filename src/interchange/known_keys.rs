@@ -70,9 +70,6 @@ mod tests {
         let mut notes = ConversationNotes::new(IssueLocation::default());
         keys.report_lost(&value, "m", &mut notes);
         let texts: Vec<String> = notes.into_issues().into_iter().map(|issue| issue.text).collect();
-        assert_eq!(
-            texts,
-            ["tags are not imported", "data that Turnleaf does not know is not imported (message.new)"]
-        );
+        assert_eq!(texts, ["tags are not imported", "data that Turnleaf does not know is not imported (message.new)"]);
     }
 }

@@ -102,7 +102,10 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
 fn tell_settings(options: &Value, notes: &mut ConversationNotes) {
     let is_setting = |(name, value): &(&String, &Value)| {
         let is_listed = keys::OPTIONS_READ.contains(&name.as_str()) || keys::OPTIONS_IGNORED.contains(&name.as_str());
-        !is_listed && !value.is_null() && value.as_str() != Some("") && value.as_array().is_none_or(|all| !all.is_empty())
+        !is_listed
+            && !value.is_null()
+            && value.as_str() != Some("")
+            && value.as_array().is_none_or(|all| !all.is_empty())
     };
     let settings = options.as_object().into_iter().flatten().filter(is_setting);
     let names = settings.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");

@@ -66,7 +66,11 @@ impl ConversationNotes {
 
     /// Reports a message that appears once more with the same id.
     pub(crate) fn add_repeated_message(&mut self, id: &str) {
-        self.add(IssueKind::PutRight, id, "it appears more than once with the same id and content: it was imported once");
+        self.add(
+            IssueKind::PutRight,
+            id,
+            "it appears more than once with the same id and content: it was imported once",
+        );
     }
 
     /// Reports a role that Turnleaf does not have.

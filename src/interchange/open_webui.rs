@@ -210,8 +210,7 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Convers
     };
     let is_reply = role == Role::Assistant;
     let created_at = notes.date(message, "timestamp", &id);
-    let content::MessageWording { pieces, output, original } =
-        content::pieces(message, &id, role, created_at, notes);
+    let content::MessageWording { pieces, output, original } = content::pieces(message, &id, role, created_at, notes);
     let ending = if is_reply { ending(message) } else { MessageEnding::Complete };
     keys::MESSAGE.report_lost(message, &id, notes);
     let is_said = !pieces.is_empty() || matches!(ending, MessageEnding::Failed(_));

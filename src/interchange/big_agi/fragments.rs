@@ -12,7 +12,15 @@ use crate::report::IssueKind;
 
 /// The parts whose members are read one by one; others are reported as a whole.
 const KNOWN_PARTS: [&str; 10] = [
-    "text", "error", "ma", "tool_invocation", "tool_response", "image_ref", "reference", "doc", "hosted_resource",
+    "text",
+    "error",
+    "ma",
+    "tool_invocation",
+    "tool_response",
+    "image_ref",
+    "reference",
+    "doc",
+    "hosted_resource",
     "annotations",
 ];
 

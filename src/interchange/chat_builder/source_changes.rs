@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use super::calls::is_placeholder_result;
-use crate::conversation::{Conversation, PieceBody};
+use crate::conversation::{Conversation, ImportedMessage, PieceBody};
 use crate::domain::turn::{Role, Turn};
 use crate::domain::{Content, TurnId};
 
@@ -41,8 +41,7 @@ fn is_same(turn: &Turn, here: &[String]) -> bool {
     let here = stored_contents(here);
     let any = any_content();
     let mut here = here.iter();
-    let are_same =
-        contents_of(turn).all(|content| here.next().is_some_and(|here| content == any || *here == content));
+    let are_same = contents_of(turn).all(|content| here.next().is_some_and(|here| content == any || *here == content));
     are_same && here.next().is_none()
 }
 
@@ -64,6 +63,27 @@ pub fn first_part_behind<'p>(parts: &[(&'p str, &Turn)], here: &[String]) -> Opt
         }
     }
     if known == 0 { None } else { parts.get(known).map(|(id, _)| *id) }
+}
+
+/// The issue text for files that the source has now, of a message whose chat has only their names.
+pub const FILE_IN_SOURCE_NOW: &str = "its file is in the source now, but the chat here keeps only the name: delete the \
+    chat for good and import it again to have the file";
+
+/// Returns whether the source has the bytes of a file of which the stored content has only the name. The turn is built
+/// with [`placeholder_files`].
+pub fn has_file_now(message: &ImportedMessage, turn: &Turn, here: &[String]) -> bool {
+    let (here, there) = (stored_contents(here), contents_of(turn).collect::<Vec<_>>());
+    let any = any_content();
+    let is_name = |content: &Value| {
+        let text = content["text"].as_str().unwrap_or_default();
+        content["type"] == "text" && text.starts_with('[') && text.ends_with(']')
+    };
+    let mut files = message.pieces.iter().filter_map(|piece| match &piece.body {
+        PieceBody::Picture { file, .. } | PieceBody::Attachment { file } => Some(file.has_content()),
+        _ => None,
+    });
+    let files = there.iter().map(|content| *content == any && files.next() == Some(true));
+    here.len() == there.len() && files.zip(&here).any(|(has_content, here)| has_content && is_name(here))
 }
 
 fn kinds(contents: impl Iterator<Item = Value>) -> Vec<String> {

@@ -252,7 +252,7 @@ fn out_of_range_texts_and_times_are_clamped() {
     check(&chat);
     assert!(crate::domain::chat::check_title(&chat.chat.title).is_ok(), "{:?}", chat.chat.title);
     assert_eq!(chat.chat.system_prompt.chars().count(), limits::SYSTEM_PROMPT_CHARS);
-    assert_eq!(findings.len(), 2, "{findings:?}");
+    assert_eq!(findings.len(), 3, "{findings:?}");
     assert!(chat.turns.iter().all(|turn| turn.created_at <= fixtures::time(10_000)));
     assert!(!chat.turns[0].content_text().contains('\0'));
 }

@@ -90,7 +90,11 @@ impl MessageContent<'_> {
         let thoughts = thoughts.iter().filter_map(|thought| {
             if let Some(text) = thought.as_str() {
                 let text = text.to_owned();
-                return (!text.trim().is_empty()).then_some(PieceBody::Thinking { text, title: None, duration_ms: None });
+                return (!text.trim().is_empty()).then_some(PieceBody::Thinking {
+                    text,
+                    title: None,
+                    duration_ms: None,
+                });
             }
             let title = fields::text(thought, "summary").map(str::to_owned);
             let chunks =

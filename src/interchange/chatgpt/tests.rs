@@ -193,7 +193,10 @@ fn content_is_read_in_every_form() {
         (json!({"content_type": "text", "parts": "Alone"}), r#""Alone""#),
         (json!({"content_type": "text", "parts": {"content_type": "text", "text": "Within"}}), r#""Within""#),
         (json!({"content_type": "thoughts", "parts": ["Hm"]}), r#"thinking "Hm""#),
-        (json!({"content_type": "thoughts", "thoughts": ["Hm", {"summary": "S", "content": "T"}]}), r#"thinking "Hm" | thinking "S" "T""#),
+        (
+            json!({"content_type": "thoughts", "thoughts": ["Hm", {"summary": "S", "content": "T"}]}),
+            r#"thinking "Hm" | thinking "S" "T""#,
+        ),
         (json!({"content_type": "code", "language": "python", "parts": ["1+1"]}), r#""```python\n1+1\n```""#),
         (json!({"content_type": "code", "finished_text": "2+2"}), r#""```\n2+2\n```""#),
     ];
@@ -201,14 +204,16 @@ fn content_is_read_in_every_form() {
         assert_eq!(reply(content.clone(), Value::Null), expected, "{content}");
     }
     assert_eq!(reply(json!({"content_type": "code"}), json!({"finished_text": "3+3"})), r#""```\n3+3\n```""#);
-    let kept = read_exchange(json!({"content": "Q"}), json!({"content": {"content_type": "code", "language": "python"}}));
+    let kept =
+        read_exchange(json!({"content": "Q"}), json!({"content": {"content_type": "code", "language": "python"}}));
     assert_eq!(kept.issue_lines(), ["lost: sample.json › c › b: the code of a message is not in the export"]);
 }
 
 #[test]
 fn passage_that_question_answers_is_quoted() {
     for target in [json!("The words\nof it"), json!(["The words\nof it"]), json!({"text": "The words\nof it"})] {
-        let question = json!({"content": "Why?", "metadata": {"targeted_reply": target, "targeted_reply_label": "Replying to:"}});
+        let question =
+            json!({"content": "Why?", "metadata": {"targeted_reply": target, "targeted_reply_label": "Replying to:"}});
         let kept = read_exchange(question, json!({"content": "So"}));
         assert_eq!(conversation_lines(&kept.conversations[0])[0], r#"0< user: "> The words\n> of it" | "Why?""#);
         assert_eq!(kept.findings.len(), 1, "{:?}", kept.issue_lines());

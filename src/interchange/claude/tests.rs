@@ -96,7 +96,8 @@ fn every_key_of_sample_is_read_reported_or_ignored() {
     let sample: Value = serde_json::from_slice(SAMPLE).unwrap();
     assert_keys_known(&sample, "*", &keys::CONVERSATION);
     assert_keys_known(&sample, "*.chat_messages.*", &keys::MESSAGE);
-    let blocks = sample.as_array().unwrap().iter().flat_map(|chat| chat["chat_messages"].as_array().into_iter().flatten());
+    let blocks =
+        sample.as_array().unwrap().iter().flat_map(|chat| chat["chat_messages"].as_array().into_iter().flatten());
     let blocks = blocks.flat_map(|message| message["content"].as_array().into_iter().flatten());
     let known = blocks.filter(|block| keys::BLOCK_TYPES.contains(&block["type"].as_str().unwrap_or_default()));
     assert_keys_known(&json!(known.collect::<Vec<_>>()), "*", &keys::BLOCK);

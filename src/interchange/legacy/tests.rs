@@ -110,13 +110,17 @@ fn rows_of_one_second_keep_insertion_order() {
             }
             LegacyRow { position: Some(position), ..row }
         });
-        rows.rev().collect::<Vec<_>>()
+        let mut rows: Vec<LegacyRow> = rows.collect();
+        rows.reverse();
+        rows
     };
     for is_dated in [true, false] {
         for schema in [LegacySchema::Messages, LegacySchema::Actions] {
             let (conversation, _) = gather_one(schema, rows(is_dated));
-            let lines: Vec<String> =
-                conversation_lines(&conversation).iter().map(|line| line.split_once(": ").unwrap().1.to_owned()).collect();
+            let lines: Vec<String> = conversation_lines(&conversation)
+                .iter()
+                .map(|line| line.split_once(": ").unwrap().1.to_owned())
+                .collect();
             assert_eq!(lines, [r#""q0""#, r#""a0" | "b0""#, r#""q1""#, r#""a1""#], "{schema:?} {is_dated}");
         }
     }

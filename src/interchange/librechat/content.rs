@@ -10,7 +10,9 @@ use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile
 use crate::domain::turn::Role;
 use crate::fields::{first_text, id, is_set, list, text};
 use crate::media::{decode_base64, mime_of};
-use crate::message_builder::{QUOTE_BEFORE_TEXT, SOURCE_SAYS_FAILED, as_quote, attachment_body, call_body, resolve_address};
+use crate::message_builder::{
+    QUOTE_BEFORE_TEXT, SOURCE_SAYS_FAILED, as_quote, attachment_body, call_body, resolve_address,
+};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 

@@ -7,7 +7,8 @@ use super::keys;
 use crate::conversation::{MessageEnding, PieceBody};
 use crate::formats::{ImportFormat, detect};
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive,
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
+    zip_archive,
 };
 
 const BRANCHES: &str = include_str!("../samples/librechat/branches.json");
@@ -171,7 +172,8 @@ fn texts_of_every_version_are_read() {
 
 #[test]
 fn every_key_of_samples_is_read_reported_or_ignored() {
-    let (flat, nested): (Value, Value) = (serde_json::from_str(BRANCHES).unwrap(), serde_json::from_str(RECURSIVE).unwrap());
+    let (flat, nested): (Value, Value) =
+        (serde_json::from_str(BRANCHES).unwrap(), serde_json::from_str(RECURSIVE).unwrap());
     assert_keys_known(&flat, "", &keys::CONVERSATION);
     assert_keys_known(&flat, "messages.*", &keys::MESSAGE);
     assert_keys_known(&nested, "", &keys::CONVERSATION);

@@ -10,7 +10,8 @@ use crate::formats::{ImportFormat, detect};
 use crate::parts::SeenConversations;
 use crate::report::IssueLocation;
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive,
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
+    zip_archive,
 };
 
 const SESSION: &str = include_str!("../samples/llama_cpp/session.jsonl");
@@ -138,9 +139,11 @@ fn endless_conversation_is_bounded() {
 #[test]
 fn extracted_text_of_pdf_stays_with_its_bytes() {
     let pdf = |content: &str| json!({"type": "PDF", "name": "d.pdf", "base64Data": "aGk=", "content": content});
-    let message = json!({"id": "1", "role": "user", "content": "See", "parent": "-1", "extra": [pdf("Words"), pdf("")]});
+    let message =
+        json!({"id": "1", "role": "user", "content": "See", "parent": "-1", "extra": [pdf("Words"), pdf("")]});
     let kept = read(json!({"conv": {"id": "c"}, "messages": [message]}).to_string());
-    let line = r#"*0< user: file d.pdf application/pdf 2 bytes, text Words | file d.pdf application/pdf 2 bytes | "See""#;
+    let line =
+        r#"*0< user: file d.pdf application/pdf 2 bytes, text Words | file d.pdf application/pdf 2 bytes | "See""#;
     assert_eq!(conversation_lines(&kept.conversations[0]), [line]);
 }
 

@@ -58,9 +58,7 @@ fn merged_reply_is_split_again() {
     third.ending = MessageEnding::Cancelled;
     let all = vec![question, reply(0, "a"), reply(1, "b"), third.clone(), message(Some(3), Role::User, None, "r")];
     let merged = merge_replies(conversation_of(all));
-    let split = |begins: &[&str]| {
-        split_replies(merged.clone(), &begins.iter().map(|id| (*id).to_owned()).collect())
-    };
+    let split = |begins: &[&str]| split_replies(merged.clone(), &begins.iter().map(|id| (*id).to_owned()).collect());
     assert_eq!(split(&["a", "q", "gone"]), merged);
     let two = split(&["c"]);
     let texts = ["q", "a b", "c", "r"];

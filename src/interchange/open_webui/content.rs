@@ -116,7 +116,8 @@ impl ContentReader<'_, '_> {
     /// Reports the lines that show the steps of a search or a tool above a reply.
     fn report_steps(&mut self, message: &Value) {
         let steps = fields::list(message, "statusHistory").iter().chain(message.get("status"));
-        let actions = steps.filter(|step| step.is_object()).map(|step| fields::first_text(step, &["action"]).unwrap_or("status"));
+        let actions =
+            steps.filter(|step| step.is_object()).map(|step| fields::first_text(step, &["action"]).unwrap_or("status"));
         let mut told: Vec<String> = actions.map(|action| action.chars().take(60).collect()).collect();
         told.dedup();
         for action in told {

@@ -243,7 +243,11 @@ mod tests {
             ("a\n```html\n<details type=\"reasoning\">\nb\n</details>\n```\nc", 1, 0),
             ("~~~\n<details type=\"reasoning\">b</details>\n~~~\n<details type=\"reasoning\">c</details>", 1, 1),
             ("```\ncut off\n<details type=\"reasoning\">b</details>", 1, 1),
-            ("<details type=\"code_interpreter\">\n```py\n1\n```\n</details>\n```\n<details type=\"reasoning\">\n```", 1, 1),
+            (
+                "<details type=\"code_interpreter\">\n```py\n1\n```\n</details>\n```\n<details type=\"reasoning\">\n```",
+                1,
+                1,
+            ),
         ];
         for (text, texts, details) in table {
             let read = split_details(text);

@@ -132,7 +132,8 @@ fn reasoning(item: &Value) -> Vec<PieceBody> {
     }
     // The duration is that of the whole thought.
     let last = said.len().saturating_sub(1);
-    let thought = |(at, text)| PieceBody::Thinking { text, title: None, duration_ms: duration_ms.filter(|_| at == last) };
+    let thought =
+        |(at, text)| PieceBody::Thinking { text, title: None, duration_ms: duration_ms.filter(|_| at == last) };
     said.into_iter().enumerate().map(thought).collect()
 }
 

@@ -7,7 +7,8 @@ use super::keys;
 use crate::domain::usage::Usage;
 use crate::formats::{ImportFormat, detect};
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all};
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
+};
 
 const SAMPLE: &[u8] = include_bytes!("../samples/open_webui/chats.json");
 
@@ -103,10 +104,7 @@ fn edited_reply_is_imported_beside_original() {
     let rendered = json!({"a": {"content": format!("{details}One.\n\nTwo.\n"), "output": output}});
     assert_eq!(replies(rendered).len(), 1, "white space and elements are no edit");
     let in_place = json!({"a": {"content": format!("{details}One, mine.\n{details}Two."), "output": output}});
-    assert_eq!(
-        replies(in_place)[1].1,
-        "*2<0 assistant: thinking \"Hm\" | \"One, mine.\" | call c1 look {} | \"Two.\""
-    );
+    assert_eq!(replies(in_place)[1].1, "*2<0 assistant: thinking \"Hm\" | \"One, mine.\" | call c1 look {} | \"Two.\"");
     // A copy keeps the output of the reply that it was made from.
     let copied = json!({"a": {"content": "One.", "output": [said("One.")]}, "b": {"content": "Mine.", "output": [said("One.")]}});
     let expected = [("a", "1<0 assistant: \"One.\""), ("b#edited", "*2<0 assistant: \"Mine.\"")];

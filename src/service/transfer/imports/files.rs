@@ -149,7 +149,7 @@ impl FileImport<'_> {
         // Only user messages have documents, and system messages have no images either.
         let is_picture = || service.reader().sniff(name, bytes).is_ok_and(|kind| kind.is_image());
         if role == Role::System || (role == Role::Assistant && !is_picture()) {
-            return Ok(text_content(name, extracted.map_or(bytes, str::as_bytes)));
+            return Ok(text_content(name, extracted.map_or(&bytes[..], str::as_bytes)));
         }
         let prepared = match (service.prepare_upload(name, Bytes::copy_from_slice(bytes)).await, extracted) {
             (Err(ServiceError::Store(error)), _) => return Err(error.into()),
