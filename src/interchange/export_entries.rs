@@ -33,6 +33,11 @@ fn is_conversations_file(part: &InputPart) -> bool {
     !is_macos_metadata(part) && (stem == "conversations" || is_numbered)
 }
 
+/// Matches an archive inside the archive.
+pub(crate) fn is_inner_archive(part: &InputPart) -> bool {
+    !is_macos_metadata(part) && part.base_name().to_ascii_lowercase().ends_with(".zip")
+}
+
 fn is_json(part: &InputPart) -> bool {
     !is_macos_metadata(part) && part.base_name().to_ascii_lowercase().ends_with(".json")
 }
@@ -68,7 +73,7 @@ pub(crate) fn report_unread_entries(
         if let Some((_, text)) = not_read.iter().find(|(name, _)| *name == base && part.packed_bytes > 32) {
             report_issue(taker, finding(IssueKind::Lost, text))?;
         }
-        if base.ends_with(".zip") && base.to_ascii_lowercase().contains("conversations") {
+        if is_inner_archive(part) && base.to_ascii_lowercase().contains("conversations") {
             let text = "it is an archive inside the archive: extract it and import it separately";
             report_issue(taker, finding(IssueKind::LeftOut, text))?;
         }
