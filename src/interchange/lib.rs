@@ -38,7 +38,7 @@ mod unique_ids;
 
 pub use conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
 pub use formats::{ImportFormat, detect, read};
-pub use input::Input;
+pub use input::{FolderFiles, Input, InputPart};
 pub use merge_replies::{merge_replies, split_replies};
 pub use report::{ImportIssue, IssueKind, IssueLocation};
 pub use sink::{ImportError, ImportSink};

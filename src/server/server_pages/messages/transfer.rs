@@ -110,6 +110,19 @@ pub fn skipped_for_space(count: u64) -> String {
     )
 }
 
+/// Returns the sentence about known chats that are in Trash.
+pub fn known_in_trash(count: u64) -> String {
+    plural_message!(
+        count; "{count} chat is in Trash; nothing is added to it there.", "{count} chats are in Trash; nothing is added to them there.";
+        "{count} 个对话在回收站中，不会添加新内容。"
+    )
+}
+
+/// Returns the sentence above a list that does not show everything.
+pub fn list_is_cut(shown: u64, total: u64) -> String {
+    message!("The first {shown} of {total} are shown.", "仅显示前 {shown} 项，共 {total} 项。")
+}
+
 /// Returns the counts of imported objects.
 pub fn imported_counts(turns: u64, branches: u64, files: u64, documents: u64) -> String {
     let parts = [
