@@ -130,6 +130,9 @@ pub struct ExportArgs {
     /// Output file, which must not exist [default: standard output]; for git: a folder that does not exist or is empty
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Folder for the images that the Markdown links; it is created if it does not exist
+    #[arg(long, value_name = "DIR")]
+    pub assets: Option<PathBuf>,
     /// How much reasoning to include, in Markdown and HTML
     #[arg(long, value_enum, default_value_t = DetailLevel::Folded)]
     pub reasoning: DetailLevel,

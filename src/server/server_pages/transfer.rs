@@ -299,6 +299,7 @@ impl ExportPage {
             </section>
             {of_path("html", words::page(), words::page_hint())}
             {of_path("markdown", words::markdown(), words::markdown_hint())}
+            {of_path("markdown_zip", words::markdown_zip(), words::markdown_zip_hint())}
             <section class="panel">
                 <h2>{words::git()}</h2>
                 <p class="hint">{words::git_hint()}</p>
