@@ -7,7 +7,7 @@ use turnleaf_interchange::chat_builder::source_changes::CHANGED_AT_SOURCE;
 use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::transfer::imports::ImportReport;
 
-use crate::bad_imports::{conversation, mapping_node};
+use crate::bad_imports::{conversation, mapping_node, zip_files};
 use crate::interchange::{export_archive, import_file};
 use crate::samples::{assert_same, chat_lines, test_servers};
 use crate::test_server::TestServer;
@@ -131,12 +131,8 @@ async fn file_that_comes_later_is_reported() {
         import_file(&house, "a.json", &export, false).await;
         let again = import_file(&house, "a.json", &export, false).await;
         assert!(again.findings.iter().all(|one| one.code.as_deref() != Some("file_in_source_now")), "{again:#?}");
-        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
-        for (name, bytes) in [("conversations.json", export.as_slice()), ("file-P1-boat.png", b"not looked at".as_slice())] {
-            zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
-            std::io::Write::write_all(&mut zip, bytes).unwrap();
-        }
-        let report = import_file(&house, "b.zip", &zip.finish().unwrap().into_inner(), false).await;
+        let entries = [("conversations.json", export.as_slice()), ("file-P1-boat.png", b"not looked at".as_slice())];
+        let report = import_file(&house, "b.zip", &zip_files(&entries), false).await;
         let told: Vec<(&str, Option<&str>)> =
             report.findings.iter().map(|one| (one.place.as_str(), one.code.as_deref())).collect();
         assert!(told.contains(&("picture › q", Some("file_in_source_now"))), "{told:?}");

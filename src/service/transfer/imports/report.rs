@@ -73,7 +73,7 @@ pub struct ImportReport {
     pub total_bytes: Option<u64>,
     /// The reason why the file could not be read further; chats imported before stay.
     pub stopped: Option<String>,
-    /// The number of differences that leave out something that could have been imported.
+    /// The number of files and conversations that are left out although they have content.
     #[serde(skip)]
     #[schema(ignore)]
     pub skipped: u64,
@@ -140,7 +140,10 @@ impl ImportReport {
     pub(super) fn add_finding(&mut self, finding: &ImportIssue) {
         match finding.kind {
             // Skipped conversations are counted elsewhere, too.
-            IssueKind::LeftOut => self.skipped += u64::from(!finding.is_without_loss()),
+            IssueKind::LeftOut => {
+                let is_of_message = !finding.location.message.is_empty();
+                self.skipped += u64::from(!is_of_message && !finding.is_without_loss());
+            }
             IssueKind::PutRight => self.put_right += 1,
             IssueKind::Lost => self.lost += 1,
         }
