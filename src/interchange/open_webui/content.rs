@@ -13,7 +13,7 @@ use crate::domain::turn::Role;
 use crate::fields;
 use crate::media;
 use crate::notes::ConversationNotes;
-use crate::report::IssueKind;
+use crate::report::{IssueKind, IssueLocation};
 
 /// Number of characters of a document that are kept as a source's snippet.
 const SNIPPET_CHARS: usize = 2_000;
@@ -37,7 +37,7 @@ pub(crate) fn pieces(
 ) -> MessageWording {
     let mut reader = ContentReader { id, notes };
     let files = reader.files(message);
-    let edits::Wording { words, output, original } = edits::wording(&mut reader, message, role);
+    let Wording { words, output, original } = wording(&mut reader, message, role);
     let bodies = if role == Role::Assistant {
         let found = sources(message);
         let found = (!found.is_empty()).then_some(PieceBody::Sources(found));
@@ -59,13 +59,51 @@ pub(crate) fn pieces(
     MessageWording { pieces: pieces(bodies), output: output.map(pieces), original: original.map(pieces) }
 }
 
-pub(super) struct ContentReader<'a, 'n> {
-    pub id: &'a str,
-    pub notes: &'n mut ConversationNotes,
+/// The content of a message as it is shown, and its earlier wordings.
+struct Wording {
+    words: Vec<PieceBody>,
+    output: Option<Vec<PieceBody>>,
+    original: Option<Vec<PieceBody>>,
+}
+
+/// Reads a message. Its user's words win; reasoning and calls of the model stay with them.
+fn wording(reader: &mut ContentReader<'_, '_>, message: &Value, role: Role) -> Wording {
+    let items = fields::list(message, "output");
+    let output = if role == Role::Assistant && !items.is_empty() { reader.items(items) } else { Vec::new() };
+    // If nothing could be read from the output, the text is used.
+    let (words, output) = match message.get("content") {
+        _ if output.is_empty() => (reader.content(message, role), None),
+        Some(Value::String(text)) if !text.trim().is_empty() && !edits::is_rendered_from(text, &output) => {
+            let text = quietly(reader.id, |reader| reader.split_text(text));
+            (edits::with_words(&output, text), Some(output))
+        }
+        _ => (output, None),
+    };
+    let original = fields::text(message, "originalContent").filter(|_| role == Role::Assistant);
+    let original = original.map(|text| quietly(reader.id, |reader| reader.split_text(text))).filter(|original| {
+        let said = edits::bare_words(original);
+        let is_known = |bodies: &Vec<PieceBody>| edits::bare_words(bodies) == said;
+        !said.is_empty() && !is_known(&words) && !output.as_ref().is_some_and(is_known)
+    });
+    if output.is_some() || original.is_some() {
+        let text = "it was edited in the source: the earlier words are imported as another version";
+        reader.notes.add(IssueKind::PutRight, reader.id, text);
+    }
+    Wording { words, output, original }
+}
+
+/// Reads without notes, because the same content is reported elsewhere.
+fn quietly<T>(id: &str, read: impl FnOnce(&mut ContentReader<'_, '_>) -> T) -> T {
+    read(&mut ContentReader { id, notes: &mut ConversationNotes::new(IssueLocation::default()) })
+}
+
+struct ContentReader<'a, 'n> {
+    id: &'a str,
+    notes: &'n mut ConversationNotes,
 }
 
 impl ContentReader<'_, '_> {
-    pub fn items(&mut self, items: &[Value]) -> Vec<PieceBody> {
+    fn items(&mut self, items: &[Value]) -> Vec<PieceBody> {
         let mut unknown = Vec::new();
         let mut pictures = Vec::new();
         let mut bodies = output::bodies(items, &mut |kind| unknown.push(kind.to_owned()), &mut |file| {
@@ -126,7 +164,7 @@ impl ContentReader<'_, '_> {
         }
     }
 
-    pub fn content(&mut self, message: &Value, role: Role) -> Vec<PieceBody> {
+    fn content(&mut self, message: &Value, role: Role) -> Vec<PieceBody> {
         match message.get("content") {
             Some(Value::String(text)) if role == Role::Assistant => self.split_text(text),
             Some(Value::String(text)) if !text.trim().is_empty() => vec![PieceBody::Text(text.clone())],
@@ -148,7 +186,7 @@ impl ContentReader<'_, '_> {
     }
 
     /// Splits a text at the `<details>` elements of older messages.
-    pub fn split_text(&mut self, text: &str) -> Vec<PieceBody> {
+    fn split_text(&mut self, text: &str) -> Vec<PieceBody> {
         let mut bodies = Vec::new();
         for (at, stretch) in split_details(text).into_iter().enumerate() {
             match stretch {

@@ -54,6 +54,7 @@ pub(super) async fn split_continued_replies(
     Ok((!begins.is_empty()).then(|| split_replies(conversation.clone(), &begins)))
 }
 
-fn turn_of(key: &ImportKey, message: &str) -> TurnId {
+/// Returns the id of a message's turn.
+pub(super) fn turn_of(key: &ImportKey, message: &str) -> TurnId {
     TurnId::from(key.part_id(&turn_id_key(message)))
 }

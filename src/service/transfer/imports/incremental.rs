@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
-use super::continued_replies::split_continued_replies;
+use super::continued_replies::{split_continued_replies, turn_of};
 use super::differences::{self, PendingDifferences};
 use super::files::AttachedDocument;
 use super::format_names::{format_name, format_provider};
@@ -20,7 +20,6 @@ use turnleaf_interchange::chat_builder::incremental::collect_additions;
 use turnleaf_interchange::chat_builder::source_changes::{
     CHANGED_AT_SOURCE, FILE_IN_SOURCE_NOW, has_file_now, placeholder_files, turns_changed_at_source,
 };
-use turnleaf_interchange::chat_builder::turn_id_key;
 use turnleaf_interchange::report::message_count;
 use turnleaf_interchange::{
     Conversation, ImportFormat, ImportIssue, ImportedMessage, IssueKind, IssueLocation, PieceBody,
@@ -251,10 +250,6 @@ impl Service {
         }
         Ok(tx.commit().await?)
     }
-}
-
-fn turn_of(key: &ImportKey, message: &str) -> TurnId {
-    TurnId::from(key.part_id(&turn_id_key(message)))
 }
 
 impl ImportReport {
