@@ -37,6 +37,7 @@ pub mod frame;
 pub mod group;
 pub mod hidden_text;
 pub mod id;
+pub mod import_finding;
 pub mod import_origin;
 pub mod json_bounds;
 pub mod json_reader;

@@ -39,3 +39,5 @@ pub(crate) const APPROVAL_NOTES: &[OldSentence] = &[
     ("untrusted_text", "The chat holds text that you did not write, which may be what asks for this."),
     ("unnamed_host", "The chat holds text that you did not write, and no message of yours names {host}."),
 ];
+
+pub(crate) const IMPORT_FINDINGS: &[OldSentence] = &[("no_messages", "the conversation has no messages")];

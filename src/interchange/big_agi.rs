@@ -17,6 +17,8 @@
 //!
 //! Hand-written samples for the tests follow these definitions: `samples/big_agi/`.
 
+use std::collections::HashMap;
+
 use chrono::TimeDelta;
 use serde_json::Value;
 
@@ -33,7 +35,9 @@ use crate::sink::{ImportError, ImportSink};
 use crate::tree::{SourceNode, order_messages};
 use crate::unique_ids::UniqueIds;
 
+mod folders;
 mod fragments;
+mod keys;
 
 /// Returns whether the value is a conversation of big-AGI.
 pub(crate) fn is_conversation(value: &Value) -> bool {
@@ -46,7 +50,14 @@ pub(crate) fn is_conversation(value: &Value) -> bool {
 /// Reads all files.
 pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
     let may_hold_chats = candidate_filter(input);
-    read_parts(input, taker, &["conversations"], &may_hold_chats, &mut conversation)
+    let folders = folders::titles_by_conversation(input);
+    read_parts(input, taker, &["conversations"], &may_hold_chats, &mut |value, notes| {
+        let conversation = conversation(value, notes)?;
+        if let Some(folder) = folders.get(&conversation.source_id) {
+            notes.add(IssueKind::Lost, "", format!("it is in the folder “{folder}”; folders are not imported"));
+        }
+        Some(conversation)
+    })
 }
 
 /// Reads one conversation.
@@ -59,10 +70,17 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     notes.set_conversation(&source_id);
     let mut nodes: Vec<SourceNode> = Vec::new();
     let mut names = UniqueIds::default();
+    let mut first: HashMap<String, &Value> = HashMap::new();
     for (at, entry) in list(value, "messages").iter().enumerate() {
         let id = id(entry, "id").unwrap_or_else(|| format!("{source_id}/{at}"));
         if !entry.is_object() {
             notes.add_not_a_message(&id);
+            continue;
+        }
+        let before = *first.entry(id.clone()).or_insert(told);
+        let is_same = |name: &str| before.get(name) == told.get(name);
+        if !std::ptr::eq(before, told) && ["role", "text", "fragments"].into_iter().all(is_same) {
+            notes.add_repeated_message(&id);
             continue;
         }
         // Messages are linear: each follows the one before it.
@@ -81,6 +99,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
     if system_prompt.is_empty() {
         report_persona(value, notes);
     }
+    keys::CONVERSATION.report_lost(value, "", notes);
     message_builder::report_missing_files(&messages, notes);
     let times = || messages.iter().filter_map(|message| message.created_at);
     Some(Conversation {
@@ -115,6 +134,9 @@ fn message(value: &Value, id: &str, notes: &mut ConversationNotes) -> ImportedMe
             Role::User
         }
     };
+    keys::MESSAGE.report_lost(value, id, notes);
+    keys::METADATA.report_lost(value.get("metadata").unwrap_or(&Value::Null), id, notes);
+    keys::GENERATOR.report_lost(value.get("generator").unwrap_or(&Value::Null), id, notes);
     let mut message = message_builder::empty_message(id, role);
     message.created_at = notes.date(value, "created", id);
     if role == Role::Assistant {
@@ -122,7 +144,7 @@ fn message(value: &Value, id: &str, notes: &mut ConversationNotes) -> ImportedMe
     }
     let quotes = value.get("metadata").map(quoted_text).unwrap_or_default();
     if !quotes.is_empty() {
-        notes.add(IssueKind::PutRight, id, "quotes attached to a message were placed before its text");
+        notes.add(IssueKind::PutRight, id, message_builder::QUOTE_BEFORE_TEXT);
         message.add_text(&quotes);
     }
     match value.get("fragments") {

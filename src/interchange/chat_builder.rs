@@ -126,7 +126,9 @@ impl ChatBuilder<'_, '_> {
         let parent = self.kept.parent(at).and_then(|parent| self.number_of_turn.get(&parent));
         let parent = parent.map(|&number| &self.turns[number]);
         let created_at = self.times.time_of(message, parent.map(|parent| parent.created_at));
-        let ended_at = self.times.not_in_future(message.ended_at).unwrap_or(created_at).max(created_at);
+        // A reply took the time between its own start and end; without both the time is unknown.
+        let is_own_start = message.created_at == Some(created_at);
+        let ended_at = self.times.not_in_future(message.ended_at).filter(|ended| is_own_start && *ended > created_at);
         let (blocks, status, error) = self.read_message(ord, at, created_at, report_issue);
         let lock = &self.plan.locks[&at];
         let is_reply = message.role == Role::Assistant;
@@ -148,8 +150,8 @@ impl ChatBuilder<'_, '_> {
             error,
             last_event_seq: 0,
             created_at,
-            started_at: is_reply.then_some(created_at),
-            completed_at: Some(ended_at),
+            started_at: ended_at.filter(|_| is_reply).map(|_| created_at),
+            completed_at: Some(ended_at.unwrap_or(created_at)),
             blocks,
             attempt: None,
         };
@@ -254,6 +256,9 @@ impl ChatBuilder<'_, '_> {
         let branches = branches::build_branches(self.plan, self.kept, &chat, &|at| self.turn_of(at), &|number| {
             self.branch_id(number)
         });
+        if self.conversation.title.contains('\0') || self.conversation.system_prompt.contains('\0') {
+            put_right("", "NUL characters in its title or system prompt were replaced".to_owned());
+        }
         if let Some((message, text)) = self.times.into_notice() {
             put_right(&message, text);
         }

@@ -43,24 +43,48 @@ mod assets;
 mod calls;
 mod citations;
 mod content;
+mod keys;
 
 /// User data of an export that is not imported, with the text of the issue.
-const NOT_READ: [(&str, &str); 4] = [
+const NOT_READ: [(&str, &str); 7] = [
     ("textdocs/", "canvas documents are only imported as the tool calls that wrote them"),
     ("message_feedback.json", "ratings are not imported"),
     ("group_chats.json", "group chats are not imported"),
     ("sora.json", "Sora content is not imported"),
+    ("model_comparisons.json", "replies that were compared are not imported"),
+    ("shared_conversations.json", "shared links are not imported"),
+    ("library_files.json", "the list of files in the library is not imported"),
+];
+
+/// Entries about the account and the page, which hold nothing of a chat, and the list of file names, which is read.
+const NO_CHATS: [&str; 7] = [
+    "user.json",
+    "user_settings.json",
+    "chat.html",
+    "export_manifest.json",
+    "conversation_asset_file_names.json",
+    "tool_messages.json",
+    "README.json",
 ];
 
 /// Returns whether the value is a conversation of ChatGPT.
 pub(crate) fn is_conversation(value: &Value) -> bool {
-    value.get("mapping").is_some_and(Value::is_object)
+    value.get("mapping").is_some_and(Value::is_object) && !is_deepseek(value)
+}
+
+/// Returns whether the value is a conversation of DeepSeek, whose tree looks the same and whose messages do not.
+pub(crate) fn is_deepseek(value: &Value) -> bool {
+    let nodes = value.get("mapping").and_then(Value::as_object).into_iter().flat_map(|mapping| mapping.values());
+    let mut messages = nodes.filter_map(|node| node.get("message")).filter(|message| message.is_object());
+    let has_no_author = |message: &Value| message.get("author").is_none() && message.get("inserted_at").is_some();
+    value.get("inserted_at").is_some() || messages.next().is_some_and(has_no_author)
 }
 
 /// Reads an export.
 pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
     let assets = ExportAssets::from_input(input);
     export_entries::report_unread_entries(input, taker, &NOT_READ)?;
+    export_entries::report_unknown_entries(input, taker, &NOT_READ, &NO_CHATS)?;
     let is_chats = export_entries::conversation_filter(input);
     read_parts(input, taker, &["conversations"], &is_chats, &mut |value, notes| conversation(value, &assets, notes))
 }
@@ -74,6 +98,10 @@ fn conversation(value: &Value, assets: &ExportAssets, notes: &mut ConversationNo
         notes.add(IssueKind::LeftOut, "", "it is not a conversation: it has no messages (mapping)");
         return None;
     };
+    if is_deepseek(value) {
+        notes.add(IssueKind::LeftOut, "", "it is a conversation of DeepSeek, which Turnleaf cannot import");
+        return None;
+    }
     let model = model_of(value).or_else(|| default_model(value));
     let mut reader = NodeReader { mapping, assets, instructions: Vec::new(), model };
     let mut nodes: Vec<SourceNode> = mapping.iter().map(|(id, node)| reader.node(id, node, notes)).collect();
@@ -86,6 +114,7 @@ fn conversation(value: &Value, assets: &ExportAssets, notes: &mut ConversationNo
     }
     let system_prompt = reader.system_prompt(notes);
     report_place(value, notes);
+    keys::CONVERSATION.report_lost(value, "", notes);
     Some(Conversation {
         source_id,
         title: fields::text(value, "title").unwrap_or_default().to_owned(),
@@ -115,7 +144,11 @@ impl NodeReader<'_> {
         let children = fields::list(node, "children").iter().filter_map(fields::as_id).collect();
         let message = match node.get("message") {
             None | Some(Value::Null) => None,
-            Some(message) if message.is_object() => self.message(id, node, message, notes),
+            Some(message) if message.is_object() => {
+                keys::NODE.report_lost(node, id, notes);
+                keys::MESSAGE.report_lost(message, id, notes);
+                self.message(id, node, message, notes)
+            }
             Some(_) => {
                 notes.add_not_an_object(id);
                 None
@@ -161,6 +194,8 @@ impl NodeReader<'_> {
             }
             return None;
         }
+        keys::METADATA.report_lost(metadata, id, notes);
+        keys::CONTENT.report_lost(content, id, notes);
         let ending = ending(&read);
         let pieces = match (speaker, call) {
             (MessageSpeaker::Tool, _) => self.tool_result(&read, node, notes),
@@ -197,6 +232,7 @@ impl NodeReader<'_> {
             pieces,
             usage: Usage::default(),
             is_thinking_mode: None,
+            parts: Vec::new(),
         })
     }
 

@@ -35,6 +35,7 @@ use crate::sink::{ImportError, ImportSink};
 use crate::tree::{self, SourceNode};
 
 mod content;
+mod keys;
 mod open_calls;
 
 /// User data of an export that is not imported, with the text of the issue.
@@ -83,9 +84,7 @@ fn conversation(value: &Value, parts: &InputParts, notes: &mut ConversationNotes
         notes.add_no_messages();
         return None;
     }
-    if fields::text(value, "summary").is_some() {
-        notes.add(IssueKind::Lost, "", "its summary is not imported");
-    }
+    keys::CONVERSATION.report_lost(value, "", notes);
     if fields::text(value, "project_uuid").is_some() || value.get("project").is_some_and(Value::is_object) {
         notes.add(IssueKind::Lost, "", "it belongs to a project; projects are not imported");
     }
@@ -143,7 +142,9 @@ fn node(
     };
     // Tool output belongs to no model; it is part of the reply that made the call.
     let model = fields::text(message, "model").filter(|_| is_reply && !is_of_tools);
-    let updated_at = notes.date(message, "updated_at", &id);
+    keys::MESSAGE.report_lost(message, &id, notes);
+    let stops = fields::list(message, "content").iter().map(|block| fields::date(block, "stop_timestamp"));
+    let ended_at = stops.filter_map(fields::SourceDate::valid_time).max();
     let message = (!pieces.is_empty()).then(|| ImportedMessage {
         source_id: id.clone(),
         parent: None,
@@ -151,11 +152,13 @@ fn node(
         provider: is_reply.then(|| "anthropic".to_owned()),
         model: model.map(str::to_owned),
         created_at,
-        ended_at: updated_at.filter(|ended| is_reply && created_at.is_some_and(|created| created < *ended)),
+        // `updated_at` is also the time of a later edit or rating, so only the blocks know when the reply ended.
+        ended_at: ended_at.filter(|ended| is_reply && created_at.is_some_and(|created| created < *ended)),
         ending,
         pieces,
         usage: Usage::default(),
         is_thinking_mode: None,
+        parts: Vec::new(),
     });
     SourceNode { id, parent, children: Vec::new(), message }
 }

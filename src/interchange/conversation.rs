@@ -72,6 +72,33 @@ pub struct ImportedMessage {
     pub usage: Usage,
     /// Whether thinking mode was requested, if the source records it; else it is inferred.
     pub is_thinking_mode: Option<bool>,
+    /// The messages of the source that were merged into this one; empty if it is one message there, too.
+    pub parts: Vec<MergedPart>,
+}
+
+/// A message of the source that is part of a merged reply, without its pieces.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MergedPart {
+    pub source_id: String,
+    /// The number of its pieces in the reply.
+    pub pieces: usize,
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    pub created_at: Option<DateTime<Utc>>,
+    pub ended_at: Option<DateTime<Utc>>,
+    pub ending: MessageEnding,
+    pub usage: Usage,
+    pub is_thinking_mode: Option<bool>,
+}
+
+impl ImportedMessage {
+    /// Returns whether two messages say the same, whatever their times and positions.
+    pub(crate) fn says_same_as(&self, other: &Self) -> bool {
+        self.role == other.role
+            && self.ending == other.ending
+            && self.pieces.len() == other.pieces.len()
+            && self.pieces.iter().zip(&other.pieces).all(|(one, other)| one.body == other.body)
+    }
 }
 
 /// The ending of a message.
@@ -146,7 +173,7 @@ impl PieceBody {
     fn file_bytes(&self) -> u64 {
         match self {
             Self::Picture { file, .. } | Self::Attachment { file } => match &file.bytes {
-                FileBytes::Inline(bytes) => bytes.len() as u64,
+                FileBytes::Inline(bytes) | FileBytes::InlineWithText(bytes, _) => bytes.len() as u64,
                 FileBytes::TextOnly(text) => text.len() as u64,
                 FileBytes::Entry(_) | FileBytes::Absent(_) => 0,
             },
@@ -165,6 +192,13 @@ pub struct MessageFile {
     pub bytes: FileBytes,
 }
 
+impl MessageFile {
+    /// Returns whether the source has the file, or text from it.
+    pub fn has_content(&self) -> bool {
+        !matches!(self.bytes, FileBytes::Absent(_))
+    }
+}
+
 /// The location of a file's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileBytes {
@@ -172,6 +206,9 @@ pub enum FileBytes {
     Entry(String),
     /// Bytes from the message itself (a decoded data URL) or already read; several messages may share them.
     Inline(Arc<[u8]>),
+    /// Bytes from the message, and the text that the source extracted from them. The text is used if the file cannot
+    /// be read here.
+    InlineWithText(Arc<[u8]>, String),
     /// The text that the source extracted from the file, without the file itself.
     TextOnly(String),
     /// Not in the source. The address or id of the file is reported but never fetched.

@@ -33,6 +33,11 @@ fn is_conversations_file(part: &InputPart) -> bool {
     !is_macos_metadata(part) && (stem == "conversations" || is_numbered)
 }
 
+/// Matches an archive inside the archive.
+pub(crate) fn is_inner_archive(part: &InputPart) -> bool {
+    !is_macos_metadata(part) && part.base_name().to_ascii_lowercase().ends_with(".zip")
+}
+
 fn is_json(part: &InputPart) -> bool {
     !is_macos_metadata(part) && part.base_name().to_ascii_lowercase().ends_with(".json")
 }
@@ -68,10 +73,38 @@ pub(crate) fn report_unread_entries(
         if let Some((_, text)) = not_read.iter().find(|(name, _)| *name == base && part.packed_bytes > 32) {
             report_issue(taker, finding(IssueKind::Lost, text))?;
         }
-        if base.ends_with(".zip") && base.to_ascii_lowercase().contains("conversations") {
+        if is_inner_archive(part) && base.to_ascii_lowercase().contains("conversations") {
             let text = "it is an archive inside the archive: extract it and import it separately";
             report_issue(taker, finding(IssueKind::LeftOut, text))?;
         }
+    }
+    Ok(())
+}
+
+/// Reports JSON entries of which the reader knows nothing, so that nothing is left out in silence.
+pub(crate) fn report_unknown_entries(
+    input: &Input,
+    taker: &mut dyn ImportSink,
+    not_read: &[(&str, &str)],
+    ignored: &[&str],
+) -> Result<(), ImportError> {
+    let parts = input.parts();
+    // Without entries of the usual names, every JSON entry is read.
+    if !input.is_archive() || !parts.all().iter().any(is_conversations_file) {
+        return Ok(());
+    }
+    let is_known = |part: &InputPart| {
+        let base = part.base_name();
+        let is_listed = |name: &str| match name.strip_suffix('/') {
+            Some(folder) => part.name.split('/').any(|within| within == folder),
+            None => name == base,
+        };
+        is_conversations_file(part) || ignored.contains(&base) || not_read.iter().any(|(name, _)| is_listed(name))
+    };
+    for part in parts.all().iter().filter(|part| is_json(part) && !is_known(part) && part.packed_bytes > 32) {
+        let location = IssueLocation { file: part.name.clone(), ..IssueLocation::default() };
+        let text = "the reader does not know this file: it is not imported".to_owned();
+        report_issue(taker, ImportIssue { kind: IssueKind::Lost, location, text })?;
     }
     Ok(())
 }

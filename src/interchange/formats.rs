@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use serde_json::Value;
 
 use crate::conversation::Conversation;
+use crate::domain::plural;
 use crate::input::Input;
-use crate::report::ImportIssue;
+use crate::report::{ImportIssue, IssueKind};
 use crate::sink::{ImportError, ImportSink, report_issue};
 use crate::{archive, big_agi, bounds, chatgpt, claude, export_entries, librechat, llama_cpp, open_webui};
 
@@ -26,10 +27,11 @@ pub enum ImportFormat {
 /// Members under which formats keep their list of conversations in a top-level object.
 const LISTS: [&str; 4] = ["conversations", "data", "chats", "items"];
 
-/// Detects the format of an input from the first conversation that is recognized. `None` if the format is unknown.
+/// Detects the format of an input from the first conversation that is recognized. `None` if nothing in it says why the
+/// format is unknown.
 ///
 /// # Errors
-/// The input cannot be read, or a bound is reached.
+/// The input cannot be read, a bound is reached, or no part is recognized; the error says what is wrong with the parts.
 pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
     match input.read_start(0) {
         Ok(start) if archive::detect_version(&start).is_some() => return Ok(Some(ImportFormat::Turnleaf)),
@@ -41,28 +43,99 @@ pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
     let may_hold_chats = export_entries::candidate_filter(input);
     let mut candidates: Vec<usize> = (0..parts.all().len()).filter(|&at| may_hold_chats(&parts.all()[at])).collect();
     candidates.sort_by_key(|&at| !parts.all()[at].base_name().starts_with("conversations"));
+    let mut reasons = UnrecognizedParts::default();
     for part in candidates.into_iter().take(bounds::DETECT_PARTS) {
         let mut seen = 0;
         let mut format = None;
-        let looked = input.for_each_element(part, &LISTS, &mut DiscardingSink, &mut |value, _, _| {
+        let mut findings = FirstIssue::default();
+        let mut unknown = None;
+        let looked = input.for_each_element(part, &LISTS, &mut findings, &mut |value, _, _| {
             seen += 1;
             format = format_of(&value);
+            unknown.get_or_insert_with(|| unknown_value(&value));
             if format.is_some() || seen == bounds::DETECT_ELEMENTS { Err(ImportError::Cancelled) } else { Ok(()) }
         });
+        let name = &parts.all()[part].name;
         match looked {
             _ if format.is_some() => return Ok(format),
             Err(error @ ImportError::TooLarge(_)) if input.is_exhausted() => return Err(error),
-            Ok(_)
-            | Err(
-                ImportError::Cancelled
-                | ImportError::WrongFormat(_)
-                | ImportError::Damaged(_)
-                | ImportError::TooLarge(_),
-            ) => {}
+            Ok(_) | Err(ImportError::Cancelled) => reasons.add(name, findings.first.or(unknown)),
+            Err(why @ (ImportError::WrongFormat(_) | ImportError::Damaged(_) | ImportError::TooLarge(_))) => {
+                reasons.add(name, findings.first.or_else(|| Some(why.to_string())));
+            }
             Err(other) => return Err(other),
         }
     }
-    Ok(None)
+    for skipped in input.take_issues() {
+        reasons.add(&skipped.location.file, Some(skipped.text));
+    }
+    match reasons.into_text(input) {
+        Some(text) => Err(ImportError::Unrecognized(text)),
+        None => Ok(None),
+    }
+}
+
+/// Returns what an element is that no reader recognizes.
+fn unknown_value(value: &Value) -> String {
+    match value {
+        Value::Object(_) if chatgpt::is_deepseek(value) => {
+            "it looks like an export of DeepSeek, which Turnleaf cannot import".to_owned()
+        }
+        Value::Object(members) => {
+            let names: Vec<String> = members.keys().take(KEYS).map(|key| shown(key)).collect();
+            let more = if members.len() > KEYS { ", …" } else { "" };
+            format!("no supported program writes objects with these keys: {}{more}", names.join(", "))
+        }
+        _ => "it is JSON, but not of a supported program".to_owned(),
+    }
+}
+
+/// Number of keys, of parts and of entries that a reason names.
+const KEYS: usize = 8;
+const PARTS: usize = 3;
+const ENTRIES: usize = 5;
+
+/// Shortens an untrusted name for a sentence.
+fn shown(name: &str) -> String {
+    let start: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
+    if start.len() < name.len() { format!("{start}…") } else { start }
+}
+
+/// Why the parts of an input are not recognized.
+#[derive(Default)]
+struct UnrecognizedParts(Vec<(String, String)>);
+
+impl UnrecognizedParts {
+    fn add(&mut self, part: &str, why: Option<String>) {
+        if let Some(why) = why {
+            self.0.push((part.to_owned(), why));
+        }
+    }
+
+    /// Returns the sentence; `None` if the parts say nothing.
+    fn into_text(self, input: &Input) -> Option<String> {
+        let is_archive = input.is_archive();
+        let mut reasons: Vec<String> = Vec::new();
+        for (part, why) in self.0.iter().take(PARTS) {
+            reasons.push(if is_archive { format!("{}: {why}", shown(part)) } else { why.clone() });
+        }
+        if self.0.len() > PARTS {
+            reasons.push(plural::counted((self.0.len() - PARTS) as u64, "more file", "more files"));
+        }
+        if is_archive {
+            let parts = input.parts();
+            let all = parts.all();
+            let names: Vec<String> = all.iter().take(ENTRIES).map(|part| shown(&part.name)).collect();
+            let more = if all.len() > ENTRIES { ", …" } else { "" };
+            let count = plural::counted(all.len() as u64, "file", "files");
+            reasons.push(format!("the archive holds {count}: {}{more}", names.join(", ")));
+            if let Some(inner) = all.iter().find(|part| export_entries::is_inner_archive(part)) {
+                let name = shown(inner.base_name());
+                reasons.push(format!("{name} is an archive inside the archive: extract it and import it by itself"));
+            }
+        }
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
 }
 
 /// Returns the format of a conversation.
@@ -99,15 +172,67 @@ pub fn read(format: ImportFormat, input: &mut Input, taker: &mut dyn ImportSink)
     }
 }
 
-/// A sink that discards everything.
-struct DiscardingSink;
+/// A sink that keeps only the first issue.
+#[derive(Default)]
+struct FirstIssue {
+    first: Option<String>,
+}
 
-impl ImportSink for DiscardingSink {
+impl ImportSink for FirstIssue {
     fn take_conversation(&mut self, _: Conversation) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    fn take_issue(&mut self, _: ImportIssue) -> ControlFlow<()> {
+    fn take_issue(&mut self, finding: ImportIssue) -> ControlFlow<()> {
+        if finding.kind == IssueKind::LeftOut {
+            self.first.get_or_insert(finding.text);
+        }
         ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_support::{open_input, zip_archive};
+
+    fn reason(bytes: impl Into<Vec<u8>>) -> String {
+        match detect(&mut open_input(bytes).unwrap()) {
+            Ok(found) => format!("{found:?}"),
+            Err(why) => why.to_string(),
+        }
+    }
+
+    #[test]
+    fn unknown_input_says_what_is_wrong_with_it() {
+        let deepseek = r#"[{"id": "d", "inserted_at": "2025-08-01T10:00:00Z", "mapping": {"1": {"message": {"fragments": []}}}}]"#;
+        let table: [(&[u8], &str); 7] = [
+            (b"{\"conversationId\":\"c\",\n\"messages\":[],}", "it is not JSON: trailing comma at line 2 column 15"),
+            (b"[\n  {\"mapping\": {\"a\": \"b \\x\"}}\n]", "it is not JSON: invalid escape at line 2 column 24"),
+            (b"[{\"a\": 1}, {\"b\": ", "no supported program writes objects with these keys: a"),
+            (b"{\"a\": ", "the file ends in the middle of it (it begins at line 1 column 1)"),
+            (b"<html>", "this is not JSON"),
+            (b"[1, 2]", "it is JSON, but not of a supported program"),
+            (deepseek.as_bytes(), "it looks like an export of DeepSeek, which Turnleaf cannot import"),
+        ];
+        for (bytes, expected) in table {
+            let text = reason(bytes);
+            assert!(text.starts_with("no chats were found in it: ") && text.contains(expected), "{text}");
+        }
+        assert_eq!(reason(""), "None");
+    }
+
+    #[test]
+    fn unknown_archive_says_what_it_holds() {
+        let inner = zip_archive(&[("conversations.json", b"[]")]);
+        let nested = zip_archive(&[("Activity/Conversations__abc.zip", &inner), ("README.txt", b"x")]);
+        let text = reason(nested);
+        for part in ["README.txt: this is not JSON", "the archive holds 2 files: Activity/Conv", "extract it and import it"] {
+            assert!(text.contains(part), "{part} is not in {text}");
+        }
+        let text = reason(zip_archive(&[("a.png", b"x")]));
+        assert_eq!(text, "no chats were found in it: the archive holds 1 file: a.png");
+        let broken = zip_archive(&[("conversations.json", b"[{\"a\" 1}]")]);
+        assert!(reason(broken).contains("conversations.json: it is not JSON: expected `:` at line 1 column 7"));
     }
 }

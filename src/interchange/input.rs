@@ -3,7 +3,7 @@
 //! Entries are identified only by their names within the archive; no name becomes a file system path.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
@@ -46,6 +46,16 @@ enum InputKind {
     Plain,
     Gzip,
     Archive(Vec<EntryLocation>),
+    Folder(Box<dyn FolderFiles>),
+}
+
+/// The files of an unpacked export, which the caller lists and opens.
+pub trait FolderFiles: Send {
+    /// Opens the file with this index in the list.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    fn open(&mut self, number: usize) -> io::Result<Box<dyn Read>>;
 }
 
 /// The parts of an input, by index and by name. Cheap to clone, so that it stays available while a part is read.
@@ -120,14 +130,30 @@ impl Input {
         Ok(Self { source, kind, parts: InputParts::new(parts), findings, total: 0 })
     }
 
+    /// Opens an unpacked export as if it were still an archive. `parts` are its files with their names below the
+    /// folder, in the order of `files`; those with invalid names are reported and not read.
+    pub fn open_folder(parts: Vec<InputPart>, mut findings: Vec<ImportIssue>, files: Box<dyn FolderFiles>) -> Self {
+        let mut parts = parts;
+        for part in parts.iter_mut().filter(|part| part.name.len() > bounds::NAME_BYTES) {
+            let name: String = part.name.chars().take(200).collect();
+            let text = "the entry was skipped: its name is too long".to_owned();
+            findings.push(ImportIssue { kind: IssueKind::LeftOut, location: file_location(&name), text });
+            // Without a name it is found by no reader.
+            part.name.clear();
+        }
+        let source: Box<dyn Seekable> = Box::new(io::Cursor::new(Vec::new()));
+        let kind = InputKind::Folder(files);
+        Self { source: BufReader::new(source), kind, parts: InputParts::new(parts), findings, total: 0 }
+    }
+
     /// Returns the parts of the input.
     pub fn parts(&self) -> InputParts {
         self.parts.clone()
     }
 
-    /// Returns whether the input is an archive, which may contain files.
+    /// Returns whether the input is an archive, packed or unpacked, which may contain files.
     pub fn is_archive(&self) -> bool {
-        matches!(self.kind, InputKind::Archive(_))
+        matches!(self.kind, InputKind::Archive(_) | InputKind::Folder(_))
     }
 
     /// Returns the bytes of a part, such as a [`crate::conversation::FileBytes::Entry`]. An input is borrowed while
@@ -174,7 +200,10 @@ impl Input {
     fn open_part(&mut self, part: usize) -> Result<impl BufRead + '_, ImportError> {
         let packed = self.parts.all().get(part).map_or(0, |part| part.packed_bytes);
         let total = &mut self.total;
-        let from: Box<dyn Read + '_> = match &self.kind {
+        let from: Box<dyn Read + '_> = match &mut self.kind {
+            InputKind::Folder(files) => {
+                Box::new(BoundedReader::new(files.open(part).map_err(import_error)?, packed, total))
+            }
             InputKind::Archive(spots) => {
                 let spot = spots.get(part).ok_or_else(|| ImportError::Damaged("this part is missing".into()))?;
                 Box::new(BoundedReader::new(zip_entries::open_entry(&mut self.source, spot)?, packed, total))

@@ -10,12 +10,14 @@ pub mod bounds;
 pub mod chat_builder;
 mod chatgpt;
 mod claude;
+mod code_fences;
 pub mod conversation;
 mod export_entries;
 mod fields;
 pub mod formats;
 pub mod git;
 pub mod input;
+mod known_keys;
 pub mod legacy;
 mod librechat;
 mod llama_cpp;
@@ -36,8 +38,8 @@ mod unique_ids;
 
 pub use conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece, PieceBody};
 pub use formats::{ImportFormat, detect, read};
-pub use input::Input;
-pub use merge_replies::merge_replies;
+pub use input::{FolderFiles, Input, InputPart};
+pub use merge_replies::{merge_replies, split_replies};
 pub use report::{ImportIssue, IssueKind, IssueLocation};
 pub use sink::{ImportError, ImportSink};
 

@@ -17,6 +17,8 @@
 //!
 //! Hand-written samples for the tests follow these definitions: `samples/librechat/`.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::conversation::{Conversation, ImportedMessage};
@@ -35,6 +37,8 @@ use crate::unique_ids::UniqueIds;
 
 mod citations;
 mod content;
+mod keys;
+mod plugins;
 
 /// The parent id of a root message.
 const NO_PARENT: &str = "00000000-0000-0000-0000-000000000000";
@@ -77,6 +81,8 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
         return None;
     }
     message_builder::report_missing_files(&messages, notes);
+    keys::CONVERSATION.report_lost(value, "", notes);
+    tell_settings(options, notes);
     let prompt = first_text(options, &["promptPrefix", "system", "instructions"]).unwrap_or_default();
     let times = || messages.iter().filter_map(|message| message.created_at);
     Some(Conversation {
@@ -85,12 +91,29 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
         system_prompt: prompt.to_owned(),
         created_at: times().min(),
         updated_at: times().max(),
-        model: None,
+        model: text(options, "model").map(str::to_owned),
         current,
         is_pinned: false,
         is_archived: is_set(value, "isArchived"),
         messages,
     })
+}
+
+/// Reports the settings of a preset by their names.
+fn tell_settings(options: &Value, notes: &mut ConversationNotes) {
+    let is_setting = |(name, value): &(&String, &Value)| {
+        let is_listed = keys::OPTIONS_READ.contains(&name.as_str()) || keys::OPTIONS_IGNORED.contains(&name.as_str());
+        !is_listed
+            && !value.is_null()
+            && value.as_str() != Some("")
+            && value.as_array().is_none_or(|all| !all.is_empty())
+    };
+    let settings = options.as_object().into_iter().flatten().filter(is_setting);
+    let names = settings.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    if !names.is_empty() {
+        let names: String = names.chars().filter(|c| !c.is_control()).take(200).collect();
+        notes.add(IssueKind::Lost, "", format!("the settings of its preset are not imported ({names})"));
+    }
 }
 
 /// A message as it appears in the file.
@@ -99,6 +122,8 @@ struct NestedMessage<'a> {
     id: String,
     /// The message that it is nested in.
     within: Option<String>,
+    /// An earlier one has the same id and content.
+    is_repeated: bool,
 }
 
 /// Flattens nested messages; each follows the one that contains it.
@@ -106,31 +131,42 @@ fn flatten_messages<'a>(all: &'a [Value], notes: &mut ConversationNotes) -> Vec<
     let nests = all.iter().any(|message| message.get(PARENT_MEMBER).is_some() || !list(message, "children").is_empty());
     let mut names = UniqueIds::default();
     let mut flat: Vec<NestedMessage<'_>> = Vec::new();
+    let mut first: HashMap<String, &Value> = HashMap::new();
     // The stack is filled in reverse, so that messages are popped in order.
     let mut stack: Vec<(&Value, Option<String>)> = all.iter().rev().map(|message| (message, None)).collect();
     while let Some((message, within)) = stack.pop() {
         let mut id = id(message, "messageId").or_else(|| id(message, "_id")).unwrap_or_else(|| content_id(message));
         // Nested messages refer to their container by id, so ids are made unique here; duplicates in a flat list are
         // handled by the tree.
+        let mut is_repeated = false;
         if nests {
-            id = names.assign_to_message(id, notes).0;
+            let before = *first.entry(id.clone()).or_insert(message);
+            let is_same = |name: &str| before.get(name) == message.get(name);
+            is_repeated =
+                !std::ptr::eq(before, message) && ["text", "content", "isCreatedByUser"].into_iter().all(is_same);
+            if is_repeated {
+                notes.add_repeated_message(&id);
+                id = names.assign(id).0;
+            } else {
+                id = names.assign_to_message(id, notes).0;
+            }
         }
         // If the input itself flattened the list, its indexes are valid in this list.
         let on = count(message, PARENT_MEMBER).and_then(|at| flat.get(usize::try_from(at).ok()?));
         let within = within.or_else(|| on.map(|on| on.id.clone()));
         stack.extend(list(message, "children").iter().rev().map(|child| (child, Some(id.clone()))));
-        flat.push(NestedMessage { message, id, within });
+        flat.push(NestedMessage { message, id, within, is_repeated });
     }
     flat
 }
 
 fn node(nested: &NestedMessage<'_>, endpoint: Option<&str>, notes: &mut ConversationNotes) -> SourceNode {
-    let NestedMessage { message: value, id, within } = nested;
+    let NestedMessage { message: value, id, within, is_repeated } = nested;
     let parent = text(value, "parentMessageId").filter(|parent| *parent != NO_PARENT).map(str::to_owned);
     // An unreadable message leaves only its position.
     let is_message = value.as_object().is_some_and(|members| members.keys().any(|name| name != PARENT_MEMBER));
-    let message = is_message.then(|| message(value, id, endpoint, notes));
-    if message.is_none() {
+    let message = (is_message && !is_repeated).then(|| message(value, id, endpoint, notes));
+    if !is_message {
         notes.add_not_a_message(id);
     }
     SourceNode { id: id.clone(), parent: within.clone().or(parent), children: Vec::new(), message }

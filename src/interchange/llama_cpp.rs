@@ -36,6 +36,7 @@ use crate::sink::{ImportError, ImportSink, hand_over, report_issue};
 use crate::tree::{SourceNode, order_messages};
 
 mod extra;
+mod keys;
 mod marked_text;
 
 /// Returns whether the value is a conversation of llama.cpp, or the record that begins one.
@@ -175,6 +176,7 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
         notes.add_no_messages();
         return None;
     }
+    keys::CONVERSATION.report_lost(conv, "", notes);
     message_builder::report_missing_files(&messages, notes);
     Some(Conversation {
         source_id,
@@ -242,6 +244,7 @@ fn message(value: &Value, id: &str, calls: &HashMap<String, String>, notes: &mut
             role
         }
     };
+    keys::MESSAGE.report_lost(value, id, notes);
     let mut message = message_builder::empty_message(id, role);
     message.created_at = notes.date(value, "timestamp", id);
     let is_before_text = role != Role::Assistant;

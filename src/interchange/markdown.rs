@@ -1,6 +1,6 @@
 //! Exports one path as Markdown: a file to read, quote and keep in any program.
 //!
-//! Text is copied verbatim; only constructs that it leaves open (a fence, a comment) are closed after it. Reasoning
+//! Text is copied verbatim; only its HTML is escaped, and a fence that it leaves open is closed after it. Reasoning
 //! panels equal those on the screen, because both use `domain::segment`; they are folded, shown or omitted. The file
 //! is no archive: content off the path is counted, not exported.
 

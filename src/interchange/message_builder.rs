@@ -13,6 +13,9 @@ use crate::report::IssueKind;
 /// The failure text for replies whose source gives no reason.
 pub(crate) const FAILED_IN_SOURCE: &str = "This reply had failed in the source.";
 
+/// The issue for quotes that a source keeps beside a message.
+pub(crate) const QUOTE_BEFORE_TEXT: &str = "quotes attached to a message were placed before its text";
+
 /// Creates an empty message; the tree sets its parent.
 pub(crate) fn empty_message(id: &str, role: Role) -> ImportedMessage {
     ImportedMessage {
@@ -27,6 +30,7 @@ pub(crate) fn empty_message(id: &str, role: Role) -> ImportedMessage {
         pieces: Vec::new(),
         usage: Usage::default(),
         is_thinking_mode: None,
+        parts: Vec::new(),
     }
 }
 
@@ -100,7 +104,7 @@ pub(crate) fn report_missing_files(messages: &[ImportedMessage], notes: &mut Con
             let text = match file.bytes {
                 FileBytes::Absent(_) => "a referenced file is not in the export",
                 FileBytes::TextOnly(_) => "a file is not in the export, only its extracted text",
-                FileBytes::Entry(_) | FileBytes::Inline(_) => continue,
+                FileBytes::Entry(_) | FileBytes::Inline(_) | FileBytes::InlineWithText(..) => continue,
             };
             notes.add(IssueKind::Lost, &message.source_id, text);
         }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::bounds;
 use crate::domain::plural;
 use crate::fields::{self, SourceDate};
-use crate::report::{ImportIssue, IssueKind, IssueLocation};
+use crate::report::{ImportIssue, IssueKind, IssueLocation, NO_MESSAGES};
 use crate::sink::{ImportError, ImportSink, report_issue};
 
 /// The issues of one conversation.
@@ -52,7 +52,7 @@ impl ConversationNotes {
 
     /// Reports that no message remains in the conversation.
     pub(crate) fn add_no_messages(&mut self) {
-        self.add(IssueKind::LeftOut, "", "it has no messages");
+        self.add(IssueKind::LeftOut, "", NO_MESSAGES);
     }
 
     /// Reports something else in the place of a message.
@@ -62,6 +62,15 @@ impl ConversationNotes {
 
     pub(crate) fn add_not_an_object(&mut self, id: &str) {
         self.add(IssueKind::LeftOut, id, "it is not a message: it is not an object");
+    }
+
+    /// Reports a message that appears once more with the same id.
+    pub(crate) fn add_repeated_message(&mut self, id: &str) {
+        self.add(
+            IssueKind::PutRight,
+            id,
+            "it appears more than once with the same id and content: it was imported once",
+        );
     }
 
     /// Reports a role that Turnleaf does not have.

@@ -9,15 +9,17 @@
 //!
 //! Confirmed: `chat.history.messages` with `parentId` and `childrenIds`, `currentId`; the items `message`,
 //! `reasoning`, `function_call`, `function_call_output`, `open_webui:code_interpreter`; the attributes of
-//! `<details>`. Inferred: `output` takes precedence over `content` where both exist (the text is rendered from it);
-//! the members of `sources`, `files`, `usage` and `error`, which are read where they exist, as the product's page
+//! `<details>`. Inferred: `output` takes precedence over `content` that was rendered from it, and `content` over
+//! `output` where its user edited it (see `edits`); the members of `sources`, `files`, `usage` and `error`, which are read where they exist, as the product's page
 //! stores them.
 //!
 //! Samples: `samples/open_webui`, hand-written after those functions.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::Value;
 
-use crate::conversation::{Conversation, ImportedMessage, MessageEnding};
+use crate::conversation::{Conversation, ImportedMessage, MessageEnding, MessagePiece};
 use crate::domain::turn::Role;
 use crate::fields;
 use crate::input::{Input, InputPart};
@@ -29,6 +31,8 @@ use crate::tree::{self, SourceNode};
 
 mod content;
 mod details;
+mod edits;
+mod keys;
 mod output;
 mod usage;
 
@@ -69,9 +73,9 @@ fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversa
     notes.set_conversation(&source_id);
     let null = Value::Null;
     let history = chat.get("history").unwrap_or(&null);
-    let nodes: Vec<SourceNode> = match history.get("messages") {
+    let nodes: Vec<MessageNode> = match history.get("messages") {
         Some(Value::Object(messages)) if !messages.is_empty() => {
-            messages.iter().map(|(id, message)| node(id.clone(), message, None, notes)).collect()
+            messages.iter().map(|(id, message)| node(id.clone(), message, None, notes)).collect::<Vec<_>>()
         }
         // Older chats store a list instead of a tree.
         _ => {
@@ -83,6 +87,7 @@ fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversa
             nodes_of_list(messages, notes)
         }
     };
+    let nodes = with_earlier_wordings(nodes);
     let current = fields::id(history, "currentId").or_else(|| fields::id(value, "current_message_id"));
     let (messages, current) = tree::order_messages(nodes, current.as_deref(), notes);
     if messages.is_empty() {
@@ -112,6 +117,18 @@ fn conversation(value: &Value, notes: &mut ConversationNotes) -> Option<Conversa
 
 /// Reports chat metadata that Turnleaf cannot store.
 fn report_lost(value: &Value, chat: &Value, notes: &mut ConversationNotes) {
+    if value.get("chat").is_some() {
+        keys::ROW.report_lost(value, "", notes);
+    }
+    keys::CHAT.report_lost(chat, "", notes);
+    keys::HISTORY.report_lost(chat.get("history").unwrap_or(&Value::Null), "", notes);
+    let params = chat.get("params").and_then(Value::as_object).into_iter().flatten();
+    let params: Vec<&str> =
+        params.filter(|(name, value)| *name != "system" && !value.is_null()).map(|(name, _)| name.as_str()).collect();
+    if !params.is_empty() {
+        let names: String = params.join(", ").chars().filter(|c| !c.is_control()).take(200).collect();
+        notes.add(IssueKind::Lost, "", format!("its model parameters are not imported ({names})"));
+    }
     let tags = value.get("meta").map(|meta| fields::list(meta, "tags")).unwrap_or_default();
     if !tags.is_empty() || !fields::list(chat, "tags").is_empty() {
         notes.add(IssueKind::Lost, "", "its tags are not imported");
@@ -125,22 +142,61 @@ fn report_lost(value: &Value, chat: &Value, notes: &mut ConversationNotes) {
 }
 
 /// Reads a list of messages; each follows the one before it unless it names another parent.
-fn nodes_of_list(messages: &[Value], notes: &mut ConversationNotes) -> Vec<SourceNode> {
-    let mut nodes: Vec<SourceNode> = Vec::with_capacity(messages.len());
+fn nodes_of_list(messages: &[Value], notes: &mut ConversationNotes) -> Vec<MessageNode> {
+    let mut nodes: Vec<MessageNode> = Vec::with_capacity(messages.len());
     for (at, message) in messages.iter().enumerate() {
         let id = fields::id(message, "id").unwrap_or_else(|| format!("message-{}", at + 1));
-        let before = nodes.last().map(|node| node.id.clone());
+        let before = nodes.last().map(|of| of.node.id.clone());
         nodes.push(node(id, message, before, notes));
     }
     nodes
 }
 
-fn node(id: String, message: &Value, before: Option<String>, notes: &mut ConversationNotes) -> SourceNode {
+/// A message with its earlier wordings.
+struct MessageNode {
+    node: SourceNode,
+    earlier: Vec<ImportedMessage>,
+}
+
+/// Places the earlier wordings of edited replies as versions before them, unless another version says the same.
+fn with_earlier_wordings(nodes: Vec<MessageNode>) -> Vec<SourceNode> {
+    let words = |message: &ImportedMessage| edits::words_of(&message.pieces);
+    let mut said: HashSet<(Option<String>, String)> = HashSet::new();
+    if nodes.iter().any(|of| !of.earlier.is_empty()) {
+        let shown = nodes.iter().filter_map(|of| Some((of.node.parent.clone(), words(of.node.message.as_ref()?))));
+        said.extend(shown);
+    }
+    // The versions of each message, by its id.
+    let mut versions: HashMap<String, Vec<String>> = HashMap::new();
+    let mut all = Vec::with_capacity(nodes.len());
+    for MessageNode { node, earlier } in nodes {
+        for (number, message) in earlier.into_iter().enumerate() {
+            if said.insert((node.parent.clone(), words(&message))) {
+                let id = format!("{}#version-{number}", node.id);
+                versions.entry(node.id.clone()).or_default().push(id.clone());
+                let (parent, children) = (node.parent.clone(), Vec::new());
+                all.push(SourceNode { id, parent, children, message: Some(message) });
+            }
+        }
+        all.push(node);
+    }
+    if !versions.is_empty() {
+        for node in &mut all {
+            let children = std::mem::take(&mut node.children).into_iter();
+            let before = |id: &String| versions.get(id).cloned().unwrap_or_default();
+            node.children = children.flat_map(|id| before(&id).into_iter().chain([id])).collect();
+        }
+    }
+    all
+}
+
+fn node(id: String, message: &Value, before: Option<String>, notes: &mut ConversationNotes) -> MessageNode {
     let parent = if message.get("parentId").is_some() { fields::id(message, "parentId") } else { before };
     let children = fields::list(message, "childrenIds").iter().filter_map(fields::as_id).collect();
     if !message.is_object() {
         notes.add_not_an_object(&id);
-        return SourceNode { id, parent: None, children: Vec::new(), message: None };
+        let node = SourceNode { id, parent: None, children: Vec::new(), message: None };
+        return MessageNode { node, earlier: Vec::new() };
     }
     let role = match fields::text(message, "role") {
         Some("user") => Role::User,
@@ -154,17 +210,14 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Convers
     };
     let is_reply = role == Role::Assistant;
     let created_at = notes.date(message, "timestamp", &id);
-    let pieces = content::pieces(message, &id, role, created_at, notes);
+    let content::MessageWording { pieces, output, original } = content::pieces(message, &id, role, created_at, notes);
     let ending = if is_reply { ending(message) } else { MessageEnding::Complete };
-    if message.get("annotation").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, &id, "ratings are not imported");
-    }
-    if message.get("merged").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, &id, "merged replies are not imported; their originals are");
-    }
-    let has_content = !pieces.is_empty() || matches!(ending, MessageEnding::Failed(_));
-    let message = has_content.then(|| ImportedMessage {
-        source_id: id.clone(),
+    keys::MESSAGE.report_lost(message, &id, notes);
+    let is_said = !pieces.is_empty() || matches!(ending, MessageEnding::Failed(_));
+    // What the model wrote keeps the id of the message, so that a later edit of an imported reply adds a version.
+    let source_id = if output.is_some() { format!("{id}#edited") } else { id.clone() };
+    let message = is_said.then(|| ImportedMessage {
+        source_id,
         parent: None,
         role,
         provider: None,
@@ -179,8 +232,16 @@ fn node(id: String, message: &Value, before: Option<String>, notes: &mut Convers
         pieces,
         usage: usage::from_message(message),
         is_thinking_mode: None,
+        parts: Vec::new(),
     });
-    SourceNode { id, parent, children, message }
+    let version = |source_id: String, pieces: Vec<MessagePiece>| {
+        let ending = MessageEnding::Complete;
+        message.as_ref().map(|message| ImportedMessage { source_id, pieces, ending, ..message.clone() })
+    };
+    let output = output.and_then(|pieces| version(id.clone(), pieces));
+    let original = original.and_then(|pieces| version(format!("{id}#original"), pieces));
+    let earlier = output.into_iter().chain(original).collect();
+    MessageNode { node: SourceNode { id, parent, children, message }, earlier }
 }
 
 /// Derives the ending of a reply. A reply that was unfinished at the time of the export counts as cancelled.

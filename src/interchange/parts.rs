@@ -9,7 +9,7 @@ use crate::conversation::Conversation;
 use crate::input::{Input, InputPart};
 use crate::notes::ConversationNotes;
 use crate::orphan_results;
-use crate::report::{ImportIssue, IssueKind, IssueLocation};
+use crate::report::{ImportIssue, IssueKind, IssueLocation, SAME_CONVERSATION};
 use crate::sink::{ImportError, ImportSink, hand_over, report_issue};
 use crate::unique_ids::UniqueIds;
 
@@ -81,7 +81,7 @@ impl SeenConversations {
         let mut hasher = DefaultHasher::new();
         value.hash(&mut hasher);
         if !self.hashes.entry(conversation.source_id.clone()).or_default().insert(hasher.finish()) {
-            notes.add(IssueKind::LeftOut, "", "the same conversation appears earlier in the file");
+            notes.add(IssueKind::LeftOut, "", SAME_CONVERSATION);
             return None;
         }
         let (name, is_new) = self.names.assign(conversation.source_id);

@@ -24,6 +24,17 @@ pub struct ImportIssue {
     pub text: String,
 }
 
+/// Texts of conversations that are left out because there is nothing to import, or nothing more.
+pub(crate) const NO_MESSAGES: &str = "it has no messages";
+pub(crate) const SAME_CONVERSATION: &str = "the same conversation appears earlier in the file";
+
+impl ImportIssue {
+    /// Returns whether something is left out without any loss: an empty conversation, or a repeated one.
+    pub fn is_without_loss(&self) -> bool {
+        self.text == NO_MESSAGES || self.text == SAME_CONVERSATION
+    }
+}
+
 /// Formats a number of messages.
 pub fn message_count(count: usize) -> String {
     counted(count as u64, "message", "messages")

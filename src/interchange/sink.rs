@@ -30,6 +30,8 @@ pub trait ImportSink {
 pub enum ImportError {
     #[error("this is not {0}")]
     WrongFormat(&'static str),
+    #[error("no chats were found in it: {0}")]
+    Unrecognized(String),
     #[error("the file ends too early, or is damaged: {0}")]
     Damaged(String),
     #[error("{0}")]

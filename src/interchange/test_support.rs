@@ -11,6 +11,7 @@ use zip::write::SimpleFileOptions;
 use crate::conversation::{Conversation, FileBytes, ImportedMessage, MessageEnding, PieceBody};
 use crate::formats::{ImportFormat, read};
 use crate::input::Input;
+use crate::known_keys::KnownKeys;
 use crate::report::{ImportIssue, IssueKind};
 use crate::sink::{ImportError, ImportSink};
 
@@ -92,6 +93,7 @@ fn body(body: &PieceBody) -> String {
     let bytes = |bytes: &FileBytes| match bytes {
         FileBytes::Entry(name) => format!("entry {name}"),
         FileBytes::Inline(bytes) => format!("{} bytes", bytes.len()),
+        FileBytes::InlineWithText(bytes, text) => format!("{} bytes, text {text}", bytes.len()),
         FileBytes::TextOnly(text) => format!("text {text}"),
         FileBytes::Absent(at) => format!("absent {at}"),
     };
@@ -245,5 +247,25 @@ fn put(value: &mut Value, left: &mut usize, new: &Option<Value>) -> bool {
             false
         }
         _ => false,
+    }
+}
+
+/// Asserts that every key of the objects at a path is known. A step `*` stands for all items or members.
+pub(crate) fn assert_keys_known(sample: &Value, path: &str, keys: &KnownKeys) {
+    let mut found = vec![sample];
+    for step in path.split('.').filter(|step| !step.is_empty()) {
+        found = found.into_iter().flat_map(|value| children(value, step)).collect();
+    }
+    assert!(found.iter().any(|value| value.is_object()), "{path} has no objects");
+    for key in found.iter().filter_map(|value| value.as_object()).flat_map(|members| members.keys()) {
+        assert!(keys.is_known(key), "{path}: the key {key} is neither read nor reported nor ignored");
+    }
+}
+
+fn children<'v>(value: &'v Value, step: &str) -> Vec<&'v Value> {
+    match (value, step) {
+        (Value::Array(items), "*") => items.iter().collect(),
+        (Value::Object(members), "*") => members.values().collect(),
+        (value, name) => value.get(name).into_iter().collect(),
     }
 }

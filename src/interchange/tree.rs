@@ -47,22 +47,47 @@ pub(crate) fn order_messages(
     place_messages(nodes, &order, &parents, current)
 }
 
-/// Makes ids unique: a second node with the same id gets a new one.
-fn with_unique_ids(mut nodes: Vec<SourceNode>, notes: &mut ConversationNotes) -> Vec<SourceNode> {
+/// Makes ids unique: a second node with the same id gets a new one, unless it says the same as another with this id.
+fn with_unique_ids(nodes: Vec<SourceNode>, notes: &mut ConversationNotes) -> Vec<SourceNode> {
     let mut names = UniqueIds::default();
-    for node in &mut nodes {
+    let mut unique: Vec<SourceNode> = Vec::with_capacity(nodes.len());
+    // The nodes of each id that appears more than once, to which later ones are compared.
+    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+    let mut first: HashMap<String, usize> = HashMap::with_capacity(nodes.len());
+    for mut node in nodes {
+        if let Some(&at) = first.get(&node.id) {
+            let same_id = places.entry(node.id.clone()).or_insert_with(|| vec![at]);
+            // A few comparisons suffice: an id that appears often is no repetition.
+            let repeated = same_id.iter().take(REPETITIONS).find(|&&at| is_same_message(&unique[at], &node));
+            if let Some(&at) = repeated {
+                notes.add_repeated_message(&node.id);
+                unique[at].children.append(&mut node.children);
+                continue;
+            }
+            same_id.push(unique.len());
+        } else {
+            first.insert(node.id.clone(), unique.len());
+        }
         let (id, is_new) = names.assign_to_message(node.id.clone(), notes);
-        if !is_new {
-            continue;
+        if is_new {
+            if let Some(message) = &mut node.message {
+                message.source_id.clone_from(&id);
+            }
+            node.id = id;
+            // The child list belongs to the first node with this id.
+            node.children.clear();
         }
-        if let Some(message) = &mut node.message {
-            message.source_id.clone_from(&id);
-        }
-        node.id = id;
-        // The child list belongs to the first node with this id.
-        node.children.clear();
+        unique.push(node);
     }
-    nodes
+    unique
+}
+
+/// Number of nodes with the same id to which another one is compared.
+const REPETITIONS: usize = 8;
+
+fn is_same_message(one: &SourceNode, other: &SourceNode) -> bool {
+    let messages = one.message.as_ref().zip(other.message.as_ref());
+    messages.is_some_and(|(one, other)| !one.pieces.is_empty() && one.says_same_as(other))
 }
 
 fn bounded(mut nodes: Vec<SourceNode>, notes: &mut ConversationNotes) -> Vec<SourceNode> {

@@ -2,6 +2,7 @@
 //! that the rows are one snapshot and only a few are held in memory. `turnleaf_interchange::legacy` interprets the
 //! rows.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -36,7 +37,11 @@ pub enum LegacySource {
 /// A database that is read and never written.
 #[derive(Debug)]
 pub enum LegacyDatabase {
-    Sqlite(SqliteConnection),
+    Sqlite {
+        conn: SqliteConnection,
+        /// The tables that do not number their rows.
+        without_rowid: HashSet<String>,
+    },
     Postgres(PgConnection),
 }
 
@@ -91,13 +96,14 @@ impl LegacyDatabase {
             .pragma("cell_size_check", "ON");
         let mut conn = options.connect().await?;
         conn.execute("BEGIN").await?;
-        Ok(Self::Sqlite(conn))
+        let without_rowid: Vec<(String,)> = sqlx::query_as(query::WITHOUT_ROWID).fetch_all(&mut conn).await?;
+        Ok(Self::Sqlite { conn, without_rowid: without_rowid.into_iter().map(|(name,)| name).collect() })
     }
 
     /// Returns all tables with their columns.
     pub async fn tables(&mut self) -> Result<Vec<(String, Vec<String>)>, StoreError> {
         let columns: Vec<(String, String)> = match self {
-            Self::Sqlite(conn) => sqlx::query_as(query::SQLITE_TABLES).fetch_all(conn).await?,
+            Self::Sqlite { conn, .. } => sqlx::query_as(query::SQLITE_TABLES).fetch_all(conn).await?,
             Self::Postgres(conn) => sqlx::query_as(query::POSTGRES_TABLES).fetch_all(conn).await?,
         };
         let mut tables: Vec<(String, Vec<String>)> = Vec::new();
@@ -113,13 +119,16 @@ impl LegacyDatabase {
     /// Returns the rows of all these tables, grouped by conversation, its own row first.
     pub fn rows<'c>(&'c mut self, tables: &[LegacyTable]) -> BoxStream<'c, Result<LegacyRow, StoreError>> {
         match self {
-            Self::Sqlite(conn) => {
-                let text = query::rows_query(tables, query::SQLITE);
+            Self::Sqlite { conn, without_rowid } => {
+                let position = |table: &LegacyTable| {
+                    if without_rowid.contains(&table.name) { None } else { query::sqlite_position(table) }
+                };
+                let text = query::rows_query(tables, query::SQLITE, &position);
                 let rows = sqlx::query(AssertSqlSafe(text)).fetch(conn);
                 rows.map_err(StoreError::from).map(|row| read(&row?)).boxed()
             }
             Self::Postgres(conn) => {
-                let text = query::rows_query(tables, query::POSTGRES);
+                let text = query::rows_query(tables, query::POSTGRES, &|_| Some(query::POSTGRES_POSITION.to_owned()));
                 let rows = sqlx::query(AssertSqlSafe(text)).fetch(conn);
                 rows.map_err(StoreError::from).map(|row| read(&row?)).boxed()
             }
@@ -129,7 +138,7 @@ impl LegacyDatabase {
     /// Closes the connection.
     pub async fn close(self) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(conn) => conn.close().await?,
+            Self::Sqlite { conn, .. } => conn.close().await?,
             Self::Postgres(conn) => conn.close().await?,
         }
         Ok(())
@@ -153,6 +162,7 @@ where
     R: sqlx::Row,
     usize: sqlx::ColumnIndex<R>,
     i64: for<'r> sqlx::Decode<'r, R::Database> + sqlx::Type<R::Database>,
+    Option<i64>: for<'r> sqlx::Decode<'r, R::Database> + sqlx::Type<R::Database>,
     Option<Vec<u8>>: for<'r> sqlx::Decode<'r, R::Database>,
     Vec<u8>: for<'r> sqlx::Decode<'r, R::Database>,
     R::Database: Database,
@@ -161,8 +171,9 @@ where
     let kind = LegacyRowKind::from_number(number).ok_or(sqlx::Error::RowNotFound)?;
     let mut values = std::array::from_fn(|_| None);
     for (at, value) in values.iter_mut().enumerate().take(LegacyField::ALL.len()) {
-        *value = row.try_get_unchecked(at + 2)?;
+        *value = row.try_get_unchecked(at + 3)?;
     }
     let conversation: Vec<u8> = row.try_get_unchecked(0)?;
-    Ok(LegacyRow { conversation: String::from_utf8_lossy(&conversation).into_owned(), kind, values })
+    let position: Option<i64> = row.try_get(2)?;
+    Ok(LegacyRow { conversation: String::from_utf8_lossy(&conversation).into_owned(), kind, position, values })
 }

@@ -95,7 +95,7 @@ fn import_command_keeps_complete_chats_and_reports_skipped_ones() {
         command.args(["import", "--json", file.to_str().unwrap()]).env("TURNLEAF_QUOTA", quota).output().unwrap()
     };
     let output = import("200 KiB");
-    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     assert!(
         text(&output.stderr).contains("not enough space for 1 chat from conversations.json"),
         "{}",

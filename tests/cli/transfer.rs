@@ -245,16 +245,66 @@ fn import_reports_result_and_dry_run_changes_nothing() {
         let (_, stderr) = assert_exit(&run(&absent, arguments), code);
         assert!(stderr.contains(words), "{arguments:?}: {stderr}");
     }
-    let (stdout, _) = assert_exit(&run(&absent, &["import", "--from", "claude", &file]), 0);
+    let (stdout, _) = assert_exit(&run(&absent, &["import", "--from", "claude", &file]), 1);
     assert!(
         stdout.contains("0 already imported, 5 not imported") && stdout.contains("it is not a conversation"),
         "{stdout}"
     );
     // The readable file is imported, and the unreadable one is reported.
-    let (out, _) = assert_exit(&run(&absent, &["import", "--json", nonsense, &sample("claude/conversations.json")]), 1);
+    let (out, _) = assert_exit(&run(&absent, &["import", "--json", nonsense, &sample("claude/conversations.json")]), 3);
     let both: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((both[0]["stopped"].is_string(), &both[1]["imported"]), (true, &json!(3)));
     assert_eq!(titles(&absent).len(), before.len() + 3);
+}
+
+#[test]
+fn folder_is_imported_like_its_archive_and_special_file_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("export");
+    std::fs::create_dir_all(folder.join("files")).unwrap();
+    std::fs::copy(sample("claude/conversations.json"), folder.join("conversations.json")).unwrap();
+    std::fs::write(folder.join("files/notes.txt"), "x").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", folder.join("link.json")).unwrap();
+    let home = dir.path().join("home");
+    let (out, _) = assert_exit(&run(&home, &["import", "--json", folder.to_str().unwrap()]), 3);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&report[0]["format"], &report[0]["imported"]), (&json!("claude"), &json!(3)));
+    assert!(out.contains("link.json") && out.contains("it is not a regular file"), "{out}");
+    std::fs::remove_file(folder.join("link.json")).unwrap();
+    let (out, _) = assert_exit(&run(&home, &["import", "--json", folder.to_str().unwrap()]), 0);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&report[0]["known"], &report[0]["chats_total"]), (&json!(3), &json!(3)));
+
+    let pipe = dir.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    for (path, what) in [(pipe.to_str().unwrap(), "is a named pipe"), ("/dev/null", "is a device")] {
+        let (_, said) = assert_exit(&run(&home, &["import", path]), 1);
+        assert!(said.contains(path) && said.contains(what), "{said}");
+    }
+    let (_, said) = assert_exit(&run(&home, &["import", "--from", "legacy-messages", folder.to_str().unwrap()]), 1);
+    assert!(said.contains("is a folder"), "{said}");
+}
+
+#[test]
+fn markdown_is_exported_with_its_images() {
+    let dir = install_sample("open_webui/chats.json");
+    let (all, _) = assert_exit(&run(dir.path(), &["export"]), 0);
+    let all: Value = serde_json::from_str(&all).unwrap();
+    let chat = all["chats"][0]["chat"]["id"].as_str().unwrap();
+    let (out, assets) = (dir.path().join("out/chat.md"), dir.path().join("out/images"));
+    std::fs::create_dir(dir.path().join("out")).unwrap();
+    let (out_name, folder) = (out.to_str().unwrap(), assets.to_str().unwrap());
+    let markdown = ["export", "--chat", chat, "--format", "markdown", "--output", out_name, "--assets", folder];
+    assert_exit(&run(dir.path(), &markdown), 0);
+    let text = std::fs::read_to_string(&out).unwrap();
+    let links: BTreeSet<&str> =
+        text.split("](images/").skip(1).filter_map(|rest| rest.split_once(')')).map(|(name, _)| name).collect();
+    let files: BTreeSet<String> =
+        std::fs::read_dir(&assets).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(files, links.into_iter().map(str::to_owned).collect());
+    let (_, said) = assert_exit(&run(dir.path(), &["export", "--assets", folder]), 2);
+    assert!(said.contains("--format markdown"), "{said}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use turnleaf_interchange::chat_builder::source_changes::CHANGED_AT_SOURCE;
 use turnleaf_service::transfer::exports::ExportScope;
 use turnleaf_service::transfer::imports::ImportReport;
 
-use crate::bad_imports::{conversation, mapping_node};
+use crate::bad_imports::{conversation, mapping_node, zip_files};
 use crate::interchange::{export_archive, import_file};
 use crate::samples::{assert_same, chat_lines, test_servers};
 use crate::test_server::TestServer;
@@ -68,28 +68,75 @@ async fn reply_extended_at_source_is_reported_and_stays_unchanged() {
         let report = import_file(&house, "b.json", &second, false).await;
         assert_same(&looked, &report);
         assert_eq!((report.conversations, report.known, report.imported, report.left_out), (4, 4, 0, 0));
-        assert_eq!((report.lost, report.turns), (3, 1), "{:#?}", report.findings);
-        assert_eq!(changed_places(&report), ["longer › a", "goes on › a", "shorter › a"]);
+        assert_eq!((report.lost, report.turns), (2, 2), "{:#?}", report.findings);
+        assert_eq!(changed_places(&report), ["longer › a", "shorter › a"]);
         assert_eq!(chat_lines(&house, chats[0]).await, shown);
         let grown = chat_lines(&house, chats[1]).await;
-        assert!(grown.len() == 3 && grown[2].contains("And then?"), "{grown:#?}");
-        assert!(!grown.iter().any(|line| line.contains("a time")), "{grown:#?}");
+        assert!(grown.len() == 4 && grown[2].contains("a time") && grown[3].contains("And then?"), "{grown:#?}");
 
         // The report is stored with the chat, only once, and is part of its exports.
         import_file(&house, "c.json", &second, false).await;
-        let difference = |place: &str| ImportDifference {
-            kind: ImportDifferenceKind::Lost,
-            place: place.to_owned(),
-            text: CHANGED_AT_SOURCE.to_owned(),
+        let difference = |place: &str| {
+            ImportDifference::new(ImportDifferenceKind::Lost, place.to_owned(), CHANGED_AT_SOURCE.to_owned())
         };
-        for (chat, place) in chats.iter().zip(["longer › a", "goes on › a", "shorter › a"]) {
-            assert_eq!(stored_differences(&house, *chat).await, [difference(place)]);
+        for (chat, place) in [(chats[0], "longer › a"), (chats[2], "shorter › a")] {
+            assert_eq!(stored_differences(&house, chat).await, [difference(place)]);
         }
+        assert_eq!(stored_differences(&house, chats[1]).await, []);
         assert_eq!(stored_differences(&house, chats[3]).await, []);
         let archive: Value =
             serde_json::from_slice(&export_archive(&house, ExportScope::Chat(chats[0])).await).unwrap();
         assert_eq!(archive["chats"][0]["imported_from"]["differences"][0]["text"], CHANGED_AT_SOURCE);
         house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn continuation_of_changed_reply_is_added_once() {
+    for house in test_servers().await {
+        let chat = import_file(&house, "a.json", &export_bytes(&[base_conversation("more")]), false).await.chats[0]
+            .id
+            .unwrap();
+        let mut grown = base_conversation("more");
+        grown["title"] = json!("Renamed");
+        grown["mapping"]["a"]["message"]["content"]["parts"][0] = json!("Once upon a time");
+        grown["mapping"]["b"] = mapping_node("b", Some("a"), "assistant", "there was a boat");
+        let looked = import_file(&house, "b.json", &export_bytes(&[grown.clone()]), true).await;
+        let report = import_file(&house, "b.json", &export_bytes(&[grown.clone()]), false).await;
+        assert_same(&looked, &report);
+        assert_eq!((report.turns, changed_places(&report)), (1, vec!["more › a"]));
+        let told: Vec<&str> = report.findings.iter().filter_map(|one| one.code.as_deref()).collect();
+        assert_eq!(told, ["changed_at_source", "title_at_source"]);
+        // The next message of the same reply follows the continuation.
+        grown["mapping"]["c"] = mapping_node("c", Some("b"), "assistant", "on the sea");
+        for turns in [1, 0] {
+            let report = import_file(&house, "c.json", &export_bytes(&[grown.clone()]), false).await;
+            assert_eq!(report.turns, turns, "{:#?}", report.findings);
+        }
+        let lines = chat_lines(&house, chat).await;
+        assert!(lines.len() == 4 && lines[2].contains("a boat") && lines[3].contains("on the sea"), "{lines:#?}");
+        house.check_invariants().await;
+        house.close().await;
+    }
+}
+
+#[tokio::test]
+async fn file_that_comes_later_is_reported() {
+    for house in test_servers().await {
+        let mut first = base_conversation("picture");
+        let part = |pointer: &str| json!([{"content_type": "image_asset_pointer", "asset_pointer": pointer}, "Look"]);
+        first["mapping"]["q"]["message"]["content"] = json!({"content_type": "multimodal_text", "parts": part("file-service://file-P1")});
+        let export = export_bytes(&[first]);
+        import_file(&house, "a.json", &export, false).await;
+        let again = import_file(&house, "a.json", &export, false).await;
+        assert!(again.findings.iter().all(|one| one.code.as_deref() != Some("file_in_source_now")), "{again:#?}");
+        let entries = [("conversations.json", export.as_slice()), ("file-P1-boat.png", b"not looked at".as_slice())];
+        let report = import_file(&house, "b.zip", &zip_files(&entries), false).await;
+        let told: Vec<(&str, Option<&str>)> =
+            report.findings.iter().map(|one| (one.place.as_str(), one.code.as_deref())).collect();
+        assert!(told.contains(&("picture › q", Some("file_in_source_now"))), "{told:?}");
+        assert_eq!((report.known, report.turns), (1, 0));
         house.close().await;
     }
 }

@@ -669,11 +669,8 @@ impl TreePlanter<'_> {
         }
         if let Some(nodes) = self.tree.nodes.first().filter(|node| node.thinking.0) {
             // The chat was imported from another program before.
-            let differences = vec![ImportDifference {
-                kind: ImportDifferenceKind::Lost,
-                place: "a › b".into(),
-                text: nodes.word.clone(),
-            }];
+            let differences =
+                vec![ImportDifference::new(ImportDifferenceKind::Lost, "a › b".into(), nodes.word.clone())];
             let (format, file) = ("chatgpt".to_owned(), "conversations.json".to_owned());
             let source = ImportOrigin { format, file, imported_at: next_time(), differences };
             chat_sources::put(&mut self.tx, self.owner, self.chat.id, &source).await.unwrap();

@@ -85,7 +85,7 @@ async fn check_chat_origin(db: &Db, story: &Story) {
     let (chat, stranger): (ChatId, UserId) = (story.chat.id, next_id());
     assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), None);
     let lost =
-        ImportDifference { kind: ImportDifferenceKind::Lost, place: "a › 树".into(), text: "a \u{0} sign".into() };
+        ImportDifference::new(ImportDifferenceKind::Lost, "a › 树".into(), "a \u{0} sign".into());
     let source = ImportOrigin {
         format: "chatgpt".into(),
         file: "conversations.json".into(),
@@ -108,7 +108,7 @@ async fn check_chat_origin(db: &Db, story: &Story) {
     assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), Some(source.clone()));
     assert_eq!(chat_sources::find(db, stranger, chat).await.unwrap(), None);
     // A later import merges its differences; the origin stays.
-    let more = ImportDifference { kind: ImportDifferenceKind::LeftOut, place: "a".into(), text: "more".into() };
+    let more = ImportDifference::new(ImportDifferenceKind::LeftOut, "a".into(), "more".into());
     let later = ImportOrigin { differences: vec![source.differences[0].clone(), more], ..source };
     let mut tx = db.begin().await.unwrap();
     let renamed = ImportOrigin { file: "another.json".into(), ..later.clone() };

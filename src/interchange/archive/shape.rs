@@ -70,7 +70,11 @@ pub(super) struct ExchangeShape {
 /// Validates the size of the import origin.
 pub(super) fn check_source(source: Option<&ImportOrigin>) -> Result<(), String> {
     let Some(source) = source else { return Ok(()) };
-    let lengths = source.differences.iter().flat_map(|one| [one.place.len(), one.text.len()]);
+    let lengths = source.differences.iter().flat_map(|one| {
+        let code = one.code.as_ref().map_or(0, String::len);
+        let args = one.args.iter().map(|(name, value)| name.len() + value.len()).sum();
+        [one.place.len(), one.text.len(), code, args]
+    });
     let longest = lengths.chain([source.format.len(), source.file.len()]).max().unwrap_or_default();
     if source.differences.len() > limits::DIFFERENCES || longest > limits::DIFFERENCE_BYTES {
         let (most, bytes) = (limits::DIFFERENCES, limits::DIFFERENCE_BYTES);

@@ -141,6 +141,7 @@ fn chat(title: &str) -> ArchivedChat {
         pieces: vec![piece],
         usage: Usage::default(),
         is_thinking_mode: None,
+        parts: Vec::new(),
     };
     let messages = vec![question];
     let conversation = Conversation { title: title.into(), messages, ..Conversation::default() };

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, ImportedSource, MessageEnding, MessageFile, PieceBody};
 use crate::domain::sources::is_web_url;
 use crate::fields::{count, first_text, id, list, text};
@@ -9,11 +10,29 @@ use crate::message_builder::{FAILED_IN_SOURCE, attachment_body, call_body, resol
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
+/// The parts whose members are read one by one; others are reported as a whole.
+const KNOWN_PARTS: [&str; 10] = [
+    "text",
+    "error",
+    "ma",
+    "tool_invocation",
+    "tool_response",
+    "image_ref",
+    "reference",
+    "doc",
+    "hosted_resource",
+    "annotations",
+];
+
 /// Adds the fragments in order. Citations come last, because they follow the text that they refer to.
 pub(super) fn add(message: &mut ImportedMessage, fragments: &[Value], notes: &mut ConversationNotes) {
     let mut citations: Vec<&Value> = Vec::new();
     for (at, fragment) in fragments.iter().enumerate() {
         let part = fragment.get("part").unwrap_or(&Value::Null);
+        keys::FRAGMENT.report_lost(fragment, &message.source_id, notes);
+        if KNOWN_PARTS.contains(&text(part, "pt").unwrap_or_default()) {
+            keys::PART.report_lost(part, &message.source_id, notes);
+        }
         match text(part, "pt").unwrap_or_default() {
             "annotations" => citations.extend(list(part, "annotations")),
             "ph" if at + 1 == fragments.len() => message.add_failure("The reply is incomplete."),

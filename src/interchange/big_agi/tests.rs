@@ -4,9 +4,10 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::keys;
 use crate::formats::{ImportFormat, detect};
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all,
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
 };
 
 const ALL: &str = include_str!("../samples/big_agi/all.json");
@@ -48,6 +49,7 @@ fn backup_is_read() {
             "lost: sample.json › b-1 › p2: a part of an unknown type was skipped (hologram)",
             "lost: sample.json › b-1 › p1: a file is not in the export, only its extracted text",
             "lost: sample.json › b-1 › p1: a referenced file is not in the export (2 times)",
+            "lost: sample.json › b-1: it is in the folder “Work”; folders are not imported",
             "put right: sample.json › b-2 › q1: quotes attached to a message were placed before its text",
             "lost: sample.json › b-2: the instructions of the persona Scientist are not in the export",
         ]
@@ -80,14 +82,30 @@ fn single_conversation_is_read() {
 
 #[test]
 fn linear_conversation_stays_linear_with_broken_ids() {
-    let message = |id: Value| json!({"id": id, "role": "user", "text": "x"});
+    let message = |id: Value, text: &str| json!({"id": id, "role": "user", "text": text});
     let file = json!({"id": "b", "systemPurposeId": "Generic", "messages": [
-        message(json!("a")), message(json!("a")), message(Value::Null), 3, message(json!("a")),
+        message(json!("a"), "x"), message(json!("a"), "y"), message(Value::Null, "x"), 3, message(json!("a"), "z"),
+        message(json!("a"), "x"),
     ]});
     let kept = read(&file.to_string());
     let parents: Vec<_> = kept.conversations[0].messages.iter().map(|message| message.parent).collect();
     assert_eq!(parents, [None, Some(0), Some(1), Some(2)]);
-    assert_eq!(kept.findings.len(), 2, "{:?}", kept.issue_lines());
+    assert_eq!(kept.findings.len(), 3, "{:?}", kept.issue_lines());
+}
+
+#[test]
+fn every_key_of_sample_is_read_reported_or_ignored() {
+    let sample: Value = serde_json::from_str(ALL).unwrap();
+    assert_keys_known(&sample, "conversations.*", &keys::CONVERSATION);
+    assert_keys_known(&sample, "conversations.*.messages.*", &keys::MESSAGE);
+    assert_keys_known(&sample, "conversations.*.messages.*.fragments.*", &keys::FRAGMENT);
+    assert_keys_known(&sample, "conversations.*.messages.*.generator", &keys::GENERATOR);
+    assert_keys_known(&sample, "conversations.*.messages.*.metadata", &keys::METADATA);
+    let parts = sample["conversations"].as_array().unwrap().iter().flat_map(|of| of["messages"].as_array().unwrap());
+    let parts = parts.flat_map(|message| message["fragments"].as_array().into_iter().flatten()).map(|of| &of["part"]);
+    // A part of an unknown type is reported as a whole.
+    let parts: Vec<&Value> = parts.filter(|part| part["pt"] != "hologram").collect();
+    assert_keys_known(&json!(parts), "*", &keys::PART);
 }
 
 proptest! {

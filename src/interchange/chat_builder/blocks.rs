@@ -46,12 +46,13 @@ impl TurnBlockBuilder<'_, '_> {
             match (&piece.body, message.role) {
                 (PieceBody::Text(text), _) => {
                     if !text.is_empty() || message.pieces.len() == 1 {
-                        self.add(&mut blocks, piece, Content::text(text.replace('\0', "\u{2400}")));
+                        let text = self.without_nul(text);
+                        self.add(&mut blocks, piece, Content::text(text));
                     }
                 }
                 (PieceBody::Thinking { text, title, duration_ms }, Role::Assistant) => {
                     let content = Content::Thinking {
-                        thinking: text.replace('\0', "\u{2400}"),
+                        thinking: self.without_nul(text),
                         signature: None,
                         redacted: None,
                         title: title.clone(),
@@ -97,6 +98,14 @@ impl TurnBlockBuilder<'_, '_> {
             _ => true,
         });
         (blocks, shows)
+    }
+
+    /// Replaces the NUL characters of a text, which databases cannot store.
+    fn without_nul(&mut self, text: &str) -> String {
+        if text.contains('\0') {
+            (self.tell)(IssueKind::PutRight, "NUL characters in its text were replaced with ␀".to_owned());
+        }
+        text.replace('\0', "\u{2400}")
     }
 
     /// Adds a result to its call: a call of this reply, for a client's result one of the turn above, else a call that

@@ -44,6 +44,7 @@ fn message(number: usize, parent: Option<usize>, role: Role, pieces: Vec<PieceBo
         pieces: pieces.into_iter().map(|body| MessagePiece { author, created_at: None, body }).collect(),
         usage: Default::default(),
         is_thinking_mode: None,
+        parts: Vec::new(),
     }
 }
 
@@ -251,7 +252,7 @@ fn out_of_range_texts_and_times_are_clamped() {
     check(&chat);
     assert!(crate::domain::chat::check_title(&chat.chat.title).is_ok(), "{:?}", chat.chat.title);
     assert_eq!(chat.chat.system_prompt.chars().count(), limits::SYSTEM_PROMPT_CHARS);
-    assert_eq!(findings.len(), 2, "{findings:?}");
+    assert_eq!(findings.len(), 3, "{findings:?}");
     assert!(chat.turns.iter().all(|turn| turn.created_at <= fixtures::time(10_000)));
     assert!(!chat.turns[0].content_text().contains('\0'));
 }

@@ -10,6 +10,7 @@ use super::citations::{SearchBudget, extract_citations, source_of};
 use crate::conversation::{ImportedSource, MessagePiece, PieceBody};
 use crate::domain::block::Author;
 use crate::fields;
+use crate::message_builder::{QUOTE_BEFORE_TEXT, as_quote};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
@@ -60,15 +61,41 @@ impl MessageContent<'_> {
             "thoughts" => self.thoughts(),
             // The duration of a recap belongs to the preceding thoughts; see `calls`.
             "reasoning_recap" => Vec::new(),
-            "code" => self.code(),
+            "code" => self.code(notes),
             _ => self.words(notes),
         };
+        let quote = as_quote(&self.targeted_reply());
+        if !quote.is_empty() {
+            notes.add(IssueKind::PutRight, self.id, QUOTE_BEFORE_TEXT);
+            bodies.insert(0, PieceBody::Text(quote));
+        }
         bodies.extend(self.attachments(notes));
         bodies.into_iter().map(|body| self.piece(body)).collect()
     }
 
+    /// Returns the passage of an earlier reply that the user answers.
+    fn targeted_reply(&self) -> String {
+        let parts = match self.metadata.get("targeted_reply") {
+            Some(Value::Array(parts)) => parts.as_slice(),
+            Some(part) => std::slice::from_ref(part),
+            None => &[],
+        };
+        let text = |part| fields::first_text(part, &["text", "content", "quote"]);
+        let texts = parts.iter().filter_map(|part| part.as_str().or_else(|| text(part)));
+        texts.map(str::trim).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
     fn thoughts(&self) -> Vec<PieceBody> {
-        let thoughts = fields::list(self.content, "thoughts").iter().filter_map(|thought| {
+        let thoughts = [self.parts(), fields::list(self.content, "thoughts")].concat();
+        let thoughts = thoughts.iter().filter_map(|thought| {
+            if let Some(text) = thought.as_str() {
+                let text = text.to_owned();
+                return (!text.trim().is_empty()).then_some(PieceBody::Thinking {
+                    text,
+                    title: None,
+                    duration_ms: None,
+                });
+            }
             let title = fields::text(thought, "summary").map(str::to_owned);
             let chunks =
                 || fields::list(thought, "chunks").iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
@@ -79,9 +106,30 @@ impl MessageContent<'_> {
         thoughts.collect()
     }
 
+    /// Returns the parts of a content that has them; a single part may stand without its list, and a text without its
+    /// object.
+    fn parts(&self) -> &[Value] {
+        match (self.content, self.content.get("parts")) {
+            (Value::String(_) | Value::Array(_), _) => match self.content {
+                Value::Array(parts) => parts,
+                text => std::slice::from_ref(text),
+            },
+            (_, Some(Value::Array(parts))) => parts,
+            (_, Some(part @ (Value::String(_) | Value::Object(_)))) => std::slice::from_ref(part),
+            _ => &[],
+        }
+    }
+
     /// Returns code for the reader as Markdown.
-    fn code(&self) -> Vec<PieceBody> {
-        let Some(code) = fields::text(self.content, "text") else { return Vec::new() };
+    fn code(&self, notes: &mut ConversationNotes) -> Vec<PieceBody> {
+        let joined = self.parts().iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n");
+        let code = fields::first_text(self.content, &["text", "finished_text"])
+            .or(Some(joined.as_str()).filter(|code| !code.is_empty()))
+            .or_else(|| fields::text(self.metadata, "finished_text"));
+        let Some(code) = code else {
+            notes.add(IssueKind::Lost, self.id, "the code of a message is not in the export");
+            return Vec::new();
+        };
         let language =
             fields::text(self.content, "language").filter(|language| *language != "unknown").unwrap_or_default();
         let mut longest = 0;
@@ -96,7 +144,7 @@ impl MessageContent<'_> {
 
     /// Returns the parts, or the text that other types store in various members.
     fn words(&self, notes: &mut ConversationNotes) -> Vec<PieceBody> {
-        let parts = fields::list(self.content, "parts");
+        let parts = self.parts();
         if parts.is_empty() {
             return self.plain_text(notes);
         }
@@ -208,7 +256,7 @@ impl MessageContent<'_> {
 
     /// Returns attached files that are not among the images of the message.
     fn attachments(&self, notes: &mut ConversationNotes) -> Vec<PieceBody> {
-        let parts = fields::list(self.content, "parts");
+        let parts = self.parts();
         let shown: HashSet<&str> =
             parts.iter().filter_map(|part| fields::text(part, "asset_pointer")).map(pointer_id).collect();
         let mut bodies = Vec::new();

@@ -3,9 +3,13 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::keys;
 use crate::formats::{ImportFormat, detect};
 use crate::sink::ImportError;
-use crate::test_support::{any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive};
+use crate::test_support::{
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
+    zip_archive,
+};
 
 const SAMPLE: &[u8] = include_bytes!("../samples/chatgpt/conversations.json");
 
@@ -128,7 +132,7 @@ fn multi_file_archive_is_read_and_other_files_are_reported() {
             .to_string()
     };
     let (first, second) = (one("first"), one("second"));
-    let files: [(&str, &[u8]); 9] = [
+    let files: [(&str, &[u8]); 11] = [
         ("export/textdocs/a.json", b"{}"),
         ("export/textdocs/b.json", b"{}"),
         ("export/conversations-001.json", second.as_bytes()),
@@ -137,6 +141,8 @@ fn multi_file_archive_is_read_and_other_files_are_reported() {
         ("export/conversations-003.json", second.as_bytes()),
         ("__MACOSX/export/._conversations-000.json", b"\0\0"),
         ("export/user.json", b"{}"),
+        ("export/library_files.json", br#"[{"id": "file-1", "name": "a file of the library, listed with its name"}]"#),
+        ("export/news.json", br#"[{"id": "n", "text": "a file that a later version of the export has"}]"#),
         (
             "export/message_feedback.json",
             br#"[{"id": "m", "conversation_id": "first", "rating": "thumbs_up", "create_time": "2026-01-02"}]"#,
@@ -152,11 +158,79 @@ fn multi_file_archive_is_read_and_other_files_are_reported() {
         kept.issue_lines(),
         [
             "lost: export/textdocs/a.json: canvas documents are only imported as the tool calls that wrote them",
+            "lost: export/library_files.json: the list of files in the library is not imported",
             "lost: export/message_feedback.json: ratings are not imported",
+            "lost: export/news.json: the reader does not know this file: it is not imported",
             "left out: export/conversations-002.json: reading the file stopped: this is not JSON",
             "left out: export/conversations-003.json › second: the same conversation appears earlier in the file",
         ]
     );
+}
+
+/// Reads a conversation of a question and a reply with these members.
+fn read_exchange(question: Value, reply: Value) -> CollectingSink {
+    let node = |id: &str, parent: &str, role: &str, members: Value| {
+        let mut message = json!({"id": id, "author": {"role": role}});
+        message.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        json!({"id": id, "parent": parent, "message": message})
+    };
+    let mapping = json!({"a": node("a", "", "user", question), "b": node("b", "a", "assistant", reply)});
+    let (kept, end) = read_all(ImportFormat::Chatgpt, json!([{"id": "c", "mapping": mapping}]).to_string());
+    end.unwrap();
+    kept
+}
+
+#[test]
+fn content_is_read_in_every_form() {
+    let reply = |content: Value, metadata: Value| {
+        let kept = read_exchange(json!({"content": "Q"}), json!({"content": content, "metadata": metadata}));
+        let line = conversation_lines(&kept.conversations[0]).get(1).cloned().unwrap_or_default();
+        line.split_once(": ").map(|(_, pieces)| pieces.to_owned()).unwrap_or_default()
+    };
+    let table = [
+        (json!("Plain"), r#""Plain""#),
+        (json!(["One", "Two"]), r#""One" | "Two""#),
+        (json!({"content_type": "text", "parts": "Alone"}), r#""Alone""#),
+        (json!({"content_type": "text", "parts": {"content_type": "text", "text": "Within"}}), r#""Within""#),
+        (json!({"content_type": "thoughts", "parts": ["Hm"]}), r#"thinking "Hm""#),
+        (
+            json!({"content_type": "thoughts", "thoughts": ["Hm", {"summary": "S", "content": "T"}]}),
+            r#"thinking "Hm" | thinking "S" "T""#,
+        ),
+        (json!({"content_type": "code", "language": "python", "parts": ["1+1"]}), r#""```python\n1+1\n```""#),
+        (json!({"content_type": "code", "finished_text": "2+2"}), r#""```\n2+2\n```""#),
+    ];
+    for (content, expected) in table {
+        assert_eq!(reply(content.clone(), Value::Null), expected, "{content}");
+    }
+    assert_eq!(reply(json!({"content_type": "code"}), json!({"finished_text": "3+3"})), r#""```\n3+3\n```""#);
+    let kept =
+        read_exchange(json!({"content": "Q"}), json!({"content": {"content_type": "code", "language": "python"}}));
+    assert_eq!(kept.issue_lines(), ["lost: sample.json › c › b: the code of a message is not in the export"]);
+}
+
+#[test]
+fn passage_that_question_answers_is_quoted() {
+    for target in [json!("The words\nof it"), json!(["The words\nof it"]), json!({"text": "The words\nof it"})] {
+        let question =
+            json!({"content": "Why?", "metadata": {"targeted_reply": target, "targeted_reply_label": "Replying to:"}});
+        let kept = read_exchange(question, json!({"content": "So"}));
+        assert_eq!(conversation_lines(&kept.conversations[0])[0], r#"0< user: "> The words\n> of it" | "Why?""#);
+        assert_eq!(kept.findings.len(), 1, "{:?}", kept.issue_lines());
+    }
+}
+
+#[test]
+fn every_key_of_sample_is_read_reported_or_ignored() {
+    let sample: Value = serde_json::from_slice(SAMPLE).unwrap();
+    assert_keys_known(&sample, "*", &keys::CONVERSATION);
+    assert_keys_known(&sample, "*.mapping.*", &keys::NODE);
+    assert_keys_known(&sample, "*.mapping.*.message", &keys::MESSAGE);
+    assert_keys_known(&sample, "*.mapping.*.message.metadata", &keys::METADATA);
+    assert_keys_known(&sample, "*.mapping.*.message.content", &keys::CONTENT);
+    let kept = read_exchange(json!({"content": "Q", "metadata": {"hologram": "x"}}), json!({"content": "A"}));
+    let text = "data that Turnleaf does not know is not imported (metadata.hologram)";
+    assert_eq!(kept.issue_lines(), [format!("lost: sample.json › c › a: {text}")]);
 }
 
 #[test]

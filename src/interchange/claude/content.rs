@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
+use super::keys;
 use super::open_calls::OpenCalls;
 use crate::conversation::{FileBytes, ImportedSource, MessageFile, MessagePiece, PieceBody};
 use crate::domain::block::Author;
@@ -78,7 +79,11 @@ impl Reader<'_> {
     fn block(&mut self, at: usize, block: &Value, notes: &mut ConversationNotes) {
         let started = notes.date(block, "start_timestamp", self.id);
         let stopped = notes.date(block, "stop_timestamp", self.id);
-        match fields::text(block, "type").unwrap_or_default() {
+        let kind = fields::text(block, "type").unwrap_or_default();
+        if keys::BLOCK_TYPES.contains(&kind) {
+            keys::BLOCK.report_lost(block, self.id, notes);
+        }
+        match kind {
             "text" => {
                 let text = fields::text(block, "text").unwrap_or_default();
                 self.text(text, started);
@@ -88,10 +93,19 @@ impl Reader<'_> {
                 }
             }
             "thinking" => {
-                let text = fields::text(block, "thinking").unwrap_or_default().to_owned();
-                let title =
-                    fields::list(block, "summaries").iter().rev().find_map(|summary| fields::text(summary, "summary"));
-                let title = title.map(str::to_owned);
+                let mut text = fields::text(block, "thinking").unwrap_or_default().to_owned();
+                let summaries = fields::list(block, "summaries").iter();
+                let mut summaries: Vec<&str> = summaries.filter_map(|summary| fields::text(summary, "summary")).collect();
+                let title = summaries.pop().map(str::to_owned);
+                // The last summary is what the page shows; the ones before it tell what came first.
+                summaries.retain(|summary| Some(*summary) != title.as_deref());
+                if !summaries.is_empty() {
+                    if text.is_empty() {
+                        text = summaries.join("\n\n");
+                    } else {
+                        notes.add(IssueKind::Lost, self.id, "earlier summaries of the reasoning are not imported");
+                    }
+                }
                 let time =
                     started.zip(stopped).and_then(|(from, to)| u64::try_from((to - from).num_milliseconds()).ok());
                 let duration_ms = time.filter(|time| *time > 0);

@@ -3,8 +3,11 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::keys;
 use crate::formats::{ImportFormat, detect};
-use crate::test_support::{any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive};
+use crate::test_support::{
+    any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive,
+};
 
 const SAMPLE: &[u8] = include_bytes!("../samples/claude/conversations.json");
 
@@ -23,17 +26,18 @@ fn branches_and_blocks_are_kept() {
             "3<0 assistant: \"Another answer.\"",
         ]
     );
-    assert_eq!(read.messages[1].ended_at.unwrap().to_rfc3339(), "2026-04-24T07:28:55+00:00");
+    assert_eq!(read.messages[1].ended_at, None, "no block ended after the reply was created");
     assert_eq!(read.messages[1].provider.as_deref(), Some("anthropic"));
     let place = "sample.json › 5b0c0000-0000-4000-8000-000000000001";
     let expected = [
         format!("lost: {place} › m1: the export only has the text of a file (2 times)"),
         format!("lost: {place} › m1: a file is not in the export"),
+        format!("lost: {place} › m2: earlier summaries of the reasoning are not imported"),
         format!("lost: {place} › m2: a service flag on the message is not imported"),
         format!("lost: {place} › m2: blocks of type “hologram” are not imported"),
         format!("lost: {place}: its summary is not imported"),
     ];
-    assert_eq!(kept.issue_lines()[..5], expected);
+    assert_eq!(kept.issue_lines()[..6], expected);
 }
 
 #[test]
@@ -85,6 +89,44 @@ fn tool_results_in_separate_messages_belong_to_reply() {
             "*4<3 assistant: call u bash {} | answer u bash \"ho\"",
         ]
     );
+}
+
+#[test]
+fn every_key_of_sample_is_read_reported_or_ignored() {
+    let sample: Value = serde_json::from_slice(SAMPLE).unwrap();
+    assert_keys_known(&sample, "*", &keys::CONVERSATION);
+    assert_keys_known(&sample, "*.chat_messages.*", &keys::MESSAGE);
+    let blocks =
+        sample.as_array().unwrap().iter().flat_map(|chat| chat["chat_messages"].as_array().into_iter().flatten());
+    let blocks = blocks.flat_map(|message| message["content"].as_array().into_iter().flatten());
+    let known = blocks.filter(|block| keys::BLOCK_TYPES.contains(&block["type"].as_str().unwrap_or_default()));
+    assert_keys_known(&json!(known.collect::<Vec<_>>()), "*", &keys::BLOCK);
+}
+
+#[test]
+fn earlier_summaries_of_reasoning_are_read_or_reported() {
+    let summaries = json!([{"summary": "First"}, {"summary": "Then"}, {"summary": "Then"}]);
+    let thought = |text: &str| json!({"type": "thinking", "thinking": text, "summaries": summaries});
+    let message = json!({"uuid": "1", "sender": "assistant", "content": [thought(""), thought("Hm")]});
+    let (kept, end) = read_all(ImportFormat::Claude, json!([{"uuid": "c", "chat_messages": [message]}]).to_string());
+    end.unwrap();
+    let line = r#"*0< assistant: thinking "Then" "First" | thinking "Then" "Hm""#;
+    assert_eq!(conversation_lines(&kept.conversations[0]), [line]);
+    let place = "lost: sample.json › c › 1";
+    assert_eq!(kept.issue_lines(), [format!("{place}: earlier summaries of the reasoning are not imported")]);
+}
+
+#[test]
+fn message_that_appears_twice_is_read_once() {
+    let message = |id: &str, sender: &str, text: &str, at: &str| json!({"uuid": id, "sender": sender, "text": text, "created_at": at});
+    let messages = [
+        message("1", "human", "Go", "2026-01-01T00:00:00Z"),
+        message("1", "human", "Go", "2026-01-01T00:00:01Z"),
+        message("2", "assistant", "Gone", "2026-01-01T00:00:02Z"),
+    ];
+    let (kept, end) = read_all(ImportFormat::Claude, json!([{"uuid": "c", "chat_messages": messages}]).to_string());
+    end.unwrap();
+    assert_eq!(conversation_lines(&kept.conversations[0]), ["0< user: \"Go\"", "*1<0 assistant: \"Gone\""]);
 }
 
 #[test]

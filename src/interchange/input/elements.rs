@@ -6,7 +6,7 @@
 
 use std::io::{self, BufRead};
 
-use memchr::memchr2;
+use memchr::{memchr_iter, memchr2, memrchr};
 
 use crate::bounds;
 
@@ -36,12 +36,45 @@ pub(crate) struct Elements<'w, R> {
     from: R,
     cutter: Cutter<'w>,
     is_over: bool,
+    /// The position behind everything that was read.
+    at: TextPosition,
+    /// The position of the last element.
+    start: TextPosition,
+}
+
+/// A position in a text: line and column from 1, the column in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TextPosition {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
+impl TextPosition {
+    const START: Self = Self { line: 1, column: 1 };
+
+    /// Returns the position behind these bytes.
+    fn behind(self, bytes: &[u8]) -> Self {
+        match memrchr(b'\n', bytes) {
+            Some(last) => {
+                let lines = memchr_iter(b'\n', bytes).count();
+                Self { line: self.line + lines, column: bytes.len() - last }
+            }
+            None => Self { column: self.column + bytes.len(), ..self },
+        }
+    }
+
+    /// Returns a position that is relative to this one.
+    pub(crate) fn of(self, line: usize, column: usize) -> Self {
+        let column = if line <= 1 { self.column + column.saturating_sub(1) } else { column };
+        Self { line: self.line + line.saturating_sub(1), column }
+    }
 }
 
 impl<'w, R: BufRead> Elements<'w, R> {
     /// Creates an iterator; `largest` is the bound of one element in bytes.
     pub(crate) fn new(from: R, within: &'w [&'w str], largest: usize) -> Self {
-        Self { from, cutter: Cutter::new(within, largest), is_over: false }
+        let (at, start) = (TextPosition::START, TextPosition::START);
+        Self { from, cutter: Cutter::new(within, largest), is_over: false, at, start }
     }
 
     /// Returns the next item, or `None` at the end.
@@ -61,6 +94,10 @@ impl<'w, R: BufRead> Elements<'w, R> {
                 return Ok((!self.cutter.is_between_values()).then_some(ElementStep::Truncated));
             }
             let (used, end) = self.cutter.walk(chunk);
+            if let Some(began) = self.cutter.began.take() {
+                self.start = self.at.behind(&chunk[..began]);
+            }
+            self.at = self.at.behind(&chunk[..used]);
             self.from.consume(used);
             match end {
                 None => {}
@@ -76,6 +113,16 @@ impl<'w, R: BufRead> Elements<'w, R> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the position of the last element.
+    pub(crate) fn element_start(&self) -> TextPosition {
+        self.start
+    }
+
+    /// Returns the position behind everything that was read.
+    pub(crate) fn position(&self) -> TextPosition {
+        self.at
     }
 
     /// Returns the underlying reader.
@@ -105,6 +152,8 @@ struct Cutter<'w> {
     within: &'w [&'w str],
     largest: usize,
     kept: Vec<u8>,
+    /// The index in the current chunk at which an element began.
+    began: Option<usize>,
     /// Number of values in the element so far, counted by commas and opening brackets.
     values: usize,
     /// The element exceeded this bound; the rest of it is skipped.
@@ -167,19 +216,19 @@ impl<'w> Cutter<'w> {
                         at += 1;
                     }
                     b'{' | b'[' => {
-                        (self.mode, from) = (Mode::Brackets, at);
+                        (self.mode, from, self.began) = (Mode::Brackets, at, Some(at));
                         (self.depth, self.has_colon) = (self.depth + 1, false);
                         self.key.clear();
                         self.count();
                         at += 1;
                     }
                     b'"' if self.depth > 0 => {
-                        (self.mode, from) = (Mode::Bare, at);
+                        (self.mode, from, self.began) = (Mode::Bare, at, Some(at));
                         self.in_string = true;
                         at += 1;
                     }
                     _ if self.depth > 0 => {
-                        (self.mode, from) = (Mode::Bare, at);
+                        (self.mode, from, self.began) = (Mode::Bare, at, Some(at));
                         at += 1;
                     }
                     _ => return (at, Some(WalkEnd::NotJson)),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::bounded_reader::import_error;
-use super::elements::{ElementLimit, ElementStep, Elements};
+use super::elements::{ElementLimit, ElementStep, Elements, TextPosition};
 use super::nested::flatten;
 use super::repair::{parse, repeated_name_notes};
 use super::{Input, file_location};
@@ -43,7 +43,9 @@ impl Input {
                 Ok(None) => break,
                 Ok(Some(ElementStep::Element(text))) => {
                     count += 1;
-                    match parse_element(text) {
+                    let parsed = parse_element(text);
+                    let start = elements.element_start();
+                    match parsed {
                         Ok((value, put_right)) => {
                             for text in put_right {
                                 report_issue(
@@ -58,7 +60,7 @@ impl Input {
                             visit(value, location(count), taker)?;
                             None
                         }
-                        Err(error) => Some(left_out(format!("it is not JSON: {error}"), location(count))),
+                        Err(error) => Some(left_out(not_json_text(&error, start), location(count))),
                     }
                 }
                 Ok(Some(ElementStep::OverLimit(limit))) => {
@@ -69,7 +71,11 @@ impl Input {
                     };
                     Some(left_out(text, location(count)))
                 }
-                Ok(Some(ElementStep::Truncated)) => Some(left_out(report::ENDS_WITHIN.into(), location(count + 1))),
+                Ok(Some(ElementStep::Truncated)) => {
+                    let TextPosition { line, column } = elements.element_start();
+                    let text = format!("{} (it begins at line {line} column {column})", report::ENDS_WITHIN);
+                    Some(left_out(text, location(count + 1)))
+                }
                 Ok(Some(ElementStep::NotJson)) if count == 0 => return Err(ImportError::WrongFormat("JSON")),
                 Ok(Some(ElementStep::NotJson)) => Some(left_out(report::NOT_JSON_BEHIND.into(), location(count + 1))),
                 Err(error) => match import_error(error) {
@@ -95,6 +101,14 @@ impl Input {
         }
         Ok(count)
     }
+}
+
+/// Says why and where in the text an element is not JSON.
+fn not_json_text(error: &serde_json::Error, start: TextPosition) -> String {
+    let TextPosition { line, column } = start.of(error.line(), error.column());
+    let text = error.to_string();
+    let why = text.rsplit_once(" at line ").map_or(text.as_str(), |(why, _)| why);
+    format!("it is not JSON: {why} at line {line} column {column}")
 }
 
 /// Parses an element; also returns the repairs as sentences for the report. An element that does not parse may be a

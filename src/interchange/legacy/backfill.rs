@@ -57,7 +57,7 @@ pub(super) fn build_conversation(
     }
     let mut messages = build_messages(timeline, exchanges, &turns);
     if messages.is_empty() {
-        notes.add(IssueKind::LeftOut, "", "the conversation has no messages");
+        notes.add_no_messages();
         return None;
     }
     let only_system = messages.iter().all(|message| message.role == Role::System);

@@ -22,6 +22,8 @@ pub(super) struct TimelineEntry {
     pub at: Option<DateTime<Utc>>,
     /// The order column of the source.
     order: Option<i64>,
+    /// The order in which its table got the rows.
+    position: Option<i64>,
     /// The turn and the message that the row names.
     pub turn: Option<String>,
     pub message: Option<String>,
@@ -96,6 +98,7 @@ impl TimelineEntry {
             at: read_date(row, LegacyField::CreatedAt, &place, notes),
             place,
             order,
+            position: row.position,
             turn: row.id(LegacyField::Turn),
             message: row.id(LegacyField::Message),
             model: read_name(row, LegacyField::Model, notes),
@@ -119,7 +122,8 @@ pub(super) fn sort(schema: LegacySchema, timeline: &mut [TimelineEntry]) {
 }
 
 /// Orders entries with equal times. The source's order column decides if it distinguishes all of them. Otherwise it,
-/// or numeric ids, order the messages; without either, questions come first. Reasoning and calls take their position
+/// numeric ids, or the order in which their table got them order the messages; without any of these, questions come
+/// first. Reasoning and calls take their position
 /// by the order column after the last question. Without that they precede the text in the schema of four tables,
 /// which stores a reply at once, and follow the text that they belong to in the other schema, as do entries without a
 /// time.
@@ -137,11 +141,15 @@ fn sort_same_time(schema: LegacySchema, run: &mut [TimelineEntry]) {
         messages.sort_by_key(|entry| entry.order);
     } else if has_distinct_numbers(messages, TimelineEntry::number) {
         messages.sort_by_key(TimelineEntry::number);
+    } else if has_distinct_numbers(messages, |entry| entry.position) {
+        messages.sort_by_key(|entry| entry.position);
     } else {
         let key = |entry: &TimelineEntry| (is_dated && !entry.is_question(), order(entry), number(entry));
         messages.sort_by(|one, other| (key(one), &one.id).cmp(&(key(other), &other.id)));
     }
-    let key = |entry: &TimelineEntry| (order(entry), entry.kind == LegacyRowKind::Call, number(entry));
+    let key = |entry: &TimelineEntry| {
+        (order(entry), entry.kind == LegacyRowKind::Call, number(entry), entry.position.unwrap_or(i64::MAX))
+    };
     others.sort_by(|one, other| (key(one), &one.id).cmp(&(key(other), &other.id)));
     let behind = messages.iter().rposition(TimelineEntry::is_question).map_or(0, |at| at + 1);
     let reply = &mut run[behind..];

@@ -13,6 +13,8 @@ pub struct LegacyRow {
     /// The conversation of the row; empty if it belongs to none. Rows of one conversation are consecutive.
     pub conversation: String,
     pub kind: LegacyRowKind,
+    /// The order in which its table got the rows, if the database keeps it.
+    pub position: Option<i64>,
     /// Its values in the order of [`LegacyField::ALL`], as the bytes of their text.
     pub values: [Option<Vec<u8>>; LegacyField::ALL.len()],
 }

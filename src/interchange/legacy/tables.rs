@@ -171,6 +171,12 @@ impl LegacyTable {
     pub fn column(&self, field: LegacyField) -> Option<&str> {
         self.columns.iter().find(|(known, _)| *known == field).map(|(_, name)| name.as_str())
     }
+
+    /// Returns whether the table has a column of this name, in any case.
+    pub fn has_column(&self, name: &str) -> bool {
+        let mut names = self.columns.iter().map(|(_, name)| name).chain(&self.unread);
+        names.any(|column| column.eq_ignore_ascii_case(name))
+    }
 }
 
 /// The reason why a database does not match the schema.

@@ -18,7 +18,7 @@ fn row(kind: LegacyRowKind, fields: &[(LegacyField, &str)]) -> LegacyRow {
     for (field, text) in fields {
         values[*field as usize] = Some(text.as_bytes().to_vec());
     }
-    LegacyRow { conversation: "1".to_owned(), kind, values }
+    LegacyRow { conversation: "1".to_owned(), kind, position: None, values }
 }
 
 /// Returns a time of day with these seconds.
@@ -95,6 +95,40 @@ fn gather_one(schema: LegacySchema, rows: impl IntoIterator<Item = LegacyRow>) -
 fn modes(conversation: &Conversation) -> Vec<bool> {
     let replies = conversation.messages.iter().filter(|message| message.role != Role::System);
     replies.map(|message| message.is_thinking_mode.unwrap()).collect()
+}
+
+#[test]
+fn rows_of_one_second_keep_insertion_order() {
+    let texts = [("user", "q0"), ("assistant", "a0"), ("assistant", "b0"), ("user", "q1"), ("assistant", "a1")];
+    // The ids sort differently.
+    let ids = ["e", "c", "d", "b", "a"];
+    let rows = |is_dated: bool| {
+        let rows = texts.iter().zip(ids).zip(1..).map(move |(((role, text), id), position)| {
+            let mut row = message(id, role, text, 5);
+            if !is_dated {
+                row.values[LegacyField::CreatedAt as usize] = None;
+            }
+            LegacyRow { position: Some(position), ..row }
+        });
+        let mut rows: Vec<LegacyRow> = rows.collect();
+        rows.reverse();
+        rows
+    };
+    for is_dated in [true, false] {
+        for schema in [LegacySchema::Messages, LegacySchema::Actions] {
+            let (conversation, _) = gather_one(schema, rows(is_dated));
+            let lines: Vec<String> = conversation_lines(&conversation)
+                .iter()
+                .map(|line| line.split_once(": ").unwrap().1.to_owned())
+                .collect();
+            assert_eq!(lines, [r#""q0""#, r#""a0" | "b0""#, r#""q1""#, r#""a1""#], "{schema:?} {is_dated}");
+        }
+    }
+    // A position that only some rows have decides nothing.
+    let mut some = rows(true);
+    some[0].position = None;
+    let (conversation, _) = gather_one(LegacySchema::Messages, some);
+    assert!(conversation_lines(&conversation)[0].contains("q1"));
 }
 
 #[test]

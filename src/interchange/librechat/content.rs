@@ -4,11 +4,15 @@
 use serde_json::Value;
 
 use super::citations::{SearchResults, extract_citations};
+use super::{keys, plugins};
+use crate::code_fences::CodeFences;
 use crate::conversation::{FileBytes, ImportedMessage, MessageEnding, MessageFile, PieceBody};
 use crate::domain::turn::Role;
 use crate::fields::{first_text, id, is_set, list, text};
 use crate::media::{decode_base64, mime_of};
-use crate::message_builder::{FAILED_IN_SOURCE, as_quote, attachment_body, call_body, resolve_address};
+use crate::message_builder::{
+    QUOTE_BEFORE_TEXT, SOURCE_SAYS_FAILED, as_quote, attachment_body, call_body, resolve_address,
+};
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;
 
@@ -20,9 +24,10 @@ pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut Con
     }
     let quotes: Vec<String> = list(value, "quotes").iter().filter_map(Value::as_str).map(as_quote).collect();
     if !quotes.is_empty() {
-        notes.add(IssueKind::PutRight, &id, "quotes attached to a message were placed before its text");
+        notes.add(IssueKind::PutRight, &id, QUOTE_BEFORE_TEXT);
         message.add_text(&quotes.join("\n\n"));
     }
+    plugins::add(message, value, notes);
     let parts = list(value, "content");
     let found = SearchResults::from_message(value);
     let mut words = CitedTextWriter { found: &found, has_marks: false };
@@ -51,9 +56,7 @@ pub(super) fn fill(message: &mut ImportedMessage, value: &Value, notes: &mut Con
     if is_set(value, "unfinished") && message.ending == MessageEnding::Complete {
         message.ending = MessageEnding::Cancelled;
     }
-    if value.get("feedback").is_some_and(Value::is_object) {
-        notes.add(IssueKind::Lost, &id, "ratings are not imported");
-    }
+    keys::MESSAGE.report_lost(value, &id, notes);
 }
 
 /// Adds the texts of a message and extracts their citations.
@@ -76,19 +79,30 @@ impl CitedTextWriter<'_> {
     }
 }
 
-/// Splits reasoning out of a text, as older versions stored it. An unclosed fence is ordinary text.
+/// Splits reasoning out of the text of a reply, as older versions stored it. An unclosed container is ordinary text,
+/// and so is one in a code block or in the text of a user.
 fn add_fenced_text(message: &mut ImportedMessage, whole: &str, words: &mut CitedTextWriter<'_>) {
     const OPEN: &str = ":::thinking";
     const CLOSE: &str = ":::";
-    let mut rest = whole;
-    while let Some((before, (thought, after))) =
-        rest.split_once(OPEN).and_then(|(before, after)| Some((before, after.split_once(CLOSE)?)))
+    let mut fences = CodeFences::new(whole);
+    let (mut from, mut at) = (0, 0);
+    while message.role == Role::Assistant
+        && let Some(start) = whole[at..].find(OPEN).map(|found| at + found)
     {
-        words.add_text(message, before);
-        message.add_reasoning(thought.trim());
-        rest = after.trim_start_matches(['\r', '\n']);
+        if let Some(end) = fences.end_at(start) {
+            at = end;
+            continue;
+        }
+        let inside = start + OPEN.len();
+        let Some(length) = whole[inside..].find(CLOSE) else { break };
+        words.add_text(message, &whole[from..start]);
+        message.add_reasoning(whole[inside..inside + length].trim());
+        let behind = &whole[inside + length + CLOSE.len()..];
+        from = whole.len() - behind.trim_start_matches(['\r', '\n']).len();
+        at = from;
+        fences.skip_to(from);
     }
-    words.add_text(message, rest);
+    words.add_text(message, &whole[from..]);
 }
 
 /// Returns a string member, or the `value` of an object member.

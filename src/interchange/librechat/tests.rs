@@ -3,10 +3,12 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::keys;
 use crate::conversation::{MessageEnding, PieceBody};
 use crate::formats::{ImportFormat, detect};
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive,
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
+    zip_archive,
 };
 
 const BRANCHES: &str = include_str!("../samples/librechat/branches.json");
@@ -60,6 +62,8 @@ fn flat_export_is_read_with_branches() {
             times)",
             "lost: sample.json › c0000000-0000-4000-8000-000000000001 › u1: a file is not in the export, only its \
             extracted text",
+            "lost: sample.json › c0000000-0000-4000-8000-000000000001: the settings of its preset are not imported \
+            (temperature)",
         ]
     );
     let providers: Vec<_> = one.messages.iter().map(|message| message.provider.as_deref()).collect();
@@ -154,6 +158,7 @@ fn texts_of_every_version_are_read() {
     let table = [
         (json!({"text": "a :::thinking b"}), r#""a :::thinking b""#),
         (json!({"text": "x:::thinking\nb\n:::\n\ny"}), r#""x" | thinking "b" | "y""#),
+        (json!({"text": "a\n```\n:::thinking\nb\n:::\n```"}), r#""a\n```\n:::thinking\nb\n:::\n```""#),
         (json!({"text": "whole", "content": [{"type": "text", "text": "part"}]}), r#""part""#),
         (json!({"text": "whole", "content": [{"type": "think", "think": "t"}]}), r#"thinking "t" | "whole""#),
         (json!({"content": [{"type": "text_delta", "text_delta": "d"}]}), r#""d""#),
@@ -164,6 +169,40 @@ fn texts_of_every_version_are_read() {
     for (message, expected) in table {
         assert_eq!(conversation_lines(&read_message(message).conversations[0]), [format!("*0< assistant: {expected}")]);
     }
+}
+
+#[test]
+fn every_key_of_samples_is_read_reported_or_ignored() {
+    let (flat, nested): (Value, Value) =
+        (serde_json::from_str(BRANCHES).unwrap(), serde_json::from_str(RECURSIVE).unwrap());
+    assert_keys_known(&flat, "", &keys::CONVERSATION);
+    assert_keys_known(&flat, "messages.*", &keys::MESSAGE);
+    assert_keys_known(&nested, "", &keys::CONVERSATION);
+    assert_keys_known(&nested, "messagesTree.*", &keys::MESSAGE);
+    assert_keys_known(&nested, "messagesTree.*.children.*", &keys::MESSAGE);
+}
+
+#[test]
+fn plugin_run_becomes_calls_with_result() {
+    let plugin = json!({"latest": "Calculator", "loading": false, "inputs": [
+        {"plugin": "Search", "input": "{\"q\":\"sum\"}", "thought": "Look first"},
+        {"plugin": "Calculator", "input": "2+2", "thought": "Calculate"},
+    ], "outputs": "4"});
+    let calls = r#"thinking "Look first" | call m/1 Search {"q":"sum"} | thinking "Calculate" | call m/3 Calculator {"input":"2+2"} | answer m/3 Calculator "4" | "It is 4.""#;
+    for message in [json!({"text": "It is 4.", "plugin": plugin}), json!({"text": "It is 4.", "plugins": [plugin]})] {
+        let kept = read_message(message);
+        assert_eq!(conversation_lines(&kept.conversations[0]), [format!("*0< assistant: {calls}")]);
+        assert!(kept.findings.is_empty(), "{:?}", kept.issue_lines());
+    }
+    let bare = read_message(json!({"text": "x", "plugin": {"latest": "Clock", "inputs": [], "outputs": "noon"}}));
+    let line = r#"*0< assistant: call m/0 Clock raw None | answer m/0 Clock "noon" | "x""#;
+    assert_eq!(conversation_lines(&bare.conversations[0]), [line]);
+}
+
+#[test]
+fn text_of_user_is_not_split() {
+    let kept = read_message(json!({"isCreatedByUser": true, "text": ":::thinking\na\n:::\nb"}));
+    assert_eq!(conversation_lines(&kept.conversations[0]), [r#"*0< user: ":::thinking\na\n:::\nb""#]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::keys;
 use crate::conversation::{FileBytes, ImportedMessage, MessageFile, PieceBody};
 use crate::fields::{first_text, list, text};
 use crate::media::{decode_base64, mime_of};
@@ -13,6 +14,7 @@ use crate::report::IssueKind;
 pub(super) fn add(message: &mut ImportedMessage, value: &Value, notes: &mut ConversationNotes) {
     for extra in list(value, "extra") {
         let of = message.source_id.clone();
+        keys::EXTRA.report_lost(extra, &of, notes);
         let name = text(extra, "name").unwrap_or_default();
         match text(extra, "type").unwrap_or_default() {
             "imageFile" | "IMAGE" => {
@@ -51,11 +53,15 @@ pub(super) fn add(message: &mut ImportedMessage, value: &Value, notes: &mut Conv
     }
 }
 
-/// Adds a PDF: the file itself, else its pages as images, else the extracted text.
+/// Adds a PDF: the file itself with the extracted text, else its pages as images, else the extracted text.
 fn pdf(message: &mut ImportedMessage, extra: &Value, name: &str) {
     let mime = "application/pdf".to_owned();
     let pages = list(extra, "images");
     match inline_bytes(extra) {
+        Some(FileBytes::Inline(bytes)) if text(extra, "content").is_some() => {
+            let bytes = FileBytes::InlineWithText(bytes, text(extra, "content").unwrap_or_default().to_owned());
+            message.add_piece(PieceBody::Attachment { file: MessageFile { name: name.to_owned(), mime, bytes } })
+        }
         Some(bytes) => {
             message.add_piece(PieceBody::Attachment { file: MessageFile { name: name.to_owned(), mime, bytes } })
         }

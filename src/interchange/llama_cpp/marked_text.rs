@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use crate::code_fences::CodeFences;
 use crate::conversation::{ImportedMessage, PieceBody};
 use crate::message_builder;
 
@@ -22,7 +23,9 @@ pub(super) fn add_marked_text(message: &mut ImportedMessage, text: &str) {
         rest = after.trim_start_matches(['\r', '\n']);
     }
     let mut is_marked = false;
-    while let Some((marks, at)) = next_mark(rest) {
+    // Marks in a code block are text.
+    let mut fences = CodeFences::new(rest);
+    while let Some((marks, at)) = next_mark(rest, &mut fences) {
         is_marked = true;
         message.add_text(rest[..at].trim_matches(['\r', '\n']));
         let within = &rest[at + marks.0.len()..];
@@ -33,13 +36,22 @@ pub(super) fn add_marked_text(message: &mut ImportedMessage, text: &str) {
             add_call(message, within);
         }
         rest = after;
+        fences = CodeFences::new(rest);
     }
     message.add_text(if is_marked { rest.trim_matches(['\r', '\n']) } else { rest });
 }
 
-/// Returns the first mark and its position.
-fn next_mark(text: &str) -> Option<((&'static str, &'static str), usize)> {
-    [THOUGHT, CALL].into_iter().filter_map(|marks| Some((marks, text.find(marks.0)?))).min_by_key(|(_, at)| *at)
+/// Returns the first mark outside of code blocks, and its position.
+fn next_mark(text: &str, fences: &mut CodeFences<'_>) -> Option<((&'static str, &'static str), usize)> {
+    let mut from = 0;
+    loop {
+        let found = |marks: (&'static str, &'static str)| Some((marks, from + text[from..].find(marks.0)?));
+        let (marks, at) = [THOUGHT, CALL].into_iter().filter_map(found).min_by_key(|(_, at)| *at)?;
+        match fences.end_at(at) {
+            Some(end) => from = end,
+            None => return Some((marks, at)),
+        }
+    }
 }
 
 /// Adds a call with its arguments and the result that follows them.
@@ -88,8 +100,11 @@ mod tests {
         let call = "\n\n<<<AGENTIC_TOOL_CALL_START>>>\n<<<TOOL_NAME:sh>>>\n<<<TOOL_ARGS_START>>>\n{\"c\":1}\n\
                     <<<TOOL_ARGS_END>>>\na\nb\n<<<AGENTIC_TOOL_CALL_END>>>\n";
         let thought = "<<<reasoning_content_start>>>hm<<<reasoning_content_end>>>";
-        let table: [(String, &[&str]); 8] = [
+        let fenced = format!("see\n```\n{thought}\n```");
+        let fenced_text = format!("text {fenced}");
+        let table: [(String, &[&str]); 9] = [
             ("  plain\n".into(), &["text   plain\n"]),
+            (fenced, &[fenced_text.as_str()]),
             (format!("{thought}a"), &["think hm", "text a"]),
             (format!("a{call}b"), &["text a", "call m/1 sh {\"c\":1}", "answer m/1 sh \"a\\nb\"", "text b"]),
             (format!("{thought}{thought}"), &["think hm", "think hm"]),

@@ -4,13 +4,14 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::Session;
+use super::{Session, keys};
 use crate::bounds;
 use crate::formats::{ImportFormat, detect};
 use crate::parts::SeenConversations;
 use crate::report::IssueLocation;
 use crate::test_support::{
-    CollectingSink, any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all, zip_archive,
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
+    zip_archive,
 };
 
 const SESSION: &str = include_str!("../samples/llama_cpp/session.jsonl");
@@ -133,6 +134,30 @@ fn endless_conversation_is_bounded() {
     let mut kept = CollectingSink::default();
     large.close(&mut SeenConversations::default(), &mut kept).unwrap();
     assert_eq!(kept.issue_lines()[0], "left out: : the conversation is too large: 2 messages were skipped");
+}
+
+#[test]
+fn extracted_text_of_pdf_stays_with_its_bytes() {
+    let pdf = |content: &str| json!({"type": "PDF", "name": "d.pdf", "base64Data": "aGk=", "content": content});
+    let message =
+        json!({"id": "1", "role": "user", "content": "See", "parent": "-1", "extra": [pdf("Words"), pdf("")]});
+    let kept = read(json!({"conv": {"id": "c"}, "messages": [message]}).to_string());
+    let line =
+        r#"*0< user: file d.pdf application/pdf 2 bytes, text Words | file d.pdf application/pdf 2 bytes | "See""#;
+    assert_eq!(conversation_lines(&kept.conversations[0]), [line]);
+}
+
+#[test]
+fn every_key_of_samples_is_read_reported_or_ignored() {
+    let list: Value = serde_json::from_str(LIST).unwrap();
+    assert_keys_known(&list, "*.conv", &keys::CONVERSATION);
+    assert_keys_known(&list, "*.messages.*", &keys::MESSAGE);
+    assert_keys_known(&list, "*.messages.*.extra.*", &keys::EXTRA);
+    let lines: Vec<Value> = SESSION.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let sessions: Vec<&Value> = lines.iter().filter(|line| line["type"] == "session").collect();
+    assert_keys_known(&json!(sessions), "*", &keys::CONVERSATION);
+    assert_keys_known(&json!(lines), "*.message", &keys::MESSAGE);
+    assert_keys_known(&json!(lines), "*.message.extra.*", &keys::EXTRA);
 }
 
 proptest! {

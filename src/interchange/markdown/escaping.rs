@@ -1,6 +1,7 @@
 //! Escaping for the Markdown export: code that cannot leave its fence, inline text without formatting, and verbatim
 //! text that cannot swallow what follows it.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -24,9 +25,10 @@ fn longest_run(text: &str, of: char) -> usize {
     text.split(|c| c != of).map(|run| run.len() / of.len_utf8()).max().unwrap_or(0)
 }
 
-/// Writes a text verbatim as its own paragraph. A fence or comment that it leaves open is closed, because it would
-/// swallow the rest of the file.
+/// Writes a text verbatim as its own paragraph, except that its HTML is escaped. A fence that it leaves open is closed,
+/// because it would swallow the rest of the file.
 pub fn write_verbatim(out: &mut impl Write, text: &str) -> io::Result<()> {
+    let text = &*escape_raw_html(text);
     out.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
         writeln!(out)?;
@@ -39,11 +41,46 @@ pub fn write_verbatim(out: &mut impl Write, text: &str) -> io::Result<()> {
 
 /// Writes a text as a quote.
 pub fn write_quote(out: &mut impl Write, text: &str) -> io::Result<()> {
+    let text = escape_raw_html(text);
     // A lone carriage return ends a line, too.
     for line in text.replace("\r\n", "\n").trim_end().split(['\n', '\r']) {
         writeln!(out, "{}", format!("> {line}").trim_end())?;
     }
     writeln!(out)
+}
+
+/// The number of times that a text is searched for HTML. An escape can only reveal HTML that was part of the escaped
+/// one, so a few times suffice for any text of a person.
+const HTML_PASSES: usize = 8;
+
+/// Escapes the HTML of a Markdown text, which programs would render or run. Code stays as it is.
+pub fn escape_raw_html(text: &str) -> Cow<'_, str> {
+    let mut escaped = Cow::Borrowed(text);
+    for _ in 0..HTML_PASSES {
+        let html = Parser::new(&escaped).into_offset_iter().filter_map(|(event, range)| match event {
+            Event::Html(_) | Event::InlineHtml(_) => Some(range),
+            _ => None,
+        });
+        let mut places: Vec<usize> = Vec::new();
+        for range in html {
+            let start = range.start;
+            let html = escaped.get(range).unwrap_or_default();
+            places.extend(html.match_indices('<').map(|(at, _)| start + at));
+        }
+        if places.is_empty() {
+            break;
+        }
+        let mut next = String::with_capacity(escaped.len() + places.len());
+        let mut from = 0;
+        for place in places {
+            next.push_str(&escaped[from..place]);
+            next.push('\\');
+            from = place;
+        }
+        next.push_str(&escaped[from..]);
+        escaped = Cow::Owned(next);
+    }
+    escaped
 }
 
 /// Escapes text for one line of Markdown and removes invisible characters.
@@ -199,6 +236,31 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(closing(text).as_deref(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn raw_html_is_escaped_and_code_is_not() {
+        let table = [
+            ("a <b onclick=\"x\">c</b>", "a \\<b onclick=\"x\">c\\</b>"),
+            ("<script>\nlet a = 1 < 2;\n</script>\n", "\\<script>\nlet a = 1 \\< 2;\n\\</script>\n"),
+            ("a\n\n<!-- b -->", "a\n\n\\<!-- b -->"),
+            ("</details>", "\\</details>"),
+            ("`<b>` and\n\n```html\n<b>\n```", "`<b>` and\n\n```html\n<b>\n```"),
+            ("1 < 2 > 0 <https://a.example>", "1 < 2 > 0 <https://a.example>"),
+            ("\\<b>", "\\<b>"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(escape_raw_html(text), expected, "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_html_stays(text in "(<b>|</b>|<!--|-->|<script>|<|>|`|\\\\|\n|    |<a |x=\"|\"|é|- ){0,12}") {
+            let escaped = escape_raw_html(&text);
+            let is_html = |event: Event<'_>| matches!(event, Event::Html(_) | Event::InlineHtml(_));
+            proptest::prop_assert!(!Parser::new(&escaped).any(is_html), "{escaped:?}");
         }
     }
 

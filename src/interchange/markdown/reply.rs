@@ -8,7 +8,8 @@ use super::blocks::{MarkdownOptions, write_block, write_image};
 use super::{escaping, messages};
 use crate::domain::block::Content;
 use crate::domain::export::ExportDetail;
-use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, is_tool_failed, thinking_text};
+use crate::domain::merge::join_reasoning;
+use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, is_tool_failed};
 use crate::domain::turn::TurnStatus;
 use crate::domain::{Block, tool_output};
 
@@ -67,7 +68,7 @@ fn reasoning(out: &mut impl Write, block: &ReasoningBlock, context: &ReplyContex
 fn member(out: &mut impl Write, segment: &Segment, context: &ReplyContext<'_>) -> io::Result<()> {
     match segment {
         Segment::Think { blocks, .. } => {
-            let text = thinking_text(context.blocks, blocks);
+            let text = titled_thinking(context.blocks, blocks);
             match context.options.reasoning {
                 _ if text.trim().is_empty() => Ok(()),
                 ExportDetail::LeftOut => Ok(()),
@@ -84,6 +85,27 @@ fn member(out: &mut impl Write, segment: &Segment, context: &ReplyContext<'_>) -
             Some(block) => write_block(out, block, context.options),
             None => Ok(()),
         },
+    }
+}
+
+/// Returns the text of a thought, with the titles that it does not contain itself.
+fn titled_thinking(blocks: &[Block], members: &[usize]) -> String {
+    let members = members.iter().filter_map(|&at| blocks.get(at));
+    if members.clone().all(|block| block.separate_title().is_none()) {
+        return join_reasoning(members.filter_map(thought));
+    }
+    let titled = members.flat_map(|block| {
+        let title = block.separate_title().map(|title| format!("**{}**", escaping::escape_inline(title)));
+        title.into_iter().chain(thought(block).map(str::to_owned))
+    });
+    let pieces: Vec<String> = titled.collect();
+    join_reasoning(pieces.iter().map(String::as_str))
+}
+
+fn thought(block: &Block) -> Option<&str> {
+    match &block.content {
+        Content::Thinking { thinking, .. } => Some(thinking),
+        _ => None,
     }
 }
 

@@ -26,6 +26,7 @@ fn message(parent: Option<usize>, role: Role, model: Option<&str>, text: &str) -
         pieces: vec![MessagePiece { author, created_at: None, body: PieceBody::Text(text.to_owned()) }],
         usage: Usage::default(),
         is_thinking_mode: None,
+        parts: Vec::new(),
     }
 }
 
@@ -47,6 +48,26 @@ fn parents_and_texts(conversation: &Conversation) -> Vec<(Option<usize>, String)
         texts.collect::<Vec<_>>().join(" ")
     };
     conversation.messages.iter().map(|message| (message.parent, describe(message))).collect()
+}
+
+#[test]
+fn merged_reply_is_split_again() {
+    let question = message(None, Role::User, None, "q");
+    let mut third = reply(2, "c");
+    third.usage.output_tokens = Some(3);
+    third.ending = MessageEnding::Cancelled;
+    let all = vec![question, reply(0, "a"), reply(1, "b"), third.clone(), message(Some(3), Role::User, None, "r")];
+    let merged = merge_replies(conversation_of(all));
+    let split = |begins: &[&str]| split_replies(merged.clone(), &begins.iter().map(|id| (*id).to_owned()).collect());
+    assert_eq!(split(&["a", "q", "gone"]), merged);
+    let two = split(&["c"]);
+    let texts = ["q", "a b", "c", "r"];
+    let expected: Vec<_> = texts.iter().enumerate().map(|(at, text)| (at.checked_sub(1), (*text).to_owned())).collect();
+    assert_eq!(parents_and_texts(&two), expected);
+    assert_eq!((two.current, &two.messages[2].ending, two.messages[2].usage), (Some(3), &third.ending, third.usage));
+    assert_eq!(two.messages[1].ending, MessageEnding::Complete);
+    assert_eq!(parents_and_texts(&split(&["b", "c"])).len(), 5);
+    assert_eq!(merge_replies(two), merged);
 }
 
 #[test]

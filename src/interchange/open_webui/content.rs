@@ -6,17 +6,26 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::details::{DetailsElement, TextSegment, json_or_text, split_details};
-use super::output;
+use super::{edits, keys, output};
 use crate::conversation::{FileBytes, ImportedSource, MessageFile, MessagePiece, PieceBody};
 use crate::domain::block::Author;
 use crate::domain::turn::Role;
 use crate::fields;
 use crate::media;
 use crate::notes::ConversationNotes;
-use crate::report::IssueKind;
+use crate::report::{IssueKind, IssueLocation};
 
 /// Number of characters of a document that are kept as a source's snippet.
 const SNIPPET_CHARS: usize = 2_000;
+
+/// The pieces of a message, and those of its earlier wordings if its user edited it.
+pub(crate) struct MessageWording {
+    pub pieces: Vec<MessagePiece>,
+    /// What the model wrote, if `output` still has it.
+    pub output: Option<Vec<MessagePiece>>,
+    /// The text before the last edit, if it differs from the others.
+    pub original: Option<Vec<MessagePiece>>,
+}
 
 /// Returns the pieces of a message: files before a question and after a reply.
 pub(crate) fn pieces(
@@ -25,19 +34,16 @@ pub(crate) fn pieces(
     role: Role,
     created_at: Option<DateTime<Utc>>,
     notes: &mut ConversationNotes,
-) -> Vec<MessagePiece> {
+) -> MessageWording {
     let mut reader = ContentReader { id, notes };
     let files = reader.files(message);
-    let items = fields::list(message, "output");
-    let mut words = if role == Role::Assistant && !items.is_empty() { reader.items(items) } else { Vec::new() };
-    // If nothing could be read from the output, the text is used.
-    if words.is_empty() {
-        words = reader.content(message, role);
-    }
+    let Wording { words, output, original } = wording(&mut reader, message, role);
     let bodies = if role == Role::Assistant {
         let found = sources(message);
         let found = (!found.is_empty()).then_some(PieceBody::Sources(found));
-        words.into_iter().chain(files).chain(found).collect::<Vec<_>>()
+        let runs = reader.code_runs(message);
+        reader.report_steps(message);
+        words.into_iter().chain(runs).chain(files).chain(found).collect::<Vec<_>>()
     } else {
         files.into_iter().chain(words).collect()
     };
@@ -47,7 +53,48 @@ pub(crate) fn pieces(
         (Role::System, _) => Author::System,
         (Role::Assistant, _) => Author::Assistant,
     };
-    bodies.into_iter().map(|body| MessagePiece { author: author(&body), created_at, body }).collect()
+    let pieces = |bodies: Vec<PieceBody>| {
+        bodies.into_iter().map(|body| MessagePiece { author: author(&body), created_at, body }).collect()
+    };
+    MessageWording { pieces: pieces(bodies), output: output.map(pieces), original: original.map(pieces) }
+}
+
+/// The content of a message as it is shown, and its earlier wordings.
+struct Wording {
+    words: Vec<PieceBody>,
+    output: Option<Vec<PieceBody>>,
+    original: Option<Vec<PieceBody>>,
+}
+
+/// Reads a message. Its user's words win; reasoning and calls of the model stay with them.
+fn wording(reader: &mut ContentReader<'_, '_>, message: &Value, role: Role) -> Wording {
+    let items = fields::list(message, "output");
+    let output = if role == Role::Assistant && !items.is_empty() { reader.items(items) } else { Vec::new() };
+    // If nothing could be read from the output, the text is used.
+    let (words, output) = match message.get("content") {
+        _ if output.is_empty() => (reader.content(message, role), None),
+        Some(Value::String(text)) if !text.trim().is_empty() && !edits::is_rendered_from(text, &output) => {
+            let text = quietly(reader.id, |reader| reader.split_text(text));
+            (edits::with_words(&output, text), Some(output))
+        }
+        _ => (output, None),
+    };
+    let original = fields::text(message, "originalContent").filter(|_| role == Role::Assistant);
+    let original = original.map(|text| quietly(reader.id, |reader| reader.split_text(text))).filter(|original| {
+        let said = edits::bare_words(original);
+        let is_known = |bodies: &Vec<PieceBody>| edits::bare_words(bodies) == said;
+        !said.is_empty() && !is_known(&words) && !output.as_ref().is_some_and(is_known)
+    });
+    if output.is_some() || original.is_some() {
+        let text = "it was edited in the source: the earlier words are imported as another version";
+        reader.notes.add(IssueKind::PutRight, reader.id, text);
+    }
+    Wording { words, output, original }
+}
+
+/// Reads without notes, because the same content is reported elsewhere.
+fn quietly<T>(id: &str, read: impl FnOnce(&mut ContentReader<'_, '_>) -> T) -> T {
+    read(&mut ContentReader { id, notes: &mut ConversationNotes::new(IssueLocation::default()) })
 }
 
 struct ContentReader<'a, 'n> {
@@ -64,6 +111,13 @@ impl ContentReader<'_, '_> {
             pictures.push(is_absent(&body));
             Some(body)
         });
+        for item in items {
+            // Calls that the provider ran are kept with all their members, and unknown items are reported as a whole.
+            let kind = fields::text(item, "type").unwrap_or_default();
+            if keys::ITEM_TYPES.contains(&kind) {
+                keys::ITEM.report_lost(item, self.id, self.notes);
+            }
+        }
         for kind in unknown {
             let kind: String = kind.chars().take(60).collect();
             self.notes.add(IssueKind::Lost, self.id, format!("items of type “{kind}” are not imported"));
@@ -80,6 +134,34 @@ impl ContentReader<'_, '_> {
             }
         }
         bodies
+    }
+
+    /// Returns the code that the page ran for the reply: each run as a call with its result.
+    fn code_runs(&mut self, message: &Value) -> Vec<PieceBody> {
+        let mut bodies = Vec::new();
+        for (at, run) in fields::list(message, "code_executions").iter().enumerate() {
+            let id = fields::id(run, "id").or_else(|| fields::id(run, "uuid")).unwrap_or_else(|| at.to_string());
+            let code = fields::text(run, "code").map(str::to_owned);
+            let result = run.get("result").filter(|result| !result.is_null()).cloned();
+            let has_failed = run.get("result").is_some_and(|result| fields::text(result, "error").is_some());
+            let files = run.get("result").and_then(|result| result.get("files")).cloned();
+            bodies.extend(output::code_run_bodies(format!("{}-run-{id}", self.id), code, result, !has_failed));
+            self.pictures(files, &mut bodies);
+        }
+        bodies
+    }
+
+    /// Reports the lines that show the steps of a search or a tool above a reply.
+    fn report_steps(&mut self, message: &Value) {
+        let steps = fields::list(message, "statusHistory").iter().chain(message.get("status"));
+        let actions =
+            steps.filter(|step| step.is_object()).map(|step| fields::first_text(step, &["action"]).unwrap_or("status"));
+        let mut told: Vec<String> = actions.map(|action| action.chars().take(60).collect()).collect();
+        told.dedup();
+        for action in told {
+            let text = format!("the status lines above a reply are not imported ({action})");
+            self.notes.add(IssueKind::Lost, self.id, text);
+        }
     }
 
     fn content(&mut self, message: &Value, role: Role) -> Vec<PieceBody> {
@@ -239,7 +321,8 @@ fn file_body(given: &Value) -> Option<PieceBody> {
     }
     let text = within.get("data").and_then(|of| fields::text(of, "content")).or_else(|| fields::text(given, "content"));
     let bytes = match (text, media::parse_data_url(url)) {
-        (_, Some((_, bytes))) => FileBytes::Inline(bytes.into()),
+        (Some(text), Some((_, bytes))) => FileBytes::InlineWithText(bytes.into(), text.to_owned()),
+        (None, Some((_, bytes))) => FileBytes::Inline(bytes.into()),
         (Some(text), None) => FileBytes::TextOnly(text.to_owned()),
         (None, None) => FileBytes::Absent(url.chars().take(500).collect()),
     };

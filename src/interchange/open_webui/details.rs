@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use html_escape::decode_html_entities;
 use serde_json::Value;
 
+use crate::code_fences::CodeFences;
+
 /// A segment of a message's text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum TextSegment<'a> {
@@ -74,8 +76,17 @@ const ATTRIBUTES: usize = 64;
 const KINDS: [&str; 3] = ["reasoning", "tool_calls", "code_interpreter"];
 
 /// Splits a text at the program's own `<details>` elements. Other elements belong to the model's text, as do those
-/// that do not start a line. An unclosed element extends to the end.
+/// that do not start a line or are in a code block. An unclosed element extends to the end.
 pub(crate) fn split_details(text: &str) -> Vec<TextSegment<'_>> {
+    split(text, &mut CodeFences::new(text))
+}
+
+/// Splits a text also at the elements in code blocks: those of a reply with unclosed code blocks.
+pub(crate) fn split_all_details(text: &str) -> Vec<TextSegment<'_>> {
+    split(text, &mut CodeFences::new(""))
+}
+
+fn split<'t>(text: &'t str, fences: &mut CodeFences<'t>) -> Vec<TextSegment<'t>> {
     let mut stretches = Vec::new();
     let (mut from, mut at) = (0, 0);
     while let Some(found) = text[at..].find(OPEN) {
@@ -84,10 +95,15 @@ pub(crate) fn split_details(text: &str) -> Vec<TextSegment<'_>> {
         if !begins_line(&text[from..start]) {
             continue;
         }
+        if let Some(end) = fences.end_at(start) {
+            at = end;
+            continue;
+        }
         let Some((details, end)) = details(text, start) else { continue };
         push_text(&mut stretches, &text[from..start]);
         stretches.push(TextSegment::Details(details));
         (from, at) = (end, end);
+        fences.skip_to(end);
     }
     push_text(&mut stretches, &text[from..]);
     stretches
@@ -101,10 +117,16 @@ fn begins_line(before: &str) -> bool {
 }
 
 fn push_text<'a>(stretches: &mut Vec<TextSegment<'a>>, text: &'a str) {
-    let text = text.trim();
+    let text = without_blank_ends(text);
     if !text.is_empty() {
         stretches.push(TextSegment::Text(text));
     }
+}
+
+/// Returns a text without the blank lines around it. The indentation of its first line stays, because it may be code.
+pub(crate) fn without_blank_ends(text: &str) -> &str {
+    let blank = &text[..text.len() - text.trim_start().len()];
+    text[blank.rfind('\n').map_or(0, |at| at + 1)..].trim_end()
 }
 
 fn details(text: &str, start: usize) -> Option<(DetailsElement<'_>, usize)> {
@@ -218,6 +240,14 @@ mod tests {
             ("", 0, 0),
             ("a\n \t<details type=\"reasoning\">b</details>", 1, 1),
             ("a\nb <details type=\"reasoning\">b</details>", 1, 0),
+            ("a\n```html\n<details type=\"reasoning\">\nb\n</details>\n```\nc", 1, 0),
+            ("~~~\n<details type=\"reasoning\">b</details>\n~~~\n<details type=\"reasoning\">c</details>", 1, 1),
+            ("```\ncut off\n<details type=\"reasoning\">b</details>", 1, 1),
+            (
+                "<details type=\"code_interpreter\">\n```py\n1\n```\n</details>\n```\n<details type=\"reasoning\">\n```",
+                1,
+                1,
+            ),
         ];
         for (text, texts, details) in table {
             let read = split_details(text);
@@ -227,6 +257,14 @@ mod tests {
                 (texts, details),
                 "{text}"
             );
+        }
+    }
+
+    #[test]
+    fn indentation_of_first_line_stays() {
+        let table = [("\n  \n    a\n\n", "    a"), ("\ta ", "\ta"), (" \n ", ""), ("a", "a"), ("", "")];
+        for (text, expected) in table {
+            assert_eq!(without_blank_ends(text), expected, "{text:?}");
         }
     }
 

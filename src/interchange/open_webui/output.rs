@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::details::json_or_text;
-use crate::conversation::PieceBody;
+use super::details::{json_or_text, without_blank_ends};
+use crate::conversation::{ImportedSource, PieceBody};
+use crate::domain::sources::is_web_url;
 use crate::fields;
 
 /// Returns the content of the items in order. A result stays at its position; one without a call gets a created call.
@@ -23,8 +24,13 @@ pub(crate) fn bodies(
         match fields::text(item, "type").unwrap_or_default() {
             "message" => {
                 let text = texts(item.get("content")).join("");
-                if !text.trim().is_empty() {
-                    bodies.push(PieceBody::Text(text.trim().to_owned()));
+                let text = without_blank_ends(&text);
+                if !text.is_empty() {
+                    bodies.push(PieceBody::Text(text.to_owned()));
+                }
+                let cited = cited_pages(item.get("content"), text);
+                if !cited.is_empty() {
+                    bodies.push(PieceBody::Sources(cited));
                 }
             }
             "reasoning" => bodies.extend(reasoning(item)),
@@ -111,14 +117,43 @@ fn has_failed(item: &Value) -> bool {
     matches!(fields::text(item, "status"), Some("failed" | "error"))
 }
 
-fn reasoning(item: &Value) -> Option<PieceBody> {
-    let mut text = texts(item.get("summary")).join("");
-    if text.trim().is_empty() {
-        text = texts(item.get("content")).join("");
-    }
+/// Returns the summary of a thought and the thought itself, as far as the item has them.
+fn reasoning(item: &Value) -> Vec<PieceBody> {
     let duration_ms = fields::seconds_as_ms(item, "duration").filter(|duration| *duration > 0);
-    let text = text.trim().to_owned();
-    (!text.is_empty() || duration_ms.is_some()).then_some(PieceBody::Thinking { text, title: None, duration_ms })
+    let mut said: Vec<String> = Vec::new();
+    for name in ["summary", "content"] {
+        let text = texts(item.get(name)).join("").trim().to_owned();
+        if !text.is_empty() && !said.contains(&text) {
+            said.push(text);
+        }
+    }
+    if said.is_empty() && duration_ms.is_some() {
+        said.push(String::new());
+    }
+    // The duration is that of the whole thought.
+    let last = said.len().saturating_sub(1);
+    let thought =
+        |(at, text)| PieceBody::Thinking { text, title: None, duration_ms: duration_ms.filter(|_| at == last) };
+    said.into_iter().enumerate().map(thought).collect()
+}
+
+/// Returns the pages that the parts of a text cite. Ranges count in the only part of a text.
+fn cited_pages(content: Option<&Value>, text: &str) -> Vec<ImportedSource> {
+    let parts = content.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let length = text.chars().count() as u64;
+    let is_whole = matches!(parts, [part] if fields::text(part, "text").is_some_and(|whole| whole.starts_with(text)));
+    let cited = parts.iter().flat_map(|part| fields::list(part, "annotations")).filter_map(|annotation| {
+        let of = annotation.get("url_citation").unwrap_or(annotation);
+        let url = fields::text(of, "url").filter(|url| is_web_url(url))?;
+        let range = fields::count(of, "start_index").zip(fields::count(of, "end_index"));
+        Some(ImportedSource {
+            title: fields::text(of, "title").unwrap_or_default().to_owned(),
+            url: url.to_owned(),
+            snippet: String::new(),
+            cited_range: range.filter(|(start, end)| is_whole && start < end && *end <= length),
+        })
+    });
+    cited.collect()
 }
 
 /// Returns the texts of content parts, or the content itself if it is a string.
@@ -126,7 +161,8 @@ fn texts(of: Option<&Value>) -> Vec<&str> {
     match of {
         Some(Value::String(text)) => vec![text],
         Some(Value::Array(parts)) => {
-            parts.iter().filter_map(|part| part.as_str().or_else(|| fields::text(part, "text"))).collect()
+            let text = |part| fields::first_text(part, &["text", "refusal"]);
+            parts.iter().filter_map(|part| part.as_str().or_else(|| text(part))).collect()
         }
         _ => Vec::new(),
     }

@@ -3,9 +3,12 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::keys;
 use crate::domain::usage::Usage;
 use crate::formats::{ImportFormat, detect};
-use crate::test_support::{any_mutations, assert_sound, conversation_lines, mutate, open_input, read_all};
+use crate::test_support::{
+    CollectingSink, any_mutations, assert_keys_known, assert_sound, conversation_lines, mutate, open_input, read_all,
+};
 
 const SAMPLE: &[u8] = include_bytes!("../samples/open_webui/chats.json");
 
@@ -54,6 +57,116 @@ fn newer_form_is_read() {
         conversation_lines(&kept.conversations[2]),
         ["0< user: \"One\"", "1<0 assistant [m] (failed: Two): \"Two\"", "*2<1 assistant: \"Three\""]
     );
+}
+
+/// Reads a chat with a question `u` and these replies to it.
+fn read_replies(replies: Value) -> CollectingSink {
+    let mut messages = json!({"u": {"id": "u", "parentId": null, "role": "user", "content": "Q"}});
+    let ids: Vec<&String> = replies.as_object().unwrap().keys().collect();
+    messages["u"]["childrenIds"] = json!(ids);
+    for (id, reply) in replies.as_object().unwrap() {
+        let mut message = json!({"id": id, "parentId": "u", "childrenIds": [], "role": "assistant", "done": true});
+        message.as_object_mut().unwrap().extend(reply.as_object().unwrap().clone());
+        messages[id] = message;
+    }
+    let current = ids.last().unwrap();
+    let chat = json!([{"id": "c", "chat": {"history": {"messages": messages, "currentId": current}}}]);
+    let (kept, end) = read_all(ImportFormat::OpenWebui, chat.to_string());
+    end.unwrap();
+    kept.conversations.iter().for_each(assert_sound);
+    kept
+}
+
+/// Returns the source ids and the contents of the replies.
+fn replies(replies: Value) -> Vec<(String, String)> {
+    let kept = read_replies(replies);
+    let read = &kept.conversations[0];
+    let lines = conversation_lines(read);
+    read.messages.iter().zip(lines).skip(1).map(|(message, line)| (message.source_id.clone(), line)).collect()
+}
+
+#[test]
+fn edited_reply_is_imported_beside_original() {
+    let thought = json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm"}]});
+    let call = json!({"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"});
+    let said = |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+    let output = json!([thought, said("One."), call, said("Two.")]);
+    let edited = json!({"a": {"content": "Mine.", "originalContent": "One.\nTwo.", "output": output}});
+    let expected = [
+        ("a", "1<0 assistant: thinking \"Hm\" | \"One.\" | call c1 look {} | \"Two.\""),
+        ("a#edited", "*2<0 assistant: thinking \"Hm\" | call c1 look {} | \"Mine.\""),
+    ];
+    let owned = |lines: &[(&str, &str)]| -> Vec<(String, String)> {
+        lines.iter().map(|(id, line)| ((*id).to_owned(), (*line).to_owned())).collect()
+    };
+    assert_eq!(replies(edited), owned(&expected));
+    let details = "<details type=\"reasoning\" done=\"true\">\n<summary>S</summary>\n&gt; Hm\n</details>\n";
+    let rendered = json!({"a": {"content": format!("{details}One.\n\nTwo.\n"), "output": output}});
+    assert_eq!(replies(rendered).len(), 1, "white space and elements are no edit");
+    let in_place = json!({"a": {"content": format!("{details}One, mine.\n{details}Two."), "output": output}});
+    assert_eq!(replies(in_place)[1].1, "*2<0 assistant: thinking \"Hm\" | \"One, mine.\" | call c1 look {} | \"Two.\"");
+    // A copy keeps the output of the reply that it was made from.
+    let copied = json!({"a": {"content": "One.", "output": [said("One.")]}, "b": {"content": "Mine.", "output": [said("One.")]}});
+    let expected = [("a", "1<0 assistant: \"One.\""), ("b#edited", "*2<0 assistant: \"Mine.\"")];
+    assert_eq!(replies(copied), owned(&expected));
+    let older = json!({"a": {"content": "Mine.", "originalContent": "One."}});
+    let expected = [("a#original", "1<0 assistant: \"One.\""), ("a", "*2<0 assistant: \"Mine.\"")];
+    assert_eq!(replies(older), owned(&expected));
+    let three = json!({"a": {"content": "Third.", "originalContent": "Second.", "output": [said("First.")]}});
+    let ids: Vec<String> = replies(three).into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids, ["a", "a#original", "a#edited"]);
+}
+
+#[test]
+fn messages_after_edited_reply_follow_edit() {
+    let chat = json!([{"id": "c", "chat": {"history": {"currentId": "v", "messages": {
+        "u": {"parentId": null, "childrenIds": ["a"], "role": "user", "content": "Q"},
+        "a": {"parentId": "u", "childrenIds": ["v"], "role": "assistant", "content": "Mine", "originalContent": "Its"},
+        "v": {"parentId": "a", "childrenIds": [], "role": "user", "content": "R"},
+    }}}}]);
+    let (kept, end) = read_all(ImportFormat::OpenWebui, chat.to_string());
+    end.unwrap();
+    let lines = conversation_lines(&kept.conversations[0]);
+    assert_eq!(lines, ["0< user: \"Q\"", "1<0 assistant: \"Its\"", "2<0 assistant: \"Mine\"", "*3<2 user: \"R\""]);
+}
+
+#[test]
+fn every_key_of_sample_is_read_reported_or_ignored() {
+    let sample: Value = serde_json::from_slice(SAMPLE).unwrap();
+    assert_keys_known(&sample, "*", &keys::ROW);
+    assert_keys_known(&sample, "*.chat", &keys::CHAT);
+    assert_keys_known(&sample, "*.chat.history", &keys::HISTORY);
+    assert_keys_known(&sample, "*.chat.history.messages.*", &keys::MESSAGE);
+    assert_keys_known(&sample, "*.chat.messages.*", &keys::MESSAGE);
+}
+
+#[test]
+fn everything_beside_text_is_content_or_reported() {
+    let run = json!({"id": "c", "code": "print(1)", "language": "python", "result": {"output": "1", "files": [{"name": "a.png", "url": "data:image/png;base64,aGk="}]}});
+    let refused = json!([{"type": "output_text", "text": "A", "annotations": [{"type": "url_citation", "url": "https://a.example", "title": "T", "start_index": 0, "end_index": 1}]}, {"type": "refusal", "refusal": "No"}]);
+    let both = json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "S"}], "content": [{"type": "reasoning_text", "text": "Whole"}], "duration": 2});
+    let kept = read_replies(json!({"a": {
+        "content": "", "output": [both, {"type": "message", "content": refused}], "code_executions": [run],
+        "statusHistory": [{"action": "web_search", "query": "q", "urls": ["https://e.example"]}], "embeds": ["<p>E</p>"],
+        "followUps": ["F?"], "shiny": {"a": 1}, "annotation": {"rating": 1},
+    }}));
+    assert_eq!(
+        conversation_lines(&kept.conversations[0])[1],
+        "*1<0 assistant: thinking \"S\" | thinking 2000ms \"Whole\" | \"ANo\" | sources T<https://a.example> | call a-run-c code_interpreter raw Some(\"print(1)\") | answer a-run-c code_interpreter {\"output\":\"1\",\"files\":[{\"name\":\"a.png\",\"url\":\"data:image/png;base64,aGk=\"}]} | file a.png image/png 2 bytes"
+    );
+    let told = kept.issue_lines().join("\n");
+    for part in ["embedded pages", "suggested questions", "(web_search)", "(message.shiny)", "ratings"] {
+        assert!(told.contains(part), "{part} is not in {told}");
+    }
+}
+
+#[test]
+fn marks_in_code_and_indentation_stay() {
+    let text = "See:\n\n```html\n<details type=\"reasoning\">\n&gt; x\n</details>\n```\n\nDone.";
+    let kept = read_replies(json!({"a": {"content": text}, "b": {"content": "\n    def f():\n        pass\n"}}));
+    let lines = conversation_lines(&kept.conversations[0]);
+    assert_eq!(lines[1], format!("1<0 assistant: {text:?}"));
+    assert_eq!(lines[2], "*2<0 assistant: \"    def f():\\n        pass\"");
 }
 
 #[test]

@@ -60,6 +60,22 @@ fn trees_are_kept_whole() {
 }
 
 #[test]
+fn same_id_and_content_twice_is_one_message() {
+    let said = |told: &str, text: &str| {
+        let mut node = node(told);
+        node.message.as_mut().unwrap().add_text(text);
+        node
+    };
+    let nodes = vec![said("a", "t"), said("a<a>c", "t"), said("a", "other"), said("b<a", "r"), said("c", "s")];
+    let mut notes = ConversationNotes::new(IssueLocation::default());
+    let (messages, _) = order_messages(nodes, None, &mut notes);
+    let lines: Vec<(&str, Option<usize>)> =
+        messages.iter().map(|message| (message.source_id.as_str(), message.parent)).collect();
+    assert_eq!(lines, [("a", None), ("c", Some(0)), ("b", Some(0)), ("a#2", None)]);
+    assert_eq!(notes.count(), 2);
+}
+
+#[test]
 fn deep_tree_needs_no_recursion_and_too_long_one_is_cut() {
     let mut nodes: Vec<SourceNode> = vec![node("0")];
     nodes.extend((1..=bounds::MESSAGES).map(|at| node(&format!("{at}<{}", at - 1))));

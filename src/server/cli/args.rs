@@ -15,7 +15,7 @@ use turnleaf_platform::config::CliFlags;
     version,
     about,
     after_help = "Without a command, turnleaf serves on http://127.0.0.1:3000.\n\
-        Exit codes: 0 success, 1 failure, 2 usage error, 74 damaged data, 75 data directory in use, 78 unsafe or \
+        Exit codes: 0 success, 1 failure, 2 usage error, 3 imported only in part, 74 damaged data, 75 data directory in use, 78 unsafe or \
         invalid configuration."
 )]
 pub struct CliArgs {
@@ -114,7 +114,7 @@ pub struct ImportArgs {
     /// Show what would be imported, without importing it
     #[arg(long)]
     pub dry_run: bool,
-    /// Exported files, unchanged; for a database its SQLite file or postgres://…
+    /// Exported files, unchanged, or the folder of an unpacked archive; for a database its SQLite file or postgres://…
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
 }
@@ -130,6 +130,9 @@ pub struct ExportArgs {
     /// Output file, which must not exist [default: standard output]; for git: a folder that does not exist or is empty
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Folder for the images that the Markdown links; it is created if it does not exist
+    #[arg(long, value_name = "DIR")]
+    pub assets: Option<PathBuf>,
     /// How much reasoning to include, in Markdown and HTML
     #[arg(long, value_enum, default_value_t = DetailLevel::Folded)]
     pub reasoning: DetailLevel,

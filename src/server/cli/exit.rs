@@ -13,6 +13,8 @@ use turnleaf_platform::lock_file::LockError;
 pub enum CliExitCode {
     Failed = 1,
     WrongUse = 2,
+    /// A part of the input was imported; the report says what was not.
+    InPart = 3,
     /// The data is damaged; nothing was repaired.
     Damaged = 74,
     /// Another process uses the data directory.

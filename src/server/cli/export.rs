@@ -17,7 +17,7 @@ use crate::server::cli::installation;
 use crate::server::http::site::assets::Site;
 use crate::server::http::transfer::exports::standalone_page;
 use turnleaf_platform::config::Config;
-use turnleaf_service::transfer::exports::ExportScope;
+use turnleaf_service::transfer::exports::{ExportScope, LinkedImage, MarkdownExport};
 use turnleaf_service::{Service, ServiceError};
 
 /// The capacity of the channel of archive pieces.
@@ -39,9 +39,12 @@ pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
             )
         })
     };
+    if args.assets.is_some() && args.format != ExportFormat::Markdown {
+        return Err(CliError::new(CliExitCode::WrongUse, "--assets is for --format markdown"));
+    }
     let wanted = match args.format {
         ExportFormat::Json => ExportTarget::Archive(chat.map_or(ExportScope::Everything, ExportScope::Chat)),
-        ExportFormat::Markdown => ExportTarget::Markdown(of_one()?),
+        ExportFormat::Markdown => ExportTarget::Markdown(of_one()?, args.assets.as_deref()),
         ExportFormat::Html => ExportTarget::Page(of_one()?),
         ExportFormat::Git => {
             let folder = args.output.as_deref();
@@ -71,7 +74,15 @@ pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
                 return written
                     .map_err(|error| CliError::could_not(&format!("write into {}", folder.display()), error));
             }
-            ExportTarget::Markdown(chat) => service.export_markdown(owner, chat, None, parts).await.map_err(failed)?,
+            ExportTarget::Markdown(chat, assets) => {
+                let folder = assets.map(|assets| link_folder(assets, args.output.as_deref())).unwrap_or_default();
+                let export = service.export_markdown_with_images(owner, chat, None, parts, &folder).await;
+                let MarkdownExport { text, images } = export.map_err(failed)?;
+                if let Some(assets) = assets {
+                    write_images(&service, owner, &images, assets).await?;
+                }
+                text
+            }
             ExportTarget::Page(chat) => {
                 let style = Site::open(config.site_root.as_deref()).style();
                 let page = standalone_page(&service, style, owner, chat, None, parts).await;
@@ -87,9 +98,41 @@ pub fn run(config: &Config, args: &ExportArgs) -> Result<(), CliError> {
 /// The subject of the export.
 enum ExportTarget<'a> {
     Archive(ExportScope),
-    Markdown(ChatId),
+    /// The folder is that of the images.
+    Markdown(ChatId, Option<&'a Path>),
     Page(ChatId),
     Repository(ChatId, &'a Path),
+}
+
+/// Returns the folder of the images as links in the Markdown name it: relative to the output where it is below it.
+fn link_folder(assets: &Path, output: Option<&Path>) -> String {
+    let beside = output.and_then(Path::parent).and_then(|parent| assets.strip_prefix(parent).ok());
+    let folder = beside.unwrap_or(assets).to_string_lossy();
+    if folder.is_empty() || folder.ends_with('/') { folder.into_owned() } else { format!("{folder}/") }
+}
+
+/// Writes the images that a Markdown export links. Files have the names of their contents, so those that exist stay.
+async fn write_images(
+    service: &Service,
+    owner: UserId,
+    images: &[LinkedImage],
+    assets: &Path,
+) -> Result<(), CliError> {
+    let failed = |file: &Path, error: io::Error| CliError::could_not(&format!("create {}", file.display()), error);
+    std::fs::create_dir_all(assets).map_err(|error| failed(assets, error))?;
+    for image in images {
+        let bytes = match service.blob(owner, &image.sha256).await {
+            Err(ServiceError::NotFound) => continue,
+            found => found.map_err(|error| CliError::could_not("export", error))?.bytes,
+        };
+        let file = assets.join(&image.name);
+        if !file.exists() {
+            let mut made = NamedTempFile::new_in(assets).map_err(|error| failed(&file, error))?;
+            made.write_all(&bytes).map_err(write_error)?;
+            made.persist(&file).map_err(|error| failed(&file, error.error))?;
+        }
+    }
+    Ok(())
 }
 
 /// Exports an archive. The outer result is the service's, the inner one that of the output.

@@ -1,7 +1,8 @@
 //! `turnleaf import`: chats from a Turnleaf archive, from exports of other programs, and from their databases.
 
 use std::fmt;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use crate::domain::plural::counted;
@@ -15,7 +16,7 @@ use turnleaf_platform::ids::{self, BootId};
 use turnleaf_platform::lock_file::LockFile;
 use turnleaf_service::transfer::imports::legacy::{LegacySchema, LegacySource};
 use turnleaf_service::transfer::imports::{
-    ImportFormat, ImportReport, ImportRequest, LegacyImport, formats, parse_format, parse_schema, schemas,
+    ImportExtent, ImportFormat, ImportReport, ImportRequest, LegacyImport, formats, parse_format, parse_schema, schemas,
 };
 
 /// One source of an import.
@@ -25,8 +26,8 @@ enum CliImportSource {
     Database(LegacySource, LegacySchema),
 }
 
-/// Imports the sources one after the other, and reports the result of each. Ends with exit code 1 when one could not
-/// be read to its end.
+/// Imports the sources one after the other, and reports the result of each. Ends with exit code 3 when only a part of
+/// them was imported, and 1 when nothing was.
 pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliError> {
     let sources =
         args.sources.iter().map(|source| parse_source(&args.from, source)).collect::<Result<Vec<_>, CliError>>()?;
@@ -77,20 +78,24 @@ pub fn run(config: &Config, args: &ImportArgs, json: bool) -> Result<(), CliErro
     } else {
         reports.iter().try_for_each(print_report)?;
     }
-    match reports.iter().find(|report| report.stopped.is_some() || report.did_not_fit > 0) {
+    let extents = reports.iter().map(ImportReport::extent);
+    let is_any = extents.clone().any(|extent| extent != ImportExtent::Nothing);
+    let exit = if is_any { CliExitCode::InPart } else { CliExitCode::Failed };
+    match reports.iter().zip(extents).find(|(_, extent)| *extent != ImportExtent::Everything) {
         None => Ok(()),
-        Some(report) if report.stopped.is_none() => {
-            let text =
-                format!("not enough space for {} from {}", counted(report.did_not_fit, "chat", "chats"), report.name);
-            Err(CliError::new(CliExitCode::Failed, text))
+        Some((report, _)) => Err(CliError::new(exit, incomplete_text(report))),
+    }
+}
+
+/// Says why a source was not imported as a whole.
+fn incomplete_text(report: &ImportReport) -> String {
+    let name = &report.name;
+    match &report.stopped {
+        Some(why) => format!("{name} could not be read completely: {why}"),
+        None if report.did_not_fit > 0 => {
+            format!("not enough space for {} from {name}", counted(report.did_not_fit, "chat", "chats"))
         }
-        Some(stopped) => {
-            let reason = stopped.stopped.as_deref().unwrap_or_default();
-            Err(CliError::new(
-                CliExitCode::Failed,
-                format_args!("{} could not be read completely: {reason}", stopped.name),
-            ))
-        }
+        None => format!("{name} was not imported completely: {} left out", counted(report.skipped, "item", "items")),
     }
 }
 
@@ -103,6 +108,11 @@ fn parse_source(from: &str, source: &Path) -> Result<CliImportSource, CliError> 
         return Err(CliError::new(CliExitCode::WrongUse, text));
     }
     let url = source.to_str().filter(|text| text.starts_with("postgres://") || text.starts_with("postgresql://"));
+    if url.is_none()
+        && let Some(why) = source_problem(source, schema.is_some())
+    {
+        return Err(why);
+    }
     match (schema, url) {
         (Some(schema), Some(url)) => {
             Ok(CliImportSource::Database(LegacySource::Server(DatabaseUrl::new(url)?), schema))
@@ -112,10 +122,29 @@ fn parse_source(from: &str, source: &Path) -> Result<CliImportSource, CliError> 
             let text = format!("set the database schema with --from: {}", known.join(" or "));
             Err(CliError::new(CliExitCode::WrongUse, text))
         }
-        (_, None) if !source.is_file() => Err(CliError::file_not_found(source)),
         (Some(schema), None) => Ok(CliImportSource::Database(LegacySource::File(source.to_owned()), schema)),
         (None, None) => Ok(CliImportSource::File(source.to_owned(), format)),
     }
+}
+
+/// Returns why a path cannot be imported: it does not exist, or is neither a file nor a folder.
+fn source_problem(source: &Path, is_database: bool) -> Option<CliError> {
+    let failed = |text: String| Some(CliError::new(CliExitCode::Failed, text));
+    let kind = match source.metadata() {
+        Ok(metadata) => metadata.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(CliError::file_not_found(source)),
+        Err(error) => return Some(CliError::could_not(&format!("read {}", source.display()), error)),
+    };
+    let what = match () {
+        () if kind.is_file() => return None,
+        () if kind.is_dir() && !is_database => return None,
+        () if kind.is_dir() => "a folder",
+        () if kind.is_fifo() => "a named pipe",
+        () if kind.is_socket() => "a socket",
+        () if kind.is_char_device() || kind.is_block_device() => "a device",
+        () => "no regular file",
+    };
+    failed(format!("{} is {what}: name a file or a folder of exported files", source.display()))
 }
 
 /// Formats the name of the source in the report.
@@ -145,6 +174,10 @@ fn print_report(report: &ImportReport) -> Result<(), CliError> {
         counted(report.documents, "document", "documents")
     ))?;
     output::print_line(format_args!("  {known} already imported, {left_out} not imported"))?;
+    if report.in_trash > 0 {
+        let text = counted(report.in_trash, "of these is in Trash", "of these are in Trash");
+        output::print_line(format_args!("  {text}: restore them before importing again to add what is new"))?;
+    }
     if report.did_not_fit > 0 {
         output::print_line(format_args!("  {} not imported: not enough space", report.did_not_fit))?;
     }
@@ -159,6 +192,11 @@ fn print_report(report: &ImportReport) -> Result<(), CliError> {
     output::print_line(format_args!("  {} corrected, {} not preserved", report.put_right, report.lost))?;
     for finding in &report.findings {
         output::print_line(format_args!("  {}: {}: {}", finding.kind.label(), finding.place, finding.text))?;
+    }
+    let shown = report.findings.len() as u64;
+    if report.findings_total > shown {
+        let total = counted(report.findings_total, "finding", "findings");
+        output::print_line(format_args!("  the list is cut: {shown} of {total} are shown"))?;
     }
     Ok(())
 }

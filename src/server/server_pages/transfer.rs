@@ -168,6 +168,7 @@ impl ImportPage {
         let counts = has_begun.then(|| {
             view! {
                 <p role="status">{state}" "{words::import_progress(report.conversations)}" "{sums(&report)}</p>
+                {(report.in_trash > 0).then(|| view! { <p>{words::known_in_trash(report.in_trash)}</p> })}
                 {(report.did_not_fit > 0).then(|| view! { <p class="problem">{words::skipped_for_space(report.did_not_fit)}</p> })}
                 <p class="hint">{words::imported_counts(report.turns, report.branches, report.files, report.documents)}</p>
             }
@@ -216,10 +217,12 @@ fn chats_section(report: &ImportReport) -> Option<AnyView> {
         let turns = (chat.turns > 0).then(|| chat.turns.to_string());
         view! { <tr><td>{title}</td><td>{words::outcome_name(chat.outcome)}</td><td>{turns}</td></tr> }
     });
+    let shown = report.chats.len().min(SHOWN) as u64;
     (!report.chats.is_empty()).then(|| {
         view! {
             <section class="panel">
                 <h2>{words::chats()}</h2>
+                {(report.chats_total > shown).then(|| list_is_cut(shown, report.chats_total))}
                 <table class="shortcut-table transfer-table">
                     <tbody>{chats.collect_view()}</tbody>
                 </table>
@@ -240,15 +243,22 @@ fn findings_section(report: &ImportReport) -> Option<AnyView> {
             </li>
         }
     });
+    let shown = report.findings.len().min(SHOWN) as u64;
     (!report.findings.is_empty()).then(|| {
         view! {
             <section class="panel">
                 <h2>{words::findings()}</h2>
+                {(report.findings_total > shown).then(|| list_is_cut(shown, report.findings_total))}
                 {english.map(|_| view! { <p class="hint">{words::messages_are_english()}</p> })}
                 <ul class="plain-list">{findings.collect_view()}</ul>
             </section>
         }
     })
+}
+
+/// Says that a list is cut.
+fn list_is_cut(shown: u64, total: u64) -> AnyView {
+    view! { <p class="hint">{words::list_is_cut(shown, total)}</p> }
 }
 
 /// The page with the export formats of a chat.
@@ -289,6 +299,7 @@ impl ExportPage {
             </section>
             {of_path("html", words::page(), words::page_hint())}
             {of_path("markdown", words::markdown(), words::markdown_hint())}
+            {of_path("markdown_zip", words::markdown_zip(), words::markdown_zip_hint())}
             <section class="panel">
                 <h2>{words::git()}</h2>
                 <p class="hint">{words::git_hint()}</p>

@@ -22,9 +22,11 @@ use turnleaf_interchange::{Conversation, IssueKind};
 
 mod archived_files;
 mod chunked_insert;
+mod continued_replies;
 mod differences;
 mod existing_chat;
 mod files;
+mod folder;
 mod format_names;
 mod import_key;
 mod incoming;
@@ -43,7 +45,7 @@ mod tool_choice;
 pub use format_names::{format_name, formats, parse_format, parse_schema, schemas};
 pub use jobs::{ImportJob, ImportJobs, ImportSlot};
 pub use legacy::LegacyImport;
-pub use report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat, ImportedTable};
+pub use report::{ImportExtent, ImportOutcome, ImportReport, ImportRequest, ImportedChat, ImportedTable};
 pub use room::DISK_IS_LOW;
 pub use turnleaf_interchange::ImportFormat;
 

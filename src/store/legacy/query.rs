@@ -15,6 +15,22 @@ pub(super) const POSTGRES_TABLES: &str = "SELECT CAST(t.relname AS TEXT), CAST(c
     WHERE t.relkind IN ('r', 'p') AND pg_catalog.pg_table_is_visible(t.oid) AND c.attnum > 0 AND NOT c.attisdropped \
     AND t.relnamespace <> 'pg_catalog'::regnamespace ORDER BY t.relname, c.attnum";
 
+/// The tables of a SQLite file whose rows have no number.
+pub(super) const WITHOUT_ROWID: &str = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND wr = 1";
+
+/// The place of a row in its PostgreSQL table: the block, and the position in it.
+pub(super) const POSTGRES_POSITION: &str = "CAST(split_part(trim(CAST(r.ctid AS TEXT), '()'), ',', 1) AS BIGINT) * 65536 \
+    + CAST(split_part(trim(CAST(r.ctid AS TEXT), '()'), ',', 2) AS BIGINT)";
+
+/// Returns the number of a row in its SQLite table, under a name that no column has.
+pub(super) fn sqlite_position(table: &LegacyTable) -> Option<String> {
+    let is_free = |name: &&str| !table.has_column(name);
+    ["rowid", "_rowid_", "oid"].into_iter().find(is_free).map(|name| format!("r.{name}"))
+}
+
+/// Returns the expression for the insertion order of a table's rows; `None` if the table does not keep it.
+pub(super) type PositionOf<'a> = &'a dyn Fn(&LegacyTable) -> Option<String>;
+
 /// Converts an id to text, with `{}` for its column.
 pub(super) type IdText = fn(&str) -> String;
 
@@ -23,14 +39,14 @@ pub(super) const SQLITE: IdText =
     |column| format!("CASE WHEN typeof({column}) = 'blob' THEN hex({column}) ELSE CAST({column} AS TEXT) END");
 pub(super) const POSTGRES: IdText = |column| format!("CAST({column} AS TEXT)");
 
-/// Returns the query for the rows of all tables: the conversation, the number of the kind, and the fields. A row
-/// belongs to its conversation directly, by its turn or by its message.
-pub(super) fn rows_query(tables: &[LegacyTable], id_text: IdText) -> String {
-    let arms: Vec<String> = tables.iter().map(|table| table_query(table, tables, id_text)).collect();
-    format!("{} ORDER BY 1, 2", arms.join(" UNION ALL "))
+/// Returns the query for the rows of all tables: the conversation, the number of the kind, the position in the table,
+/// and the fields. A row belongs to its conversation directly, by its turn or by its message.
+pub(super) fn rows_query(tables: &[LegacyTable], id_text: IdText, position: PositionOf<'_>) -> String {
+    let arms: Vec<String> = tables.iter().map(|table| table_query(table, tables, id_text, position)).collect();
+    format!("{} ORDER BY 1, 2, 3", arms.join(" UNION ALL "))
 }
 
-fn table_query(table: &LegacyTable, tables: &[LegacyTable], id_text: IdText) -> String {
+fn table_query(table: &LegacyTable, tables: &[LegacyTable], id_text: IdText, position: PositionOf<'_>) -> String {
     let column = |field| table.column(field).map(|name| format!("r.{}", quoted(name)));
     let id = |field| column(field).map(|column| id_expr(&column, id_text));
     let mut joins = String::new();
@@ -59,8 +75,13 @@ fn table_query(table: &LegacyTable, tables: &[LegacyTable], id_text: IdText) -> 
             }
         }
     }
-    join_conditions.push("''".to_owned());
-    let mut text = format!("SELECT COALESCE({}), CAST({} AS BIGINT)", join_conditions.join(", "), table.kind.number());
+    ways.push("''".to_owned());
+    let position = position(table).unwrap_or_else(|| "NULL".to_owned());
+    let mut text = format!(
+        "SELECT COALESCE({}), CAST({} AS BIGINT), CAST({position} AS BIGINT)",
+        ways.join(", "),
+        table.kind.number()
+    );
     for field in LegacyField::ALL {
         let value = match column(field) {
             None => "CAST(NULL AS TEXT)".to_owned(),

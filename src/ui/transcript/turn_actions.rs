@@ -203,8 +203,11 @@ fn ReplyMeta(turn: TurnState) -> impl IntoView {
             if !turn.status.is_terminal() {
                 return None;
             }
+            // An imported reply without a start took an unknown time.
             let took = match (turn.started_at.or(Some(turn.created_at)), turn.completed_at) {
-                (Some(start), Some(end)) if !turn.is_edited() => u64::try_from((end - start).num_milliseconds()).ok(),
+                (Some(start), Some(end)) if end > start && !turn.is_edited() => {
+                    u64::try_from((end - start).num_milliseconds()).ok()
+                }
                 _ => None,
             };
             Some((turn.model_used.clone(), (turn.usage, turn.cost), took, turn.created_at))

@@ -59,6 +59,23 @@ fn top_level_value_is_split_into_elements() {
 }
 
 #[test]
+fn elements_know_their_positions() {
+    let text = b"[\n {\"a\": 1},\n\n  2, {\"b\":\n 3}]\n{\"list\": [4]}";
+    for chunk in [1, 2, 3, 7, 4096] {
+        let mut elements = Elements::new(BufReader::with_capacity(chunk, Cursor::new(text)), &["list"], 100);
+        let mut found = Vec::new();
+        while elements.next().unwrap().is_some() {
+            let TextPosition { line, column } = elements.element_start();
+            found.push((line, column));
+        }
+        assert_eq!(found, [(2, 2), (4, 3), (4, 6), (6, 11)], "in chunks of {chunk}");
+        assert_eq!(elements.position(), TextPosition { line: 6, column: 14 });
+    }
+    let start = TextPosition { line: 4, column: 6 };
+    assert_eq!((start.of(1, 3), start.of(2, 3)), (TextPosition { line: 4, column: 8 }, TextPosition { line: 5, column: 3 }));
+}
+
+#[test]
 fn too_large_element_is_skipped_and_next_is_read() {
     let large = "x".repeat(100);
     let table = [

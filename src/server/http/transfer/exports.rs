@@ -42,6 +42,7 @@ pub enum ChatExportFormat {
     #[default]
     Json,
     Markdown,
+    MarkdownZip,
     Html,
     Git,
 }
@@ -50,8 +51,8 @@ pub enum ChatExportFormat {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ExportQuery {
-    /// `json` is an archive with everything, `markdown` and `html` contain one path for people, `git` contains all
-    /// branches as a repository.
+    /// `json` is an archive with everything, `markdown` and `html` contain one path for people, `markdown_zip` also the
+    /// images that the Markdown links, `git` contains all branches as a repository.
     #[serde(default)]
     #[param(inline)]
     format: ChatExportFormat,
@@ -101,6 +102,15 @@ pub async fn export_chat(
         ChatExportFormat::Markdown => {
             let text = app.service().export_markdown(viewer.0, id, query.leaf, parts).await?;
             download_response(Body::from(text), "text/markdown; charset=utf-8", &format!("{title}.md"))
+        }
+        ChatExportFormat::MarkdownZip => {
+            let (send, receive) = mpsc::channel::<Bytes>(CHUNK_QUEUE);
+            let (service, root) = (app.service().clone(), repository.trim_end_matches(".git").to_owned());
+            let writing =
+                tasks::spawn(
+                    async move { service.export_markdown_zip(viewer.0, id, query.leaf, parts, root, send).await },
+                );
+            stream_response(writing, receive, "application/zip", &format!("{title}.zip")).await
         }
         ChatExportFormat::Html => {
             let page = standalone_page(app.service(), site.style(), viewer.0, id, query.leaf, parts).await?;

@@ -57,6 +57,7 @@ define_messages! {
     damaged: "Parts of this chat are damaged in the database. Exports contain everything else and list what is \
         missing.", "此对话的部分内容在数据库中已损坏。导出的文件包含其余全部内容，并列出缺少的部分。";
     markdown: "Markdown", "Markdown";
+    markdown_zip: "Markdown with images", "Markdown 与图片";
     page: "Page (HTML)", "网页（HTML）";
     page_hint: "The current path as it looks here, in one file with its images. It can be read and printed without \
         Turnleaf or a network connection.", "当前显示的路径，外观与此处相同，连同图片保存为一个文件，无需 \
@@ -65,6 +66,7 @@ define_messages! {
     git_hint: "All branches as a bare repository in a ZIP file. Each message and each reply is a commit, each branch \
         a ref. Includes reasoning and tool calls; provider responses are only in the archive.", "以 ZIP 打包的裸仓库，包含所有分支。每条消息和每条回复是一个提交，每个分支是一个引用。包含思考过程和工具调用；服务商的原始响应仅在存档中。";
     markdown_hint: "The current path as readable text.", "当前显示的路径，便于阅读。";
+    markdown_zip_hint: "The same text in a ZIP with the images that it links.", "同样的文本，与其链接的图片一起打包为 ZIP。";
     reasoning: "Reasoning", "思考过程";
     tools: "Tool calls", "工具调用";
     folded: "Collapsed", "折叠";
@@ -108,6 +110,19 @@ pub fn skipped_for_space(count: u64) -> String {
         count; "{count} chat was not imported: not enough space.", "{count} chats were not imported: not enough space.";
         "{count} 个对话因空间不足未能导入。"
     )
+}
+
+/// Returns the sentence about known chats that are in Trash.
+pub fn known_in_trash(count: u64) -> String {
+    plural_message!(
+        count; "{count} chat is in Trash; nothing is added to it there.", "{count} chats are in Trash; nothing is added to them there.";
+        "{count} 个对话在回收站中，不会添加新内容。"
+    )
+}
+
+/// Returns the sentence above a list that does not show everything.
+pub fn list_is_cut(shown: u64, total: u64) -> String {
+    message!("The first {shown} of {total} are shown.", "仅显示前 {shown} 项，共 {total} 项。")
 }
 
 /// Returns the counts of imported objects.

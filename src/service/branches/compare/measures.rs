@@ -96,8 +96,9 @@ fn sum_costs(costs: impl Iterator<Item = Option<Cost>>) -> Option<Cost> {
 }
 
 /// Returns the milliseconds between the creation of a reply and `at`.
+/// Returns the time from the start of a reply; `None` if it is unknown, as for an imported reply without an end.
 fn since(reply: &Ancestor, at: Option<DateTime<Utc>>) -> Option<u64> {
-    u64::try_from((at? - reply.created_at).num_milliseconds()).ok()
+    u64::try_from((at? - reply.created_at).num_milliseconds()).ok().filter(|ms| *ms > 0)
 }
 
 /// Counts the calls of each tool, in the order of its first call.

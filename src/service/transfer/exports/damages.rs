@@ -40,7 +40,7 @@ impl ExportDamages {
     }
 
     fn note_at(&mut self, kind: ImportDifferenceKind, place: String, text: String) {
-        let one = ImportDifference { kind, place, text };
+        let one = ImportDifference::new(kind, place, text);
         if self.named.contains(&one) {
             return;
         }
@@ -70,7 +70,7 @@ impl ExportDamages {
 
     /// Appends the damages of another list.
     pub fn append(&mut self, other: Self) {
-        for ImportDifference { kind, place, text } in other.named {
+        for ImportDifference { kind, place, text, .. } in other.named {
             self.note_at(kind, place, text);
         }
         self.more += other.more;
@@ -85,7 +85,7 @@ impl ExportDamages {
         let mut named = self.named;
         if self.more > 0 {
             let text = counted(self.more, "more damaged value", "more damaged values");
-            named.push(ImportDifference { kind: ImportDifferenceKind::Lost, place: String::new(), text });
+            named.push(ImportDifference::new(ImportDifferenceKind::Lost, String::new(), text));
         }
         named
     }

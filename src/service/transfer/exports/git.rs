@@ -163,7 +163,7 @@ fn pack(mut steps: Receiver<PackStep>, spool: File, place: &mut dyn RepositorySi
 }
 
 /// A writer that sends into the channel of the reader.
-struct ChannelWriter(Sender<Bytes>);
+pub(super) struct ChannelWriter(pub(super) Sender<Bytes>);
 
 impl Write for ChannelWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

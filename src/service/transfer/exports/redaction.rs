@@ -54,7 +54,10 @@ pub(super) fn redact_frozen(keys: &SecretSet, frozen: &mut PromptPrefix) {
 
 /// Redacts API keys in the names of a chat's origin.
 pub(super) fn redact_source(keys: &SecretSet, source: &mut ImportOrigin) {
-    let differences = source.differences.iter_mut().flat_map(|one| [&mut one.place, &mut one.text]);
+    let differences = source
+        .differences
+        .iter_mut()
+        .flat_map(|one| [&mut one.place, &mut one.text].into_iter().chain(one.args.values_mut()));
     redact_texts(keys, [&mut source.format, &mut source.file].into_iter().chain(differences));
 }
 

@@ -44,7 +44,7 @@ impl PendingDifferences {
         let mut all: Vec<ImportDifference> = self.of_file.iter().cloned().chain(its).collect();
         if self.omitted > 0 {
             let text = counted(self.omitted as u64, "more difference", "more differences");
-            all.push(ImportDifference { kind: ImportDifferenceKind::PutRight, place: String::new(), text });
+            all.push(ImportDifference::new(ImportDifferenceKind::PutRight, String::new(), text));
         }
         self.omitted = 0;
         all
@@ -73,12 +73,12 @@ pub(super) fn merge_source(kept: Option<ImportOrigin>, now: ImportOrigin) -> Opt
 /// Compares two differences without the file name, because the same file may have another name the next time.
 fn is_same(one: &ImportDifference, other: &ImportDifference) -> bool {
     let within = |of: &ImportDifference| of.place.split_once(" › ").map(|(_, within)| within.to_owned());
-    one.kind == other.kind && one.text == other.text && within(one) == within(other)
+    one.is_same_finding(other) && within(one) == within(other)
 }
 
 /// Converts an issue into the form that is reported and stored.
 pub(super) fn to_difference(finding: &ImportIssue) -> ImportDifference {
-    ImportDifference { kind: finding.kind, place: shorten(&finding.location.to_string()), text: shorten(&finding.text) }
+    ImportDifference::new(finding.kind, shorten(&finding.location.to_string()), shorten(&finding.text))
 }
 
 /// Shortens a text, because names of files and messages are untrusted.

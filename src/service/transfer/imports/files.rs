@@ -66,25 +66,38 @@ impl Service {
                     _ => continue,
                 };
                 let part = format!("document {} {number}", message.source_id);
-                let mut bringing =
-                    FileImport { service: self, import, key, part, now, report, documents: &mut files.documents };
+                let mut bringing = FileImport {
+                    service: self,
+                    import,
+                    key,
+                    part,
+                    now,
+                    report,
+                    documents: &mut files.documents,
+                    is_extracted: false,
+                };
                 let brought = match bringing.import_file(file, alt, message.role).await {
                     Err(ServiceError::Store(error)) => return Err(error.into()),
                     Err(refused) => Err(refused.to_string()),
                     Ok(brought) => brought,
                 };
+                let is_extracted = bringing.is_extracted;
+                let place = || IssueLocation {
+                    file: file.name.clone(),
+                    conversation: conversation.source_id.clone(),
+                    message: message.source_id.clone(),
+                };
+                if is_extracted && brought.is_ok() {
+                    let text = "the file cannot be read: the text that the source extracted from it is used".to_owned();
+                    report.add_finding(&ImportIssue { kind: IssueKind::PutRight, location: place(), text });
+                }
                 match brought {
                     Ok(content) => {
                         report.files += 1;
                         files.contents.insert((at, number), content);
                     }
                     Err(reason) => {
-                        let place = IssueLocation {
-                            file: file.name.clone(),
-                            conversation: conversation.source_id.clone(),
-                            message: message.source_id.clone(),
-                        };
-                        report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text: reason });
+                        report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place(), text: reason });
                         // A text with its name keeps the place, so that a reader knows that something was there.
                         files.contents.insert((at, number), Content::text(format!("[{}]", file.name)));
                     }
@@ -111,6 +124,8 @@ struct FileImport<'b> {
     report: &'b mut ImportReport,
     /// The documents of the conversation so far.
     documents: &'b mut Vec<AttachedDocument>,
+    /// The text comes from the source, because the file cannot be read.
+    is_extracted: bool,
 }
 
 impl FileImport<'_> {
@@ -122,8 +137,9 @@ impl FileImport<'_> {
     ) -> Result<FileContent, ServiceError> {
         let (service, owner) = (self.service, self.import.owner);
         let name = if file.name.trim().is_empty() { "file" } else { file.name.as_str() };
-        let bytes = match &file.bytes {
-            FileBytes::Inline(bytes) => bytes,
+        let (bytes, extracted) = match &file.bytes {
+            FileBytes::Inline(bytes) => (bytes, None),
+            FileBytes::InlineWithText(bytes, text) => (bytes, Some(text.as_str()).filter(|text| !text.trim().is_empty())),
             FileBytes::TextOnly(text) if role != Role::User => return Ok(text_content(name, text.as_bytes())),
             FileBytes::TextOnly(text) => return self.document(name, normalize_written(text)?).await.map(Ok),
             FileBytes::Entry(at) | FileBytes::Absent(at) => {
@@ -133,9 +149,13 @@ impl FileImport<'_> {
         // Only user messages have documents, and system messages have no images either.
         let is_picture = || service.reader().sniff(name, bytes).is_ok_and(|kind| kind.is_image());
         if role == Role::System || (role == Role::Assistant && !is_picture()) {
-            return Ok(text_content(name, bytes));
+            return Ok(text_content(name, extracted.map_or(&bytes[..], str::as_bytes)));
         }
-        let prepared = service.prepare_upload(name, Bytes::copy_from_slice(bytes)).await?;
+        let prepared = match (service.prepare_upload(name, Bytes::copy_from_slice(bytes)).await, extracted) {
+            (Err(ServiceError::Store(error)), _) => return Err(error.into()),
+            (Err(_), Some(text)) => return self.extracted_document(name, text, None).await,
+            (prepared, _) => prepared?,
+        };
         let (uploaded, bytes) = (prepared.uploaded.clone(), prepared.bytes.clone());
         if !self.report.tally.has_blob(&uploaded.sha256) {
             let count = prepared.byte_count();
@@ -151,7 +171,26 @@ impl FileImport<'_> {
             let alt = alt.unwrap_or_default().to_owned();
             return Ok(Ok(Content::Image { blob: uploaded.sha256, mime: uploaded.mime, alt }));
         }
-        let words = service.read_file_text(uploaded.name, uploaded.sha256, bytes, None).await?;
+        let read = service.read_file_text(uploaded.name, uploaded.sha256.clone(), bytes, None).await;
+        match (read, extracted) {
+            (Err(ServiceError::Store(error)), _) => Err(error.into()),
+            (Err(_), Some(text)) => self.extracted_document(name, text, Some(uploaded.sha256)).await,
+            (Ok(words), Some(text)) if words.text.trim().is_empty() => {
+                self.extracted_document(name, text, Some(uploaded.sha256)).await
+            }
+            (words, _) => self.document(name, words?).await.map(Ok),
+        }
+    }
+
+    /// Creates the document of a file that cannot be read from the text that its source extracted.
+    async fn extracted_document(
+        &mut self,
+        name: &str,
+        text: &str,
+        origin: Option<String>,
+    ) -> Result<FileContent, ServiceError> {
+        self.is_extracted = true;
+        let words = DocumentText { origin, ..normalize_written(text)? };
         self.document(name, words).await.map(Ok)
     }
 

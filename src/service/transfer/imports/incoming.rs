@@ -10,6 +10,7 @@ use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::chat_builder::{BuildContext, build_chat};
 use turnleaf_interchange::{Conversation, ImportIssue};
 
+#[derive(Clone, Copy)]
 pub(super) struct IncomingConversation<'c> {
     pub owner: UserId,
     pub key: &'c ImportKey,

@@ -1,10 +1,11 @@
 //! Incremental imports: adds what the source of an existing chat has gained since its import, in one transaction;
 //! existing turns are never changed.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
+use super::continued_replies::{split_continued_replies, turn_of};
 use super::differences::{self, PendingDifferences};
 use super::files::AttachedDocument;
 use super::format_names::{format_name, format_provider};
@@ -13,15 +14,16 @@ use super::incoming::IncomingConversation;
 use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
 use super::rows::{self, insert_turn};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{BranchId, ChatId, ImportOrigin, TurnId, UserId, limits};
+use turnleaf_domain::{BranchId, ChatId, ImportOrigin, Turn, TurnId, UserId, limits};
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::chat_builder::incremental::collect_additions;
 use turnleaf_interchange::chat_builder::source_changes::{
-    CHANGED_AT_SOURCE, placeholder_files, turns_changed_at_source,
+    CHANGED_AT_SOURCE, FILE_IN_SOURCE_NOW, has_file_now, placeholder_files, turns_changed_at_source,
 };
-use turnleaf_interchange::chat_builder::turn_id_key;
 use turnleaf_interchange::report::message_count;
-use turnleaf_interchange::{Conversation, ImportFormat, ImportIssue, IssueKind, IssueLocation};
+use turnleaf_interchange::{
+    Conversation, ImportFormat, ImportIssue, ImportedMessage, IssueKind, IssueLocation, PieceBody,
+};
 use turnleaf_store::{StoreError, Tx, archive, branches, chat_sources, chats, exchanges};
 
 /// The additions to a chat, and the number of messages that cannot be attached.
@@ -116,6 +118,35 @@ pub(super) async fn changed_turns(tx: &mut Tx, owner: UserId, grown: &ArchivedCh
     Ok(all)
 }
 
+/// Returns the messages with files that the source has now, of which the chat has only the names; `grown` is built with
+/// [`placeholder_files`].
+pub(super) async fn messages_with_new_files<'c>(
+    tx: &mut Tx,
+    incoming: &IncomingConversation<'c>,
+    grown: &ArchivedChat,
+) -> Result<Vec<&'c str>, StoreError> {
+    let has_file = |message: &&ImportedMessage| {
+        message.pieces.iter().any(|piece| match &piece.body {
+            PieceBody::Picture { file, .. } | PieceBody::Attachment { file } => file.has_content(),
+            _ => false,
+        })
+    };
+    let messages: Vec<&ImportedMessage> = incoming.conversation.messages.iter().filter(has_file).collect();
+    let turns: HashMap<TurnId, &Turn> = grown.turns.iter().map(|turn| (turn.id, turn)).collect();
+    let mut found = Vec::new();
+    for some in messages.chunks(limits::PAGE_MAX as usize) {
+        let ids: Vec<TurnId> = some.iter().map(|message| turn_of(incoming.key, &message.source_id)).collect();
+        let contents = archive::turn_contents(tx, incoming.owner, grown.chat.id, &ids).await?;
+        for (message, id) in some.iter().zip(&ids) {
+            let stored = turns.get(id).zip(contents.get(id));
+            if stored.is_some_and(|(turn, here)| has_file_now(message, turn, here)) {
+                found.push(message.source_id.as_str());
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Stores new differences of an existing chat with the earlier ones.
 pub(super) async fn store_differences(
     tx: &mut Tx,
@@ -142,13 +173,21 @@ impl Service {
     ) -> Result<(), ServiceError> {
         let (owner, provider) = (import.owner, format_provider(format));
         let incoming = IncomingConversation { owner, key, provider, conversation, now };
-        let chat = incoming.build_chat(placeholder_files(conversation), &mut Vec::new());
-        let id = chat.chat.id;
+        let id = ChatId::from(key.part_id("chat"));
         let mut seen = self.db().snapshot().await?;
+        let split = split_continued_replies(&mut seen, &incoming, id).await?;
+        let conversation = split.as_ref().unwrap_or(conversation);
+        let incoming = IncomingConversation { conversation, ..incoming };
+        let chat = incoming.build_chat(placeholder_files(conversation), &mut Vec::new());
         let looked = ChatExtension::from_grown_chat(&mut seen, owner, key, &chat).await?;
         let changed = changed_turns(&mut seen, owner, &chat).await?;
+        let with_files = messages_with_new_files(&mut seen, &incoming, &chat).await?;
         seen.commit().await?;
         report.report_changed(conversation, key, &changed);
+        report.report_lost(conversation, &with_files, FILE_IN_SOURCE_NOW);
+        if let Some(here) = chats::find(self.db(), owner, id).await? {
+            report.report_renamed(conversation, &chat.chat.title, &here.title);
+        }
         let ids = looked.turn_ids();
         let is_added = |message: &str| ids.contains(&turn_of(key, message));
         let (mut chat, mut documents) = (chat, Vec::new());
@@ -213,27 +252,36 @@ impl Service {
     }
 }
 
-fn turn_of(key: &ImportKey, message: &str) -> TurnId {
-    TurnId::from(key.part_id(&turn_id_key(message)))
-}
-
 impl ImportReport {
     /// Reports messages whose content differs between the source and the chat.
     pub(super) fn report_changed(&mut self, conversation: &Conversation, key: &ImportKey, changed: &[TurnId]) {
+        if changed.is_empty() {
+            return;
+        }
         let changed: HashSet<&TurnId> = changed.iter().collect();
-        for message in &conversation.messages {
-            if !changed.is_empty() && changed.contains(&turn_of(key, &message.source_id)) {
-                let place = IssueLocation {
-                    conversation: conversation.source_id.clone(),
-                    message: message.source_id.clone(),
-                    ..IssueLocation::default()
-                };
-                self.add_finding(&ImportIssue {
-                    kind: IssueKind::Lost,
-                    location: place,
-                    text: CHANGED_AT_SOURCE.to_owned(),
-                });
-            }
+        let messages = conversation.messages.iter().map(|message| message.source_id.as_str());
+        let messages: Vec<&str> = messages.filter(|message| changed.contains(&turn_of(key, message))).collect();
+        self.report_lost(conversation, &messages, CHANGED_AT_SOURCE);
+    }
+
+    /// Reports the same loss of these messages.
+    fn report_lost(&mut self, conversation: &Conversation, messages: &[&str], text: &str) {
+        for message in messages {
+            let place = IssueLocation {
+                conversation: conversation.source_id.clone(),
+                message: (*message).to_owned(),
+                ..IssueLocation::default()
+            };
+            self.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text: text.to_owned() });
+        }
+    }
+
+    /// Reports that the chat has another title in the source than here.
+    pub(super) fn report_renamed(&mut self, conversation: &Conversation, there: &str, here: &str) {
+        if !conversation.title.trim().is_empty() && there != here {
+            let place = IssueLocation { conversation: conversation.source_id.clone(), ..IssueLocation::default() };
+            let text = format!("its title in the source is “{there}”: the chat here keeps its title");
+            self.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text });
         }
     }
 

@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::folder::open_folder;
 use super::jobs::ImportScratch;
 use super::report::{IMPORT_CRASHED, IMPORT_STOPPED, ImportRequest};
 use turnleaf_domain::byte_size::ByteSize;
@@ -101,10 +102,18 @@ fn read(
     so_far: &Arc<ReadProgress>,
     send: &Sender<ReadItem>,
 ) -> Result<(), ImportError> {
-    if is_sqlite_file(&import.file)? {
+    let is_folder = std::fs::metadata(&import.file)?.is_dir();
+    if !is_folder && is_sqlite_file(&import.file)? {
         return Err(ImportError::Database);
     }
     let open = || {
+        if is_folder {
+            let stop = stop.clone();
+            let wrap = move |file| -> Box<dyn io::Read> {
+                Box::new(StoppableFile { file, stop: stop.clone(), at: 0, told: Arc::default() })
+            };
+            return open_folder(&import.file, wrap);
+        }
         let file =
             StoppableFile { file: File::open(&import.file)?, stop: stop.clone(), at: 0, progress: so_far.clone() };
         Input::open(&import.name, Box::new(file))

@@ -42,6 +42,8 @@ pub struct ImportReport {
     pub imported: u64,
     /// Number of conversations that already exist here or in Trash, including those that were updated.
     pub known: u64,
+    /// Number of these that are in Trash, where nothing is added to them.
+    pub in_trash: u64,
     pub left_out: u64,
     /// Number of conversations without room in the quota or on the disk; new ones among them are left out.
     pub did_not_fit: u64,
@@ -53,9 +55,14 @@ pub struct ImportReport {
     /// Number of findings of this kind; `put_right` counts corrections.
     pub lost: u64,
     pub put_right: u64,
+    /// The first chats of the file.
     pub chats: Vec<ImportedChat>,
-    /// Differences from the source that a person should know.
+    /// The number of all chats; more than `chats` has if the list is cut.
+    pub chats_total: u64,
+    /// The first differences from the source that a person should know.
     pub findings: Vec<ImportDifference>,
+    /// The number of all differences; more than `findings` has if the list is cut.
+    pub findings_total: u64,
     /// Tables of a database import.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<ImportedTable>,
@@ -66,6 +73,10 @@ pub struct ImportReport {
     pub total_bytes: Option<u64>,
     /// The reason why the file could not be read further; chats imported before stay.
     pub stopped: Option<String>,
+    /// The number of files and conversations that are left out although they have content.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub skipped: u64,
     /// The differences of the current conversation.
     #[serde(skip)]
     #[schema(ignore)]
@@ -99,6 +110,14 @@ pub struct ImportedChat {
     pub outcome: ImportOutcome,
 }
 
+/// How much of a file is here after its import; what is not, is in the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportExtent {
+    Everything,
+    Part,
+    Nothing,
+}
+
 /// The outcome for one conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -120,14 +139,29 @@ impl ImportReport {
 
     pub(super) fn add_finding(&mut self, finding: &ImportIssue) {
         match finding.kind {
-            // Skipped conversations are counted elsewhere.
-            IssueKind::LeftOut => {}
+            // Skipped conversations are counted elsewhere, too.
+            IssueKind::LeftOut => {
+                let is_of_message = !finding.location.message.is_empty();
+                self.skipped += u64::from(!is_of_message && !finding.is_without_loss());
+            }
             IssueKind::PutRight => self.put_right += 1,
             IssueKind::Lost => self.lost += 1,
         }
+        self.findings_total += 1;
         self.apart.add(finding);
         if self.findings.len() < LISTED {
             self.findings.push(to_difference(finding));
+        }
+    }
+
+    /// Returns how much of the file is here now.
+    pub fn extent(&self) -> ImportExtent {
+        let is_cut = self.stopped.is_some() || self.did_not_fit > 0 || self.skipped > 0;
+        let is_any = self.imported + self.known + self.documents + self.files > 0;
+        match (is_cut, is_any) {
+            (false, _) => ImportExtent::Everything,
+            (true, true) => ImportExtent::Part,
+            (true, false) => ImportExtent::Nothing,
         }
     }
 
@@ -145,9 +179,14 @@ impl ImportReport {
                 self.turns += chat.turns;
                 self.branches += chat.branches;
             }
-            ImportOutcome::Known | ImportOutcome::InTrash => self.known += 1,
+            ImportOutcome::Known => self.known += 1,
+            ImportOutcome::InTrash => {
+                self.known += 1;
+                self.in_trash += 1;
+            }
             ImportOutcome::LeftOut => self.left_out += 1,
         }
+        self.chats_total += 1;
         if self.chats.len() < LISTED {
             self.chats.push(chat);
         }

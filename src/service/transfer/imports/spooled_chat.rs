@@ -140,7 +140,7 @@ impl Service {
         let IncomingChat { import, chat, ref mut filed, .. } = incoming;
         let mut imported_from: Option<ImportOrigin> = filed.imported_from.take();
         let last_ord = filed.last_ord;
-        for ImportDifference { kind, place, text } in std::mem::take(&mut filed.damaged) {
+        for ImportDifference { kind, place, text, .. } in std::mem::take(&mut filed.damaged) {
             let place = IssueLocation { conversation: chat.title.clone(), message: place, ..IssueLocation::default() };
             report.add_finding(&ImportIssue {
                 kind,

@@ -13,6 +13,7 @@ use turnleaf_domain::TurnId;
 use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::chat_builder::turn_id_key;
 use turnleaf_interchange::{Conversation, ImportIssue};
+use turnleaf_store::chats;
 
 impl Service {
     /// Adds to an existing chat what its source has gained.
@@ -46,6 +47,9 @@ impl Service {
             }
         };
         report.report_changed(conversation, key, &changed);
+        if let Some(here) = chats::find(self.db(), owner, id).await? {
+            report.report_renamed(conversation, &chat.chat.title, &here.title);
+        }
         let added: HashSet<Uuid> = onward.turn_ids().into_iter().map(TurnId::uuid).collect();
         let is_added = |finding: &&ImportIssue| added.contains(&key.part_id(&turn_id_key(&finding.location.message)));
         findings.iter().filter(is_added).for_each(|finding| report.add_finding(finding));
