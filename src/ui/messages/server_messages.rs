@@ -42,7 +42,6 @@ const STATES: &[MessagePattern] = &[
     ("Starting.", "正在启动。"),
     ("Working.", "正常。"),
     ("Not responding.", "没有响应。"),
-    ("It failed too many times. Fix it, then restart it.", "多次失败。请修复后重新启动。"),
     ("Not started yet.", "尚未启动。"),
     ("The address changed, so the headers were deleted.", "地址已更改，请求头已清除。"),
 ];

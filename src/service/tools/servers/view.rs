@@ -10,6 +10,7 @@ use turnleaf_domain::approval::ToolApprovalPolicy;
 use turnleaf_domain::excerpt::capitalize;
 use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
+use turnleaf_platform::credentials::mask_query;
 use turnleaf_platform::sealing::UnsealError;
 use turnleaf_store::tool_policies::StoredPolicy;
 use turnleaf_store::tool_servers::StoredToolServer;
@@ -32,6 +33,10 @@ pub struct ToolServerView {
     /// Names of headers. Values are never returned.
     pub headers: Vec<String>,
     pub local_network: bool,
+    /// The limits of its start, of its silence during a call and of a whole call, in seconds. `null` is the default.
+    pub start_seconds: Option<u64>,
+    pub idle_seconds: Option<u64>,
+    pub total_seconds: Option<u64>,
     pub is_enabled: bool,
     /// True when the configuration file sets it; it can only be changed there.
     pub locked: bool,
@@ -43,7 +48,7 @@ pub struct ToolServerView {
 /// The status of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ToolServerStatus {
-    /// `working`, `starting`, `failed`, `given_up`, `off`, `headers_unreadable` or `not_started`.
+    /// `working`, `starting`, `failed`, `off`, `headers_unreadable` or `not_started`.
     pub state: &'static str,
     pub sentence: String,
     pub since: Option<DateTime<Utc>>,
@@ -99,13 +104,11 @@ impl From<McpServerStatus> for ToolServerStatus {
             McpServerState::Starting => ("starting", "Starting."),
             McpServerState::Ready => ("working", "Working."),
             McpServerState::Failed => ("failed", "Not responding."),
-            McpServerState::GivenUp => ("given_up", "It failed too many times. Fix it, then restart it."),
         };
         Self {
             state,
             sentence: match status.problem {
                 None => sentence.to_owned(),
-                Some(why) if state == "given_up" => format!("{} {sentence}", as_sentence(&why)),
                 Some(why) => as_sentence(&why),
             },
             since: Some(status.since),
@@ -173,7 +176,7 @@ pub fn configured_server_view(
     let (kind, program, url, headers) = match &server.reach {
         ToolServerTransport::Program { argv, .. } => ("program", argv.first().cloned(), None, Vec::new()),
         ToolServerTransport::Http { url, headers } => {
-            ("http", None, Some(url.to_string()), headers.iter().map(|(name, _)| name.clone()).collect())
+            ("http", None, Some(mask_query(url.as_str())), headers.iter().map(|(name, _)| name.clone()).collect())
         }
     };
     ToolServerView {
@@ -184,6 +187,9 @@ pub fn configured_server_view(
         url,
         headers,
         local_network: true,
+        start_seconds: server.start.map(|start| start.as_secs()),
+        idle_seconds: server.idle.map(|idle| idle.as_secs()),
+        total_seconds: server.total.map(|total| total.as_secs()),
         is_enabled: true,
         locked: true,
         status: status_view(status),
@@ -217,6 +223,9 @@ pub fn stored_server_view(
         url: Some(row.url.clone()),
         headers: row.settings.header_names.clone(),
         local_network: row.settings.local_network,
+        start_seconds: row.settings.start_seconds,
+        idle_seconds: row.settings.idle_seconds,
+        total_seconds: row.settings.total_seconds,
         is_enabled: row.is_enabled,
         locked: false,
         status,

@@ -23,6 +23,7 @@ pub(super) const SERVER_PAGE_MESSAGES: &[MessagePattern] = &[
     ),
     // Why a tool is not offered (`service::tools::toolbox::selection`).
     ("You set it to never run.", "你已设为从不运行。"),
+    ("It cannot be used: {}.", "无法使用：{}。"),
     ("Its schema is invalid: {}", "它的参数结构无效：{}"),
     ("At most {} tools can be offered to a model.", "最多向模型提供 {} 个工具。"),
     ("Another tool already has this name.", "已有同名的工具。"),
