@@ -154,6 +154,8 @@ pub const TURN_TIME: Duration = Duration::from_secs(30 * 60);
 /// The total time of a tool call, and the longest silence of its server.
 pub const TOOL_TIME: Duration = Duration::from_secs(10 * 60);
 pub const TOOL_IDLE: Duration = Duration::from_secs(60);
+/// The values to which a server may set its limits: a second to a day.
+pub const TOOL_SETTABLE_SECONDS: RangeInclusive<u64> = 1..=24 * 60 * 60;
 /// The time for a stopped tool to end, and for a tool server to start.
 pub const TOOL_STOP: Duration = Duration::from_secs(2);
 pub const TOOL_START: Duration = Duration::from_secs(30);
@@ -187,9 +189,7 @@ pub const TOOL_PICTURES_AT_ONCE: usize = 2;
 /// The size of one message of a tool server, and of the end of its log that is kept.
 pub const TOOL_LINE_BYTES: usize = 16 << 20;
 pub const TOOL_LOG_BYTES: usize = 16 << 10;
-/// The restarts of a failing server within a window, and the pauses between.
-pub const TOOL_RESTARTS: u32 = 3;
-pub const TOOL_RESTART_WINDOW: Duration = Duration::from_secs(300);
+/// The pauses between the restarts of a failing server: the first and the longest.
 pub const TOOL_BACKOFF_FIRST: Duration = Duration::from_secs(1);
 pub const TOOL_BACKOFF_MAX: Duration = Duration::from_secs(60);
 /// The servers of one person, the tools of one server, and the tools offered to a model.

@@ -9,6 +9,14 @@ use turnleaf_domain::{MessageCode, limits};
 /// they would be displayed and logged. The text of the error continues a sentence that begins with the setting's
 /// name ("is not a URL").
 pub fn check(text: &str) -> Result<String, MessageCode> {
+    if text.contains('?') {
+        return Err("must not have a query or fragment");
+    }
+    Ok(check_endpoint(text)?.trim_end_matches('/').to_owned())
+}
+
+/// Validates the URL of an endpoint, which is used exactly as it is written: with its final slash and its query.
+pub fn check_endpoint(text: &str) -> Result<String, &'static str> {
     // The parser silently drops or rewrites these characters.
     if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
         return Err(MessageCode::UrlHasSpaces);
@@ -28,17 +36,18 @@ pub fn check(text: &str) -> Result<String, MessageCode> {
     {
         return Err(MessageCode::UrlHasCredentials);
     }
-    if text.contains(['?', '#']) {
+    if text.contains('#') {
         return Err(MessageCode::UrlHasQuery);
     }
-    let path = rest.split_once('/').map_or("", |(_, path)| path).trim_end_matches('/');
+    let without_query = rest.split('?').next().unwrap_or_default();
+    let path = without_query.split_once('/').map_or("", |(_, path)| path).trim_end_matches('/');
     let is_odd = |segment: &str| {
         segment.is_empty() || matches!(segment.replace("%2e", ".").replace("%2E", ".").as_str(), "." | "..")
     };
     if !path.is_empty() && path.split('/').any(is_odd) {
         return Err(MessageCode::UrlHasDots);
     }
-    Ok(text.trim_end_matches('/').to_owned())
+    Ok(text.to_owned())
 }
 
 /// Parses a URL; the error has the form of that of [`check`].

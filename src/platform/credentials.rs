@@ -102,6 +102,52 @@ pub fn extract_credentials(name: &str, value: &SecretString) -> Vec<SecretString
     parts.into_iter().filter(|part| is_credential(part)).map(Into::into).collect()
 }
 
+/// Stands for a credential in a URL that is shown.
+pub const MASKED: &str = "***";
+
+/// Returns the credentials in the query of a URL: values whose parameter says so, and values that only a generator
+/// writes.
+pub fn query_credentials(url: &Url) -> Vec<SecretString> {
+    let pairs = url.query_pairs().filter(|(name, value)| is_query_credential(name, value));
+    pairs.map(|(_, value)| SecretString::from(without_scheme(&value).to_owned())).collect()
+}
+
+/// Returns a URL with the credentials of its query masked; the same text if there are none.
+pub fn mask_query(url: &str) -> String {
+    let Some((start, query)) = url.split_once('?') else { return url.to_owned() };
+    let masked = query.split('&').map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or(("", pair));
+        let [decoded_name, decoded] = [name, value].map(turnleaf_domain::url_encoding::decode);
+        match is_query_credential(&decoded_name, &decoded) {
+            true if name.is_empty() => MASKED.to_owned(),
+            true => format!("{name}={MASKED}"),
+            false => pair.to_owned(),
+        }
+    });
+    format!("{start}?{}", masked.collect::<Vec<_>>().join("&"))
+}
+
+fn is_query_credential(name: &str, value: &str) -> bool {
+    const LONG: usize = 20;
+    let has = |is: fn(&char) -> bool| value.chars().any(|c| is(&c));
+    let is_generated = value.len() >= LONG && has(char::is_ascii_digit) && has(char::is_ascii_alphabetic);
+    is_credential(value) && (names_credential(&separate_words(name)) || (is_generated && !value.contains(['/', ' '])))
+}
+
+/// Inserts hyphens between the words of a `camelCase` name.
+pub fn separate_words(name: &str) -> String {
+    let mut separated = String::with_capacity(name.len());
+    let mut is_behind_lowercase = false;
+    for c in name.chars() {
+        if is_behind_lowercase && c.is_uppercase() {
+            separated.push('-');
+        }
+        is_behind_lowercase = c.is_lowercase();
+        separated.push(c);
+    }
+    separated
+}
+
 /// Returns true if a value is plausible as a credential, and no placeholder, path or URL.
 pub fn is_credential(value: &str) -> bool {
     let mut distinct: Vec<char> = value.chars().collect();
@@ -170,6 +216,21 @@ mod tests {
             ("SECRET_STORE", "/var/lib/secrets/store", &[]),
         ] {
             assert_eq!(extracted(name, value), expected, "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn credentials_of_query_are_masked() {
+        for (url, expected) in [
+            ("https://x.test/mcp?project=1&read_only=true", "https://x.test/mcp?project=1&read_only=true"),
+            ("https://x.test/mcp?exaApiKey=9f8e7d6c5b4a3f2e&x=1", "https://x.test/mcp?exaApiKey=***&x=1"),
+            ("https://x.test/mcp?id=0123456789abcdefghij0123", "https://x.test/mcp?id=***"),
+            ("https://x.test/mcp?tavilyApiKey=tvly%2D9f8e7d6c5b4a", "https://x.test/mcp?tavilyApiKey=***"),
+            ("https://x.test/mcp/", "https://x.test/mcp/"),
+        ] {
+            assert_eq!(mask_query(url), expected);
+            let found = query_credentials(&Url::parse(url).unwrap());
+            assert_eq!(found.len(), expected.matches(MASKED).count(), "{url}");
         }
     }
 

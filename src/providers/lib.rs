@@ -7,7 +7,8 @@
 //! events). [`demo`] and [`scripted`] are providers without a network, [`missing_provider`] replaces one that
 //! was removed; [`replay`] decodes stored responses. [`prices`] computes the cost of replies for which the provider
 //! did not report one ([`reported_cost`]). [`pictures`] inserts images into requests and extracts them from replies.
-//! [`page_fetcher`] fetches public web pages for tools.
+//! [`page_fetcher`] fetches public web pages for tools. [`tool_schema`] fits the schemas of tools to what an API
+//! accepts.
 
 pub mod address;
 pub mod anthropic;
@@ -47,6 +48,7 @@ pub mod stored_response;
 pub mod streaming_redaction;
 pub mod surrogates;
 pub mod text_accumulator;
+pub mod tool_schema;
 pub mod turn_blocks;
 
 pub use builder::{BlockBuilder, BlockPosition, PendingCall};

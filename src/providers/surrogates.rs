@@ -13,6 +13,15 @@ const FIRST_LOW_SURROGATE: u32 = 0xDC00;
 
 /// Returns the JSON text with every lone surrogate replaced by its placeholder; borrowed if there is none.
 pub fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
+    replace_lone(json, |half| char::from_u32(FIRST_PLACEHOLDER + half - FIRST_SURROGATE))
+}
+
+/// Returns the JSON text with every lone surrogate replaced by U+FFFD; borrowed if there is none.
+pub fn without_lone_surrogates(json: &str) -> Cow<'_, str> {
+    replace_lone(json, |_| Some(char::REPLACEMENT_CHARACTER))
+}
+
+fn replace_lone(json: &str, replacement: impl Fn(u32) -> Option<char>) -> Cow<'_, str> {
     let bytes = json.as_bytes();
     let mut mended = String::new();
     let mut copied = 0;
@@ -33,7 +42,7 @@ pub fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
             continue;
         }
         mended.push_str(&json[copied..at]);
-        mended.extend(char::from_u32(FIRST_PLACEHOLDER + surrogate - FIRST_SURROGATE));
+        mended.extend(replacement(half));
         at += 6;
         copied = at;
     }

@@ -32,8 +32,9 @@ pub struct StoredToolServer {
     /// The prefix of its tool names. It never changes.
     pub slug: String,
     pub name: String,
+    /// Its URL, with the credentials of its query masked.
     pub url: String,
-    /// The values of its headers, encrypted.
+    /// The values of its headers and its whole URL if that has a query, encrypted.
     pub sealed_headers: Option<String>,
     pub settings: ToolServerSettings,
     pub is_enabled: bool,
@@ -48,6 +49,13 @@ pub struct ToolServerSettings {
     /// Names of its headers; their values are encrypted.
     pub header_names: Vec<String>,
     pub local_network: bool,
+    /// Its limits; `None` is the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_seconds: Option<u64>,
 }
 
 struct ServerRow {

@@ -192,7 +192,7 @@ impl BuiltInTools {
             }),
             _ => return None,
         };
-        Some(RunningCall { result: outcome, progress: watch::Sender::new(None).subscribe() })
+        Some(RunningCall::new(outcome, watch::Sender::new(None).subscribe()))
     }
 }
 

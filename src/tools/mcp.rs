@@ -1,15 +1,21 @@
 //! MCP servers: programs and addresses that offer tools. This module starts, supervises, restarts and stops them.
 //!
 //! `config` describes a server and its transport, `supervisor` is the task that runs one, `server` the handle that
-//! others hold, `call` one tool call. `program`, `guard`, `lines` and `pipe` implement the stdio transport, `web` the
-//! HTTP transport. `listing` and `content` parse what a server sends, `listener` receives its notifications;
+//! others hold, `call` one tool call. `lifecycle` chooses the handshake. `program`, `guard`, `lines` and `pipe`
+//! implement the stdio transport; `web`, `http_client`, `http_session` and `event_stream` the HTTP transports.
+//! `json_repair`, `listing` and `content` parse what a server sends, `listener` receives its notifications;
 //! `error_messages`, `sanitizer` and `log` clean its text, and `secrets` collects the credentials to redact.
 
 mod call;
 mod config;
 mod content;
 mod error_messages;
+mod event_stream;
 pub mod guard;
+mod http_client;
+mod http_session;
+mod json_repair;
+mod lifecycle;
 mod lines;
 mod listener;
 mod listing;
@@ -32,6 +38,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 pub use self::config::{McpServerConfig, McpServerKey, McpTransport};
+use self::lifecycle::Handshake;
 use self::log::ServerOutputLog;
 use self::server::{McpServer, McpServerSnapshot, SupervisorCommand};
 pub use self::server::{McpServerState, McpServerStatus, McpTimeouts};
@@ -120,6 +127,7 @@ impl McpServers {
             problem: None,
             implementation: None,
             tools: Arc::default(),
+            unusable: Arc::default(),
             connection: None,
         });
         let secrets = config.secrets();
@@ -134,6 +142,7 @@ impl McpServers {
             end: end.clone(),
             secrets: secrets.clone(),
             log: log.clone(),
+            handshake: Handshake::first(),
         };
         self.0.tasks.spawn(keeper.run());
         let (patience, calls) = (self.0.runtime.patience, TaskTracker::new());

@@ -9,7 +9,9 @@ use turnleaf_domain::limits;
 use turnleaf_platform::hex::hex;
 use turnleaf_providers::redaction::SecretSet;
 
+pub mod binary_text;
 mod picture_redraw;
+pub mod repeated_content;
 mod sanitizer;
 
 pub use picture_redraw::redraw_pictures;
@@ -65,8 +67,8 @@ pub enum ResultPart {
     },
 }
 
-/// Builds a result from a tool's parts and its structured content, if any. A duplicate is dropped if one only repeats
-/// the other; structured content that differs from the text is appended to it.
+/// Builds a result from a tool's parts and its structured content, if any, which is appended to the text unless both
+/// are equal.
 pub fn build_result(outcome: CallOutcome, parts: Vec<ResultPart>, structured: Option<Value>) -> CallResult {
     build_redacted_result(&SecretSet::default(), outcome, parts, structured)
 }
@@ -82,11 +84,17 @@ pub fn build_redacted_result(
     let mut cleaned = ResultSanitizer::with_secrets(secrets.clone());
     let mut held = ResultBlobs::default();
     let mut texts = Vec::new();
-    for part in parts {
+    let last_text = parts.iter().rposition(|part| matches!(part, ResultPart::Text(_)));
+    for (at, part) in parts.into_iter().enumerate() {
         match part {
             ResultPart::Text(text) => texts.push(cleaned.clean_text(text)),
             ResultPart::Image { mime, bytes } | ResultPart::Other { mime, bytes } => {
-                texts.extend(held.take(&mime, bytes))
+                let before = held.images.len();
+                texts.extend(held.take(&mime, bytes));
+                // Images come after the text, so one before a text leaves a note in its place.
+                if held.images.len() > before && last_text.is_some_and(|last| at < last) {
+                    texts.push(format!("[{}]", image_name(before)));
+                }
             }
         }
     }
@@ -100,7 +108,6 @@ pub fn build_redacted_result(
                 text.trim().is_empty() || serde_json::from_str(&text).is_ok_and(|parsed: Value| parsed == value);
             match is_equal {
                 true => ResultBody::Structured(value),
-                false if wraps(&value, &text) => ResultBody::Text(text),
                 false => ResultBody::from_text_and(text, value.to_string()),
             }
         }
@@ -125,20 +132,7 @@ pub fn note_invalid_bytes(mut outcome: CallResult, invalid: usize) -> CallResult
     outcome
 }
 
-/// Returns whether structured content is only this text under a single key, as servers send it whose tools return one
-/// string or number.
-fn wraps(value: &Value, text: &str) -> bool {
-    let only = value.as_object().filter(|members| members.len() == 1).and_then(|members| members.values().next());
-    match only {
-        Some(Value::String(inner)) => inner.trim() == text.trim(),
-        Some(inner @ (Value::Number(_) | Value::Bool(_))) => {
-            serde_json::from_str(text).is_ok_and(|parsed: Value| parsed == *inner)
-        }
-        _ => false,
-    }
-}
-
-fn metadata(outcome: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer) -> Map<String, Value> {
+fn metadata(fate: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer) -> Map<String, Value> {
     let mut metadata = Map::new();
     let mut set = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
     if let Some(cut) = &held.cut {
@@ -201,7 +195,7 @@ impl ResultBlobs {
         }
         let blob = self.keep(&mime, bytes);
         if is_image {
-            let alt = format!("Image {}", self.images.len() + 1);
+            let alt = image_name(self.images.len());
             self.images.push(json!({"blob": blob, "mime": mime, "alt": alt}));
         } else {
             self.files.push(json!({"blob": blob, "mime": mime, "bytes": size}));
@@ -242,6 +236,10 @@ impl ResultBlobs {
         }
         sha256
     }
+}
+
+fn image_name(before: usize) -> String {
+    format!("Image {}", before + 1)
 }
 
 /// Returns the claimed MIME type in lower case, or `application/octet-stream` if it is not a valid one.

@@ -1,5 +1,6 @@
 //! Validation of tool schemas and of arguments against them. Remote references are never fetched, and patterns match
-//! in linear time, because schemas come from untrusted servers.
+//! in linear time, because schemas come from untrusted servers. What cannot be checked is left to the server; formats
+//! are annotations.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -10,10 +11,13 @@ use sha2::{Digest, Sha256};
 
 use budget::run_within;
 use complexity::{fans_out, is_deeper_than};
+use lenient::compile_usable;
 use turnleaf_domain::limits;
+use turnleaf_providers::tool_schema::describes_object;
 
 mod budget;
 mod complexity;
+mod lenient;
 
 /// Number of faults that are reported, and the longest description of one, in bytes.
 const FAULTS_LISTED: usize = 5;
@@ -32,7 +36,7 @@ static COMPILED: LazyLock<Mutex<HashMap<[u8; 32], Arc<Validator>>>> = LazyLock::
 /// Checks that a schema can be used.
 ///
 /// # Errors
-/// A sentence that says why not: it is no schema, refers to something outside of itself, or is too large.
+/// A sentence that says why not: it does not describe an object, is too large or too recursive.
 pub fn check_schema(schema: &Value) -> Result<(), String> {
     compile(schema).map(|_| ())
 }
@@ -98,20 +102,27 @@ fn compile(schema: &Value) -> Result<Arc<Validator>, String> {
     if fans_out(schema) {
         return Err("The schema is too recursive to check.".into());
     }
-    let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
-    let validator = jsonschema::options()
-        .offline()
-        .with_pattern_options(patterns)
-        .with_keyword(budget::KEYWORD, budget::counting_keyword)
-        .build(&budget::with_counting(schema))
-        .map_err(|error| format!("The schema cannot be used: {}", shorten_text(&error.to_string())))?;
-    let validator = Arc::new(validator);
+    if !describes_object(schema) {
+        return Err("The schema does not describe an object.".into());
+    }
+    let validator = Arc::new(compile_usable(schema, &build)?);
     let mut kept = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
     if kept.len() >= KEPT {
         kept.clear();
     }
     kept.insert(key, validator.clone());
     Ok(validator)
+}
+
+fn build(schema: &Value) -> Result<Validator, String> {
+    let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
+    jsonschema::options()
+        .offline()
+        .with_pattern_options(patterns)
+        .should_validate_formats(false)
+        .with_keyword(budget::KEYWORD, budget::counting_keyword)
+        .build(&budget::with_counting(schema))
+        .map_err(|error| format!("The schema cannot be used: {}", shorten_text(&error.to_string())))
 }
 
 #[cfg(test)]

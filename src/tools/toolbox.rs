@@ -1,6 +1,8 @@
 //! The port between a run and its tools: whether a call may run, and running it. The interface is narrow so that runs
 //! are tested with a fake and know nothing of servers, processes and policies.
 
+use std::time::Duration;
+
 use futures::future::BoxFuture;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -14,7 +16,7 @@ use turnleaf_domain::message_template::MessageArgs;
 use turnleaf_domain::tool::{
     OfferedTool, ToolChoice, ToolLabel, ToolOrigin, ToolProgress, ToolSpec, canonical_arguments,
 };
-use turnleaf_domain::{BlockId, ChatId, TurnId, UserId};
+use turnleaf_domain::{BlockId, ChatId, TurnId, UserId, limits};
 use turnleaf_platform::hex::hex;
 
 pub use super::result::{CallOutcome, CallResult, NewBlob};
@@ -52,12 +54,19 @@ pub struct RunningCall {
     pub result: BoxFuture<'static, CallResult>,
     /// The latest progress, if the tool reports any.
     pub progress: watch::Receiver<Option<ToolProgress>>,
+    /// The tool's own limit for the whole call.
+    pub limit: Duration,
 }
 
 impl RunningCall {
     /// Wraps the result of a call that has already finished.
     pub fn from_result(outcome: CallResult) -> Self {
-        Self { result: Box::pin(std::future::ready(outcome)), progress: watch::Sender::new(None).subscribe() }
+        Self::new(Box::pin(std::future::ready(outcome)), watch::Sender::new(None).subscribe())
+    }
+
+    /// Creates a call with the usual limit.
+    pub fn new(result: BoxFuture<'static, CallResult>, progress: watch::Receiver<Option<ToolProgress>>) -> Self {
+        Self { result, progress, limit: limits::TOOL_TIME }
     }
 }
 
@@ -122,6 +131,13 @@ impl ToolDescription {
             note_args: MessageArgs::new(),
         }
     }
+}
+
+/// A tool that a server lists and that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnusableTool {
+    pub tool: String,
+    pub why: String,
 }
 
 /// Hashes length-prefixed parts, so that different splits never collide.

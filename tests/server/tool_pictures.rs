@@ -66,7 +66,7 @@ async fn call_look_tool(house: &mut TestServer) -> CallResult {
     let reach =
         ToolServerTransport::Http { url: format!("http://{}/mcp", start_mcp_server().await).parse().unwrap(), headers };
     let (id, name) = ("web".to_owned(), "Web".to_owned());
-    let server = ToolServerConfig { id, name, reach, idle: None, total: None, trusted_tools: Vec::new() };
+    let server = ToolServerConfig { id, name, reach, start: None, idle: None, total: None, trusted_tools: Vec::new() };
     let converter = Converter::new(PathBuf::from(env!("CARGO_BIN_EXE_turnleaf")));
     let tools = ServiceToolbox::new(house.db.clone(), vec![server], Arc::new(converter));
     house.service = house.service.clone().with_tools(tools.clone());

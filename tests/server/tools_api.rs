@@ -41,6 +41,7 @@ fn configured_server() -> ToolServerConfig {
             env: [("TOKEN".to_owned(), "canary-variable".into())].into(),
             folder: None,
         },
+        start: None,
         idle: None,
         total: None,
         trusted_tools: vec!["list".into()],
@@ -134,6 +135,86 @@ async fn server_is_connected_changed_and_removed_and_headers_are_never_exposed()
     assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("server_off")));
     assert_eq!(api.call("DELETE", "/api/tool-servers/files", None).await.0, StatusCode::NO_CONTENT);
     assert_eq!(api.call("DELETE", "/api/tool-servers/files", None).await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn address_is_kept_as_written_and_credentials_of_its_query_are_masked() {
+    let api = api_with_tools([]).await;
+    const KEY: &str = "tvly-9f8e7d6c5b4a3f2e";
+    let url = format!("https://files.example/mcp/?project=1&tavilyApiKey={KEY}");
+    let masked = "https://files.example/mcp/?project=1&tavilyApiKey=***";
+    let body = json!({ "name": "Files", "url": url, "headers": { "Authorization": HEADER } });
+    let (status, server) = api.call("POST", "/api/tool-servers", Some(body)).await;
+    assert_eq!((status, &server["url"]), (StatusCode::CREATED, &json!(masked)), "{server}");
+    for path in ["/settings/tools", "/settings/tools?edit=files"] {
+        let page = api.get_page(path).await;
+        assert!(page.contains("tavilyApiKey=***") && !page.contains(KEY), "{path}");
+    }
+    let row = || tool_servers::find(&api.house.db, api.house.owner, "files");
+    let before = row().await.unwrap().unwrap();
+    assert!(!format!("{before:?}").contains(KEY));
+    // The address comes back as it was shown, and nothing changes.
+    let change = json!({ "url": masked, "name": "Other" });
+    let (status, changed) = api.call("PATCH", "/api/tool-servers/files", Some(change)).await;
+    assert_eq!(
+        (status, &changed["headers"], &changed["notices"]),
+        (StatusCode::OK, &json!(["authorization"]), &json!([]))
+    );
+    assert_eq!(row().await.unwrap().unwrap().sealed_headers, before.sealed_headers);
+    let edited = json!({ "url": "https://files.example/other?tavilyApiKey=***" });
+    let (status, refused) = api.call("PATCH", "/api/tool-servers/files", Some(edited)).await;
+    assert_eq!((status.as_u16(), &refused["field"]), (422, &json!("url")), "{refused}");
+    let moved = json!({ "url": "https://files.example/mcp/?project=2" });
+    let (_, changed) = api.call("PATCH", "/api/tool-servers/files", Some(moved)).await;
+    assert_eq!((&changed["url"], &changed["headers"]), (&json!("https://files.example/mcp/?project=2"), &json!([])));
+}
+
+#[tokio::test]
+async fn limits_of_server_are_set_and_reset() {
+    let api = api_with_tools([]).await;
+    let body = json!({ "name": "A", "url": "https://a.example/mcp", "start_seconds": 90, "idle_seconds": 300 });
+    let (status, server) = api.call("POST", "/api/tool-servers", Some(body)).await;
+    let limits = |server: &Value| ["start_seconds", "idle_seconds", "total_seconds"].map(|name| server[name].clone());
+    assert_eq!((status, limits(&server)), (StatusCode::CREATED, [json!(90), json!(300), json!(null)]), "{server}");
+    let change = json!({ "start_seconds": null, "total_seconds": 7200 });
+    let (_, server) = api.call("PATCH", "/api/tool-servers/a", Some(change)).await;
+    assert_eq!(limits(&server), [json!(null), json!(300), json!(7200)]);
+    for (name, value) in [("start_seconds", 0), ("idle_seconds", 86_401), ("total_seconds", 0)] {
+        let (status, refused) = api.call("PATCH", "/api/tool-servers/a", Some(json!({ name: value }))).await;
+        assert_eq!((status.as_u16(), &refused["field"]), (422, &json!(name)), "{refused}");
+    }
+    let form = [("id", "a"), ("whole", "1"), ("name", "A"), ("url", "https://a.example/mcp"), ("idle_seconds", "120")];
+    api.post_form("/forms/tools/change", &form).await;
+    let (_, servers) = api.call("GET", "/api/tool-servers", None).await;
+    assert_eq!(limits(&servers[1]), [json!(null), json!(120), json!(null)]);
+}
+
+#[tokio::test]
+async fn chat_that_began_before_server_listed_its_tools_gets_them_later() {
+    let answers = ["One", "Two", "Three"].map(|text| streamed_answer([text_step(text)]));
+    let api = api_with_tools(answers).await;
+    let body = json!({ "name": "Files", "url": "https://files.example/mcp" });
+    api.call("POST", "/api/tool-servers", Some(body)).await;
+    let chosen = json!({ "tools": { "on": ["calculator", "files/*"] } });
+    let (_, chat) = api.call("POST", "/api/chats", Some(chosen)).await;
+    let branch = chat["branches"][0]["id"].as_str().unwrap();
+    let send = |text: &'static str| {
+        let (api, path) = (&api, format!("/api/chats/{}/turns", chat["id"].as_str().unwrap()));
+        async move {
+            let (status, started) = api.call("POST", &path, Some(json!({ "text": text }))).await;
+            assert_eq!(status, StatusCode::CREATED, "{started}");
+            api.read_events(started["assistant_turn"]["id"].as_str().unwrap(), &[]).await;
+        }
+    };
+    send("early").await;
+    assert_eq!(branch_offers(&api, branch).await, ["calculator"]);
+    store_offered_tools(&api, "files", &[tool("read", "Reads.")]).await;
+    send("later").await;
+    assert_eq!(branch_offers(&api, branch).await, ["calculator", "files__read"]);
+    // The branch keeps what it has now.
+    store_offered_tools(&api, "files", &[tool("read", "Reads."), tool("write", "Writes.")]).await;
+    send("again").await;
+    assert_eq!(branch_offers(&api, branch).await, ["calculator", "files__read"]);
 }
 
 #[tokio::test]

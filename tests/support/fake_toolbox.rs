@@ -287,7 +287,7 @@ impl Toolbox for FakeToolbox {
             touched.finish();
             given
         };
-        RunningCall { result: running.boxed(), progress: updates }
+        RunningCall::new(running.boxed(), told)
     }
 
     fn offered_tools<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 
 /// The smallest valid PNG.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 33] = [
+    "surrogate",
     "echo",
     "image",
     "structured",
@@ -86,6 +87,7 @@ fn main() {
             raw(b"{\"jsonrpc\":\"2.0\",\"id\":0,\"resu");
             exit(4);
         }
+        "byte_order_mark" => raw(b"\xef\xbb\xbf"),
         "banner" => raw("Welcome!\n\n{\"not\":\"a message\"}\n[1,2,3]\n\u{fffd}\n".as_bytes()),
         // Only SIGKILL ends this process: it ignores polite signals.
         "stubborn" => {
@@ -120,6 +122,27 @@ fn handle(mode: &str, message: &Value, pending: &mut i64) {
     let id = &message["id"];
     let params = &message["params"];
     match message["method"].as_str() {
+        Some("initialize") if mode == "newest_version" => {
+            let data = json!({ "supported": ["2026-07-28"], "requested": params["protocolVersion"] });
+            let error = json!({ "code": -32022, "message": "Unsupported protocol version", "data": data });
+            send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+        }
+        Some("server/discover") if mode == "newest_version" => {
+            answer(
+                id,
+                &json!({ "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} },
+                    "ttlMs": 0, "cacheScope": "private" }),
+            );
+        }
+        Some("tools/list") if mode == "cut_description" => {
+            let list = json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": list(mode) } }).to_string();
+            raw((list.replace("does echo", "does \\ud83d") + "\n").as_bytes());
+        }
+        Some("tools/list") if mode == "deep_schema" => {
+            let deep = format!("{}{{}}{}", "{\"not\":".repeat(300), "}".repeat(300));
+            let list = json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": list(mode) } }).to_string();
+            raw((list.replace("\"DEEP\"", &deep) + "\n").as_bytes());
+        }
         Some("initialize") if mode == "wrong_id_at_start" => answer(&json!(4711), &json!({})),
         Some("initialize") if mode == "refuse_at_start" => {
             send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "not \u{1b}[1mtoday" } }));
@@ -174,6 +197,12 @@ fn list(mode: &str) -> Vec<Value> {
             json!(17),
         ]);
     }
+    if mode == "deep_schema" {
+        tools.extend([
+            json!({ "name": "deepest", "inputSchema": { "type": "object", "properties": { "a": "DEEP" } } }),
+            json!({ "name": "only_as_task", "inputSchema": { "type": "object" }, "execution": { "taskSupport": "required" } }),
+        ]);
+    }
     if mode == "boastful" {
         let key = cut_key(0);
         tools.extend([
@@ -212,6 +241,10 @@ fn call(id: &Value, params: &Value, pending: &mut i64) {
             &json!({ "content": [{ "type": "text", "text": "{\"sum\":3}" }], "structuredContent": { "sum": 3 } }),
         ),
         "refuse" => answer(id, &json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true })),
+        "surrogate" => raw(
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"a\\ud83d b \\udc00\"}}]}}}}\n")
+                .as_bytes(),
+        ),
         "rpc_error" => send(
             &json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32602, "message": "bad \u{1b}[1marguments" } }),
         ),

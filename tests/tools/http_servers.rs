@@ -46,6 +46,7 @@ impl WebServer {
         let shared: Shared = Arc::new((Mutex::default(), watch::Sender::new(0)));
         let app = Router::new()
             .route("/mcp", post(answer).fallback(|| async { StatusCode::METHOD_NOT_ALLOWED }))
+            .route("/mcp/", any(|| async { (StatusCode::PERMANENT_REDIRECT, [(header::LOCATION, "/mcp")]) }))
             .route("/moved", any(|| async { (StatusCode::FOUND, [(header::LOCATION, "/elsewhere")], KEY) }))
             .route("/locked", any(|| async { (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, KEY)], KEY) }))
             .route("/page", any(|| async { ([(header::CONTENT_TYPE, "text/html")], KEY) }))
@@ -113,7 +114,14 @@ async fn answer(With(shared): With<Shared>, headers: HeaderMap, body: String) ->
     let known = headers.get("mcp-session-id").and_then(|known| known.to_str().ok());
     let is_first = request["method"] == "initialize";
     if !is_first && known != Some(&format!("session-{session}")) {
-        return StatusCode::NOT_FOUND.into_response();
+        let error = json!({ "code": -32000, "message": "Bad Request: No valid session ID provided" });
+        return match session % 2 {
+            0 => StatusCode::NOT_FOUND.into_response(),
+            _ => {
+                let error = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+                (StatusCode::BAD_REQUEST, json_of(&error)).into_response()
+            }
+        };
     }
     let result = |result: Value| json!({ "jsonrpc": "2.0", "id": id, "result": result });
     let text_result = |words: &str| result(json!({ "content": [{ "type": "text", "text": words }] }));
@@ -148,7 +156,24 @@ async fn answer(With(shared): With<Shared>, headers: HeaderMap, body: String) ->
         }
         ("tools/call", "large") => json_of(&text_result(&"x".repeat(17 << 20))),
         ("tools/call", "large_event") => events(vec![event(&text_result(&"x".repeat(17 << 20)))]),
-        ("tools/call", "moved") => (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, "/elsewhere")]).into_response(),
+        ("tools/call", "moved") => {
+            let other = "http://127.0.0.2:1/elsewhere";
+            (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, other)]).into_response()
+        }
+        ("tools/call", "invalid") => (StatusCode::BAD_REQUEST, "no such tool").into_response(),
+        ("tools/call", "refused") => {
+            let error = json!({ "code": -32602, "message": "session is required" });
+            let error = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+            (StatusCode::BAD_REQUEST, json_of(&error)).into_response()
+        }
+        ("tools/call", "surrogate") => {
+            let text = r#"{"jsonrpc":"2.0","id":0,"result":{"content":[{"type":"text","text":"a\ud83d"}]}}"#;
+            let text = text.replace("\"id\":0", &format!("\"id\":{id}"));
+            match params["arguments"]["streamed"].as_bool() {
+                Some(true) => events(vec![format!("data: {text}\n\n")]),
+                _ => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
+            }
+        }
         ("tools/call", "broken") => (StatusCode::INTERNAL_SERVER_ERROR, KEY).into_response(),
         ("tools/call", "page") => ([(header::CONTENT_TYPE, "text/html")], KEY).into_response(),
         ("tools/call", "hang") => {
@@ -215,12 +240,12 @@ async fn redirect_is_not_followed_and_key_is_not_sent() {
         let servers = web.servers(path);
         let status = wait_for_status(&servers, |status| status.problem.is_some()).await;
         assert_eq!(status.problem.as_deref(), Some(reason), "{path}");
-        let shown = format!("{:?}", wait_for_state(&servers, McpServerState::GivenUp).await);
+        let shown = format!("{:?}", wait_for_state(&servers, McpServerState::Failed).await);
         assert!(!shown.contains("nobody-may-see"), "{shown}");
         servers.shut_down().await;
     }
     let servers = web.servers("/mcp");
-    for (tool, reason) in [("moved", "HTTP 307"), ("broken", "HTTP 500"), ("page", "not MCP")] {
+    for (tool, reason) in [("moved", "HTTP 307"), ("broken", "HTTP 500"), ("page", "not MCP"), ("invalid", "HTTP 400")] {
         let outcome = call_tool(&servers, tool, json!({})).await;
         assert_eq!(outcome.outcome, CallOutcome::Failed, "{tool}: {outcome:?}");
         assert!(
@@ -238,11 +263,30 @@ async fn redirect_is_not_followed_and_key_is_not_sent() {
 async fn forgotten_session_is_reopened_transparently() {
     let web = WebServer::start().await;
     let servers = web.servers("/mcp");
-    assert_eq!(outcome_text(&call_tool(&servers, "forget", json!({})).await), "forgotten");
-    let outcome = call_tool(&servers, "echo", json!({ "text": "hello again" })).await;
-    assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "hello again"));
-    assert_eq!(web.methods().iter().filter(|method| *method == "initialize").count(), 2);
+    // The server answers an unknown session with HTTP 400 the first time, and with HTTP 404 the second.
+    for round in 2..=3 {
+        assert_eq!(outcome_text(&call_tool(&servers, "forget", json!({})).await), "forgotten");
+        let outcome = call_tool(&servers, "echo", json!({ "text": "hello again" })).await;
+        assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "hello again"));
+        assert_eq!(web.methods().iter().filter(|method| *method == "initialize").count(), round);
+    }
+    // A refusal of the arguments is no unknown session.
+    let outcome = call_tool(&servers, "refused", json!({})).await;
+    assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Failed, "session is required"));
+    assert_eq!(web.methods().iter().filter(|method| *method == "initialize").count(), 3);
     assert_eq!(servers.status(&server_key("bad")).unwrap().state, McpServerState::Ready);
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn redirect_within_origin_is_followed_and_lone_surrogates_are_repaired() {
+    let web = WebServer::start().await;
+    let servers = web.servers("/mcp/");
+    assert_eq!(outcome_text(&call_tool(&servers, "echo", json!({ "text": "hello" })).await), "hello");
+    for streamed in [false, true] {
+        let outcome = call_tool(&servers, "surrogate", json!({ "streamed": streamed })).await;
+        assert_eq!(outcome_text(&outcome), "a\u{fffd}", "{streamed}");
+    }
     servers.shut_down().await;
 }
 
@@ -256,12 +300,8 @@ async fn oversized_responses_are_omitted() {
     assert_eq!(outcome.outcome, CallOutcome::Failed);
     assert_eq!(outcome_text(&outcome), "the response is larger than 16 MiB and was dropped");
     let outcome = call_tool(&servers, "large_event", json!({})).await;
-    assert_eq!(outcome.outcome, CallOutcome::Crashed);
-    assert!(
-        outcome_text(&outcome).starts_with("the response was cut off, or was larger than 16 MiB"),
-        "{}",
-        outcome_text(&outcome)
-    );
+    assert_eq!(outcome.outcome, CallOutcome::Failed);
+    assert_eq!(outcome_text(&outcome), "the response is larger than 16 MiB and was dropped");
     assert_eq!(outcome_text(&call_tool(&servers, "echo", json!({ "text": "still there" })).await), "still there");
     servers.shut_down().await;
 }
@@ -304,4 +344,91 @@ async fn missing_server_is_unavailable_until_reachable() {
     assert_eq!(outcome.outcome, CallOutcome::Unavailable);
     assert!(outcome_text(&outcome).contains("no server is listening there"), "{outcome:?}");
     servers.shut_down().await;
+}
+
+/// Serves the transport of the protocol version 2024-11-05: a stream of events, and a place for messages.
+async fn start_event_stream_server() -> SocketAddr {
+    let (answers, received) = tokio::sync::mpsc::unbounded_channel::<Value>();
+    let received = Arc::new(tokio::sync::Mutex::new(received));
+    let stream = move || async move {
+        let endpoint = "event: endpoint\ndata: /messages?session=1\n\n".to_owned();
+        let answers = futures::stream::unfold(received.lock_owned().await, |mut received| async move {
+            let answer = received.recv().await?;
+            Some((Ok::<_, std::io::Error>(event(&answer)), received))
+        });
+        let body = futures::stream::once(async { Ok(endpoint) }).chain(answers);
+        ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(body)).into_response()
+    };
+    let take = move |body: String| async move {
+        let request: Value = serde_json::from_str(&body).unwrap();
+        let result = match request["method"].as_str().unwrap_or_default() {
+            "initialize" => json!({ "protocolVersion": "2024-11-05", "capabilities": { "tools": {} },
+                "serverInfo": { "name": "events", "version": "1" } }),
+            "tools/list" => json!({ "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] }),
+            "tools/call" => json!({ "content": [{ "type": "text", "text": "by the stream" }] }),
+            _ => return StatusCode::ACCEPTED,
+        };
+        answers.send(json!({ "jsonrpc": "2.0", "id": request["id"], "result": result })).unwrap();
+        StatusCode::ACCEPTED
+    };
+    let app = Router::new()
+        .route("/sse", axum::routing::get(stream).post(|| async { StatusCode::METHOD_NOT_ALLOWED }))
+        .route("/messages", post(take));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    address
+}
+
+#[tokio::test]
+async fn server_of_earlier_transport_is_reached_by_event_stream() {
+    let address = start_event_stream_server().await;
+    let servers = servers_with_patience(short_patience());
+    let url = format!("http://{address}/sse").parse().unwrap();
+    servers.put(server_key("bad"), server_config(McpTransport::Http { url, headers: Vec::new(), local_network: true }));
+    let outcome = call_tool(&servers, "echo", json!({})).await;
+    assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "by the stream"));
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn refused_version_is_followed_by_another() {
+    for accepted in ["2026-07-28", "2025-03-26"] {
+        let answer = move |headers: HeaderMap, body: String| async move {
+            let request: Value = serde_json::from_str(&body).unwrap();
+            let version = headers.get("mcp-protocol-version").and_then(|version| version.to_str().ok());
+            let version = match request["method"].as_str() {
+                Some("initialize") => request["params"]["protocolVersion"].as_str(),
+                _ => version,
+            };
+            if version != Some(accepted) {
+                return (StatusCode::BAD_REQUEST, "Bad Request: Unsupported protocol version").into_response();
+            }
+            let result = match request["method"].as_str().unwrap_or_default() {
+                "initialize" if accepted < "2026" => {
+                    json!({ "protocolVersion": accepted, "capabilities": { "tools": {} },
+                    "serverInfo": { "name": "old", "version": "1" } })
+                }
+                "server/discover" if accepted > "2026" => json!({ "resultType": "complete", "ttlMs": 0,
+                    "supportedVersions": [accepted], "capabilities": { "tools": {} }, "cacheScope": "private" }),
+                "tools/list" => json!({ "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] }),
+                "tools/call" => json!({ "content": [{ "type": "text", "text": accepted }] }),
+                _ => return StatusCode::ACCEPTED.into_response(),
+            };
+            json_of(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }))
+        };
+        let app = Router::new().route("/mcp", post(answer));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move { axum::serve(listener, app).await });
+        let servers = servers_with_patience(short_patience());
+        let url = format!("http://{address}/mcp").parse().unwrap();
+        servers.put(
+            server_key("bad"),
+            server_config(McpTransport::Http { url, headers: Vec::new(), local_network: true }),
+        );
+        let outcome = call_tool(&servers, "echo", json!({})).await;
+        assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, accepted));
+        servers.shut_down().await;
+    }
 }

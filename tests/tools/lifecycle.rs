@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use turnleaf::domain::limits;
-use turnleaf_tools::mcp::{McpServerState, McpTimeouts, McpTransport};
+use turnleaf_tools::mcp::{McpServerConfig, McpServerState, McpTimeouts, McpTransport};
 use turnleaf_tools::toolbox::CallOutcome;
 
 use crate::mcp_fixtures::{
-    call_tool, misbehaving_program, misbehaving_servers, outcome_text, program_config, server_config, server_key,
+    LONG, call_tool, misbehaving_program, misbehaving_servers, outcome_text, program_config, server_config, server_key,
     servers_with_patience, short_patience, wait_for_state, wait_for_status,
 };
 
@@ -34,41 +34,41 @@ async fn server_reports_its_identity_and_tools() {
 async fn server_hanging_at_start_is_ended_and_reported() {
     let servers = servers_with_patience(McpTimeouts { start: Duration::from_millis(300), ..short_patience() });
     servers.put(server_key("bad"), program_config(&[&misbehaving_program(), "hang_at_start"]));
-    let status = wait_for_state(&servers, McpServerState::GivenUp).await;
+    let status = wait_for_state(&servers, McpServerState::Failed).await;
     assert_eq!(status.problem.as_deref(), Some("it did not respond within 0.3 s"));
     assert_eq!(servers.tools(&server_key("bad")).await.unwrap(), []);
     servers.shut_down().await;
 }
 
 #[tokio::test]
-async fn dying_server_is_given_up_after_limit_and_restarted_by_person() {
-    let servers = misbehaving_servers("crash_at_start");
-    let status = wait_for_state(&servers, McpServerState::GivenUp).await;
+async fn dying_server_is_restarted_by_call_and_by_person() {
+    let servers = servers_with_patience(McpTimeouts { backoff: (LONG, LONG), ..short_patience() });
+    servers.put(server_key("bad"), program_config(&[&misbehaving_program(), "crash_at_start"]));
+    let status = wait_for_state(&servers, McpServerState::Failed).await;
     let problem = status.problem.unwrap();
     assert!(problem.contains("exit code 3"), "{problem}");
-    let starts = status.log.lines().filter(|line| *line == "cannot go on").count();
-    assert_eq!(starts, limits::TOOL_RESTARTS as usize, "{}", status.log);
+    let starts = |log: &str| log.lines().filter(|line| *line == "cannot go on").count();
+    assert_eq!(starts(&status.log), 1, "{}", status.log);
     let outcome = call_tool(&servers, "echo", json!({})).await;
     assert_eq!(outcome.outcome, CallOutcome::Unavailable);
     assert!(
         outcome_text(&outcome).contains("“Test” is not connected") && outcome_text(&outcome).contains("exit code 3"),
         "{outcome:?}"
     );
+    wait_for_status(&servers, |status| starts(&status.log) == 2).await;
+    wait_for_state(&servers, McpServerState::Failed).await;
     servers.restart(&server_key("bad"));
-    let again =
-        wait_for_status(&servers, |status| status.log.lines().filter(|line| *line == "cannot go on").count() > starts)
-            .await;
-    assert_ne!(again.state, McpServerState::Ready);
-    wait_for_state(&servers, McpServerState::GivenUp).await;
+    wait_for_status(&servers, |status| starts(&status.log) == 3).await;
+    wait_for_state(&servers, McpServerState::Failed).await;
     servers.shut_down().await;
 }
 
 #[tokio::test]
-async fn given_up_server_is_retried_after_delay() {
-    let servers = servers_with_patience(McpTimeouts { window: Duration::from_secs(2), ..short_patience() });
+async fn failed_server_is_retried_any_number_of_times() {
+    let backoff = (Duration::from_millis(1), Duration::from_millis(1));
+    let servers = servers_with_patience(McpTimeouts { backoff, ..short_patience() });
     servers.put(server_key("bad"), program_config(&[&misbehaving_program(), "crash_at_start"]));
-    wait_for_state(&servers, McpServerState::GivenUp).await;
-    wait_for_state(&servers, McpServerState::Starting).await;
+    wait_for_status(&servers, |status| status.log.lines().filter(|line| *line == "cannot go on").count() >= 6).await;
     servers.shut_down().await;
 }
 
@@ -82,7 +82,7 @@ async fn unstartable_server_reports_reason() {
     ] {
         let servers = servers_with_patience(short_patience());
         servers.put(server_key("bad"), program_config(&argv));
-        let status = wait_for_state(&servers, McpServerState::GivenUp).await;
+        let status = wait_for_state(&servers, McpServerState::Failed).await;
         assert!(status.problem.as_ref().unwrap().contains(reason), "{argv:?}: {status:?}");
         servers.shut_down().await;
     }
@@ -90,7 +90,7 @@ async fn unstartable_server_reports_reason() {
     let folder = Some("/no/such/folder".into());
     let argv = vec!["cat".to_owned()];
     servers.put(server_key("bad"), server_config(McpTransport::Program { argv, env: BTreeMap::new(), folder }));
-    let status = wait_for_state(&servers, McpServerState::GivenUp).await;
+    let status = wait_for_state(&servers, McpServerState::Failed).await;
     assert!(status.problem.unwrap().starts_with("it could not be started: "));
     servers.shut_down().await;
 }
@@ -103,7 +103,7 @@ async fn invalid_responses_at_start_are_failure() {
         ("crash_in_mid_line", "exit code 4"),
     ] {
         let servers = misbehaving_servers(mode);
-        let status = wait_for_state(&servers, McpServerState::GivenUp).await;
+        let status = wait_for_state(&servers, McpServerState::Failed).await;
         assert!(status.problem.as_ref().unwrap().contains(reason), "{mode}: {status:?}");
         servers.shut_down().await;
     }
@@ -202,9 +202,34 @@ async fn stderr_tail_is_kept_redacted() {
 #[tokio::test]
 async fn new_configuration_replaces_server() {
     let servers = misbehaving_servers("crash_at_start");
-    wait_for_state(&servers, McpServerState::GivenUp).await;
+    wait_for_state(&servers, McpServerState::Failed).await;
     servers.put(server_key("bad"), program_config(&[&misbehaving_program(), "good"]));
     assert_eq!(outcome_text(&call_tool(&servers, "echo", json!({ "text": "hi" })).await), "hi");
     servers.shut_down().await;
     assert!(servers.status(&server_key("bad")).is_none(), "nothing is left to show");
+}
+
+#[tokio::test]
+async fn server_with_own_limit_may_take_that_long_to_start() {
+    let servers = servers_with_patience(McpTimeouts { start: Duration::from_millis(1), ..short_patience() });
+    let config = program_config(&[&misbehaving_program(), "good"]);
+    servers.put(server_key("bad"), McpServerConfig { start: Some(LONG), ..config });
+    wait_for_state(&servers, McpServerState::Ready).await;
+    servers.shut_down().await;
+}
+
+#[tokio::test]
+async fn almost_readable_server_works() {
+    for mode in ["byte_order_mark", "cut_description", "newest_version", "deep_schema"] {
+        let servers = misbehaving_servers(mode);
+        wait_for_state(&servers, McpServerState::Ready).await;
+        let outcome = call_tool(&servers, "echo", json!({ "text": "hello" })).await;
+        assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "hello"), "{mode}");
+        let outcome = call_tool(&servers, "surrogate", json!({})).await;
+        assert_eq!(outcome_text(&outcome), "a\u{fffd} b \u{fffd}", "{mode}");
+        let tools = servers.tools(&server_key("bad")).await.unwrap();
+        let has = |name: &str| tools.iter().any(|tool| tool.tool == name);
+        assert!(has("echo") && !has("deepest") && !has("only_as_task"), "{mode}");
+        servers.shut_down().await;
+    }
 }

@@ -18,13 +18,13 @@ use turnleaf_tools::toolbox::{CallResult, RunningCall, ToolCaller};
 /// A timeout longer than anything takes on a slow machine; only a hang exceeds it.
 pub const LONG: Duration = Duration::from_secs(60);
 
-/// Returns timeouts with enough time for a slow machine and immediate restarts.
+/// Returns timeouts with enough time for a slow machine and early restarts.
 pub fn short_patience() -> McpTimeouts {
     McpTimeouts {
         start: LONG,
         stop: Duration::from_millis(500),
-        backoff: (Duration::from_millis(1), Duration::from_millis(1)),
-        window: LONG,
+        backoff: (Duration::from_secs(1), Duration::from_secs(1)),
+        steady: LONG,
     }
 }
 
@@ -44,7 +44,7 @@ pub fn server_key(server: &str) -> McpServerKey {
 }
 
 pub fn server_config(transport: McpTransport) -> McpServerConfig {
-    McpServerConfig { name: "Test".into(), transport, idle: None, total: None }
+    McpServerConfig { name: "Test".into(), transport, start: None, idle: None, total: None }
 }
 
 pub fn program_config(argv: &[&str]) -> McpServerConfig {

@@ -76,6 +76,7 @@ pub struct ToolServerEntry {
     pub url: Option<String>,
     #[serde(default)]
     pub headers: BTreeMap<String, SecretEntry>,
+    pub start_seconds: Option<u64>,
     pub idle_seconds: Option<u64>,
     pub total_seconds: Option<u64>,
     /// Tools that run without approval; `*` means all.

@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::config::logging::LogFormat;
 use crate::config::setting::{SettingSource, SourcedSetting};
 use crate::config::tool_servers::{ToolServerConfig, ToolServerTransport};
+use crate::credentials::mask_query;
 
 /// The replacement of a secret that is set.
 pub const MASK: &str = "********";
@@ -90,10 +91,11 @@ fn tool_server(server: &ToolServerConfig) -> Value {
             shown["folder"] = json!(folder.as_ref().map(|folder| folder.display().to_string()));
         }
         ToolServerTransport::Http { url, headers } => {
-            shown["url"] = json!(url.as_str());
+            shown["url"] = json!(mask_query(url.as_str()));
             shown["headers"] = headers.iter().map(|(name, _)| (name.clone(), json!(MASK))).collect();
         }
     }
+    shown["start_seconds"] = json!(server.start.map(|start| start.as_secs()));
     shown["idle_seconds"] = json!(server.idle.map(|idle| idle.as_secs()));
     shown["total_seconds"] = json!(server.total.map(|total| total.as_secs()));
     let trusted = server.trusted_tools.iter().map(|trusted| match &trusted.sha256 {

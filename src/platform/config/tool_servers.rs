@@ -16,9 +16,6 @@ use crate::config::file::{SecretEntry, ToolServerEntry, ToolTrustEntry};
 use crate::endpoint::is_tool_server_id;
 use turnleaf_domain::{InvalidField, MessageCode, limits};
 
-/// The longest configurable timeout: a day.
-const LONGEST: u64 = 24 * 60 * 60;
-
 /// A tool server from the configuration file.
 #[derive(Debug, Clone)]
 pub struct ToolServerConfig {
@@ -26,7 +23,8 @@ pub struct ToolServerConfig {
     pub id: String,
     pub name: String,
     pub reach: ToolServerTransport,
-    /// The timeouts for silence and for a whole call. `None` means the default of `limits`.
+    /// The timeouts for the start, for silence and for a whole call. `None` means the default of `limits`.
+    pub start: Option<Duration>,
     pub idle: Option<Duration>,
     pub total: Option<Duration>,
     /// Tools that run without approval, because the operator of this server declared them safe.
@@ -106,7 +104,8 @@ impl ToolServerConfig {
     /// Returns true if both have the same program or URL, name and timeouts, so that the running connection can be
     /// kept.
     pub fn has_same_connection(&self, other: &Self) -> bool {
-        (&self.id, &self.name, self.idle, self.total) == (&other.id, &other.name, other.idle, other.total)
+        (&self.id, &self.name, self.start, self.idle, self.total)
+            == (&other.id, &other.name, other.start, other.idle, other.total)
             && self.reach.is_same_as(&other.reach)
     }
 }
@@ -150,7 +149,7 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
             return Err(wrong("env and folder", "are only allowed for a server with a command"));
         }
         (None, Some(url)) => {
-            let url = base_url::check(&url).and_then(|url| base_url::parse(&url));
+            let url = base_url::check_endpoint(&url).and_then(|url| base_url::parse(&url));
             let url = url.map_err(|what| wrong("url", what.template()))?;
             ToolServerTransport::Http { url, headers: checked_headers(entry.headers, environment, &id, &wrong)? }
         }
@@ -158,12 +157,13 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
         (None, None) => return Err(wrong("command or url", "is missing")),
     };
     let seconds = |field: &str, seconds: Option<u64>| match seconds {
-        Some(seconds) => match InvalidField::check_range(field, seconds, 1..=LONGEST) {
+        Some(seconds) => match InvalidField::check_range(field, seconds, limits::TOOL_SETTABLE_SECONDS) {
             Ok(seconds) => Ok(Some(Duration::from_secs(seconds))),
             Err(invalid) => Err(wrong(field, &invalid.reason.to_string())),
         },
         None => Ok(None),
     };
+    let start = seconds("start_seconds", entry.start_seconds)?;
     let (idle, total) = (seconds("idle_seconds", entry.idle_seconds)?, seconds("total_seconds", entry.total_seconds)?);
     let name = entry.name.unwrap_or_else(|| id.clone());
     let is_plain = !name.trim().is_empty() && !name.chars().any(char::is_control);
@@ -171,7 +171,7 @@ fn read_entry(entry: ToolServerEntry, environment: &Environment) -> Result<ToolS
         return Err(wrong("name", &InvalidField::invalid_name("name", limits::TITLE_CHARS).reason.to_string()));
     }
     let trusted_tools = trusted_tools(entry.trusted_tools, &wrong)?;
-    Ok(ToolServerConfig { name, reach, idle, total, trusted_tools, id })
+    Ok(ToolServerConfig { name, reach, start, idle, total, trusted_tools, id })
 }
 
 /// Validates a program with its arguments.

@@ -10,6 +10,8 @@ use crate::anthropic::stream::MessagesDecoder;
 use crate::history::{UNANSWERED, UserPart};
 use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn, InputImage};
+use crate::tool_schema::fit_tools;
+use crate::tool_schema::subset::SchemaSubset;
 use turnleaf_domain::Role;
 use turnleaf_domain::branch::ContextPolicy;
 
@@ -62,9 +64,8 @@ pub fn body(request: &ChatRequest, is_official: bool) -> Bytes {
     if !params.stop_sequences.is_empty() {
         set("stop_sequences", json!(params.stop_sequences));
     }
-    let tools = request
-        .tools
-        .iter()
+    let tools = fit_tools(&request.tools, SchemaSubset::Anthropic)
+        .into_iter()
         .map(|tool| json!({"name": tool.name, "description": tool.description, "input_schema": tool.parameters}));
     let tools: Vec<Value> =
         tools.chain(request.provider_tools.iter().filter_map(|tool| models::provider_tool(tool))).collect();

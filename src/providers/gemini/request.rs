@@ -12,7 +12,10 @@ use crate::gemini::stream::GeminiDecoder;
 use crate::history::{UNANSWERED, UserPart};
 use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn, InputImage};
+use crate::tool_schema::fit_tools;
+use crate::tool_schema::subset::SchemaSubset;
 use turnleaf_domain::Role;
+use turnleaf_domain::tool::ToolSpec;
 
 /// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same contents.
 pub fn body(request: &ChatRequest) -> Bytes {
@@ -31,8 +34,8 @@ pub fn body(request: &ChatRequest) -> Bytes {
     }
     if !request.tools.is_empty() {
         // The field `parameters` would accept only a subset of JSON Schema.
-        let tool = |tool: &turnleaf_domain::tool::ToolSpec| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters});
-        let declarations: Vec<Value> = request.tools.iter().map(tool).collect();
+        let tool = |tool: ToolSpec| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters});
+        let declarations: Vec<Value> = fit_tools(&request.tools, SchemaSubset::Gemini).into_iter().map(tool).collect();
         set("tools", json!([{"functionDeclarations": declarations}]));
     } else {
         // Most models refuse provider tools beside functions.

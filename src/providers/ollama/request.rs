@@ -12,6 +12,8 @@ use crate::ollama::stream::OllamaDecoder;
 use crate::ollama::thinking;
 use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn};
+use crate::tool_schema::fit_tools;
+use crate::tool_schema::subset::SchemaSubset;
 use turnleaf_domain::Role;
 
 /// Returns the exact body. Equal requests give equal bytes, and a longer history starts with the same messages.
@@ -29,7 +31,7 @@ pub fn body(request: &ChatRequest) -> Bytes {
         set("options", Value::Object(options));
     }
     if !request.tools.is_empty() {
-        let tools = request.tools.iter().map(|tool| {
+        let tools = fit_tools(&request.tools, SchemaSubset::Common).into_iter().map(|tool| {
             json!({"type": "function", "function": {
                 "name": tool.name, "description": tool.description, "parameters": tool.parameters,
             }})

@@ -2,6 +2,8 @@
 //! (docs/reference/providers.md 5). The configured endpoint determines the dialect; it is never guessed from the name
 //! of a model.
 
+use crate::tool_schema::subset::SchemaSubset;
+
 /// The form in which reasoning is sent back to the same model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasoningFormat {
@@ -247,6 +249,11 @@ pub static DIALECTS: &[Dialect] = &[
 ];
 
 impl Dialect {
+    /// Returns the schema language of its tools.
+    pub fn schema_subset(&self) -> SchemaSubset {
+        if self.name == "openai" { SchemaSubset::OpenAi } else { SchemaSubset::Common }
+    }
+
     /// Finds a dialect by name or alias, ignoring case and punctuation.
     pub fn from_name(name: &str) -> Option<&'static Self> {
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();

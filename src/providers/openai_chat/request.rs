@@ -17,6 +17,7 @@ use crate::openai_chat::stream::ChatDecoder;
 use crate::openai_chat::thinking;
 use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn, InputImage};
+use crate::tool_schema::fit_tools;
 use turnleaf_domain::Role;
 use turnleaf_domain::provider;
 
@@ -52,7 +53,7 @@ pub fn body(dialect: &'static Dialect, request: &ChatRequest) -> Bytes {
     if !params.stop_sequences.is_empty() {
         set("stop", json!(params.stop_sequences));
     }
-    let tools = request.tools.iter().map(|tool| {
+    let tools = fit_tools(&request.tools, dialect.schema_subset()).into_iter().map(|tool| {
         json!({"type": "function", "function": {
             "name": tool.name, "description": tool.description, "parameters": tool.parameters,
         }})

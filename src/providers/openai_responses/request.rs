@@ -17,6 +17,8 @@ use crate::openai_responses::stream::ResponsesDecoder;
 use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use crate::stored_response::StoredResponse;
+use crate::tool_schema::fit_tools;
+use crate::tool_schema::subset::SchemaSubset;
 use turnleaf_domain::Role;
 use turnleaf_domain::provider::ReasoningSupport;
 
@@ -71,7 +73,7 @@ pub fn body(request: &ChatRequest, with_summary: bool, is_kept: bool) -> Bytes {
         set("top_p", json!(top_p));
     }
     // Strict mode is the default of this API and refuses most schemas.
-    let tools = request.tools.iter().map(|tool| {
+    let tools = fit_tools(&request.tools, SchemaSubset::OpenAi).into_iter().map(|tool| {
         json!({
             "type": "function", "name": tool.name, "description": tool.description, "parameters": tool.parameters,
             "strict": false,

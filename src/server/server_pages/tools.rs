@@ -19,7 +19,7 @@ use crate::ui::kit::Icon;
 use crate::ui::locale::join_list;
 use turnleaf_service::tools::servers::{ToolServerView, ToolView};
 
-pub use tool_server_form::{ToolServerForm, ToolServerFormValues};
+pub use tool_server_form::{LIMIT_FIELDS, ToolServerForm, ToolServerFormValues};
 
 /// The content of the page.
 pub struct ToolsPage {

@@ -11,7 +11,8 @@ use crate::{Service, ServiceError};
 use turnleaf_domain::branch::ModelLock;
 use turnleaf_domain::tool::{OfferedTool, ToolChoice, ToolOrigin};
 use turnleaf_domain::{Branch, BranchId, Chat, ChatId, CodedMessage, InvalidField, MessageCode, UserId, limits};
-use turnleaf_store::{branches, chat_tools, chats, settings, turns};
+use turnleaf_store::tool_listings::{self, ToolListing};
+use turnleaf_store::{Tx, branches, chat_tools, chats, settings, turns};
 use turnleaf_tools::built_in;
 use turnleaf_tools::schema::check_schema;
 
@@ -82,6 +83,38 @@ impl Service {
         branches::set_tools(&mut tx, id, &tools).await?;
         tx.commit().await?;
         Ok((branch, tools))
+    }
+
+    /// Gives a branch the tools of chosen servers that listed none before the branch began, such as a server that was
+    /// still starting. The tools that the branch has stay in front.
+    pub(crate) async fn add_late_tools(&self, tx: &mut Tx, chat: &Chat, branch: &Branch) -> Result<(), ServiceError> {
+        let owner = chat.owner_id;
+        let choice = self.chat_tool_choice(chat).await?;
+        let chosen: BTreeSet<&str> = choice.on.iter().filter_map(|name| Some(name.split_once('/')?.0)).collect();
+        let frozen = branches::frozen(self.db(), branch.id).await?.and_then(|frozen| frozen.tools);
+        let Some(mut tools) = frozen.filter(|_| !chosen.is_empty()) else { return Ok(()) };
+        let server_of = |tool: &OfferedTool| tool.origin.as_ref().map(|origin| origin.server().to_owned());
+        let known: BTreeSet<String> = tools.iter().filter_map(server_of).collect();
+        let listings = tool_listings::list(self.db(), owner).await?;
+        let is_late = |listing: &&ToolListing| {
+            chosen.contains(listing.server.as_str())
+                && !known.contains(&listing.server)
+                && listing.listed_at > branch.created_at
+        };
+        let late: BTreeSet<&str> = listings.iter().filter(is_late).map(|listing| listing.server.as_str()).collect();
+        if late.is_empty() {
+            return Ok(());
+        }
+        let offered = self.offered_tools(owner, &branch.lock, &choice).await;
+        let is_new = |tool: &OfferedTool| {
+            server_of(tool).is_some_and(|server| late.contains(server.as_str()))
+                && tools.iter().all(|known| known.spec.name != tool.spec.name)
+        };
+        let new: Vec<OfferedTool> = offered.into_iter().filter(is_new).collect();
+        tools.extend(new);
+        tools.truncate(limits::TOOLS_OFFERED);
+        branches::set_tools(tx, branch.id, &tools).await?;
+        Ok(())
     }
 
     /// Returns the default tools of new chats.

@@ -5,6 +5,8 @@ mod draft;
 mod headers;
 mod view;
 
+use std::time::Duration;
+
 use crate::idempotency::Created;
 use crate::tools::toolbox::trust::{TrustStatus, pin_trusted_tools};
 use crate::{Service, ServiceError};
@@ -98,7 +100,7 @@ impl Service {
             let listed = tools.server_tools(owner, &row.slug, &listings);
             let views =
                 listed.iter().map(|tool| view::tool_view(Some(&row.slug), tool, &policies, TrustStatus::Absent));
-            view::stored_server_view(row, status(&row.slug), self.sealer().open_headers(row).err(), views.collect())
+            view::stored_server_view(row, status(&row.slug), self.sealer().open_secrets(row).err(), views.collect())
         });
         Ok(configured.chain(stored).collect())
     }
@@ -227,7 +229,7 @@ impl Service {
     pub async fn test_tool_server(&self, owner: UserId, id: &str) -> Result<ToolServerView, ServiceError> {
         let status = self.tools().servers().status(&self.tools().server_key(owner, id));
         match status.map(|status| status.state) {
-            Some(McpServerState::Failed | McpServerState::GivenUp) => self.restart_tool_server(owner, id).await,
+            Some(McpServerState::Failed) => self.restart_tool_server(owner, id).await,
             _ => self.wait_for_tool_server(owner, id).await,
         }
     }
@@ -320,17 +322,21 @@ impl Service {
     fn publish_tool_server(&self, row: &StoredToolServer) -> Result<(), ServiceError> {
         let servers = self.tools().servers();
         let key = self.tools().server_key(row.owner_id, &row.slug);
-        let headers = match self.sealer().open_headers(row) {
-            Ok(headers) => headers,
+        let secrets = match self.sealer().open_secrets(row) {
+            Ok(secrets) => secrets,
             Err(error) => {
                 tracing::warn!(server = row.slug, %error, "stored headers cannot be opened");
                 servers.remove(&key);
                 return Ok(());
             }
         };
-        let url = base_url::parse(&row.url).map_err(|reason| InvalidField::new("url", reason))?;
-        let transport = McpTransport::Http { url, headers, local_network: row.settings.local_network };
-        let config = McpServerConfig { name: row.name.clone(), transport, idle: None, total: None };
+        let url = secrets.url.as_deref().unwrap_or(&row.url);
+        let url = base_url::parse(url).map_err(|reason| InvalidField::new("url", reason))?;
+        let (headers, settings) = (secrets.headers, &row.settings);
+        let transport = McpTransport::Http { url, headers, local_network: settings.local_network };
+        let [start, idle, total] = [settings.start_seconds, settings.idle_seconds, settings.total_seconds]
+            .map(|seconds| seconds.map(Duration::from_secs));
+        let config = McpServerConfig { name: row.name.clone(), transport, start, idle, total };
         // Even a disabled server may have used these credentials before, so they must be redacted.
         self.supervisor().registry().remember_credentials(config.credentials());
         if row.is_enabled {

@@ -29,7 +29,7 @@ use turnleaf_tools::built_in::{self, BuiltInTools};
 use turnleaf_tools::mcp::{McpServerConfig, McpServerKey, McpServerState, McpServers, McpTransport};
 use turnleaf_tools::result::{redraw_pictures, text_result};
 use turnleaf_tools::toolbox::{
-    CallOutcome, GateDecision, NOT_AVAILABLE, RunningCall, ToolCall, ToolDescription, Toolbox,
+    CallOutcome, GateDecision, NOT_AVAILABLE, RunningCall, ToolCall, ToolDescription, Toolbox, UnusableTool,
 };
 
 struct ToolboxInner {
@@ -49,6 +49,7 @@ pub struct ToolServerOffering {
     pub server: String,
     pub name: String,
     pub tools: Vec<ToolDescription>,
+    pub unusable: Vec<UnusableTool>,
 }
 
 impl ServiceToolbox {
@@ -137,7 +138,9 @@ impl ServiceToolbox {
         named.sort();
         let offering = |(server, name): (String, String)| {
             let tools = self.server_tools(owner, &server, &listings);
-            ToolServerOffering { server, name, tools }
+            let status = self.0.servers.status(&self.server_key(owner, &server));
+            let unusable = status.map(|status| status.unusable).unwrap_or_default();
+            ToolServerOffering { server, name, tools, unusable }
         };
         Ok(named.into_iter().map(offering).collect())
     }
@@ -217,7 +220,13 @@ fn server_config(server: &ToolServerConfig) -> McpServerConfig {
             McpTransport::Http { url: url.clone(), headers: headers.clone(), local_network: true }
         }
     };
-    McpServerConfig { name: server.name.clone(), transport, idle: server.idle, total: server.total }
+    McpServerConfig {
+        name: server.name.clone(),
+        transport,
+        start: server.start,
+        idle: server.idle,
+        total: server.total,
+    }
 }
 
 /// Converts a stored listing entry into a tool description.
@@ -258,9 +267,9 @@ impl Toolbox for ServiceToolbox {
 
     fn run(&self, call: ToolCall) -> RunningCall {
         let reader = Arc::clone(&self.0.built_in.reader);
-        let RunningCall { result: outcome, progress } = self.start_call(call);
+        let RunningCall { result: outcome, progress, limit } = self.start_call(call);
         // Images are re-encoded before a result is stored or shown.
-        RunningCall { result: Box::pin(async move { redraw_pictures(&*reader, outcome.await).await }), progress }
+        RunningCall { result: Box::pin(async move { redraw_pictures(&*reader, outcome.await).await }), progress, limit }
     }
 
     fn offered_tools<'a>(&'a self, owner: UserId, choice: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

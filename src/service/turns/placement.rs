@@ -154,6 +154,8 @@ impl Service {
                 // created.
                 let tools = self.offered_tools(chat.owner_id, &source.lock, &self.chat_tool_choice(chat).await?).await;
                 branches::set_tools(tx, source.id, &tools).await?;
+            } else {
+                self.add_late_tools(tx, chat, source).await?;
             }
             return Ok(source.clone());
         }

@@ -30,6 +30,7 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>) -> 
     let stop = CancellationToken::new();
     let (done, outcome) = oneshot::channel();
     let calls = server.calls.clone();
+    let limit = server.config.total.unwrap_or(TOOL_TIME);
     let call = McpCall { server, progress_sender, stop: stop.clone() };
     calls.spawn(call.run(tool, arguments, done));
     let is_wanted = stop.drop_guard();
@@ -37,7 +38,7 @@ pub fn start(server: McpServer, tool: String, arguments: Map<String, Value>) -> 
         let _is_wanted = is_wanted;
         outcome.await.unwrap_or_else(|_| text_result(CallOutcome::Cancelled, "the call was cancelled"))
     });
-    RunningCall { result: outcome, progress }
+    RunningCall { limit, ..RunningCall::new(outcome, progress) }
 }
 
 struct McpCall {
@@ -193,32 +194,29 @@ impl McpCall {
         )
     }
 
-    /// Cancels the call. A program that does not answer is killed with its whole process tree, the only way to be
-    /// sure that the call stops. It is spared if other calls run in it and it answers a ping.
+    /// Cancels the call. A server that obeys the protocol does not answer it any more, so a program is asked for a
+    /// sign of life: one that answers neither the call nor a ping is killed with its whole process tree.
     async fn cancel(&self, connection: &Arc<McpConnection>, id: &RequestId) {
         let answered = connection.answers.as_ref().map(|answers| answers.subscribe(id));
         let params =
             CancelledNotificationParam::new(Some(id.clone()), Some("the caller no longer waits for it".into()));
         let cancel = connection.peer.send_notification(CancelledNotification::new(params).into());
-        // This call still holds its slot.
-        let has_others = || connection.slots.available_permits() + 1 < SERVER_CALLS_AT_ONCE;
-        let lives = async {
-            let ping = ClientRequest::PingRequest(PingRequest::default());
-            has_others() && connection.peer.send_request(ping).await.is_ok()
-        };
         let Some(answered) = answered else {
             let _ = timeout(self.server.patience.stop, cancel).await;
             return;
         };
         let patience = self.server.patience.stop;
-        let (let_go, lives) = tokio::join!(
-            timeout(patience, async {
-                let _ = cancel.await;
-                answered.await
-            }),
-            timeout(patience, lives),
-        );
-        if let_go.is_err() && !(lives == Ok(true) && has_others()) {
+        let lives = timeout(patience, async {
+            let _ = cancel.await;
+            let ping = ClientRequest::PingRequest(PingRequest::default());
+            let ping = connection.peer.send_request(ping);
+            tokio::select! {
+                _ = answered => true,
+                // A refusal is a sign of life, too: later versions of the protocol have no ping.
+                pong = ping => matches!(pong, Ok(_) | Err(ServiceError::McpError(_) | ServiceError::UnexpectedResponse)),
+            }
+        });
+        if lives.await != Ok(true) {
             self.server.send_command(SupervisorCommand::Stuck(connection.number));
         }
     }

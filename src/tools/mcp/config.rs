@@ -32,7 +32,8 @@ pub enum McpTransport {
 pub struct McpServerConfig {
     pub name: String,
     pub transport: McpTransport,
-    /// Idle and total timeout of a call; the defaults of `limits` apply if they are not set.
+    /// Timeouts of the start, and idle and total timeout of a call; the defaults of `limits` apply if they are not set.
+    pub start: Option<Duration>,
     pub idle: Option<Duration>,
     pub total: Option<Duration>,
 }

@@ -1,10 +1,13 @@
-//! Parses the result of a tool call into parts: text, images, other bytes, structured content.
+//! Parses the result of a tool call into parts: text, images, other bytes, structured content. Structured content is
+//! used as far as the content does not state it already, and binary data in texts becomes a file.
 
 use bytes::Bytes;
 use rmcp::model::ServerResult;
 use serde_json::Value;
 
 use super::sanitizer;
+use crate::result::binary_text::{replace_in_text_or_json, replace_in_value};
+use crate::result::repeated_content::StatedContent;
 use crate::result::{CallOutcome, CallResult, ResultPart, build_redacted_result, strip_escapes, text_result};
 use turnleaf_domain::limits::{TOOL_BLOB_BYTES, TOOL_IMAGE_BYTES, TOOL_IMAGES};
 use turnleaf_platform::tasks;
@@ -32,9 +35,53 @@ fn parse_result(result: ServerResult, secrets: &SecretSet) -> CallResult {
     } else {
         CallOutcome::Done
     };
+    let content = content.map(Vec::as_slice).unwrap_or_default();
+    let structured = structured.filter(|value| !value.is_null()).cloned();
+    let (is_text_wanted, structured) = additional_content(content, structured);
     let mut taken = ContentBudget { secrets, images: 0, bytes: 0 };
-    let parts = content.into_iter().flatten().map(|part| taken.part(part)).collect();
-    build_redacted_result(secrets, outcome, parts, structured.filter(|value| !value.is_null()).cloned())
+    let mut parts = Vec::new();
+    for part in content.iter().filter(|part| is_text_wanted || !is_text(part)) {
+        match taken.part(part) {
+            ResultPart::Text(text) => parts.extend(taken.text_without_binary(text, content)),
+            part => parts.push(part),
+        }
+    }
+    let structured = structured.map(|mut value| {
+        parts.extend(taken.take_binary(&mut value, content));
+        value
+    });
+    build_redacted_result(secrets, outcome, parts, structured)
+}
+
+/// Returns whether the texts are used, and what of the structured content is.
+fn additional_content(content: &[Value], structured: Option<Value>) -> (bool, Option<Value>) {
+    let structured = match structured {
+        Some(structured) if !content.is_empty() => structured,
+        other => return (true, other),
+    };
+    let stated = StatedContent::new(content);
+    match stated.additional_in(structured.clone()) {
+        // JSON that is equal to the text is shown as JSON.
+        None if stated.is_whole(&structured) => (false, Some(structured)),
+        None => (true, None),
+        Some(_) if stated.is_part_of(&structured) => (false, Some(structured)),
+        Some(additional) => (true, Some(additional)),
+    }
+}
+
+fn is_text(part: &Value) -> bool {
+    part.get("type").and_then(Value::as_str) == Some("text") || part.pointer("/resource/text").is_some()
+}
+
+/// Returns whether a MIME type is of text, which models read.
+fn is_text_type(mime: &str) -> bool {
+    let mime = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let (kind, name) = mime.split_once('/').unwrap_or_default();
+    let of_text =
+        ["json", "xml", "yaml", "csv", "toml", "sql", "javascript", "typescript", "ndjson", "jsonl", "graphql"];
+    let name = name.strip_prefix("x-").unwrap_or(name);
+    kind == "text"
+        || (kind == "application" && of_text.iter().any(|of| name == *of || name.ends_with(&format!("+{of}"))))
 }
 
 fn unreadable() -> CallResult {
@@ -68,7 +115,15 @@ impl ContentBudget<'_> {
         let text = |key: &str| resource.get(key).and_then(Value::as_str);
         match (text("text"), text("blob")) {
             (Some(words), _) => ResultPart::Text(words.to_owned()),
-            (None, Some(blob)) => self.bytes(blob, text("mimeType").unwrap_or_default()),
+            (None, Some(blob)) => {
+                let mime = text("mimeType").unwrap_or_default();
+                match self.bytes(blob, mime) {
+                    ResultPart::Other { bytes, .. } if is_text_type(mime) => {
+                        ResultPart::Text(String::from_utf8_lossy(&bytes).into_owned())
+                    }
+                    part => part,
+                }
+            }
             (None, None) => {
                 let uri = self.line(text("uri").unwrap_or_default());
                 ResultPart::Text(format!("(a resource without content: {uri})"))
@@ -79,6 +134,37 @@ impl ContentBudget<'_> {
     /// Returns whether stripping terminal escapes from these bytes would join the parts of a credential.
     fn is_within_escapes(&self, bytes: &[u8]) -> bool {
         self.secrets.has_match_in(strip_escapes(&String::from_utf8_lossy(bytes)).as_bytes())
+    }
+
+    /// Returns a text without binary data, and the parts that the data becomes.
+    fn text_without_binary(&mut self, text: String, content: &[Value]) -> Vec<ResultPart> {
+        let mut taken = Vec::new();
+        let without =
+            replace_in_text_or_json(&text, &mut |data, mime| self.replace_binary(data, mime, content, &mut taken));
+        taken.insert(0, ResultPart::Text(without.unwrap_or(text)));
+        taken
+    }
+
+    /// Removes binary data from structured content, and returns the parts that it becomes.
+    fn take_binary(&mut self, value: &mut Value, content: &[Value]) -> Vec<ResultPart> {
+        let mut taken = Vec::new();
+        replace_in_value(value, &mut |data, mime| self.replace_binary(data, mime, content, &mut taken));
+        taken
+    }
+
+    /// Returns the note in the place of binary data, which becomes a part of its own unless the content has it.
+    fn replace_binary(&mut self, data: &str, mime: &str, content: &[Value], taken: &mut Vec<ResultPart>) -> String {
+        let of = |part: &Value, key: &str| part.pointer(key).and_then(Value::as_str).is_some_and(|known| known == data);
+        if content.iter().any(|part| of(part, "/data") || of(part, "/resource/blob")) {
+            return "[the binary data of this result]".into();
+        }
+        match self.bytes(data, mime) {
+            ResultPart::Text(why) => why,
+            part => {
+                taken.push(part);
+                format!("[binary data: {}]", self.line(mime))
+            }
+        }
     }
 
     fn line(&self, text: &str) -> String {
@@ -133,6 +219,8 @@ mod tests {
             { "type": "audio", "data": "Zm9v", "mimeType": "audio/wav" },
             { "type": "resource", "resource": { "uri": "x:1", "text": "words" } },
             { "type": "resource", "resource": { "uri": "x:2", "blob": "Zm9v", "mimeType": "application/pdf" } },
+            { "type": "resource", "resource": { "uri": "x:4", "blob": "YSxiCg==", "mimeType": "text/csv" } },
+            { "type": "resource", "resource": { "uri": "x:5", "blob": "e30=", "mimeType": "application/ld+json; v=1" } },
             { "type": "resource", "resource": { "uri": "x:3", "blob": "Zm9v", "mimeType": "image/gif" } },
             { "type": "resource_link", "uri": "file:///a\nb", "name": "a" },
             { "type": "hologram" },
@@ -153,6 +241,8 @@ mod tests {
             "other audio/wav 3",
             "words",
             "other application/pdf 3",
+            "a,b\n",
+            "{}",
             "image image/gif 3",
             "a: file:///a b",
             "(content of type “hologram” was omitted)",
@@ -186,6 +276,39 @@ mod tests {
     }
 
     #[test]
+    fn structured_content_is_used_once_and_binary_data_never_as_text() {
+        let mut png = Vec::new();
+        base64::encode_into(&[&b"\x89PNG\r\n\x1a\n"[..], &[7; 200]].concat(), &mut png);
+        let png = String::from_utf8(png).expect("base64 is text");
+        let image = json!({ "type": "image", "data": png, "mimeType": "image/png" });
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        for (content, structured, result, images) in [
+            (json!([image]), json!({ "content": [image] }), json!(""), 1),
+            (json!([image]), json!({ "picture": png, "width": 5 }), json!({ "width": 5 }), 1),
+            (json!([]), json!({ "picture": png }), json!({ "picture": "[binary data: image/png]" }), 1),
+            (json!([text(&png)]), json!(null), json!("[binary data: image/png]"), 1),
+            (
+                json!([text(&json!({ "p": png }).to_string())]),
+                json!({ "p": png }),
+                json!({ "p": "[binary data: image/png]" }),
+                1,
+            ),
+            (json!([text(r#"[{"a":1}]"#)]), json!({ "result": [{ "a": 1 }] }), json!(r#"[{"a":1}]"#), 0),
+            (json!([text(r#"{"a": 1}"#)]), json!({ "a": 1 }), json!({ "a": 1 }), 0),
+            (json!([text(r#"{"a":1}"#)]), json!({ "a": 1, "b": 2 }), json!({ "a": 1, "b": 2 }), 0),
+            (json!([text("Two")]), json!({ "content": "Two", "b": 1 }), json!("Two\n\n{\"b\":1}"), 0),
+            (json!([text("Two")]), json!({ "content": "Three" }), json!("Two\n\n{\"content\":\"Three\"}"), 0),
+        ] {
+            let answer = json!({ "content": content, "structuredContent": structured });
+            let read = serde_json::from_value(answer.clone()).expect("a result");
+            let outcome = parse_result(read, &SecretSet::default());
+            assert_eq!(outcome.result, result, "{answer}");
+            let shown = outcome.metadata.get("images").and_then(Value::as_array).map_or(0, Vec::len);
+            assert_eq!(shown, images, "{answer}");
+        }
+    }
+
+    #[test]
     fn result_does_not_repeat_server_credentials() {
         let secrets = SecretSet::new(["ghp_9f8e7d6c5b4a".into()]);
         let answer = json!({
@@ -216,9 +339,10 @@ mod tests {
         ] });
         let outcome = parse_result(serde_json::from_value(answer).expect("a result"), &secrets);
         let kept: Vec<&[u8]> = outcome.blobs.iter().map(|blob| blob.bytes.as_ref()).collect();
-        assert_eq!(kept, [&b"TOKEN=[removed]\n"[..], b"\xff\xfe\0"]);
+        assert_eq!(kept, [&b"\xff\xfe\0"[..]]);
         let text = outcome.result.as_str().expect("a text");
-        assert!(text.contains("was omitted: it contains a credential of its server"), "{text}");
+        assert!(text.starts_with("TOKEN=[removed]\n"), "{told}");
+        assert!(told.contains("was omitted: it contains a credential of its server"), "{text}");
     }
 
     #[test]

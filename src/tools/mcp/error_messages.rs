@@ -3,9 +3,11 @@
 
 use std::error::Error;
 
+use rmcp::model::ErrorData;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
+use serde_json::Value;
 
 use super::sanitizer;
 use turnleaf_domain::byte_size::ByteSize;
@@ -13,18 +15,40 @@ use turnleaf_domain::limits::TOOL_LINE_BYTES;
 use turnleaf_providers::http_client::{self, guard::AddressUse};
 use turnleaf_providers::redaction::SecretSet;
 
+/// The code of an error that asks a person to open addresses first.
+const URL_REQUIRED: i32 = -32042;
 /// Longest message of a server that is quoted, in bytes.
 const QUOTED_BYTES: usize = 2000;
 
 /// Describes why a request got no answer.
 pub fn request_error(error: &ServiceError, secrets: &SecretSet) -> String {
     match error {
-        ServiceError::McpError(error) => sanitizer::clean_line(&error.message, secrets, QUOTED_BYTES),
+        ServiceError::McpError(error) => server_error(error, secrets),
         ServiceError::TransportSend(error) => transport(error, secrets),
         ServiceError::TransportClosed => "the connection closed".into(),
         ServiceError::Cancelled { .. } => "it was cancelled".into(),
         _ => "the response could not be read".into(),
     }
+}
+
+/// Returns the message of a server's error with its details. An error that asks a person to open addresses names them.
+fn server_error(error: &ErrorData, secrets: &SecretSet) -> String {
+    let line = |text: &str| sanitizer::clean_line(text, secrets, QUOTED_BYTES);
+    let message = line(&error.message);
+    let Some(data) = error.data.as_ref().filter(|data| !data.is_null()) else { return message };
+    let asked = data.get("elicitations").and_then(Value::as_array).into_iter().flatten();
+    let addresses: Vec<String> = asked
+        .filter_map(|asked| {
+            let url = line(asked.get("url")?.as_str()?);
+            let why = line(asked.get("message").and_then(Value::as_str).unwrap_or_default());
+            Some(if why.is_empty() { url } else { format!("{url} ({why})") })
+        })
+        .collect();
+    if error.code.0 == URL_REQUIRED && !addresses.is_empty() {
+        return format!("{message} The user must open: {}", addresses.join(", "));
+    }
+    let data = data.as_str().map_or_else(|| data.to_string(), str::to_owned);
+    format!("{message} ({})", line(&data))
 }
 
 /// Returns whether the connection is lost and must be replaced.
@@ -58,7 +82,7 @@ pub fn start_error(error: &ClientInitializeError, secrets: &SecretSet) -> String
     match error {
         ClientInitializeError::TransportError { error, .. } => transport(error, secrets),
         ClientInitializeError::JsonRpcError(error) => {
-            format!("it refused to initialize: {}", sanitizer::clean_line(&error.message, secrets, QUOTED_BYTES))
+            format!("it refused to initialize: {}", server_error(error, secrets))
         }
         ClientInitializeError::ConnectionClosed(_) => "the connection closed before it responded".into(),
         _ => "its response could not be read".into(),
@@ -68,6 +92,15 @@ pub fn start_error(error: &ClientInitializeError, secrets: &SecretSet) -> String
 /// Describes an answer that exceeded the size limit.
 pub fn answer_too_large() -> String {
     format!("the response is larger than {} and was dropped", ByteSize::from_usize(TOOL_LINE_BYTES))
+}
+
+/// Returns the status of an HTTP response that failed a handshake.
+pub fn http_status(error: &DynamicTransportError) -> Option<u16> {
+    match http(error)? {
+        StreamableHttpError::HttpStatus(status) => Some(status.status),
+        StreamableHttpError::UnexpectedServerResponse(said) => said.strip_prefix("HTTP ")?.get(..3)?.parse().ok(),
+        _ => None,
+    }
 }
 
 fn http(error: &DynamicTransportError) -> Option<&StreamableHttpError<reqwest::Error>> {
@@ -91,5 +124,33 @@ fn transport(error: &DynamicTransportError, secrets: &SecretSet) -> String {
         Some(StreamableHttpError::SessionExpired) => "it no longer knows the session".into(),
         Some(StreamableHttpError::TransportChannelClosed) | None => "the connection closed".into(),
         Some(_) => "the response could not be read".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::ErrorCode;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn server_error_shows_its_details_and_addresses() {
+        let secrets = SecretSet::new(["9f8e7d6c5b4a3f2e".into()]);
+        let url = "https://auth.example/connect?x=1";
+        for (code, data, expected) in [
+            (-32000, json!(null), "Limited."),
+            (-32000, json!("Wait 30 s"), "Limited. (Wait 30 s)"),
+            (-32000, json!({ "retry_after": 30 }), r#"Limited. ({"retry_after":30})"#),
+            (-32000, json!({ "key": "9f8e7d6c5b4a3f2e" }), r#"Limited. ({"key":"[removed]"})"#),
+            (
+                -32042,
+                json!({ "elicitations": [{ "mode": "url", "url": url, "message": "Sign in." }] }),
+                "Limited. The user must open: https://auth.example/connect?x=1 (Sign in.)",
+            ),
+        ] {
+            let error = ErrorData::new(ErrorCode(code), "Limited.", Some(data).filter(|data| !data.is_null()));
+            assert_eq!(request_error(&ServiceError::McpError(error), &secrets), expected);
+        }
     }
 }

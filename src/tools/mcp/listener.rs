@@ -86,20 +86,21 @@ pub struct McpListener {
     pub notifications: broadcast::Sender<ServerNotification>,
     pub list_changed: Arc<Notify>,
     secrets: SecretSet,
+    /// The version of the protocol that is requested.
+    version: ProtocolVersion,
 }
 
 impl McpListener {
     /// Creates a listener that redacts these credentials.
-    pub fn with_secrets(secrets: SecretSet) -> Self {
-        Self { notifications: broadcast::Sender::new(UNREAD), list_changed: Arc::default(), secrets }
+    pub fn new(secrets: SecretSet, version: ProtocolVersion) -> Self {
+        Self { notifications: broadcast::Sender::new(UNREAD), list_changed: Arc::default(), secrets, version }
     }
 }
 
 impl ClientHandler for McpListener {
     fn get_info(&self) -> ClientConfig {
         let own = Implementation::new("turnleaf", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), own)
-            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+        ClientConfig::new(ClientCapabilities::default(), own).with_protocol_version(self.version.clone())
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {

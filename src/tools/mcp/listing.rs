@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams};
 use rmcp::service::{Peer, ServiceError};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::json_repair::TASK_SUPPORT;
 use super::log::ServerOutputLog;
 use super::{error_messages, sanitizer};
 use crate::schema::check_schema;
-use crate::toolbox::ToolDescription;
+use crate::toolbox::{ToolDescription, UnusableTool};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::limits::{TOOL_DESCRIPTION_BYTES, TOOL_SCHEMA_BYTES, TOOLS_PER_SERVER};
@@ -22,16 +23,19 @@ const PAGES: usize = TOOLS_PER_SERVER;
 const NAME_BYTES: usize = 128;
 const TITLE_BYTES: usize = 200;
 
-/// Requests the whole list. Tools that are left out are noted in the log.
+/// The tools of a server.
+#[derive(Debug, Clone, Default)]
+pub struct ToolList {
+    pub tools: Vec<ToolDescription>,
+    pub unusable: Vec<UnusableTool>,
+}
+
+/// Requests the whole list. Tools that are left out are noted in the log as well.
 ///
 /// # Errors
 /// A sentence that says why there is no list.
-pub async fn list(
-    peer: &Peer<RoleClient>,
-    secrets: &SecretSet,
-    log: &ServerOutputLog,
-) -> Result<Vec<ToolDescription>, String> {
-    let mut tools = Vec::new();
+pub async fn list(peer: &Peer<RoleClient>, secrets: &SecretSet, log: &ServerOutputLog) -> Result<ToolList, String> {
+    let mut list = ToolList::default();
     let mut names = HashSet::new();
     let mut cursor: Option<String> = None;
     for _ in 0..PAGES {
@@ -40,7 +44,7 @@ pub async fn list(
         let page = match peer.send_request(request).await {
             Ok(page) => serde_json::to_value(page).map_err(|error| error.to_string())?,
             // The server does not implement tools.
-            Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(tools),
+            Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => return Ok(list),
             Err(error) => {
                 return Err(format!(
                     "its tools could not be listed: {}",
@@ -52,14 +56,27 @@ pub async fn list(
             return Err("its tools could not be listed: the response is not a list".into());
         };
         for tool in listed {
-            if tools.len() == TOOLS_PER_SERVER {
+            if list.tools.len() == TOOLS_PER_SERVER {
                 log.add(&format!("(it has more than {TOOLS_PER_SERVER} tools; the others are not used)"));
-                return Ok(tools);
+                return Ok(list);
             }
-            match describe_tool(tool, secrets) {
-                Ok(tool) if names.insert(tool.tool.clone()) => tools.push(tool),
+            let described = describe_tool(tool, secrets);
+            let is_cut = tool.get("description").and_then(Value::as_str).is_some_and(is_too_long);
+            if let Ok(tool) = described.as_ref()
+                && is_cut
+            {
+                let limit = ByteSize::from_usize(TOOL_DESCRIPTION_BYTES);
+                log.add(&format!("(the description of `{}` is longer than {limit} and was cut)", tool.tool));
+            }
+            match described {
+                Ok(tool) if names.insert(tool.tool.clone()) => list.tools.push(tool),
                 Ok(tool) => log.add(&format!("(there is more than one tool `{}`; the first is used)", tool.tool)),
-                Err(reason) => log.add(&format!("(a tool is not used: {reason})")),
+                Err(reason) => {
+                    log.add(&format!("(a tool is not used: {reason})"));
+                    let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+                    let tool = sanitizer::clean_line(name, secrets, NAME_BYTES);
+                    list.unusable.push(UnusableTool { tool, why });
+                }
             }
         }
         let next = page.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty());
@@ -68,7 +85,21 @@ pub async fn list(
         }
         cursor = next.map(str::to_owned);
     }
-    Ok(tools)
+    Ok(list)
+}
+
+fn is_too_long(description: &str) -> bool {
+    description.len() > TOOL_DESCRIPTION_BYTES
+}
+
+/// Returns the description, with a note if it was cut.
+fn description_of(tool: &Value, secrets: &SecretSet) -> String {
+    let given = tool.get("description").and_then(Value::as_str).unwrap_or_default();
+    if !is_too_long(given) {
+        return sanitizer::clean_text(given, secrets, TOOL_DESCRIPTION_BYTES);
+    }
+    let note = format!("\n[Cut: this description has {} bytes.]", given.len());
+    sanitizer::clean_text(given, secrets, TOOL_DESCRIPTION_BYTES - note.len()) + &note
 }
 
 /// Describes a tool for display and for models.
@@ -85,6 +116,9 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
     let shown = sanitizer::clean_line(&name, secrets, NAME_BYTES);
     if name.is_empty() || shown != name || count_hidden_characters(&name) > 0 {
         return Err(format!("`{shown}` is not a valid name"));
+    }
+    if tool.pointer(&format!("/_meta/{TASK_SUPPORT}")) == Some(&json!("required")) {
+        return Err(format!("`{name}` runs only as a task, which is not supported"));
     }
     let schema = tool.get("inputSchema").cloned().unwrap_or_default();
     if !schema.is_object() {
@@ -112,7 +146,7 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
     Ok(ToolDescription {
         tool: name,
         title,
-        description: sanitizer::clean_text(&text(tool.get("description")), secrets, TOOL_DESCRIPTION_BYTES),
+        description: description_of(tool, secrets),
         schema: secrets.redact_value(schema),
         is_harmless: false,
         hints: hints.into_iter().filter(|(hint, _)| claims(hint)).map(|(_, words)| words.to_owned()).collect(),
@@ -121,8 +155,6 @@ fn describe_tool(tool: &Value, secrets: &SecretSet) -> Result<ToolDescription, S
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -137,10 +169,8 @@ mod tests {
         assert_eq!(found.hints, ["destructive"]);
         assert!(!found.is_harmless, "nobody can claim that");
         let long = json!({ "name": "x", "description": "ä".repeat(TOOL_DESCRIPTION_BYTES), "inputSchema": {} });
-        assert!(
-            describe_tool(&long, &SecretSet::default()).expect("it is a tool").description.len()
-                <= TOOL_DESCRIPTION_BYTES
-        );
+        let long = describe_tool(&long, &SecretSet::default()).expect("it is a tool").description;
+        assert!(long.len() <= TOOL_DESCRIPTION_BYTES && long.ends_with("…\n[Cut: this description has 8192 bytes.]"));
     }
 
     #[test]
@@ -155,6 +185,7 @@ mod tests {
             (json!({ "name": "x", "inputSchema": "object" }), "is not an object"),
             (json!({ "name": "x", "inputSchema": { "title": "a\0b" } }), "NUL"),
             (json!({ "name": "x", "inputSchema": { "title": "x".repeat(TOOL_SCHEMA_BYTES) } }), "64 KiB"),
+            (json!({ "name": "x", "inputSchema": {}, "_meta": { TASK_SUPPORT: "required" } }), "only as a task"),
             (json!("x"), "is not a valid name"),
         ] {
             let found = describe_tool(&tool, &SecretSet::default());

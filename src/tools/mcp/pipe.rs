@@ -13,10 +13,10 @@ use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{mpsc, oneshot};
 
-use super::error_messages;
 use super::lines::{BoundedLine, BoundedLines};
 use super::log::ServerOutputLog;
 use super::program::ProgramPipes;
+use super::{error_messages, json_repair};
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::limits::TOOL_LINE_BYTES;
 use turnleaf_platform::tasks::{self, Task};
@@ -173,12 +173,11 @@ async fn read(
 }
 
 fn parse_message(line: &[u8], answers: &PendingAnswers) -> Option<RxJsonRpcMessage<RoleClient>> {
-    // Invalid UTF-8 is replaced so that the rest of the line is not lost.
-    let text = String::from_utf8_lossy(line);
-    let text = text.trim();
-    if let Ok(message) = serde_json::from_str(text) {
+    if let Ok(message) = json_repair::parse(line) {
         return Some(message);
     }
+    let text = String::from_utf8_lossy(line);
+    let text = json_repair::strip_mark(&text);
     if !text.starts_with('{') || !text.contains("\"jsonrpc\"") {
         return None;
     }
@@ -221,8 +220,12 @@ mod tests {
     fn line_is_message_call_error_or_nothing() {
         let answers = waiting_for(&[3]);
         let read = |line: &[u8]| parse_message(line, &answers);
+        let broken = br#"{"jsonrpc":"2.0","id":3,"result":{"content":[}}"#;
+        assert!(matches!(read(broken), Some(JsonRpcMessage::Error(_))));
         let deep = format!(r#"{{"jsonrpc":"2.0","id":3,"result":{}}}"#, "[".repeat(4000) + &"]".repeat(4000));
-        assert!(matches!(read(deep.as_bytes()), Some(JsonRpcMessage::Error(_))));
+        assert!(matches!(read(deep.as_bytes()), Some(JsonRpcMessage::Response(_))));
+        let marked = b"\xef\xbb\xbf{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\\ud83d\"}]}}\r";
+        assert!(matches!(read(marked), Some(JsonRpcMessage::Response(_))));
         let invalid =
             b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"\xff\"}]}}";
         assert!(matches!(read(invalid), Some(JsonRpcMessage::Response(_))));

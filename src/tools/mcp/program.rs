@@ -9,7 +9,7 @@ use std::process::{ExitStatus, Stdio};
 use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncRead, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::time::{Duration, timeout};
+use tokio::time::{Duration, Instant, sleep_until, timeout};
 
 use super::guard::NOT_STARTED;
 use super::lines::{BoundedLine, BoundedLines};
@@ -23,6 +23,11 @@ const KEPT: [&str; 8] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "T
 const SLACK: Duration = Duration::from_millis(1500);
 /// Longest line of standard error, in bytes.
 const STDERR_LINE_BYTES: usize = 8 << 10;
+
+/// Lines of standard error that are logged, and lines that are read, within each window.
+const STDERR_LINES: u32 = 200;
+const STDERR_LINES_READ: u32 = 2000;
+const STDERR_WINDOW: Duration = Duration::from_secs(1);
 
 /// A running program. Dropping it requests its stop without waiting.
 #[derive(Debug)]
@@ -65,7 +70,23 @@ pub fn start(
 
 async fn log_stderr(stderr: impl AsyncRead + Unpin, log: ServerOutputLog) {
     let mut lines = BoundedLines::new(BufReader::new(stderr), STDERR_LINE_BYTES);
+    let (mut until, mut read, mut dropped) = (Instant::now() + STDERR_WINDOW, 0, 0_u64);
     while let Ok(Some(line)) = lines.next().await {
+        if Instant::now() >= until {
+            (until, read) = (Instant::now() + STDERR_WINDOW, 0);
+            if std::mem::take(&mut dropped) > 0 {
+                log.add("(some lines were dropped because there were too many)");
+            }
+        }
+        read += 1;
+        if read > STDERR_LINES {
+            dropped += 1;
+            if read > STDERR_LINES_READ {
+                // The program waits meanwhile, because its pipe is full.
+                sleep_until(until).await;
+            }
+            continue;
+        }
         match line {
             BoundedLine::Whole(line) => log.add(&String::from_utf8_lossy(&line)),
             BoundedLine::TooLong { head, .. } => log.add_truncated(head),
@@ -134,6 +155,17 @@ fn describe_exit(status: Option<ExitStatus>) -> String {
 mod tests {
     use super::*;
     use turnleaf_providers::redaction::SecretSet;
+
+    #[tokio::test(start_paused = true)]
+    async fn stderr_flood_is_throttled() {
+        let log = ServerOutputLog::default();
+        let flood = "x\n".repeat(5 * STDERR_LINES_READ as usize);
+        let began = Instant::now();
+        log_stderr(flood.as_bytes(), log.clone()).await;
+        assert!(began.elapsed() >= 4 * STDERR_WINDOW, "{:?}", began.elapsed());
+        let text = log.text();
+        assert!(text.matches('x').count() <= 6 * STDERR_LINES as usize && text.contains("lines were dropped"));
+    }
 
     #[tokio::test]
     async fn stderr_line_cut_within_key_shows_no_part_of_it() {

@@ -7,7 +7,7 @@ use url::Url;
 
 use super::config::{McpServerConfig, McpTransport};
 use turnleaf_domain::url_encoding;
-use turnleaf_platform::credentials::{extract_credentials, is_credential};
+use turnleaf_platform::credentials::{extract_credentials, is_credential, query_credentials, separate_words};
 use turnleaf_providers::redaction::SecretSet;
 
 impl McpServerConfig {
@@ -46,7 +46,7 @@ impl FoundCredentials {
     }
 
     fn add_named(&mut self, name: &str, value: &str) {
-        self.add(extract_credentials(&separated(name), &value.into()));
+        self.add(extract_credentials(&separate_words(name), &value.into()));
     }
 
     /// Adds the credentials among a program's arguments: `--token=x`, `--token x`, `--headers X-Api-Key x`, and
@@ -102,7 +102,7 @@ impl FoundCredentials {
 
     /// Adds the password of an address, both encoded and decoded, and the credentials of its query.
     fn add_address(&mut self, url: &Url) {
-        url.query_pairs().for_each(|(name, value)| self.add_named(&name, &value));
+        self.add(query_credentials(url));
         let password = url.password().unwrap_or_default();
         let passwords = [password.to_owned(), url_encoding::decode(password)];
         self.add(passwords.into_iter().filter(|password| is_credential(password)).map(Into::into));
@@ -113,20 +113,6 @@ fn address(text: &str) -> Option<Url> {
     text.contains("://").then(|| Url::parse(text.trim()).ok()).flatten()
 }
 
-/// Inserts hyphens between the words of a `camelCase` name.
-fn separated(name: &str) -> String {
-    let mut separated = String::with_capacity(name.len());
-    let mut is_behind_lowercase = false;
-    for c in name.chars() {
-        if is_behind_lowercase && c.is_uppercase() {
-            separated.push('-');
-        }
-        is_behind_lowercase = c.is_lowercase();
-        separated.push(c);
-    }
-    separated
-}
-
 #[cfg(test)]
 mod tests {
     use secrecy::ExposeSecret;
@@ -134,7 +120,7 @@ mod tests {
     use super::*;
 
     fn credentials(transport: McpTransport) -> Vec<String> {
-        let config = McpServerConfig { name: "x".into(), transport, idle: None, total: None };
+        let config = McpServerConfig { name: "x".into(), transport, start: None, idle: None, total: None };
         config.credentials().iter().map(|secret| secret.expose_secret().to_owned()).collect()
     }
 

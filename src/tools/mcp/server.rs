@@ -12,9 +12,10 @@ use tokio_util::task::TaskTracker;
 
 use super::config::McpServerConfig;
 use super::listener::McpListener;
+use super::listing::ToolList;
 use super::log::ServerOutputLog;
 use super::pipe::PendingAnswers;
-use crate::toolbox::ToolDescription;
+use crate::toolbox::{ToolDescription, UnusableTool};
 use turnleaf_domain::limits;
 use turnleaf_providers::redaction::SecretSet;
 
@@ -27,8 +28,8 @@ pub struct McpTimeouts {
     pub stop: Duration,
     /// Exponential backoff between restarts: the first delay and its maximum.
     pub backoff: (Duration, Duration),
-    /// Failures within this window are counted together. After it, a server that was given up gets one more attempt.
-    pub window: Duration,
+    /// A server that worked this long starts with the first delay again when it fails.
+    pub steady: Duration,
 }
 
 impl Default for McpTimeouts {
@@ -37,7 +38,7 @@ impl Default for McpTimeouts {
             start: limits::TOOL_START,
             stop: limits::TOOL_STOP,
             backoff: (limits::TOOL_BACKOFF_FIRST, limits::TOOL_BACKOFF_MAX),
-            window: limits::TOOL_RESTART_WINDOW,
+            steady: limits::TOOL_BACKOFF_MAX,
         }
     }
 }
@@ -49,8 +50,6 @@ pub enum McpServerState {
     Ready,
     /// The server did not start or went away; it restarts after a backoff, or at the next request.
     Failed,
-    /// The server failed too often; it restarts on request of a person, or after the window.
-    GivenUp,
 }
 
 /// Status of a server for the settings.
@@ -65,6 +64,8 @@ pub struct McpServerStatus {
     /// The end of the server's log, sanitized.
     pub log: String,
     pub tools: Vec<ToolDescription>,
+    /// The tools that it lists and that cannot be used.
+    pub unusable: Vec<UnusableTool>,
 }
 
 /// Snapshot of a server, published by its supervisor.
@@ -76,7 +77,14 @@ pub struct McpServerSnapshot {
     pub implementation: Option<String>,
     /// The last listed tools, also while the server is down.
     pub tools: Arc<Vec<ToolDescription>>,
+    pub unusable: Arc<Vec<UnusableTool>>,
     pub connection: Option<Arc<McpConnection>>,
+}
+
+impl McpServerSnapshot {
+    pub fn put_list(&mut self, list: ToolList) {
+        (self.tools, self.unusable) = (Arc::new(list.tools), Arc::new(list.unusable));
+    }
 }
 
 /// A connection to a running server.
@@ -104,7 +112,7 @@ pub enum SupervisorCommand {
     /// This connection is lost; the sentence says why.
     Lost(u64, String),
     /// The new tool list of this connection.
-    Listed(u64, Result<Vec<ToolDescription>, String>),
+    Listed(u64, Result<ToolList, String>),
 }
 
 /// The handle of a server. Cheap to clone.
@@ -128,6 +136,10 @@ impl McpServer {
         let _ = self.commands.send(command);
     }
 
+    fn start_limit(&self) -> Duration {
+        self.config.start.unwrap_or(self.patience.start)
+    }
+
     pub fn status(&self) -> McpServerStatus {
         let current = self.current.borrow().clone();
         McpServerStatus {
@@ -137,6 +149,7 @@ impl McpServer {
             implementation: current.implementation.map(|own| self.secrets.redact_known(own)),
             log: self.log.text(),
             tools: current.tools.to_vec(),
+            unusable: current.unusable.to_vec(),
         }
     }
 
@@ -145,7 +158,7 @@ impl McpServer {
         let mut current = self.current.clone();
         let started = current.wait_for(|current| current.state != McpServerState::Starting);
         // The last known list is returned if the server does not start in time.
-        let _ = timeout(self.patience.start, started).await;
+        let _ = timeout(self.start_limit(), started).await;
         self.current.borrow().tools.to_vec()
     }
 
@@ -157,7 +170,7 @@ impl McpServer {
         let mut current = self.current.clone();
         let mut is_wanted = false;
         // A server that is being stopped takes that time before it restarts.
-        let wait = self.patience.start + 2 * self.patience.stop;
+        let wait = self.start_limit() + 2 * self.patience.stop;
         let found = timeout(wait, async {
             loop {
                 let now = current.borrow_and_update().clone();
@@ -169,7 +182,6 @@ impl McpServer {
                         }
                     }
                     McpServerState::Starting => {}
-                    McpServerState::GivenUp => return Err(problem()),
                     McpServerState::Failed if is_wanted => return Err(problem()),
                     McpServerState::Failed => {
                         is_wanted = true;

@@ -1,26 +1,28 @@
-//! The supervisor task of one server: starts it, lists its tools, restarts it with backoff after failures, gives up
-//! after too many, and stops it.
+//! The supervisor task of one server: starts it, lists its tools, restarts it with backoff after failures, and stops
+//! it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use rmcp::RoleClient;
-use rmcp::service::{ClientLifecycleMode, ClientServiceExt, Peer, RunningService};
+use rmcp::service::{ClientServiceExt, Peer, RunningService};
 use rmcp::transport::Transport as Wire;
 use tokio::sync::{Semaphore, broadcast, mpsc, watch};
-use tokio::time::{Duration, Instant, sleep, timeout};
+use tokio::time::{Duration, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::config::{McpServerConfig, McpServerKey, McpTransport};
+use super::lifecycle::{self, Handshake, Refusal};
 use super::listener::McpListener;
+use super::listing::ToolList;
 use super::log::ServerOutputLog;
 use super::pipe::{PendingAnswers, PipeTransport};
 use super::program::{self, GuardedProgram};
 use super::server::{McpConnection, McpServerSnapshot, McpServerState, McpTimeouts, SupervisorCommand};
-use super::{error_messages, listing, sanitizer, web};
-use crate::toolbox::ToolDescription;
-use turnleaf_domain::limits::{SERVER_CALLS_AT_ONCE, TOOL_RESTARTS};
+use super::web::WebServerAddress;
+use super::{error_messages, listing, sanitizer};
+use turnleaf_domain::limits::SERVER_CALLS_AT_ONCE;
 use turnleaf_platform::clock::Clock;
 use turnleaf_providers::http_client::HttpClient;
 use turnleaf_providers::redaction::SecretSet;
@@ -52,6 +54,8 @@ pub struct McpSupervisor {
     /// The server's credentials, redacted from everything that it sends.
     pub secrets: SecretSet,
     pub log: ServerOutputLog,
+    /// The handshake that the next connection begins with: the one that succeeded last.
+    pub handshake: Handshake,
 }
 
 /// The reason why a connection ended.
@@ -67,39 +71,42 @@ enum ServerEnd {
         /// The server ended by itself; the exit of its program says why.
         is_gone: bool,
     },
+    /// The server refused the handshake; another one may succeed.
+    Refused { refusal: Refusal, problem: String },
 }
 
 /// A server that has answered, with its first tool list.
 struct StartedServer {
     service: RunningService<RoleClient, McpListener>,
     listener: McpListener,
-    tools: Vec<ToolDescription>,
+    list: ToolList,
 }
 
 impl McpSupervisor {
     pub async fn run(mut self) {
-        let mut failures: Vec<Instant> = Vec::new();
+        let mut failures = 0;
         let mut number = 0;
         while !self.end.is_cancelled() {
             number += 1;
             self.set_state(McpServerState::Starting, None);
-            match self.run_once(number).await {
+            let ended = self.run_once(number).await;
+            let has_worked = self.current.borrow().state == McpServerState::Ready;
+            let worked_for = self.runtime.clock.now() - self.current.borrow().since;
+            if has_worked && worked_for.to_std().is_ok_and(|worked_for| worked_for >= self.runtime.patience.steady) {
+                failures = 0;
+            }
+            match ended {
                 ServerEnd::Ended => return,
-                ServerEnd::Restart => failures.clear(),
+                ServerEnd::Restart => failures = 0,
                 ServerEnd::Stuck => {}
-                ServerEnd::Failed { problem, .. } => {
-                    let now = Instant::now();
-                    failures.retain(|at| now.duration_since(*at) < self.runtime.patience.window);
-                    failures.push(now);
-                    let (state, pause) = restart_policy(failures.len(), &self.runtime.patience);
-                    tracing::warn!(server = %self.key.server, ?state, "a tool server failed");
+                ServerEnd::Failed { problem, .. } | ServerEnd::Refused { problem, .. } => {
+                    failures += 1;
+                    tracing::warn!(server = %self.key.server, failures, "a tool server failed");
                     self.log.add(&format!("({problem})"));
-                    self.set_state(state, Some(problem));
-                    match self.wait_before_restart(state, pause).await {
+                    self.set_state(McpServerState::Failed, Some(problem));
+                    match self.wait_before_restart(restart_pause(failures, &self.runtime.patience)).await {
                         ServerEnd::Ended => return,
-                        ServerEnd::Restart => failures.clear(),
-                        // A server that was given up gets one more attempt.
-                        _ if state == McpServerState::GivenUp => failures.truncate(TOOL_RESTARTS as usize - 1),
+                        ServerEnd::Restart => failures = 0,
                         _ => {}
                     }
                 }
@@ -108,7 +115,7 @@ impl McpSupervisor {
     }
 
     /// Waits for the backoff, a restart request or a wake-up.
-    async fn wait_before_restart(&mut self, state: McpServerState, pause: Duration) -> ServerEnd {
+    async fn wait_before_restart(&mut self, pause: Duration) -> ServerEnd {
         let pause = sleep(pause);
         tokio::pin!(pause);
         loop {
@@ -117,7 +124,7 @@ impl McpSupervisor {
                 () = &mut pause => return ServerEnd::Stuck,
                 command = self.commands.recv() => match command {
                     Some(SupervisorCommand::Restart) => return ServerEnd::Restart,
-                    Some(SupervisorCommand::Wake) if state == McpServerState::Failed => return ServerEnd::Stuck,
+                    Some(SupervisorCommand::Wake) => return ServerEnd::Stuck,
                     Some(_) => {}
                     None => return ServerEnd::Ended,
                 }
@@ -125,8 +132,26 @@ impl McpSupervisor {
         }
     }
 
-    /// Runs the server once, from its start until nothing of it runs.
+    /// Runs the server once, with other handshakes if it refuses one.
     async fn run_once(&mut self, number: u64) -> ServerEnd {
+        let is_program = matches!(self.config.transport, McpTransport::Program { .. });
+        let mut first_problem = None;
+        loop {
+            let ended = self.run_connection(number).await;
+            let ServerEnd::Refused { refusal, problem } = ended else { return ended };
+            let problem = first_problem.get_or_insert(problem);
+            match self.handshake.after(refusal, is_program) {
+                Some(next) => self.handshake = next,
+                None => {
+                    self.handshake = Handshake::first();
+                    return ServerEnd::Failed { problem: problem.clone(), is_gone: false };
+                }
+            }
+        }
+    }
+
+    /// Runs one connection, from its start until nothing of it runs.
+    async fn run_connection(&mut self, number: u64) -> ServerEnd {
         let (beginning, program, answers) = match self.start_transport() {
             Ok(opened) => opened,
             Err(problem) => return ServerEnd::Failed { problem, is_gone: false },
@@ -157,13 +182,13 @@ impl McpSupervisor {
         &mut self,
         beginning: BoxFuture<'static, Result<StartedServer, ServerEnd>>,
     ) -> Result<StartedServer, ServerEnd> {
-        let beginning = timeout(self.runtime.patience.start, beginning);
+        let beginning = timeout(self.start_limit(), beginning);
         tokio::pin!(beginning);
         loop {
             tokio::select! {
                 () = self.end.cancelled() => return Err(ServerEnd::Ended),
                 begun = &mut beginning => return begun.unwrap_or_else(|_| {
-                    let problem = format!("it did not respond within {} s", self.runtime.patience.start.as_secs_f32());
+                    let problem = format!("it did not respond within {} s", self.start_limit().as_secs_f32());
                     Err(ServerEnd::Failed { problem, is_gone: false })
                 }),
                 command = self.commands.recv() => match command {
@@ -183,7 +208,7 @@ impl McpSupervisor {
         answers: Option<PendingAnswers>,
         over: watch::Receiver<Option<String>>,
     ) -> ServerEnd {
-        let StartedServer { service, listener, tools } = begun;
+        let StartedServer { service, listener, list } = begun;
         let peer = service.peer().clone();
         let known = peer.peer_info().and_then(|server| server.server_info.clone());
         let implementation =
@@ -194,7 +219,7 @@ impl McpSupervisor {
             McpConnection { number, peer: peer.clone(), listener: listener.clone(), slots, answers, exit: over };
         self.current.send_modify(|current| {
             current.implementation = implementation;
-            current.tools = Arc::new(tools);
+            current.put_list(list);
             current.connection = Some(Arc::new(connection));
         });
         self.set_state(McpServerState::Ready, None);
@@ -221,7 +246,7 @@ impl McpSupervisor {
                     Some(SupervisorCommand::Listed(of, listed)) if of == number => {
                         is_listing = false;
                         match listed {
-                            Ok(tools) => self.current.send_modify(|current| current.tools = Arc::new(tools)),
+                            Ok(list) => self.current.send_modify(|current| current.put_list(list)),
                             Err(problem) => self.log.add(&format!("({problem})")),
                         }
                         self.announce();
@@ -242,7 +267,7 @@ impl McpSupervisor {
 
     /// Refreshes the tool list in the background; the list arrives as a command for this connection.
     fn refresh_list(&self, peer: Peer<RoleClient>, number: u64) {
-        let (log, own, limit) = (self.log.clone(), self.own_sender.clone(), self.runtime.patience.start);
+        let (log, own, limit) = (self.log.clone(), self.own_sender.clone(), self.start_limit());
         let secrets = self.secrets.clone();
         tokio::spawn(async move {
             let listed = timeout(limit, listing::list(&peer, &secrets, &log)).await;
@@ -265,13 +290,23 @@ impl McpSupervisor {
                 let started = program::start(&self.runtime.guard, argv, env, folder.as_deref(), &log);
                 let (program, pipes) = started.map_err(|error| format!("it could not be started: {error}"))?;
                 let (pipe, answers) = PipeTransport::new(pipes, log.clone());
-                Ok((Box::pin(connect(pipe, secrets, log)), Some(program), Some(answers)))
+                Ok((Box::pin(connect(pipe, self.handshake.clone(), secrets, log)), Some(program), Some(answers)))
             }
             McpTransport::Http { url, headers, local_network } => {
-                let wire = web::transport(&self.runtime.http, url, headers, *local_network)?;
-                Ok((Box::pin(connect(wire, secrets, log)), None, None))
+                let address = WebServerAddress::new(&self.runtime.http, url, headers, *local_network)?;
+                let handshake = self.handshake.clone();
+                let beginning: BoxFuture<'static, _> = match handshake {
+                    Handshake::EventStream => Box::pin(connect(address.event_stream(), handshake, secrets, log)),
+                    _ => Box::pin(connect(address.streamable(), handshake, secrets, log)),
+                };
+                Ok((beginning, None, None))
             }
         }
+    }
+
+    /// Returns the limit for the start: the server's own, or the general one.
+    fn start_limit(&self) -> Duration {
+        self.config.start.unwrap_or(self.runtime.patience.start)
     }
 
     fn set_state(&self, state: McpServerState, problem: Option<String>) {
@@ -291,28 +326,30 @@ impl McpSupervisor {
 
 async fn connect(
     wire: impl Wire<RoleClient> + 'static,
+    handshake: Handshake,
     secrets: SecretSet,
     log: ServerOutputLog,
 ) -> Result<StartedServer, ServerEnd> {
-    let listener = McpListener::with_secrets(secrets.clone());
-    let service = listener.clone().serve_with_lifecycle(wire, ClientLifecycleMode::Initialize).await;
+    let listener = McpListener::new(secrets.clone(), handshake.version());
+    let service = listener.clone().serve_with_lifecycle(wire, handshake.mode()).await;
     let service = service.map_err(|error| {
+        let problem = error_messages::start_error(&error, &secrets);
         let is_gone = matches!(error, rmcp::service::ClientInitializeError::ConnectionClosed(_));
-        ServerEnd::Failed { problem: error_messages::start_error(&error, &secrets), is_gone }
+        match lifecycle::refusal(&error) {
+            Some(refusal) => ServerEnd::Refused { refusal, problem },
+            None => ServerEnd::Failed { problem, is_gone },
+        }
     })?;
     match listing::list(service.peer(), &secrets, &log).await {
-        Ok(tools) => Ok(StartedServer { service, listener, tools }),
+        Ok(list) => Ok(StartedServer { service, listener, list }),
         Err(problem) => Err(ServerEnd::Failed { is_gone: service.peer().is_transport_closed(), problem }),
     }
 }
 
-/// Returns the state after this many consecutive failures and the delay before the next attempt.
-fn restart_policy(failures: usize, patience: &McpTimeouts) -> (McpServerState, Duration) {
-    if failures >= TOOL_RESTARTS as usize {
-        return (McpServerState::GivenUp, patience.window);
-    }
-    let doublings = u32::try_from(failures.saturating_sub(1)).unwrap_or(u32::MAX).min(16);
-    (McpServerState::Failed, (patience.backoff.0 * (1 << doublings)).min(patience.backoff.1))
+/// Returns the delay before the next attempt after this many consecutive failures.
+fn restart_pause(failures: u32, patience: &McpTimeouts) -> Duration {
+    let doublings = failures.saturating_sub(1).min(16);
+    (patience.backoff.0 * (1 << doublings)).min(patience.backoff.1)
 }
 
 #[cfg(test)]
@@ -320,12 +357,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn backoff_grows_until_server_is_given_up() {
+    fn pauses_grow_up_to_maximum() {
         let patience = McpTimeouts::default();
-        assert_eq!(restart_policy(1, &patience), (McpServerState::Failed, Duration::from_secs(1)));
-        assert_eq!(restart_policy(2, &patience), (McpServerState::Failed, Duration::from_secs(2)));
-        assert_eq!(restart_policy(3, &patience), (McpServerState::GivenUp, Duration::from_secs(300)));
-        let short = McpTimeouts { backoff: (Duration::from_secs(1), Duration::from_millis(1500)), ..patience };
-        assert_eq!(restart_policy(2, &short), (McpServerState::Failed, Duration::from_millis(1500)));
+        let pauses: Vec<u64> = (1..=9).map(|failures| restart_pause(failures, &patience).as_secs()).collect();
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
+        assert_eq!(restart_pause(u32::MAX, &patience).as_secs(), 60);
     }
 }

@@ -101,19 +101,6 @@ fn result_longer_than_page_shows_is_kept_as_blob() {
 }
 
 #[test]
-fn text_repeated_in_structured_content_is_stored_once() {
-    for (input, structured, result) in [
-        ("Two\nlines\n", json!({"content": "Two\nlines"}), json!("Two\nlines\n")),
-        ("42", json!({"result": 42}), json!("42")),
-        (r#"{"result":42}"#, json!({"result": 42}), json!({"result": 42})),
-        ("Two", json!({"content": "Three"}), json!("Two\n\n{\"content\":\"Three\"}")),
-        ("a", json!({"a": "a", "b": 1}), json!("a\n\n{\"a\":\"a\",\"b\":1}")),
-    ] {
-        assert_eq!(build(text(input), Some(structured)).result, result, "{input}");
-    }
-}
-
-#[test]
 fn endless_result_is_kept_up_to_its_bound() {
     let outcome = build(text(&"y".repeat(limits::TOOL_BLOB_BYTES + 5)), None);
     assert_eq!(outcome.blobs[0].bytes.len(), limits::TOOL_BLOB_BYTES);
@@ -146,6 +133,15 @@ fn image_type_is_detected_from_bytes() {
     for blob in &outcome.blobs {
         assert!(named.contains(&blob.sha256));
     }
+}
+
+#[test]
+fn image_before_text_leaves_note_in_its_place() {
+    let image = |bytes: &'static [u8]| ResultPart::Image { mime: "image/png".into(), bytes: bytes.into() };
+    let words = |words: &str| ResultPart::Text(words.into());
+    let outcome = build(vec![words("Before:"), image(PNG), words("After:"), image(JPEG)], None);
+    assert_eq!(outcome.result, "Before:\n\n[Image 1]\n\nAfter:");
+    assert_eq!(outcome.metadata["images"][1]["alt"], "Image 2");
 }
 
 #[test]

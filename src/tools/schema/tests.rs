@@ -69,14 +69,18 @@ fn schema_uses_draft_that_it_names() {
         schema["$schema"] = json!(draft);
         schema
     };
-    // A list under `items` is valid in draft 7; the newest draft refuses the schema.
+    // A list under `items` is valid in draft 7, and means the same without a draft.
     assert_eq!(check_schema(&root("http://json-schema.org/draft-07/schema#")), Ok(()));
     assert!(check_arguments(&root("http://json-schema.org/draft-07/schema#"), &json!({"a": [1]})).is_err());
-    assert!(check_schema(&of(None)).is_err());
+    for (arguments, is_valid) in
+        [(json!({"a": ["x"]}), true), (json!({"a": [1]}), false), (json!({"a": ["x", 1]}), false)]
+    {
+        assert_eq!(check_arguments(&of(None), &arguments).is_ok(), is_valid, "{arguments}");
+    }
 }
 
 #[test]
-fn invalid_or_external_schema_is_refused() {
+fn unusable_schema_is_refused() {
     let deep = (0..100).fold(json!({}), |inner, _| json!({"not": inner}));
     let fan: serde_json::Map<String, Value> = (0..40)
         .map(|n| {
@@ -88,20 +92,53 @@ fn invalid_or_external_schema_is_refused() {
     for (case, schema) in [
         ("no schema", json!("x")),
         ("true", json!(true)),
-        ("no type", json!({"type": "of tomorrow"})),
-        ("a cloud's secrets", json!({"type": "object", "$ref": "http://169.254.169.254/latest"})),
-        ("a file", json!({"properties": {"a": {"$ref": "file:///etc/passwd"}}})),
-        ("a relative reference", json!({"$ref": "other.json"})),
-        ("a draft from elsewhere", json!({"$schema": "http://169.254.169.254/draft", "type": "object"})),
-        ("a place that is not there", json!({"$ref": "#/$defs/none"})),
+        ("a text", json!({"type": "string"})),
+        ("a list", json!({"anyOf": [{"type": "array"}, {"type": "null"}]})),
         ("too deep", deep),
         ("too large", json!({"description": "x".repeat(limits::TOOL_SCHEMA_BYTES)})),
-        ("no pattern", json!({"properties": {"a": {"pattern": "("}}})),
         ("fanned out", json!({"$defs": fan, "$ref": "#/$defs/d0"})),
     ] {
         let reason = check_schema(&schema).unwrap_err();
         assert!(reason.len() < 1_000, "{case}: {reason}");
         assert!(check_arguments(&schema, &json!({})).is_err(), "{case}");
+    }
+}
+
+#[test]
+fn part_that_cannot_be_checked_is_left_to_server() {
+    let with = |schema: Value| json!({"type": "object", "properties": {"a": schema, "n": {"type": "integer"}}});
+    for schema in [
+        with(json!({"type": "string", "pattern": "^(?=.*\\d).{8,}$"})),
+        with(json!({"type": "string", "pattern": "(?<!foo)bar$"})),
+        with(json!({"type": "string", "pattern": "^([\"']).*\\1$"})),
+        with(json!({"type": "string", "pattern": "^[^]*$"})),
+        with(json!({"type": "string", "pattern": "("})),
+        with(json!({"type": "string", "required": true})),
+        with(json!({"type": "any"})),
+        with(json!({"type": "of tomorrow"})),
+        with(json!({"enum": []})),
+        with(json!({"$ref": "#/$defs/none"})),
+        with(json!({"$ref": "http://169.254.169.254/latest"})),
+        with(json!({"$ref": "file:///etc/passwd"})),
+        with(json!({"$ref": "other.json"})),
+        json!({"properties": {"n": {"type": "integer"}}, "required": null}),
+        json!({"$schema": "http://169.254.169.254/draft", "properties": {"n": {"type": "integer"}}}),
+        json!({"$schema": 5, "properties": {"n": {"type": "integer"}}}),
+    ] {
+        assert_eq!(check_arguments(&schema, &json!({"a": "bar", "n": 1})), Ok(()), "{schema}");
+        assert!(check_arguments(&schema, &json!({"a": "bar", "n": "x"})).is_err(), "the rest is checked: {schema}");
+    }
+    let sloppy = with(json!({"type": "number", "minimum": 0, "exclusiveMinimum": true}));
+    assert!(check_arguments(&sloppy, &json!({"a": 0})).is_err());
+    assert_eq!(check_arguments(&sloppy, &json!({"a": 1})), Ok(()));
+}
+
+#[test]
+fn formats_are_annotations() {
+    for draft in ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"] {
+        let schema =
+            json!({"$schema": draft, "type": "object", "properties": {"u": {"type": "string", "format": "uri"}}});
+        assert_eq!(check_arguments(&schema, &json!({"u": "https://de.wikipedia.org/wiki/Köln"})), Ok(()), "{draft}");
     }
 }
 

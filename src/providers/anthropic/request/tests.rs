@@ -76,7 +76,7 @@ fn plain_request_has_exact_bytes() {
         r#"{"model":"claude-sonnet-4-0","max_tokens":9,"system":"Be kind.","#,
         r#""messages":[{"role":"user","content":[{"type":"text","text":"Hi \"you\""}]}],"stream":true,"#,
         r#""temperature":0.5,"stop_sequences":["END"],"#,
-        r#""tools":[{"name":"f","description":"d","input_schema":{"type":"object"}}]}"#
+        r#""tools":[{"name":"f","description":"d","input_schema":{"type":"object","properties":{}}}]}"#
     );
     assert_eq!(body(&plain, true), expected);
     assert_eq!(body(&plain, true), body(&plain, true));

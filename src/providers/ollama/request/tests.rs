@@ -53,7 +53,7 @@ fn request_has_exact_bytes() {
     let expected = concat!(
         r#"{"model":"qwen3:4b","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi \"you\""}],"#,
         r#""stream":true,"think":true,"options":{"num_predict":9,"temperature":0.5,"top_p":0.9,"top_k":40,"stop":["x"]},"#,
-        r#""tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}}]}"#
+        r#""tools":[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","properties":{}}}}]}"#
     );
     assert_eq!(body(&chat_request), expected);
     let plain = r#"{"model":"llama3.2","messages":[{"role":"system","content":"Be kind."},{"role":"user","content":"Hi"}],"stream":true}"#;

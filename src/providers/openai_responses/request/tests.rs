@@ -84,7 +84,7 @@ fn request_has_exact_bytes() {
     let expected = concat!(
         r#"{"model":"gpt-5-mini","input":[{"role":"user","content":"Hi \"you\""}],"stream":true,"store":false,"#,
         r#""include":["reasoning.encrypted_content"],"max_output_tokens":900,"#,
-        r#""tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":false}],"#,
+        r#""tools":[{"type":"function","name":"f","description":"d","parameters":{"type":"object","properties":{}},"strict":false}],"#,
         r#""reasoning":{"effort":"medium","summary":"auto"}}"#
     );
     assert_eq!(body(&chat_request, true, false), expected);

@@ -65,7 +65,7 @@ impl TurnRun<'_> {
         };
         step.calls[at].progress = Some(running.progress);
         // The toolbox enforces a limit of its own; this one covers tools that do not keep it.
-        let most: Duration = limits::TOOL_TIME + limits::TOOL_STOP + limits::TOOL_PICTURES_TIME;
+        let most: Duration = running.limit + limits::TOOL_STOP + limits::TOOL_PICTURES_TIME;
         let outcome = async move {
             let outcome = timeout(most, running.result).await;
             CallWork::Over { at, outcome: outcome.unwrap_or_else(|_| timed_out()) }
@@ -92,7 +92,7 @@ impl TurnRun<'_> {
             },
             Err(_) => timed_out(),
         });
-        RunningCall { result: outcome.boxed(), progress: tokio::sync::watch::Sender::new(None).subscribe() }
+        RunningCall::new(outcome.boxed(), tokio::sync::watch::Sender::new(None).subscribe())
     }
 
     /// Records the progress of calls that reported some since the last tick.

@@ -15,7 +15,7 @@ use crate::domain::{BranchId, ChatId, InvalidField, MessageCode};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
-use crate::server::http::request::json::ApiJson;
+use crate::server::http::request::json::{ApiJson, deserialize_double_option};
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::tools::choice::ChatTools;
@@ -37,6 +37,18 @@ pub struct SaveToolServerRequest {
     headers: Option<BTreeMap<String, String>>,
     is_enabled: Option<bool>,
     local_network: Option<bool>,
+    /// The limit of its start in seconds, 1 to 86,400. `null` is the default.
+    #[serde(default, deserialize_with = "deserialize_double_option")]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 86400)]
+    start_seconds: Option<Option<u64>>,
+    /// How long a call may stay silent, in seconds. `null` is the default.
+    #[serde(default, deserialize_with = "deserialize_double_option")]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 86400)]
+    idle_seconds: Option<Option<u64>>,
+    /// How long a call may take in total, in seconds. `null` is the default.
+    #[serde(default, deserialize_with = "deserialize_double_option")]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 86400)]
+    total_seconds: Option<Option<u64>>,
     /// Always refused: local programs can be named in the configuration file only.
     #[schema(ignore)]
     command: Option<Value>,
@@ -62,6 +74,9 @@ impl From<SaveToolServerRequest> for ToolServerChange {
             headers: body.headers.map(|all| all.into_iter().map(secret).collect()),
             is_enabled: body.is_enabled,
             local_network: body.local_network,
+            start_seconds: body.start_seconds,
+            idle_seconds: body.idle_seconds,
+            total_seconds: body.total_seconds,
         }
     }
 }

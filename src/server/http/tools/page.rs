@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::tool::ToolChoice;
-use crate::domain::{InvalidField, MessageCode, UserId};
+use crate::domain::{InvalidField, MessageCode, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::query::StrictQuery;
@@ -16,7 +16,7 @@ use crate::server::http::response::problem::Problem;
 use crate::server::http::response::server_page::{PageContext, SubmittedFields, see_other};
 use crate::server::server_pages::ActionNotice;
 use crate::server::server_pages::messages::tools as words;
-use crate::server::server_pages::tools::{ToolServerForm, ToolServerFormValues, ToolsPage};
+use crate::server::server_pages::tools::{LIMIT_FIELDS, ToolServerForm, ToolServerFormValues, ToolsPage};
 use crate::ui::locale::coded_messages::coded_sentence;
 use turnleaf_service::ServiceError;
 use turnleaf_service::tools::servers::{NewToolServer, ToolServerChange, ToolServerView};
@@ -241,12 +241,21 @@ fn action_notice(done: &str, server: Option<&ToolServerView>) -> Option<ActionNo
 /// Reads the change from a whole form. Empty headers keep the stored ones.
 fn change_from_form(fields: &SubmittedFields, is_changed: bool) -> Result<ToolServerChange, InvalidField> {
     let text = |name: &str| Some(fields.text(name).unwrap_or_default());
+    // An empty field is the default; text that is not a number is reported as out of range.
+    let number = |name: &str| match fields.text(name).map(|text| text.parse::<u64>()) {
+        None => Ok(None),
+        Some(Ok(number)) => Ok(Some(number)),
+        Some(Err(_)) => Err(InvalidField::out_of_range(name, &limits::TOOL_SETTABLE_SECONDS)),
+    };
     Ok(ToolServerChange {
         name: text("name"),
         url: text("url"),
         headers: fields.submitted_headers(is_changed)?,
         is_enabled: None,
         local_network: Some(fields.is_checked("local_network")),
+        start_seconds: Some(number(LIMIT_FIELDS[0])?),
+        idle_seconds: Some(number(LIMIT_FIELDS[1])?),
+        total_seconds: Some(number(LIMIT_FIELDS[2])?),
     })
 }
 
@@ -259,6 +268,7 @@ fn form_with_error(fields: &SubmittedFields, error: ServiceError) -> Result<Tool
         name: text("name"),
         url: text("url"),
         local_network: fields.is_checked("local_network"),
+        limits: LIMIT_FIELDS.map(text),
     };
     Ok(ToolServerForm { values, error: Some(invalid), lost_headers: fields.is_checked("headers") })
 }

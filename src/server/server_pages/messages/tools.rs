@@ -3,9 +3,10 @@
 pub use super::providers::{address, edit, headers, headers_hint, local_no, local_yes, name, network, network_hint};
 pub use super::providers::{no_headers, remove, switch_off, switch_on, test, test_and_save, test_result};
 pub use super::saved;
-use crate::domain::InvalidField;
+use std::time::Duration;
+
 use crate::domain::approval::ToolApprovalPolicy;
-use crate::ui::locale::coded_messages::field_error_sentence;
+use crate::domain::{InvalidField, limits};
 use crate::ui::locale::{define_messages, join_sentences, localized_word, message, plural_message};
 pub use crate::ui::messages::palette::chat_tools as of_chat;
 
@@ -35,6 +36,9 @@ define_messages! {
     address_hint: "The URL of its MCP endpoint, usually ending in /mcp.", "其 MCP 端点的地址，通常以 /mcp 结尾。";
     address_clears: "Changing the address deletes the headers, unless you enter them with it, and resets the tool \
         permissions.", "更改地址会删除请求头（除非同时填写），并重置工具权限。";
+    start_limit: "Start limit (seconds)", "启动时限（秒）";
+    idle_limit: "Silence limit of a call (seconds)", "调用静默时限（秒）";
+    total_limit: "Total limit of a call (seconds)", "调用总时限（秒）";
     headers_again: "Enter the headers again. Pages never contain their values.", "请再次输入请求头：页面从不保留其值。";
     program: "Program", "程序";
     set_by: "Set in the configuration file. Change it there.", "由配置文件设置，请在配置文件中更改。";
@@ -95,6 +99,13 @@ define_messages! {
     from_provider: "Run by the provider", "由模型的服务商运行";
 }
 
+/// Describes the values of a limit with this default.
+pub fn limit_hint(default: Duration) -> String {
+    let (least, most) = (limits::TOOL_SETTABLE_SECONDS.start(), limits::TOOL_SETTABLE_SECONDS.end());
+    let usual = default.as_secs();
+    message!("{least} to {most}. Leave empty for the default, {usual}.", "{least} 到 {most}。留空则为默认的 {usual}。")
+}
+
 pub fn policies() -> [(&'static str, &'static str); 3] {
     [
         ("ask", localized_word("Ask me", "询问我")),
@@ -118,7 +129,6 @@ pub fn server_state(state: &str) -> &'static str {
         "working" => localized_word("Working", "正常"),
         "starting" => localized_word("Starting", "正在启动"),
         "failed" => localized_word("Not responding", "没有响应"),
-        "given_up" => localized_word("Stopped after repeated failures", "多次失败后已停止"),
         "off" => localized_word("Disabled", "已停用"),
         "headers_unreadable" => localized_word("Headers cannot be decrypted", "请求头无法解密"),
         _ => localized_word("Not started", "未启动"),

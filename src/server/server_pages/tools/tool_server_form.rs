@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use crate::domain::InvalidField;
+use crate::domain::{InvalidField, limits};
 use crate::server::server_pages::form_fields::{FieldKind, FormFields, checkbox};
 use crate::server::server_pages::messages::tools as words;
 use crate::ui::erased::view;
@@ -17,6 +17,8 @@ pub struct ToolServerFormValues {
     pub name: String,
     pub url: String,
     pub local_network: bool,
+    /// The limits of start, silence and whole calls, as typed.
+    pub limits: [String; 3],
 }
 
 /// A form with its values and the error of one of them.
@@ -28,7 +30,10 @@ pub struct ToolServerForm {
     pub lost_headers: bool,
 }
 
-const FIELDS: [&str; 5] = ["id", "name", "url", "headers", "local_network"];
+const FIELDS: [&str; 8] =
+    ["id", "name", "url", "headers", "local_network", LIMIT_FIELDS[0], LIMIT_FIELDS[1], LIMIT_FIELDS[2]];
+/// The fields of [`ToolServerFormValues::limits`].
+pub const LIMIT_FIELDS: [&str; 3] = ["start_seconds", "idle_seconds", "total_seconds"];
 
 impl ToolServerForm {
     /// Fills the form from a server.
@@ -38,6 +43,8 @@ impl ToolServerForm {
             name: server.name.clone(),
             url: server.url.clone().unwrap_or_default(),
             local_network: server.local_network,
+            limits: [server.start_seconds, server.idle_seconds, server.total_seconds]
+                .map(|seconds| seconds.map(|seconds| seconds.to_string()).unwrap_or_default()),
         };
         Self { values, ..Self::default() }
     }
@@ -89,6 +96,12 @@ impl ToolServerForm {
         };
         let no_headers = set.is_some().then(|| checkbox(form, "no_headers", "1", words::no_headers(), None, false));
         let address_hint = if changed.is_some() { words::address_clears() } else { words::address_hint() };
+        let defaults = [limits::TOOL_START, limits::TOOL_IDLE, limits::TOOL_TIME];
+        let labels = [words::start_limit(), words::idle_limit(), words::total_limit()];
+        let limit_fields = std::array::from_fn::<_, 3, _>(|at| {
+            let hint = words::limit_hint(defaults[at]);
+            text(labels[at], LIMIT_FIELDS[at], &values.limits[at], Some(&hint), FieldKind::Number, false)
+        });
         view! {
             {fields.unassigned_error(&FIELDS)}
             {text(words::name(), "name", &values.name, None, FieldKind::Text, true)}
@@ -98,6 +111,7 @@ impl ToolServerForm {
             {no_headers}
             {checkbox(form, "local_network", "1", words::network(), Some(words::network_hint()), values.local_network)}
             {fields.checkbox_error("local_network")}
+            {limit_fields.collect_view()}
         }
     }
 }

@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use crate::providers::Sealer;
 use crate::providers::connection::{check_address, check_name};
 use crate::providers::headers::{self, SecretHeaders};
+use crate::tools::servers::headers::ServerSecrets;
 use turnleaf_domain::{InvalidField, MessageCode, limits};
 use turnleaf_platform::base_url;
+use turnleaf_platform::credentials::{MASKED, mask_query};
 use turnleaf_platform::endpoint::is_tool_server_id;
 use turnleaf_store::tool_servers::StoredToolServer;
 
@@ -29,6 +31,10 @@ pub struct ToolServerChange {
     pub headers: Option<SecretHeaders>,
     pub is_enabled: Option<bool>,
     pub local_network: Option<bool>,
+    /// The limits in seconds; `None` within is the default.
+    pub start_seconds: Option<Option<u64>>,
+    pub idle_seconds: Option<Option<u64>>,
+    pub total_seconds: Option<Option<u64>>,
 }
 
 impl NewToolServer {
@@ -60,10 +66,11 @@ impl NewToolServer {
             "new": "tool_server",
             "id": self.id,
             "name": fields.name,
-            "url": fields.url,
+            "url": fields.url.as_deref().map(mask_query),
             "headers": fields.headers.as_ref().map(|all| all.iter().map(|(name, _)| name).collect::<Vec<_>>()),
             "is_enabled": fields.is_enabled,
             "local_network": fields.local_network,
+            "limits": [fields.start_seconds, fields.idle_seconds, fields.total_seconds],
         })
     }
 }
@@ -99,30 +106,48 @@ pub fn apply_change(
     if let Some(name) = change.name {
         row.name = check_name(&name)?;
     }
-    let mut headers = None;
-    if let Some(url) = change.url {
-        let url = base_url::check(url.trim()).map_err(|reason| InvalidField::new("url", reason))?;
+    // Secrets that cannot be decrypted are kept as they are, unless the change replaces them.
+    let opened = sealer.open_secrets(row).unwrap_or_default();
+    let mut secrets = None;
+    // A form sends the address back as it was shown.
+    if let Some(url) = change.url.filter(|url| url.trim() != row.url) {
+        let url = base_url::check_endpoint(url.trim()).map_err(|reason| InvalidField::new("url", reason))?;
         if url.len() > limits::ADDRESS_CHARS {
             return Err(InvalidField::too_long("url", limits::ADDRESS_CHARS));
         }
-        if base_url::canonicalize(&url) != base_url::canonicalize(&row.url) {
-            // Secrets are bound to their address; a new address clears them.
-            headers = Some(SecretHeaders::new());
-            if !row.settings.header_names.is_empty() && change.headers.is_none() {
-                effects.notices.push("The address changed, so the headers were deleted.".into());
-            }
-            effects.has_moved = !row.url.is_empty();
-            row.url = url;
+        if url.split_once('?').is_some_and(|(_, query)| query.contains(MASKED)) {
+            return Err(InvalidField::new("url", format!("contains {MASKED} in place of a credential")));
         }
+        let before = opened.url.as_deref().unwrap_or(&row.url);
+        let is_moved = base_url::canonicalize(&url) != base_url::canonicalize(before);
+        // Secrets are bound to their address; a new address clears them.
+        let kept = if is_moved { SecretHeaders::new() } else { opened.headers.clone() };
+        if is_moved && !row.settings.header_names.is_empty() && change.headers.is_none() {
+            effects.notices.push("The address changed, so the headers were deleted.".into());
+        }
+        effects.has_moved = is_moved && !row.url.is_empty();
+        row.url = mask_query(&url);
+        secrets = Some(ServerSecrets { url: url.contains('?').then_some(url), headers: kept });
     }
     row.settings.local_network = change.local_network.unwrap_or(row.settings.local_network);
     check_address("url", &row.url, row.settings.local_network)?;
     if let Some(given) = change.headers {
-        headers = Some(headers::check_headers(given, &[])?);
+        let url = secrets.map_or(opened.url, |secrets| secrets.url);
+        secrets = Some(ServerSecrets { url, headers: headers::check_headers(given, &[])? });
     }
     row.is_enabled = change.is_enabled.unwrap_or(row.is_enabled);
-    if let Some(headers) = headers {
-        sealer.seal_headers(row, &headers);
+    for (field, change, seconds) in [
+        ("start_seconds", change.start_seconds, &mut row.settings.start_seconds),
+        ("idle_seconds", change.idle_seconds, &mut row.settings.idle_seconds),
+        ("total_seconds", change.total_seconds, &mut row.settings.total_seconds),
+    ] {
+        let change = change.unwrap_or(*seconds);
+        *seconds = change
+            .map(|seconds| InvalidField::check_range(field, seconds, limits::TOOL_SETTABLE_SECONDS))
+            .transpose()?;
+    }
+    if let Some(secrets) = secrets {
+        sealer.seal_secrets(row, &secrets);
     }
     Ok(effects)
 }

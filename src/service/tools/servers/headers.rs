@@ -1,5 +1,5 @@
-//! Headers of a stored tool server, encrypted as one text that is bound to the row and to the address that may
-//! receive them.
+//! Secrets of a stored tool server: its headers, and its URL if that has a query. They are encrypted as one text that
+//! is bound to the row and to the address that may receive them.
 
 use secrecy::{ExposeSecret, SecretString};
 
@@ -9,28 +9,42 @@ use turnleaf_platform::base_url;
 use turnleaf_platform::sealing::{SecretBinding, UnsealError};
 use turnleaf_store::tool_servers::StoredToolServer;
 
+/// The name under which the URL is encrypted beside the headers; no header can have it.
+const URL: &str = ":url";
+
+/// The secrets of a server.
+#[derive(Clone, Default)]
+pub(super) struct ServerSecrets {
+    /// The whole URL, if it has a query.
+    pub url: Option<String>,
+    pub headers: SecretHeaders,
+}
+
 impl Sealer {
-    /// Decrypts the headers of a server.
+    /// Decrypts the secrets of a server.
     ///
     /// # Errors
-    /// The headers were encrypted with another key, or for another row or address.
-    pub(super) fn open_headers(&self, row: &StoredToolServer) -> Result<SecretHeaders, UnsealError> {
-        let Some(sealed) = &row.sealed_headers else { return Ok(SecretHeaders::new()) };
+    /// They were encrypted with another key, or for another row or address.
+    pub(super) fn open_secrets(&self, row: &StoredToolServer) -> Result<ServerSecrets, UnsealError> {
+        let Some(sealed) = &row.sealed_headers else { return Ok(ServerSecrets::default()) };
         let address = base_url::canonicalize(&row.url);
         let text = self.keyring().unseal(place(row, &address), sealed)?;
-        let headers: Vec<(String, String)> =
+        let pairs: Vec<(String, String)> =
             serde_json::from_str(text.expose_secret()).map_err(|_| UnsealError::Changed)?;
-        Ok(headers.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect())
+        let (url, headers): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(name, _)| name == URL);
+        let headers = headers.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
+        Ok(ServerSecrets { url: url.into_iter().next().map(|(_, url)| url), headers })
     }
 
-    /// Encrypts the headers into the row, with their names in clear. The row's address must be final.
-    pub(super) fn seal_headers(&self, row: &mut StoredToolServer, headers: &SecretHeaders) {
-        row.settings.header_names = headers.iter().map(|(name, _)| name.clone()).collect();
-        let plain: Vec<(&str, &str)> =
-            headers.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
+    /// Encrypts the secrets into the row, with the names of the headers in clear. The row's address must be final.
+    pub(super) fn seal_secrets(&self, row: &mut StoredToolServer, secrets: &ServerSecrets) {
+        row.settings.header_names = secrets.headers.iter().map(|(name, _)| name.clone()).collect();
+        let headers = secrets.headers.iter().map(|(name, value)| (name.as_str(), value.expose_secret()));
+        let plain: Vec<(&str, &str)> = headers.chain(secrets.url.iter().map(|url| (URL, url.as_str()))).collect();
+        let is_empty = plain.is_empty();
         let text = SecretString::from(serde_json::json!(plain).to_string());
         let address = base_url::canonicalize(&row.url);
-        row.sealed_headers = (!headers.is_empty()).then(|| self.keyring().seal(place(row, &address), &text));
+        row.sealed_headers = (!is_empty).then(|| self.keyring().seal(place(row, &address), &text));
     }
 }
 

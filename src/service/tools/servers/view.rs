@@ -12,6 +12,7 @@ use turnleaf_domain::excerpt::capitalize;
 use turnleaf_domain::hidden_text::count_hidden_characters;
 use turnleaf_domain::{CodedMessage, MessageCode};
 use turnleaf_platform::config::tool_servers::{ToolServerConfig, ToolServerTransport};
+use turnleaf_platform::credentials::mask_query;
 use turnleaf_platform::sealing::UnsealError;
 use turnleaf_store::tool_policies::StoredPolicy;
 use turnleaf_store::tool_servers::StoredToolServer;
@@ -34,6 +35,10 @@ pub struct ToolServerView {
     /// Names of headers. Values are never returned.
     pub headers: Vec<String>,
     pub local_network: bool,
+    /// The limits of its start, of its silence during a call and of a whole call, in seconds. `null` is the default.
+    pub start_seconds: Option<u64>,
+    pub idle_seconds: Option<u64>,
+    pub total_seconds: Option<u64>,
     pub is_enabled: bool,
     /// True when the configuration file sets it; it can only be changed there.
     pub locked: bool,
@@ -45,7 +50,7 @@ pub struct ToolServerView {
 /// The status of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct ToolServerStatus {
-    /// `working`, `starting`, `failed`, `given_up`, `off`, `headers_unreadable` or `not_started`.
+    /// `working`, `starting`, `failed`, `off`, `headers_unreadable` or `not_started`.
     pub state: &'static str,
     /// The English text of `code` with `args`.
     pub sentence: String,
@@ -118,17 +123,16 @@ impl ToolServerStatus {
 impl From<McpServerStatus> for ToolServerStatus {
     fn from(status: McpServerStatus) -> Self {
         let (state, sentence) = match status.state {
-            McpServerState::Starting => ("starting", MessageCode::ServerStarting),
-            McpServerState::Ready => ("working", MessageCode::ServerWorking),
-            McpServerState::Failed => ("failed", MessageCode::ServerFailed),
-            McpServerState::GivenUp => ("given_up", MessageCode::ServerGivenUp),
-        };
-        let message = match status.problem {
-            None => sentence.into(),
-            Some(why) if state == "given_up" => MessageCode::ServerGivenUpAfter.with("reason", as_sentence(&why)),
-            Some(why) => CodedMessage::uncoded(as_sentence(&why)),
+            McpServerState::Starting => ("starting", "Starting."),
+            McpServerState::Ready => ("working", "Working."),
+            McpServerState::Failed => ("failed", "Not responding."),
         };
         Self {
+            state,
+            sentence: match status.problem {
+                None => sentence.to_owned(),
+                Some(why) => as_sentence(&why),
+            },
             since: Some(status.since),
             implementation: status.implementation,
             log: status.log,
@@ -195,7 +199,7 @@ pub fn configured_server_view(
     let (kind, program, url, headers) = match &server.reach {
         ToolServerTransport::Program { argv, .. } => ("program", argv.first().cloned(), None, Vec::new()),
         ToolServerTransport::Http { url, headers } => {
-            ("http", None, Some(url.to_string()), headers.iter().map(|(name, _)| name.clone()).collect())
+            ("http", None, Some(mask_query(url.as_str())), headers.iter().map(|(name, _)| name.clone()).collect())
         }
     };
     ToolServerView {
@@ -206,6 +210,9 @@ pub fn configured_server_view(
         url,
         headers,
         local_network: true,
+        start_seconds: server.start.map(|start| start.as_secs()),
+        idle_seconds: server.idle.map(|idle| idle.as_secs()),
+        total_seconds: server.total.map(|total| total.as_secs()),
         is_enabled: true,
         locked: true,
         status: status_view(status),
@@ -235,6 +242,9 @@ pub fn stored_server_view(
         url: Some(row.url.clone()),
         headers: row.settings.header_names.clone(),
         local_network: row.settings.local_network,
+        start_seconds: row.settings.start_seconds,
+        idle_seconds: row.settings.idle_seconds,
+        total_seconds: row.settings.total_seconds,
         is_enabled: row.is_enabled,
         locked: false,
         status,

@@ -75,6 +75,15 @@ impl ServiceToolbox {
                 }
             }
         }
+        for offering in &offerings {
+            for unusable in &offering.unusable {
+                let name = format!("{}/{}", offering.server, unusable.tool);
+                if choice.has_tool(&name) {
+                    picked.met.insert(name.clone());
+                    picked.leave_out(name, &format!("It cannot be used: {}.", unusable.why.trim_end_matches('.')));
+                }
+            }
+        }
         for spec in &choice.client {
             let offered = OfferedTool { spec: spec.clone(), origin: Some(ToolOrigin::Client), called: None };
             picked.add(spec.name.clone(), offered);

@@ -118,6 +118,7 @@ mod tests {
             id: "files".into(),
             name: "Files".into(),
             reach: ToolServerTransport::Program { argv: Vec::new(), env: BTreeMap::new(), folder: None },
+            start: None,
             idle: None,
             total: None,
             trusted_tools: trusted.iter().map(|&name| name.into()).collect(),

@@ -1,0 +1,168 @@
+//! Flattens the root of a schema, which the APIs accept only as a plain object: a reference is resolved, `allOf` is
+//! merged, and alternatives become one object with the properties of all of them.
+
+use serde_json::{Map, Value, json};
+
+use super::node::Fitter;
+use super::note;
+
+/// Keywords that no root may have.
+const NOT_AT_ROOT: [&str; 3] = ["enum", "const", "not"];
+/// Alternatives within alternatives that are followed.
+const LEVELS: usize = 8;
+
+impl Fitter<'_> {
+    /// Returns the members of the root as a plain object, and notes about what is not among them; `None` if the root
+    /// is no object.
+    pub fn flat_root(&mut self) -> Option<(Map<String, Value>, Vec<String>)> {
+        let whole = self.whole.clone();
+        let mut notes = Vec::new();
+        let members = self.flattened(&whole, LEVELS, &mut notes)?;
+        Some((members, notes))
+    }
+
+    fn flattened(&mut self, schema: &Value, levels: usize, notes: &mut Vec<String>) -> Option<Map<String, Value>> {
+        let source = schema.as_object()?;
+        let is_combined = ["$ref", "anyOf", "oneOf", "allOf"].iter().any(|keyword| source.contains_key(*keyword));
+        let mut members = if source.contains_key("$ref") { self.without_reference(source) } else { source.clone() };
+        self.is_rebuilt |= is_combined;
+        if !is_object(&members) {
+            return None;
+        }
+        for keyword in NOT_AT_ROOT {
+            if let Some(value) = members.remove(keyword) {
+                notes.push(format!("The arguments as a whole: {}", note(keyword, &value)));
+            }
+        }
+        if let Some(Value::Array(parts)) = members.remove("allOf")
+            && levels > 0
+        {
+            for part in &parts {
+                if let Some(part) = self.flattened(part, levels - 1, notes) {
+                    merge(&mut members, part);
+                }
+            }
+        }
+        for keyword in ["anyOf", "oneOf"] {
+            let Some(Value::Array(parts)) = members.remove(keyword) else { continue };
+            if levels == 0 {
+                continue;
+            }
+            let parts: Vec<Map<String, Value>> =
+                parts.iter().filter_map(|part| self.flattened(part, levels - 1, &mut Vec::new())).collect();
+            if parts.is_empty() {
+                return None;
+            }
+            notes.push(alternatives_note(keyword, &parts));
+            add_alternatives(&mut members, &parts);
+        }
+        Some(members)
+    }
+
+    /// Returns the members with the reference resolved; of references that lead back to themselves nothing.
+    fn without_reference(&mut self, source: &Map<String, Value>) -> Map<String, Value> {
+        let mut members = source.clone();
+        let mut seen = Vec::new();
+        while let Some(Value::String(reference)) = members.remove("$ref") {
+            let target = super::resolve_reference(self.whole, &reference).and_then(Value::as_object);
+            let Some(target) = target.filter(|_| !seen.contains(&reference)) else { break };
+            for (keyword, value) in target {
+                members.entry(keyword.clone()).or_insert_with(|| value.clone());
+            }
+            seen.push(reference);
+        }
+        members
+    }
+}
+
+/// Returns whether the type permits an object.
+fn is_object(members: &Map<String, Value>) -> bool {
+    match members.get("type") {
+        None => true,
+        Some(Value::String(name)) => name == "object",
+        Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
+        Some(_) => false,
+    }
+}
+
+/// Merges a schema that applies as well.
+pub fn merge(members: &mut Map<String, Value>, part: Map<String, Value>) {
+    for (keyword, value) in part {
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(named)) => {
+                for (name, property) in named {
+                    add_property(members, name, property, "allOf");
+                }
+            }
+            ("required", Value::Array(names)) => add_required(members, names),
+            // Each part excludes what it does not name itself.
+            ("additionalProperties" | "unevaluatedProperties", _) => {}
+            (_, value) => drop(members.entry(keyword).or_insert(value)),
+        }
+    }
+}
+
+/// Adds the properties of alternatives; required are those that every alternative requires.
+fn add_alternatives(members: &mut Map<String, Value>, parts: &[Map<String, Value>]) {
+    let required =
+        |part: &Map<String, Value>| part.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    for part in parts {
+        for (name, property) in part.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            add_property(members, name.clone(), property.clone(), "anyOf");
+        }
+        for (keyword, value) in part.iter().filter(|(keyword, _)| matches!(keyword.as_str(), "title" | "description")) {
+            members.entry(keyword.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    let Some((first, others)) = parts.split_first() else { return };
+    let of_all: Vec<Value> =
+        required(first).into_iter().filter(|name| others.iter().all(|part| required(part).contains(name))).collect();
+    if !of_all.is_empty() {
+        add_required(members, of_all);
+    }
+    // A closed root would exclude the properties of the alternatives that it does not name itself.
+    if members.get("additionalProperties") == Some(&json!(false)) {
+        members.remove("additionalProperties");
+    }
+}
+
+/// Adds a property. One that is there already with another schema is combined with it by `keyword`.
+fn add_property(members: &mut Map<String, Value>, name: String, property: Value, keyword: &str) {
+    let properties = members.entry("properties").or_insert_with(|| json!({}));
+    let Some(properties) = properties.as_object_mut() else { return };
+    match properties.get_mut(&name) {
+        None => drop(properties.insert(name, property)),
+        Some(known) if *known == property || *known == json!({}) => *known = property,
+        Some(_) if property == json!({}) => {}
+        Some(known) => match known.get_mut(keyword).and_then(Value::as_array_mut) {
+            Some(all) if !all.contains(&property) => all.push(property),
+            Some(_) => {}
+            None => *known = json!({ keyword: [known.take(), property] }),
+        },
+    }
+}
+
+fn add_required(members: &mut Map<String, Value>, names: Vec<Value>) {
+    let required = members.entry("required").or_insert_with(|| json!([]));
+    let Some(required) = required.as_array_mut() else { return };
+    for name in names {
+        if !required.contains(&name) {
+            required.push(name);
+        }
+    }
+}
+
+/// Describes the alternatives in words: each as a whole if that is short, otherwise by what it requires.
+fn alternatives_note(keyword: &str, parts: &[Map<String, Value>]) -> String {
+    let how_many = if keyword == "oneOf" { "exactly one" } else { "at least one" };
+    let whole: Vec<String> = parts.iter().map(|part| Value::Object(part.clone()).to_string()).collect();
+    let whole = whole.join(" | ");
+    let words = if whole.len() <= super::NOTE_BYTES {
+        whole
+    } else {
+        let required = |part: &Map<String, Value>| format!("required: {}", part.get("required").unwrap_or(&json!([])));
+        parts.iter().map(required).collect::<Vec<_>>().join(" | ")
+    };
+    let end = if words.len() > super::NOTE_BYTES { "…" } else { "" };
+    format!("The arguments must match {how_many} of: {}{end}", &words[..words.floor_char_boundary(super::NOTE_BYTES)])
+}

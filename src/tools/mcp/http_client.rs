@@ -1,0 +1,331 @@
+//! The HTTP client of streamable HTTP, for servers as they are: it follows redirects within an origin, recognizes that
+//! a session is unknown however the server states it, assigns every error to its request, and repairs messages.
+
+use std::collections::HashMap;
+use std::future::ready;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use futures::stream::{self, BoxStream};
+use futures::{Stream, StreamExt};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::{Method, Response, StatusCode};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
+    StreamableHttpPostResponse,
+};
+use sse_stream::{Sse, SseStream};
+use url::Url;
+
+use super::http_session::is_unknown_session;
+use super::{error_messages, json_repair};
+use turnleaf_domain::limits::TOOL_LINE_BYTES;
+
+/// Redirects that are followed for one request.
+const REDIRECTS: usize = 5;
+/// Bytes of an error document that are read.
+const ERROR_BYTES: usize = 64 << 10;
+const EVENTS: &str = "text/event-stream";
+const JSON: &str = "application/json";
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+type Headers = HashMap<HeaderName, HeaderValue>;
+type HttpError = StreamableHttpError<reqwest::Error>;
+pub type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+#[derive(Debug, Clone)]
+pub struct McpHttpClient(reqwest::Client);
+
+impl McpHttpClient {
+    /// Wraps a client that follows no redirects by itself.
+    pub fn new(client: reqwest::Client) -> Self {
+        Self(client)
+    }
+
+    /// Sends a request, also where a redirect of the same origin leads.
+    pub async fn send(
+        &self,
+        method: Method,
+        url: &str,
+        headers: &Headers,
+        body: Option<Bytes>,
+    ) -> Result<Response, HttpError> {
+        let mut target = Url::parse(url).map_err(|_| unexpected("its address is not a URL"))?;
+        for _ in 0..=REDIRECTS {
+            let mut request = self.0.request(method.clone(), target.clone());
+            request = request
+                .header(ACCEPT, if method == Method::GET { EVENTS.to_owned() } else { format!("{JSON}, {EVENTS}") });
+            for (name, value) in headers {
+                request = request.header(name, value);
+            }
+            if let Some(body) = &body {
+                request = request.header(CONTENT_TYPE, JSON).body(body.clone());
+            }
+            let response = request.send().await.map_err(StreamableHttpError::Client)?;
+            match redirect_target(&response, &target) {
+                Some(next) => target = next,
+                None => return Ok(response),
+            }
+        }
+        Err(unexpected("HTTP 508 Too many redirects"))
+    }
+
+    /// Opens the stream of a server's messages.
+    pub async fn events(&self, url: &str, headers: &Headers, at_most: usize) -> Result<Events, HttpError> {
+        let response = self.send(Method::GET, url, headers, None).await?;
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+        }
+        let response = refuse_failure(response)?;
+        if !response.status().is_success() {
+            return Err(unexpected(format!("HTTP {}", response.status())));
+        }
+        match content_type(&response) {
+            Some(kind) if kind.starts_with(EVENTS) => Ok(read_events(response, at_most, None)),
+            kind => Err(StreamableHttpError::UnexpectedContentType(kind)),
+        }
+    }
+}
+
+impl StreamableHttpClient for McpHttpClient {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        let at_most = TOOL_LINE_BYTES;
+        self.post_message_with_max_sse_event_size(uri, message, session_id, auth_header, custom_headers, at_most).await
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        _auth_header: Option<String>,
+        mut custom_headers: Headers,
+        max_sse_event_size: usize,
+    ) -> Result<StreamableHttpPostResponse, HttpError> {
+        put_header(&mut custom_headers, SESSION, session_id.as_deref());
+        let body = serde_json::to_vec(&message)?;
+        let response = self.send(Method::POST, &uri, &custom_headers, Some(body.into())).await?;
+        read_answer(response, &message, session_id.is_some(), max_sse_event_size).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        _auth_header: Option<String>,
+        mut custom_headers: Headers,
+    ) -> Result<(), HttpError> {
+        put_header(&mut custom_headers, SESSION, Some(&session_id));
+        // A server need not know how to end a session, or may have ended it already.
+        self.send(Method::DELETE, &uri, &custom_headers, None).await.map(drop)
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<Events, HttpError> {
+        let at_most = TOOL_LINE_BYTES;
+        self.get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth_header, custom_headers, at_most)
+            .await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        _auth_header: Option<String>,
+        mut custom_headers: Headers,
+        max_sse_event_size: usize,
+    ) -> Result<Events, HttpError> {
+        put_header(&mut custom_headers, SESSION, session_id.as_deref());
+        put_header(&mut custom_headers, LAST_EVENT, last_event_id.as_deref());
+        self.events(&uri, &custom_headers, max_sse_event_size).await
+    }
+}
+
+fn put_header(headers: &mut Headers, name: HeaderName, value: Option<&str>) {
+    headers.extend(value.and_then(|value| HeaderValue::from_str(value).ok()).map(|value| (name, value)));
+}
+
+fn unexpected(what: impl Into<String>) -> HttpError {
+    StreamableHttpError::UnexpectedServerResponse(what.into().into())
+}
+
+/// Returns where a redirect leads that repeats the request, if that is the same origin: another one must not get the
+/// headers.
+fn redirect_target(response: &Response, from: &Url) -> Option<Url> {
+    let repeats = matches!(response.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
+    let location = response.headers().get(LOCATION).filter(|_| repeats)?;
+    from.join(location.to_str().ok()?).ok().filter(|to| to.origin() == from.origin())
+}
+
+fn content_type(response: &Response) -> Option<String> {
+    let kind = response.headers().get(CONTENT_TYPE)?;
+    Some(String::from_utf8_lossy(kind.as_bytes()).trim().to_ascii_lowercase())
+}
+
+/// Returns the error of a response that asks for other credentials.
+fn refuse_failure(response: Response) -> Result<Response, HttpError> {
+    let Some(challenge) = response.headers().get(WWW_AUTHENTICATE) else { return Ok(response) };
+    let challenge = String::from_utf8_lossy(challenge.as_bytes()).into_owned();
+    match response.status() {
+        StatusCode::UNAUTHORIZED => Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge))),
+        StatusCode::FORBIDDEN => {
+            Err(StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge, None)))
+        }
+        _ => Ok(response),
+    }
+}
+
+async fn read_answer(
+    response: Response,
+    message: &ClientJsonRpcMessage,
+    has_session: bool,
+    at_most: usize,
+) -> Result<StreamableHttpPostResponse, HttpError> {
+    let response = refuse_failure(response)?;
+    let status = response.status();
+    if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+        return Ok(StreamableHttpPostResponse::Accepted);
+    }
+    if has_session && matches!(status, StatusCode::NOT_FOUND | StatusCode::GONE) {
+        return Err(StreamableHttpError::SessionExpired);
+    }
+    let kind = content_type(&response);
+    let session = response.headers().get(SESSION).and_then(|session| session.to_str().ok()).map(str::to_owned);
+    let request = match message {
+        ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+        _ => None,
+    };
+    if !status.is_success() {
+        return read_failure(response, message, has_session, request).await;
+    }
+    match kind {
+        Some(kind) if kind.starts_with(EVENTS) => {
+            Ok(StreamableHttpPostResponse::Sse(read_events(response, at_most, request), session))
+        }
+        _ if request.is_none() => Ok(StreamableHttpPostResponse::Accepted),
+        Some(kind) if kind.starts_with(JSON) => {
+            let body = read_bounded(response, TOOL_LINE_BYTES).await?;
+            if has_session && body.len() <= ERROR_BYTES && is_unknown_session(&body, request.as_ref()) {
+                return Err(StreamableHttpError::SessionExpired);
+            }
+            let answer = json_repair::parse(&body).map_err(|error| unexpected(format!("no message: {error}")))?;
+            Ok(StreamableHttpPostResponse::Json(assigned_to(answer, request), session))
+        }
+        kind => Err(StreamableHttpError::UnexpectedContentType(kind)),
+    }
+}
+
+async fn read_failure(
+    response: Response,
+    message: &ClientJsonRpcMessage,
+    has_session: bool,
+    request: Option<RequestId>,
+) -> Result<StreamableHttpPostResponse, HttpError> {
+    let status = response.status();
+    let is_json = content_type(&response).is_some_and(|kind| kind.starts_with(JSON));
+    let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let is_refused = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    let body = if status == StatusCode::TOO_MANY_REQUESTS || is_refused {
+        Vec::new()
+    } else {
+        read_bounded(response, ERROR_BYTES).await.unwrap_or_default()
+    };
+    if has_session && status == StatusCode::BAD_REQUEST && is_unknown_session(&body, request.as_ref()) {
+        return Err(StreamableHttpError::SessionExpired);
+    }
+    let error = json_repair::parse(&body).ok().filter(|_| is_json);
+    if let Some(error @ ServerJsonRpcMessage::Error(_)) = error {
+        return Ok(StreamableHttpPostResponse::Json(assigned_to(error, request), None));
+    }
+    let is_discovery = matches!(message, ClientJsonRpcMessage::Request(request)
+        if matches!(request.request, ClientRequest::DiscoverRequest(_)));
+    if is_discovery && status.is_client_error() && !is_refused && status != StatusCode::TOO_MANY_REQUESTS {
+        let error = ErrorData::invalid_request(format!("HTTP {status}"), None);
+        return Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error, request), None));
+    }
+    if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
+        return Err(HttpStatusError::new(status.as_u16(), retry_after).into());
+    }
+    Err(unexpected(format!("HTTP {status}: {}", String::from_utf8_lossy(&body))))
+}
+
+/// Assigns an error to the request whose response it is. Servers that did not read the request do not know its id.
+fn assigned_to(message: ServerJsonRpcMessage, request: Option<RequestId>) -> ServerJsonRpcMessage {
+    match message {
+        ServerJsonRpcMessage::Error(error) => ServerJsonRpcMessage::error(error.error, request.or(error.id)),
+        other => other,
+    }
+}
+
+async fn read_bounded(mut response: Response, at_most: usize) -> Result<Vec<u8>, HttpError> {
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(StreamableHttpError::Client)? {
+        if body.len() + piece.len() > at_most {
+            return Err(StreamableHttpError::ResponseBodyTooLarge { max_size: at_most });
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
+/// Returns the events of a response. The stream ends at an event that is too large, with an error for the request.
+fn read_events(response: Response, at_most: usize, request: Option<RequestId>) -> Events {
+    let is_exceeded = Arc::new(AtomicBool::new(false));
+    let events = SseStream::from_bytes_stream(bounded(response.bytes_stream(), at_most, is_exceeded.clone()));
+    let events = events.map(|event| {
+        event.map(|mut event: Sse| {
+            event.data = event.data.map(|data| json_repair::repaired_message(&data));
+            event
+        })
+    });
+    let end = stream::once(async move {
+        let request = request.filter(|_| is_exceeded.load(Ordering::Relaxed));
+        let error = ErrorData::internal_error(error_messages::answer_too_large(), None);
+        request.and_then(|request| serde_json::to_string(&ServerJsonRpcMessage::error(error, Some(request))).ok())
+    });
+    events.chain(end.filter_map(|error| ready(error.map(|error| Ok(Sse::default().data(error)))))).boxed()
+}
+
+/// Ends a stream of bytes within an event that is too large.
+fn bounded(
+    bytes: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
+    at_most: usize,
+    is_exceeded: Arc<AtomicBool>,
+) -> impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static {
+    let (mut event, mut line) = (0, 0);
+    bytes.take_while(move |piece| {
+        for byte in piece.iter().flat_map(|piece| piece.iter()) {
+            event += 1;
+            match byte {
+                b'\n' if line == 0 => event = 0,
+                b'\n' => line = 0,
+                b'\r' => {}
+                _ => line += 1,
+            }
+            if event > at_most {
+                is_exceeded.store(true, Ordering::Relaxed);
+                return ready(false);
+            }
+        }
+        ready(true)
+    })
+}

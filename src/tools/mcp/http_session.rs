@@ -1,0 +1,84 @@
+//! Recognizes that a server no longer knows a session. The protocol has HTTP 404 for it; many servers answer
+//! otherwise after a restart: HTTP 400 with a sentence, as JSON-RPC or plain text.
+
+use rmcp::model::RequestId;
+use serde_json::Value;
+
+/// Codes of errors that a server sends after it has read a request: unknown method, invalid parameters, internal.
+const OF_REQUEST: [i64; 3] = [-32601, -32602, -32603];
+/// Longest sentence about a session, in bytes.
+const SENTENCE_BYTES: usize = 300;
+/// What servers state about sessions that they do not know.
+const UNKNOWN: [&str; 14] = [
+    "not found",
+    "no valid",
+    "invalid",
+    "unknown",
+    "expired",
+    "missing",
+    "required",
+    "does not exist",
+    "doesn't exist",
+    "not exist",
+    "no active",
+    "no longer",
+    "terminated",
+    "unrecognized",
+];
+
+/// Returns whether an error document states that the session is unknown. The request was not executed then. An error
+/// about the request itself is none, even if it mentions a session.
+pub fn is_unknown_session(body: &[u8], request: Option<&RequestId>) -> bool {
+    let text = String::from_utf8_lossy(body);
+    let json: Option<Value> = serde_json::from_str(&text).ok();
+    let sentence = match &json {
+        Some(json) => {
+            let Some(error) = json.get("error") else { return false };
+            let code = error.get("code").and_then(Value::as_i64);
+            let is_answer = request.is_some_and(|id| json.get("id") == serde_json::to_value(id).ok().as_ref());
+            let is_about_request = code.is_some_and(|code| OF_REQUEST.contains(&code));
+            if is_about_request || (is_answer && code.is_some_and(|code| code > -32000 || code < -32700)) {
+                return false;
+            }
+            error.get("message").or(Some(error)).and_then(Value::as_str).unwrap_or_default().to_owned()
+        }
+        None => text.into_owned(),
+    };
+    let sentence = sentence.to_lowercase();
+    let is_about_session = sentence.contains("session") && UNKNOWN.iter().any(|word| sentence.contains(word));
+    sentence.len() <= SENTENCE_BYTES && (is_about_session || sentence.contains("not initialized"))
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::NumberOrString;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn unknown_session_is_recognized_and_bad_request_is_not() {
+        let error = |id: Value, code: i64, message: &str| {
+            json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }).to_string()
+        };
+        for (body, expected) in [
+            (error(json!(null), -32000, "Bad Request: No valid session ID provided"), true),
+            (error(json!("server-error"), -32600, "Bad Request: Missing session ID"), true),
+            (error(json!(null), -32001, "Session not found"), true),
+            (error(json!(7), -32001, "Session not found"), true),
+            (error(json!(null), -32000, "Bad Request: Server not initialized"), true),
+            ("Invalid session ID".to_owned(), true),
+            (json!({ "error": "Unknown session" }).to_string(), true),
+            (error(json!(7), -32602, "Invalid arguments: session is required"), false),
+            (error(json!(null), -32602, "invalid session argument"), false),
+            (error(json!(7), 42, "the session of this user has expired"), false),
+            (error(json!(null), -32000, "Bad Request: Unsupported protocol version"), false),
+            (json!({ "jsonrpc": "2.0", "id": 7, "result": { "text": "session not found" } }).to_string(), false),
+            ("Bad Request".to_owned(), false),
+            (format!("Invalid session {}", "x".repeat(500)), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(is_unknown_session(body.as_bytes(), Some(&NumberOrString::Number(7))), expected, "{body}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! How a connection begins: by which transport and with which version of the protocol. The present handshake comes
+//! first; what is tried after a refusal depends on what was refused. `server/discover` of version 2026-07-28 comes
+//! second, because programs of earlier versions may exit at a first message that is not `initialize`.
+
+use rmcp::model::{ErrorCode, ProtocolVersion};
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode};
+
+use super::error_messages;
+
+/// A way to begin a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Handshake {
+    /// `initialize` with this version.
+    Initialize(ProtocolVersion),
+    /// `server/discover`, without a handshake.
+    Discover,
+    /// `initialize` over HTTP with server-sent events.
+    EventStream,
+}
+
+/// A refusal after which another handshake may succeed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The server does not support the version.
+    Version,
+    /// The address accepts no messages by POST.
+    Transport,
+}
+
+impl Handshake {
+    pub fn first() -> Self {
+        Self::Initialize(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    /// Returns the next handshake after a refusal, if any.
+    pub fn after(&self, refusal: Refusal, is_program: bool) -> Option<Self> {
+        let order = [
+            Self::first(),
+            Self::Discover,
+            Self::Initialize(ProtocolVersion::V_2025_06_18),
+            Self::Initialize(ProtocolVersion::V_2025_03_26),
+            Self::Initialize(ProtocolVersion::V_2024_11_05),
+        ];
+        let place = order.iter().position(|handshake| handshake == self)?;
+        match refusal {
+            Refusal::Version => order.into_iter().nth(place + 1),
+            Refusal::Transport => (!is_program).then_some(Self::EventStream),
+        }
+    }
+
+    /// Returns the lifecycle for `rmcp`.
+    pub fn mode(&self) -> ClientLifecycleMode {
+        match self {
+            Self::Initialize(_) | Self::EventStream => ClientLifecycleMode::Initialize,
+            Self::Discover => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
+        }
+    }
+
+    /// Returns the version that `initialize` requests.
+    pub fn version(&self) -> ProtocolVersion {
+        match self {
+            Self::Initialize(version) => version.clone(),
+            Self::Discover => ProtocolVersion::LATEST_WITH_INITIALIZE,
+            Self::EventStream => ProtocolVersion::V_2024_11_05,
+        }
+    }
+}
+
+/// Returns what a failed handshake refused, if another one may succeed.
+pub fn refusal(error: &ClientInitializeError) -> Option<Refusal> {
+    match error {
+        ClientInitializeError::JsonRpcError(error) => {
+            let is_about_version = || error.message.to_lowercase().contains("version");
+            let codes = [ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, ErrorCode::METHOD_NOT_FOUND];
+            (codes.contains(&error.code) || is_about_version()).then_some(Refusal::Version)
+        }
+        ClientInitializeError::NoCompatibleProtocolVersion { .. } => Some(Refusal::Version),
+        ClientInitializeError::TransportError { error, .. } => match error_messages::http_status(error)? {
+            400 => Some(Refusal::Version),
+            404 | 405 => Some(Refusal::Transport),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_handshakes_follow_each_other_to_an_end() {
+        let mut tried = vec![Handshake::first()];
+        while let Some(next) = tried.last().and_then(|last| last.after(Refusal::Version, true)) {
+            assert!(!tried.contains(&next), "{next:?}");
+            tried.push(next);
+        }
+        assert_eq!(tried.len(), 5);
+        assert_eq!(tried[1], Handshake::Discover);
+        let first = Handshake::first();
+        assert_eq!(first.after(Refusal::Transport, false), Some(Handshake::EventStream));
+        assert_eq!(first.after(Refusal::Transport, true), None);
+        assert_eq!(Handshake::EventStream.after(Refusal::Version, false), None);
+    }
+}
