@@ -18,7 +18,7 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::{StrictQuery, page_limit};
+use crate::server::http::request::query::{StrictQuery, deserialize_flag, page_limit};
 use crate::server::http::response::block_form::{BlockForm, TurnView};
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::paths::window::{WindowDirection, WindowRequest};
@@ -65,15 +65,6 @@ impl TurnReference {
     }
 }
 
-/// Reads a boolean of a query: `1`, `0`, `true` or `false`.
-fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    match String::deserialize(deserializer)?.as_str() {
-        "1" | "true" => Ok(true),
-        "0" | "false" => Ok(false),
-        _ => Err(D::Error::custom("must be 1, 0, true or false")),
-    }
-}
-
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum ReadingDirection {
@@ -94,10 +85,11 @@ pub struct ListTurnsQuery {
     limit: Option<u32>,
     #[param(inline)]
     direction: Option<ReadingDirection>,
-    #[serde(default, deserialize_with = "flag")]
+    #[serde(default, deserialize_with = "deserialize_flag")]
     #[param(value_type = Option<bool>)]
     strict: bool,
-    /// Form of the blocks: `native` (default), or `seed` for `{"block_type", "content"}`.
+    /// Form of the turns: `native` (default), `seed` for blocks as `{"block_type", "content"}`, or `node` for
+    /// `content`, `contentBlocks`, `rawResponse`, `modelUsed` and `createdOnBranch` instead of `blocks`.
     #[param(inline)]
     form: Option<BlockForm>,
 }
@@ -167,9 +159,8 @@ pub async fn turns(
         strict: query.strict,
     };
     let seen = app.service().window(viewer.0, chat, window).await?;
-    let form = query.form.unwrap_or_default();
     Ok(ApiJson(PathTurns {
-        turns: seen.turns.into_iter().map(|turn| TurnView::new(turn, form)).collect::<Result<_, _>>()?,
+        turns: TurnView::list(&app, seen.turns, query.form.unwrap_or_default()).await?,
         anchor_id: seen.anchor_id,
         has_more_before: seen.has_more_before,
         has_more_after: seen.has_more_after,

@@ -46,7 +46,7 @@ pub fn show_turn(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Turns", "show_turn", "Shows a turn with its blocks.")
         .query_parameters::<BlockFormQuery>()
-        .response_in_form::<Turn, ContentBlock>("The turn.", "TurnInSeedForm")
+        .response_in_form::<Turn, ContentBlock>("The turn.", ["TurnInSeedForm", "TurnAsNode"])
 }
 
 pub fn turn_as_markdown(operation: ApiOperation) -> ApiOperation {
