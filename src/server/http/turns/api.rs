@@ -67,11 +67,14 @@ pub struct RetryTurnRequest {
     client_request_id: Option<String>,
 }
 
+/// A message and its reply, and where they were added.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ExchangeDetails {
     exchange: Exchange,
     user_turn: Turn,
+    /// The reply, which is generated in the background. Follow it at `/api/turns/{id}/events`.
     assistant_turn: Turn,
+    /// The branch of both turns, which may be new.
     branch: Branch,
 }
 
