@@ -452,8 +452,9 @@ async fn branch_is_created_from_reference_and_inherits_its_lock() {
         let (answered, refused) = create(body.clone()).await;
         assert_eq!((answered, &refused["field"]), (status, &json!("fromRef")), "{body}: {refused}");
     }
-    let (_, renamed) = api.call("PATCH", &format!("/api/branches/{}", third["id"].as_str().unwrap()),
-        Some(json!({ "name": "other" }))).await;
+    let (_, renamed) = api
+        .call("PATCH", &format!("/api/branches/{}", third["id"].as_str().unwrap()), Some(json!({ "name": "other" })))
+        .await;
     assert_eq!(renamed["name"], "other", "{renamed}");
     let (status, refused) = create(json!({ "fromRef": "other" })).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "two branches have this name: {refused}");

@@ -109,7 +109,10 @@ pub fn list_turns(operation: ApiOperation) -> ApiOperation {
                 end of the path. `from` and `leaf` are ids or positions (`ord`).",
         )
         .query_parameters::<ListTurnsQuery>()
-        .response_in_form::<PathTurns, ContentBlock>("The turns, from the root.", ["PathTurnsInSeedForm", "PathTurnsAsNodes"])
+        .response_in_form::<PathTurns, ContentBlock>(
+            "The turns, from the root.",
+            ["PathTurnsInSeedForm", "PathTurnsAsNodes"],
+        )
 }
 
 pub fn show_tree(operation: ApiOperation) -> ApiOperation {

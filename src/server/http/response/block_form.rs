@@ -153,7 +153,6 @@ fn replace_blocks_by_projections(turn: &mut Value) {
     }
     if let Some(Value::Array(required)) = turn.get_mut("required") {
         required.retain(|name| name != "blocks");
-        required
-            .extend(["content", "contentBlocks", "rawResponse", "modelUsed", "createdOnBranch"].map(Value::from));
+        required.extend(["content", "contentBlocks", "rawResponse", "modelUsed", "createdOnBranch"].map(Value::from));
     }
 }
