@@ -19,6 +19,7 @@ use crate::pictures;
 use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use turnleaf_domain::Role;
 use turnleaf_domain::provider;
+use turnleaf_domain::repair::ReasoningMembers;
 
 /// The text that stands for the end of an interrupted reply where the API requires one.
 const CUT_OFF: &str = "(This reply was cut off.)";
@@ -203,11 +204,12 @@ fn push_assistant(
     // The thinking mode of this request does not matter: a message is sent the same way every time, so that the
     // prefix stays stable.
     let can_think = request.capabilities.reasoning != provider::ReasoningSupport::Never;
-    let is_needed = can_think && steps.iter().any(|said| !said.calls.is_empty());
-    let reasoning = match (turn.leaves_out_reasoning, request.echoes_reasoning) {
-        (true, _) => ReasoningPlacement::Omitted,
-        (false, true) => ReasoningPlacement::Echoed,
-        (false, false) => ReasoningPlacement::ByDialect { is_needed },
+    let has_calls = steps.iter().any(|said| !said.calls.is_empty());
+    let reasoning = match request.reasoning_members {
+        _ if turn.leaves_out_reasoning => ReasoningPlacement::Omitted,
+        ReasoningMembers::Required => ReasoningPlacement::Echoed,
+        ReasoningMembers::Refused => ReasoningPlacement::Refused,
+        ReasoningMembers::Unknown => ReasoningPlacement::ByDialect { has_calls, is_needed: can_think && has_calls },
     };
     let mut first_call = 0;
     for (raw, said) in turn.raw.iter().zip(steps) {
