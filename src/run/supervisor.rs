@@ -37,6 +37,8 @@ pub struct RunJob {
     /// The parameters to send, as they were resolved when the exchange was created.
     pub resolved_params: ResolvedParams,
     pub capabilities: Capabilities,
+    /// The first reasoning of the reply turns the thinking mode of its exchange on.
+    pub is_thinking_undecided: bool,
 }
 
 /// The result of a Stop.

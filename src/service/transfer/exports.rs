@@ -8,7 +8,7 @@ use tokio::sync::mpsc::Sender;
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::export::ExportOptions;
-use turnleaf_domain::{ChatId, ImportOrigin, Role, TurnId, UserId};
+use turnleaf_domain::{ChatId, Exchange, ImportOrigin, Role, TurnId, UserId};
 use turnleaf_interchange::archive::{ArchiveHead, ArchiveWriter, ArchivedBlob, ArchivedBranch, ArchivedBytes as Kept};
 use turnleaf_interchange::markdown::{self, ChatHeading, ExportedTurn, MarkdownOptions};
 use turnleaf_providers::redaction::SecretSet;
@@ -238,7 +238,7 @@ impl Service {
             .iter()
             .map(|turn| ExportedTurn {
                 turn,
-                is_thinking_mode: path.exchanges.get(&turn.id).is_some_and(|exchange| exchange.is_thinking_mode),
+                is_thinking_mode: path.exchanges.get(&turn.id).is_some_and(Exchange::shows_reasoning),
                 other_versions: path.siblings.get(&turn.id).map_or(0, |all| all.len().saturating_sub(1)),
             })
             .collect();
