@@ -248,11 +248,9 @@ mod tests {
     fn newest_repair_tells_whether_endpoint_accepts_reasoning() {
         let turn = fixtures::turn_id(4);
         let mut state = ProviderState::default();
-        for repair in [
-            RequestRepair::ReasoningNotAccepted,
-            RequestRepair::ReasoningEchoed,
-            RequestRepair::ReasoningNotAccepted,
-        ] {
+        for repair in
+            [RequestRepair::ReasoningNotAccepted, RequestRepair::ReasoningEchoed, RequestRepair::ReasoningNotAccepted]
+        {
             state.record_repair(repair, None, turn);
             assert_eq!(state.reasoning_members().repair(), Some(repair));
             state.record_repair(RequestRepair::ReasoningLeftOut, None, turn);

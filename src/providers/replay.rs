@@ -129,8 +129,9 @@ fn next(api: ProviderApi, dialect: &'static Dialect, read: &ReplayedReply, body:
         ProviderApi::OpenaiChat => {
             let said = request::parse_stored_reply(dialect, body);
             let calls = said.sent_calls(|_| false);
-            let is_needed = is_on && !said.calls.is_empty();
-            said.message(dialect, ReasoningPlacement::ByDialect { is_needed }, &calls).into_iter().collect()
+            let has_calls = !said.calls.is_empty();
+            let placement = ReasoningPlacement::ByDialect { has_calls, is_needed: is_on && has_calls };
+            said.message(dialect, placement, &calls).into_iter().collect()
         }
         ProviderApi::Gemini => {
             let parts = gemini::request::parse_stored_reply(body).into_parts(true);

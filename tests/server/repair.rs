@@ -287,9 +287,7 @@ fn calling_answer(member: Option<&str>) -> ScriptedAnswer {
 async fn endpoint_requiring_reasoning_gets_it_from_then_on() {
     const WANTED: &str = "The `reasoning_content` in the thinking mode must be passed back to the API.";
     // The model did not reason before its call, or the server calls its reasoning by another name than it requires.
-    for (member, came, required) in
-        [(None, Value::Null, ""), (Some("reasoning"), json!("hm"), "hm")]
-    {
+    for (member, came, required) in [(None, Value::Null, ""), (Some("reasoning"), json!("hm"), "hm")] {
         let provider = with_tool(ScriptedProvider::new(
             "scripted",
             [

@@ -58,11 +58,7 @@ async fn send(api: &TestApi, thinking: Option<Thinking>) -> AcceptedExchange {
 async fn reasoning_of_unknown_model_is_shown_and_turns_mode_on() {
     let gate = Arc::new(Notify::new());
     let reply = |gate: &Arc<Notify>| {
-        streamed_answer([
-            thinking_step("secret plan"),
-            ScriptedStep::WaitForSignal(gate.clone()),
-            text_step("So."),
-        ])
+        streamed_answer([thinking_step("secret plan"), ScriptedStep::WaitForSignal(gate.clone()), text_step("So.")])
     };
     for api in apis_on_every_database(|| vec![reply(&gate), streamed_answer([text_step("Again.")])]).await {
         let started = send(&api, None).await;
@@ -84,13 +80,7 @@ async fn reasoning_of_unknown_model_is_shown_and_turns_mode_on() {
         assert!(markdown(&api, &started).await.contains("secret plan"));
 
         // Another version requests nothing either, so its own reply decides.
-        let again = api.house.service.retry_turn(
-            api.house.owner,
-            id,
-            Default::default(),
-            ModelParams::default(),
-            None,
-        );
+        let again = api.house.service.retry_turn(api.house.owner, id, Default::default(), ModelParams::default(), None);
         let again = again.await.unwrap();
         assert!(!again.exchange.is_thinking_mode);
         api.house.wait_until_ended(again.assistant_turn.id).await;
@@ -123,7 +113,11 @@ async fn mode_is_decided_by_request_where_it_says_so() {
 async fn reasoning_late_in_reply_turns_mode_on_without_moving_what_is_shown() {
     let inline = |text: &str| delta_step(json!({ "content": text }));
     for (answer, kinds, is_on) in [
-        (streamed_answer([text_step("First."), thinking_step("hm"), text_step("So.")]), vec!["text", "think", "text"], true),
+        (
+            streamed_answer([text_step("First."), thinking_step("hm"), text_step("So.")]),
+            vec!["text", "think", "text"],
+            true,
+        ),
         (streamed_answer([inline("<think>hm"), inline("</think>So.")]), vec!["think", "text"], true),
         (streamed_answer([delta_step(json!({ "reasoning_content": "" })), text_step("So.")]), vec!["text"], false),
     ] {

@@ -29,7 +29,8 @@ pub fn body(request: &ChatRequest, is_official: bool) -> Bytes {
     if let Some(system) = request.instructions() {
         set("system", json!(system));
     }
-    let unsigned = thinking_to_send(&request.model, is_official, request.reasoning_members == ReasoningMembers::Required);
+    let unsigned =
+        thinking_to_send(&request.model, is_official, request.reasoning_members == ReasoningMembers::Required);
     let (messages, container) = messages(request, &request.history, unsigned);
     set("messages", Value::Array(messages));
     if let Some(container) = container {

@@ -51,10 +51,7 @@ pub enum ReasoningPlacement {
     /// In the format of the dialect. `has_calls` means that the turn has tool calls, `is_needed` that the model can
     /// also think: some servers then require the field in every message of the turn, even if it is empty
     /// (docs/reference/providers.md 5).
-    ByDialect {
-        has_calls: bool,
-        is_needed: bool,
-    },
+    ByDialect { has_calls: bool, is_needed: bool },
     /// In any dialect, as an empty string if there was none.
     Echoed,
     /// Not at all. Members that only this vendor has stay.
@@ -88,8 +85,7 @@ impl ChatReply {
         let known = self.details.iter().rposition(|known| is_same_detail(known, fragment));
         let is_numbered = fragment.get("index").is_some_and(|index| !index.is_null());
         // Without numbers, only neighbours belong together, and encrypted data arrives whole.
-        let may_continue =
-            |at: &usize| is_numbered || (at + 1 == self.details.len() && fragment.get("data").is_none());
+        let may_continue = |at: &usize| is_numbered || (at + 1 == self.details.len() && fragment.get("data").is_none());
         let known = known.filter(may_continue).and_then(|at| self.details.get_mut(at));
         let (Some(Value::Object(known)), Value::Object(more)) = (known, fragment) else {
             self.details.push(fragment.clone());

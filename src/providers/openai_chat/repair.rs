@@ -191,8 +191,7 @@ mod tests {
             let dialect = Dialect::from_name(dialect).unwrap();
             let document = serde_json::json!({"error": {"message": message, "type": "invalid_request_error"}});
             let failure = Failure::new(FailureKind::ProviderRefusedRequest, "C").with_detail(message);
-            let error =
-                ProviderError { body: document.to_string().into(), ..ProviderError::without_response(failure) };
+            let error = ProviderError { body: document.to_string().into(), ..ProviderError::without_response(failure) };
             let mut asked = request("m", history.clone());
             assert_eq!(repair(dialect, &error, &asked), expected, "{} {message}", dialect.name);
             let Some(known) = expected else { continue };

@@ -254,9 +254,8 @@ impl TurnRun<'_> {
         // The branch's own knowledge comes first; a new branch has that of other chats with the endpoint.
         let reasoning_members = state.reasoning_members().or(self.learned_reasoning_members());
         let is_refused = |at: usize| refused.is_some_and(|refused| at <= refused);
-        let repair = |at: usize| {
-            is_refused(at).then_some(RequestRepair::EarlierReasoningLeftOut).or(reasoning_members.repair())
-        };
+        let repair =
+            |at: usize| is_refused(at).then_some(RequestRepair::EarlierReasoningLeftOut).or(reasoning_members.repair());
         let described: Vec<PathTurn<'_>> = path
             .iter()
             .enumerate()

@@ -118,7 +118,8 @@ impl Service {
             return Err(ServiceError::NotFound);
         }
         let exchanges = self.exchanges(owner, &path).await?;
-        let is_thinking = |turn: &&Turn| exchanges.get(&turn.id).is_some_and(|known| known.is_thinking_with(&turn.blocks));
+        let is_thinking =
+            |turn: &&Turn| exchanges.get(&turn.id).is_some_and(|known| known.is_thinking_with(&turn.blocks));
         let thinking: HashSet<TurnId> = path.iter().filter(is_thinking).map(|turn| turn.id).collect();
         let groups = group::message_groups(path, |turn| thinking.contains(&turn));
         let next = skip + page.len();

@@ -49,6 +49,7 @@ fn is_thinking(who: ChatProtocol, asked: &ProviderRequest) -> bool {
         ChatProtocol::Mistral => effort == Some("high") || asked.body["prompt_mode"] == "reasoning",
         ChatProtocol::Zai => asked.body["thinking"]["type"] != "disabled",
         ChatProtocol::LlamaCpp => asked.body["chat_template_kwargs"]["enable_thinking"] != false,
+        ChatProtocol::Generic => true,
         ChatProtocol::Ollama => is_local_thinking_model(asked.text("model")) && effort != Some("none"),
     }
 }
@@ -76,7 +77,7 @@ pub fn encode_reply(who: ChatProtocol, asked: &ProviderRequest, say: &ScriptedRe
                     .iter()
                     .map(|piece| match who {
                         ChatProtocol::Mistral => json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": piece}]}]}),
-                        ChatProtocol::Ollama => json!({"content": "", "reasoning": piece}),
+                        ChatProtocol::Ollama | ChatProtocol::Generic => json!({"content": "", "reasoning": piece}),
                         ChatProtocol::OpenRouter => json!({"content": "", "reasoning": piece, "reasoning_details": [
                             {"type": "reasoning.text", "text": piece, "format": "anthropic-claude-v1", "index": index}]}),
                         _ => json!({"content": null, "reasoning_content": piece}),
@@ -138,7 +139,7 @@ pub fn encode_reply(who: ChatProtocol, asked: &ProviderRequest, say: &ScriptedRe
         ChatProtocol::DeepSeek | ChatProtocol::Zai | ChatProtocol::LlamaCpp => {
             message["reasoning_content"] = json!(reasoning)
         }
-        ChatProtocol::Ollama => message["reasoning"] = json!(reasoning),
+        ChatProtocol::Ollama | ChatProtocol::Generic => message["reasoning"] = json!(reasoning),
         _ => {}
     }
     if !calls.is_empty() {
