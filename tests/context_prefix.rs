@@ -114,7 +114,7 @@ fn messages(provider: &dyn Provider, model: &str, list: &str, history: &[History
         is_thinking_mode: true,
         capabilities: provider.capabilities(model),
         tools: Vec::new(),
-        echoes_reasoning: false,
+        reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
         provider_tools: Vec::new(),

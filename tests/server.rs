@@ -132,6 +132,8 @@ mod socket;
 mod storage;
 #[path = "server/test_server.rs"]
 mod test_server;
+#[path = "server/thinking_mode.rs"]
+mod thinking_mode;
 #[path = "server/tool_approval.rs"]
 mod tool_approval;
 #[path = "server/tool_call_support.rs"]

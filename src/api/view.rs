@@ -19,7 +19,8 @@ pub use notice::{ComposerNotice, ConnectionOption};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnView {
     pub turn: Turn,
-    /// The thinking mode of the turn's exchange (`docs/reference/domain.md C2`); segmentation depends on it.
+    /// Reasoning is shown: the thinking mode of the turn's exchange, or true while that is undecided
+    /// (`docs/reference/domain.md C2`). Segmentation depends on it.
     pub is_thinking_mode: bool,
     /// The requested parameters that were not sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

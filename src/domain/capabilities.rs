@@ -176,6 +176,13 @@ impl Capabilities {
         Self { reasoning, thinking_levels: levels.to_vec(), ..self }
     }
 
+    /// Returns true if it is known whether the model reasons: it never or always does, or it has a control for it.
+    pub fn knows_reasoning(&self) -> bool {
+        self.reasoning != ReasoningSupport::Optional
+            || !self.thinking_levels.is_empty()
+            || self.thinking_budget.is_some()
+    }
+
     /// Removes reasoning, for a model whose name suggested it wrongly.
     pub fn without_thinking(self) -> Self {
         Self { thinking_budget: None, levels_are_budgets: false, ..self.with_thinking(ReasoningSupport::Never, &[]) }

@@ -211,7 +211,7 @@ fn entry_with_repair(
     reason: ReplayReason,
     repair: Option<RequestRepair>,
 ) -> ManifestEntry {
-    let has_reasoning = repair.is_none_or(|repair| !repair.omits_earlier_reasoning());
+    let has_reasoning = repair.is_none_or(|repair| !repair.omits_reasoning());
     let stays = |content: &Content| !has_reasoning && is_reasoning(content);
     let is_in = |block: &Block| is_sent(block, turn.role, mode) && !stays(&block.content);
     ManifestEntry { repair, ..entry_of_sent_blocks(turn, mode, reason, is_in) }

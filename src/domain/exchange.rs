@@ -1,5 +1,5 @@
-//! Exchanges: one user message and one reply, with the requested parameters and the thinking mode, which is stored
-//! when the exchange is created and never inferred later (`docs/reference/domain.md C2`).
+//! Exchanges: one user message and one reply, with the requested parameters and the thinking mode
+//! (`docs/reference/domain.md C2`).
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::coded_message::MessageCode;
+use crate::block::{Block, Content};
 use crate::drop_reason::DropReason;
 use crate::failure::InvalidField;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};
@@ -220,6 +220,7 @@ pub struct Exchange {
     pub branch_id: BranchId,
     pub user_turn_id: Option<TurnId>,
     pub kind: ExchangeKind,
+    /// The thinking mode (`docs/reference/domain.md C2`).
     pub is_thinking_mode: bool,
     /// The parameters requested by the turn and by the chat's defaults.
     pub params: ModelParams,
@@ -228,6 +229,26 @@ pub struct Exchange {
     pub not_sent: Vec<DroppedParam>,
     pub client_request_id: Option<String>,
     pub created_at: DateTime<Utc>,
+}
+
+impl Exchange {
+    /// Returns true if the exchange is not in thinking mode although nobody switched thinking off: the first reasoning
+    /// of its reply turns the mode on. What an import states stays.
+    pub fn is_thinking_undecided(&self) -> bool {
+        !self.is_thinking_mode && self.params.thinking != Some(Thinking::Off) && self.kind != ExchangeKind::Import
+    }
+
+    /// Returns true if reasoning of the reply is shown. While the mode is undecided it is shown, too, because it
+    /// decides the mode.
+    pub fn shows_reasoning(&self) -> bool {
+        self.is_thinking_mode || self.is_thinking_undecided()
+    }
+
+    /// Returns the thinking mode with these blocks of the reply, which may be newer than the stored mode.
+    pub fn is_thinking_with(&self, reply: &[Block]) -> bool {
+        let is_thinking = |block: &Block| matches!(block.content, Content::Thinking { .. });
+        self.is_thinking_mode || (self.is_thinking_undecided() && reply.iter().any(is_thinking))
+    }
 }
 
 #[cfg(test)]

@@ -21,6 +21,8 @@ pub struct ResolvedParams {
     /// A level or budget that the model accepts, or `Off`. The requested value if the model has no control over
     /// thinking.
     pub thinking: Thinking,
+    /// The thinking mode at the start of the exchange. False if nothing was requested and it is not known whether the
+    /// model reasons; the limits of the parameters are those of a model that does.
     pub is_thinking_mode: bool,
     pub not_sent: Vec<DroppedParam>,
 }
@@ -36,7 +38,9 @@ pub fn resolve_params(
 ) -> Result<ResolvedParams, InvalidField> {
     let mut settling = ParamsResolver { model, not_sent: Vec::new() };
     let mut max_tokens = settling.max_tokens(RequestedValue::pick(requested.max_tokens, defaults.max_tokens))?;
-    let thinking = settling.thinking(RequestedValue::pick(requested.thinking, defaults.thinking), &mut max_tokens)?;
+    let requested_thinking = RequestedValue::pick(requested.thinking, defaults.thinking);
+    let is_decided = requested_thinking.is_some() || model.knows_reasoning();
+    let thinking = settling.thinking(requested_thinking, &mut max_tokens)?;
     let thinks = is_thinking_mode(thinking, model.reasoning);
     let (requested_temperature, requested_top_p) = (
         RequestedValue::pick(requested.temperature, defaults.temperature),
@@ -58,7 +62,7 @@ pub fn resolve_params(
     Ok(ResolvedParams {
         params: ModelParams { temperature, top_p, top_k, max_tokens, stop_sequences, thinking: Some(thinking) },
         thinking,
-        is_thinking_mode: thinks,
+        is_thinking_mode: thinks && is_decided,
         not_sent: settling.not_sent,
     })
 }

@@ -23,6 +23,8 @@ pub enum RequestRepair {
     StepsTold,
     /// Every reply is sent with a reasoning member, which is empty if it had no reasoning.
     ReasoningEchoed,
+    /// No reply is sent with its reasoning, because the endpoint does not accept the member.
+    ReasoningNotAccepted,
     /// The whole path is sent instead of only what follows a kept response, because the provider does not have that
     /// response or cannot continue from it.
     SentWhole,
@@ -36,7 +38,9 @@ impl RequestRepair {
     /// Returns the notice for the person.
     pub fn notice(self) -> Notice {
         match self {
-            Self::EarlierReasoningLeftOut | Self::ReasoningLeftOut => Notice::ReasoningRefused,
+            Self::EarlierReasoningLeftOut | Self::ReasoningLeftOut | Self::ReasoningNotAccepted => {
+                Notice::ReasoningRefused
+            }
             Self::StepsTold => Notice::StepsDescribed,
             Self::ReasoningEchoed => Notice::ReasoningAdded,
             Self::SentWhole => Notice::ResentWhole,
@@ -46,8 +50,23 @@ impl RequestRepair {
     }
 
     /// Returns true if reasoning of earlier replies is omitted.
+    pub fn omits_reasoning(self) -> bool {
+        self == Self::ReasoningNotAccepted || self.omits_earlier_reasoning()
+    }
+
+    /// Returns true if earlier replies are sent without their reasoning and everything that depends on it, because it
+    /// is not accepted any more.
     pub fn omits_earlier_reasoning(self) -> bool {
-        !matches!(self, Self::ReasoningEchoed) && self.changes_replies()
+        self.reasoning_members() == ReasoningMembers::Unknown && self.changes_replies()
+    }
+
+    /// Returns what the accepted repair shows about the endpoint.
+    pub fn reasoning_members(self) -> ReasoningMembers {
+        match self {
+            Self::ReasoningEchoed => ReasoningMembers::Required,
+            Self::ReasoningNotAccepted => ReasoningMembers::Refused,
+            _ => ReasoningMembers::Unknown,
+        }
     }
 
     /// Returns true if earlier replies are sent in another form.
@@ -58,6 +77,34 @@ impl RequestRepair {
     /// Returns true if images are replaced with text descriptions.
     pub fn describes_images(self) -> bool {
         matches!(self, Self::ImagesTold | Self::ImagesNotSeen)
+    }
+}
+
+/// What is known about an endpoint and reasoning in the replies of a request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ReasoningMembers {
+    /// Nothing: replies are sent in the usual form of the API.
+    #[default]
+    Unknown,
+    /// Every reply must have a reasoning member.
+    Required,
+    /// No reply may have one.
+    Refused,
+}
+
+impl ReasoningMembers {
+    /// Returns this knowledge, or `other` if there is none.
+    pub fn or(self, other: Self) -> Self {
+        if self == Self::Unknown { other } else { self }
+    }
+
+    /// Returns the repair that puts replies into this form, if any.
+    pub fn repair(self) -> Option<RequestRepair> {
+        match self {
+            Self::Unknown => None,
+            Self::Required => Some(RequestRepair::ReasoningEchoed),
+            Self::Refused => Some(RequestRepair::ReasoningNotAccepted),
+        }
     }
 }
 
@@ -81,6 +128,9 @@ pub struct ProviderState {
     /// See [`RequestRepair::ReasoningEchoed`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub echoes_reasoning: bool,
+    /// See [`RequestRepair::ReasoningNotAccepted`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accepts_no_reasoning: bool,
     /// Images up to this turn are replaced with text descriptions, because the provider refused them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images_told_until: Option<TurnId>,
@@ -104,10 +154,27 @@ impl ProviderState {
         match repair {
             RequestRepair::EarlierReasoningLeftOut => self.reasoning_left_out_until = earlier,
             RequestRepair::ReasoningLeftOut | RequestRepair::StepsTold => self.reasoning_left_out_until = Some(turn),
-            RequestRepair::ReasoningEchoed => self.echoes_reasoning = true,
+            RequestRepair::ReasoningEchoed | RequestRepair::ReasoningNotAccepted => {
+                self.set_reasoning_members(repair.reasoning_members());
+            }
             RequestRepair::SentWhole => {}
             RequestRepair::ImagesTold => self.images_told_until = Some(turn),
             RequestRepair::ImagesNotSeen => self.sees_no_images = true,
+        }
+    }
+
+    /// Sets what the branch knows about reasoning in replies.
+    pub fn set_reasoning_members(&mut self, members: ReasoningMembers) {
+        self.echoes_reasoning = members == ReasoningMembers::Required;
+        self.accepts_no_reasoning = members == ReasoningMembers::Refused;
+    }
+
+    /// Returns what the branch knows about reasoning in replies.
+    pub fn reasoning_members(&self) -> ReasoningMembers {
+        match (self.echoes_reasoning, self.accepts_no_reasoning) {
+            (_, true) => ReasoningMembers::Refused,
+            (true, false) => ReasoningMembers::Required,
+            (false, false) => ReasoningMembers::Unknown,
         }
     }
 }
@@ -153,6 +220,7 @@ mod tests {
             (RequestRepair::ReasoningLeftOut, Some(turn), false),
             (RequestRepair::StepsTold, Some(turn), false),
             (RequestRepair::ReasoningEchoed, None, true),
+            (RequestRepair::ReasoningNotAccepted, None, false),
             (RequestRepair::SentWhole, None, false),
             (RequestRepair::ImagesTold, None, false),
             (RequestRepair::ImagesNotSeen, None, false),
@@ -164,6 +232,7 @@ mod tests {
             state.record_repair(repair, Some(earlier), turn);
             assert_eq!((state.reasoning_left_out_until, state.echoes_reasoning), (until, echoes), "{repair:?}");
             assert_eq!(state.previous_response, None, "{repair:?}: cleared by every refusal");
+            assert_eq!(state.reasoning_members(), repair.reasoning_members(), "{repair:?}");
             let images = (state.images_told_until, state.sees_no_images);
             let expected =
                 (Some(turn).filter(|_| repair == RequestRepair::ImagesTold), repair == RequestRepair::ImagesNotSeen);
@@ -173,6 +242,20 @@ mod tests {
             assert_eq!(serde_json::from_value::<ProviderState>(stored).unwrap(), state);
         }
         assert_eq!(serde_json::to_value(ProviderState::default()).unwrap(), json!({}));
+    }
+
+    #[test]
+    fn newest_repair_tells_whether_endpoint_accepts_reasoning() {
+        let turn = fixtures::turn_id(4);
+        let mut state = ProviderState::default();
+        for repair in
+            [RequestRepair::ReasoningNotAccepted, RequestRepair::ReasoningEchoed, RequestRepair::ReasoningNotAccepted]
+        {
+            state.record_repair(repair, None, turn);
+            assert_eq!(state.reasoning_members().repair(), Some(repair));
+            state.record_repair(RequestRepair::ReasoningLeftOut, None, turn);
+            assert_eq!(state.reasoning_members().repair(), Some(repair), "it is about one reply, not the endpoint");
+        }
     }
 
     #[test]

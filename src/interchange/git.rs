@@ -93,7 +93,7 @@ impl<S: Read + Write + Seek> Repository<S> {
         Ok(())
     }
 
-    /// Adds a finished turn; the flag is the thinking mode of its exchange.
+    /// Adds a finished turn; the flag tells whether its reasoning is shown.
     pub fn add_turn(&mut self, turn: &Turn, is_thinking_mode: bool) -> io::Result<()> {
         let folder = self.turn_folder(turn, is_thinking_mode)?;
         let parent = turn.prev_turn_id.filter(|parent| self.turns.contains_key(parent));

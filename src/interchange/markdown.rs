@@ -38,7 +38,7 @@ pub struct ChatHeading<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct ExportedTurn<'a> {
     pub turn: &'a Turn,
-    /// The thinking mode of its exchange.
+    /// Its reasoning is shown (`Exchange::shows_reasoning`).
     pub is_thinking_mode: bool,
     /// The number of siblings, which are not on the path.
     pub other_versions: usize,

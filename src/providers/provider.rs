@@ -10,7 +10,7 @@ pub use super::attachments::{AttachmentContent, AttachmentsByBlock, InputImage};
 use crate::pictures::generated_image::GeneratedImage;
 use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::notice::Notice;
-use turnleaf_domain::repair::{KeptResponse, RequestRepair};
+use turnleaf_domain::repair::{KeptResponse, ReasoningMembers, RequestRepair};
 use turnleaf_domain::tool::{OfferedTool, ToolSpec};
 use turnleaf_domain::{Capabilities, Failure, ModelParams, Role, Thinking, TurnId, Usage};
 
@@ -115,9 +115,10 @@ pub struct ChatRequest {
     /// Tools that the provider runs inside of its response, by Turnleaf's names ([`Provider::provider_tools`]). The
     /// adapter omits those that it does not know.
     pub provider_tools: Vec<String>,
-    /// Every reply goes back with its reasoning, because the endpoint required it: in chat completions as an empty
-    /// string if it has none, in Messages also without signatures. Other APIs do not support this.
-    pub echoes_reasoning: bool,
+    /// What is known about reasoning in the replies of a request to this endpoint. If it is required, every reply
+    /// goes back with it: in chat completions as an empty string if it has none, in Messages also without signatures.
+    /// If it is refused, chat completions send none. Other APIs do not distinguish this.
+    pub reasoning_members: ReasoningMembers,
     /// The context policy of the branch. Only APIs with signed reasoning distinguish policies.
     pub policy: ContextPolicy,
     /// The response to continue from: the provider has `history` up to its turn, so only the results of its last

@@ -53,7 +53,7 @@ pub async fn drive(supervisor: &Supervisor, live: &Arc<LiveTurn>, job: RunJob, b
         }
     };
     let mut run = TurnRun {
-        recorder: Recorder::new(live.clone(), supervisor.journal().clone()),
+        recorder: Recorder::new(live.clone(), supervisor.journal().clone()).decide_thinking(job.is_thinking_undecided),
         supervisor,
         live,
         job,

@@ -3,13 +3,14 @@
 //!
 //! `supervisor` starts and stops runs, `driver` drives one, `journal` stores the events of all in group commits,
 //! `live_turns` holds running turns for their followers, `follower` serves them, `mailbox` delivers commands of
-//! people to a run, `sweep` ends turns that an earlier process left behind, `resume` continues those that wait for a
+//! people to a run, `learned_endpoints` what refusals have shown about providers, `sweep` ends turns that an earlier process left behind, `resume` continues those that wait for a
 //! person, `purge` empties Trash.
 
 pub mod driver;
 pub mod ending;
 pub mod follower;
 pub mod journal;
+pub mod learned_endpoints;
 pub mod live_turns;
 pub mod mailbox;
 pub mod path_cache;

@@ -42,9 +42,11 @@ impl Supervisor {
             tracing::warn!(turn = %turn.id, %invalid, "a turn continues without its parameters");
             (ModelParams::default(), Thinking::Off)
         });
+        let is_thinking_undecided = exchange.is_thinking_undecided();
         let (is_thinking_mode, not_sent) = (exchange.is_thinking_mode, exchange.not_sent);
         let settled = ResolvedParams { params, thinking, is_thinking_mode, not_sent };
-        self.resume_run(RunJob { owner, chat, turn, lock: branch.lock, resolved_params: settled, capabilities });
+        let (lock, resolved_params) = (branch.lock, settled);
+        self.resume_run(RunJob { owner, chat, turn, lock, resolved_params, capabilities, is_thinking_undecided });
         Ok(true)
     }
 }

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::ending::TurnEnding;
 use super::journal::Journal;
+use super::learned_endpoints::LearnedEndpoints;
 use super::live_turns::{Interrupt, LiveTurn, LiveTurns};
 use super::path_cache::PathCache;
 use super::request_base_cache::RequestBaseCache;
@@ -36,6 +37,8 @@ pub struct RunJob {
     /// The parameters to send, as they were resolved when the exchange was created.
     pub resolved_params: ResolvedParams,
     pub capabilities: Capabilities,
+    /// The first reasoning of the reply turns the thinking mode of its exchange on.
+    pub is_thinking_undecided: bool,
 }
 
 /// The result of a Stop.
@@ -64,6 +67,7 @@ struct Shared {
     timeouts: RunTimeouts,
     path_cache: PathCache,
     request_base_cache: RequestBaseCache,
+    learned_endpoints: LearnedEndpoints,
 }
 
 /// The number of started replies by which a subscriber may lag.
@@ -99,6 +103,7 @@ impl Supervisor {
             timeouts: pace,
             path_cache: PathCache::default(),
             request_base_cache: RequestBaseCache::default(),
+            learned_endpoints: LearnedEndpoints::default(),
         }))
     }
 
@@ -137,6 +142,10 @@ impl Supervisor {
 
     pub(super) fn request_base_cache(&self) -> &RequestBaseCache {
         &self.0.request_base_cache
+    }
+
+    pub(super) fn learned_endpoints(&self) -> &LearnedEndpoints {
+        &self.0.learned_endpoints
     }
 
     pub(super) fn timeouts(&self) -> RunTimeouts {

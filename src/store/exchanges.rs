@@ -26,6 +26,7 @@ sql! {
         WHERE e.owner_id = $1 AND e.client_request_id = $2";
     REPLY = "SELECT t.id FROM turns t JOIN exchanges e ON e.id = t.exchange_id \
         WHERE e.owner_id = $1 AND e.id = $2 AND t.role = 'assistant' AND t.deleted_at IS NULL";
+    SET_THINKING = "UPDATE exchanges SET is_thinking_mode = $3 WHERE owner_id = $1 AND id = $2";
     /// A list of turn ids follows. `CROSS` makes SQLite start with the turns; otherwise it would scan all exchanges
     /// of the owner for each page of a chat.
     OF_TURNS = "SELECT t.id AS turn_id, e.id, e.chat_id, e.branch_id, e.user_turn_id, e.kind, e.is_thinking_mode, \
@@ -135,6 +136,14 @@ pub async fn insert(
             .bind(Json(&exchange.not_sent))
             .execute(conn)
             .await?;
+    });
+    Ok(())
+}
+
+/// Turns the thinking mode of an exchange of this owner on, because its reply reasons.
+pub async fn turn_thinking_on(tx: &mut Tx, owner: UserId, exchange: ExchangeId) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| {
+        sqlx::query(SET_THINKING).bind(owner.uuid()).bind(exchange.uuid()).bind(true).execute(conn).await?;
     });
     Ok(())
 }

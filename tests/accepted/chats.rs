@@ -175,6 +175,11 @@ async fn local_servers_accept_every_request() {
 }
 
 #[tokio::test]
+async fn unknown_server_accepts_every_request() {
+    all_accept(ProviderApi::OpenaiChat, &[("generic", &["some-model"])]).await;
+}
+
+#[tokio::test]
 async fn responses_accepts_every_request() {
     let models: &[&str] = &["gpt-5.6", "gpt-4o", "o1", "o3", "gpt-5-mini", "gpt-5.1"];
     all_accept(ProviderApi::OpenaiResponses, &[("responses", models)]).await;

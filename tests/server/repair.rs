@@ -2,6 +2,8 @@
 //! stored, the user gets a notice, and later requests avoid the refusal. Also interrupted replies in later requests.
 //! The tests run the real adapters over scripted bytes (docs/reference/providers.md 2.8).
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use turnleaf::domain::tool::ToolSpec;
 use turnleaf::domain::{Author, Content, Failure, FailureKind, Turn, TurnStatus};
@@ -16,6 +18,7 @@ use turnleaf_run::{EventCursor, FollowerItem};
 use turnleaf_service::turns::{AcceptedExchange, TurnRequest};
 use turnleaf_store::branches;
 use turnleaf_store::generations::{self, GenerationStatus, requests};
+use turnleaf_tools::toolbox::NoTools;
 
 use crate::test_server::{
     TestServer, delta_step, finish_steps, message_to_send, streamed_answer, text_step, thinking_step,
@@ -272,34 +275,139 @@ async fn refused_tool_loop_is_resent_as_text_and_continues() {
     house.check_invariants().await;
 }
 
+/// Returns the answer that reasons in this member, if any, and calls the tool.
+fn calling_answer(member: Option<&str>) -> ScriptedAnswer {
+    let function = json!({ "name": "look", "arguments": "{}" });
+    let call = delta_step(json!({ "tool_calls": [{ "index": 0, "id": "a", "function": function }] }));
+    let reasoning = member.map(|member| delta_step(json!({ member: "hm" })));
+    ScriptedAnswer::Stream(reasoning.into_iter().chain([call]).chain(finish_steps("tool_calls")).collect())
+}
+
 #[tokio::test]
 async fn endpoint_requiring_reasoning_gets_it_from_then_on() {
-    let function = json!({ "name": "look", "arguments": "{}" });
-    let calls =
-        [thinking_step("hm"), delta_step(json!({ "tool_calls": [{ "index": 0, "id": "a", "function": function }] }))];
+    const WANTED: &str = "The `reasoning_content` in the thinking mode must be passed back to the API.";
+    // The model did not reason before its call, or the server calls its reasoning by another name than it requires.
+    for (member, came, required) in [(None, Value::Null, ""), (Some("reasoning"), json!("hm"), "hm")] {
+        let provider = with_tool(ScriptedProvider::new(
+            "scripted",
+            [
+                calling_answer(member),
+                refused_answer(WANTED),
+                streamed_answer([thinking_step("so"), text_step("A1")]),
+                streamed_answer([text_step("A2")]),
+                // Another chat.
+                calling_answer(member),
+                streamed_answer([text_step("A3")]),
+            ],
+        ));
+        let log = provider.log();
+        let house = TestServer::new(provider).await;
+        let first = house.send("U1").await;
+        let turn = house.wait_until_ended(first.assistant_turn.id).await;
+        assert_eq!((turn.status, notices(&turn)[0].1), (TurnStatus::Complete, "reasoning_added"));
+        let refused = &request_messages(&log, 1)[1];
+        assert_eq!((refused.get("reasoning_content"), &refused["reasoning"]), (None, &came));
+        let accepted = &request_messages(&log, 2)[1];
+        assert_eq!((&accepted["reasoning_content"], &accepted["reasoning"]), (&json!(required), &came));
+        let second = send_next(&house, &first, "U2").await;
+        let turn = house.wait_until_ended(second.assistant_turn.id).await;
+        assert_eq!((log.requests().len(), notices(&turn).len()), (4, 0));
+        let reasoning: Vec<_> = [1, 3].map(|at| request_messages(&log, 3)[at]["reasoning_content"].clone()).into();
+        assert_eq!(reasoning, [required, "so"]);
+        let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+        assert_eq!(made[0].request_manifest["turns"][1]["repair"], "reasoning_echoed");
+        let other = house.send("U3").await;
+        let turn = house.wait_until_ended(other.assistant_turn.id).await;
+        assert_eq!((turn.content_text().as_str(), notices(&turn).len(), log.requests().len()), ("A3", 0, 6));
+        assert_eq!(request_messages(&log, 5)[1]["reasoning_content"], required, "known from the other chat");
+        house.check_invariants().await;
+    }
+}
+
+#[tokio::test]
+async fn endpoint_refusing_reasoning_of_tool_loop_is_asked_once() {
+    const REFUSED: &str = "messages.1.assistant.reasoning: property 'messages.1.assistant.reasoning' is unsupported";
     let provider = with_tool(ScriptedProvider::new(
         "scripted",
         [
-            ScriptedAnswer::Stream(calls.into_iter().chain(finish_steps("tool_calls")).collect()),
-            refused_answer("The `reasoning_content` in the thinking mode must be passed back to the API."),
-            streamed_answer([thinking_step("so"), text_step("A1")]),
+            calling_answer(Some("reasoning")),
+            refused_answer(REFUSED),
+            calling_answer(Some("reasoning")),
+            streamed_answer([text_step("A1")]),
+            calling_answer(Some("reasoning")),
             streamed_answer([text_step("A2")]),
+            // Another chat.
+            calling_answer(Some("reasoning")),
+            streamed_answer([text_step("A3")]),
         ],
     ));
     let log = provider.log();
     let house = TestServer::new(provider).await;
     let first = house.send("U1").await;
     let turn = house.wait_until_ended(first.assistant_turn.id).await;
-    assert_eq!((turn.status, notices(&turn)[0].1), (TurnStatus::Complete, "reasoning_added"));
-    assert_eq!(request_messages(&log, 1)[1].get("reasoning_content"), None);
-    assert_eq!(request_messages(&log, 2)[1]["reasoning_content"], "hm");
+    assert_eq!((turn.status, turn.content_text().as_str()), (TurnStatus::Complete, "A1"));
+    let kinds: Vec<&str> = notices(&turn).into_iter().map(|(_, kind)| kind).collect();
+    assert_eq!(kinds, ["reasoning_refused"]);
+    assert_eq!(request_messages(&log, 1)[1]["reasoning"], "hm", "in the member it came in");
+    let is_free = |at: usize| request_messages(&log, at).iter().all(|message| message.get("reasoning").is_none());
+    assert!(is_free(2) && is_free(3), "the loop goes on without it");
+    let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
+    assert_eq!(made[2].request_manifest["repair"], "reasoning_not_accepted");
+    assert_eq!(made[2].status, GenerationStatus::Complete);
+
+    // Later tool loops of the branch, and those of other chats, are not refused again.
     let second = send_next(&house, &first, "U2").await;
     let turn = house.wait_until_ended(second.assistant_turn.id).await;
-    assert_eq!((log.requests().len(), notices(&turn).len()), (4, 0));
-    let reasoning: Vec<_> = [1, 3].map(|at| request_messages(&log, 3)[at]["reasoning_content"].clone()).into();
-    assert_eq!(reasoning, ["hm", "so"]);
-    let made = generations::list(&house.db, house.owner, turn.id).await.unwrap();
-    assert_eq!(made[0].request_manifest["turns"][1]["repair"], "reasoning_echoed");
+    assert_eq!((turn.content_text().as_str(), notices(&turn).len(), log.requests().len()), ("A2", 0, 6));
+    assert!(is_free(4) && is_free(5));
+    let (before, after) = (request_messages(&log, 3), request_messages(&log, 5));
+    assert_eq!(after[..before.len()], before[..], "the accepted prefix stays");
+    let other = house.send("U3").await;
+    let turn = house.wait_until_ended(other.assistant_turn.id).await;
+    assert_eq!((turn.content_text().as_str(), notices(&turn).len(), log.requests().len()), ("A3", 0, 8));
+    assert!(is_free(7), "known from the first chat");
+    for branch in [second.branch.id, other.branch.id] {
+        let state = branches::provider_state(&house.db, branch).await.unwrap();
+        assert!(state.accepts_no_reasoning, "the branch knows it after a restart");
+    }
+    house.check_invariants().await;
+
+    // A new process knows it for these branches only.
+    let again = with_tool(ScriptedProvider::new("scripted", [streamed_answer([text_step("A4")])]));
+    let log = again.log();
+    let house = house.restart_after_kill(again, Arc::new(NoTools)).await;
+    let last = send_next(&house, &other, "U4").await;
+    house.wait_until_ended(last.assistant_turn.id).await;
+    assert!(request_messages(&log, 0).iter().all(|message| message.get("reasoning").is_none()));
+}
+
+#[tokio::test]
+async fn accepted_reasoning_of_tool_loop_stays_in_later_requests() {
+    let provider = with_tool(ScriptedProvider::new(
+        "scripted",
+        [
+            calling_answer(Some("reasoning_content")),
+            streamed_answer([thinking_step("so"), text_step("A1")]),
+            streamed_answer([thinking_step("and"), text_step("A2")]),
+            streamed_answer([text_step("A3")]),
+        ],
+    ));
+    let log = provider.log();
+    let house = TestServer::new(provider).await;
+    let first = house.send("U1").await;
+    house.wait_until_ended(first.assistant_turn.id).await;
+    let second = send_next(&house, &first, "U2").await;
+    house.wait_until_ended(second.assistant_turn.id).await;
+    let third = send_next(&house, &second, "U3").await;
+    let turn = house.wait_until_ended(third.assistant_turn.id).await;
+    assert_eq!((turn.status, notices(&turn).len(), log.requests().len()), (TurnStatus::Complete, 0, 4));
+    let sent = request_messages(&log, 3);
+    let reasoning: Vec<&Value> = [1, 3, 5].map(|at| &sent[at]["reasoning_content"]).into();
+    assert_eq!(reasoning, [&json!("hm"), &json!("so"), &Value::Null], "only replies with tools need it");
+    for at in 1..3 {
+        let (before, after) = (request_messages(&log, at), request_messages(&log, at + 1));
+        assert_eq!(after[..before.len()], before[..], "request {at}");
+    }
     house.check_invariants().await;
 }
 

@@ -115,3 +115,36 @@ fn menu_words_of_thinking_read_back() {
         assert_eq!(Thinking::parse_level(word), None, "{word:?}");
     }
 }
+
+#[test]
+fn undecided_thinking_mode_is_decided_by_reply() {
+    use crate::fixtures;
+    let message = fixtures::user_turn(1, "Hi");
+    let exchange = |kind, is_thinking_mode, thinking| Exchange {
+        id: message.exchange_id,
+        chat_id: message.chat_id,
+        branch_id: message.branch_id,
+        user_turn_id: Some(message.id),
+        kind,
+        is_thinking_mode,
+        params: ModelParams { thinking, ..ModelParams::default() },
+        not_sent: Vec::new(),
+        client_request_id: None,
+        created_at: message.created_at,
+    };
+    let thought = fixtures::blocks(2, [Content::thinking("hm"), Content::text("So.")]);
+    let plain = fixtures::blocks(2, [Content::text("So.")]);
+    let (send, import) = (ExchangeKind::Send, ExchangeKind::Import);
+    for (exchange, shows, with_thought, with_plain) in [
+        (exchange(send, true, None), true, true, true),
+        (exchange(send, false, None), true, true, false),
+        (exchange(send, false, Some(Thinking::High)), true, true, false),
+        (exchange(send, false, Some(Thinking::Off)), false, false, false),
+        (exchange(import, false, None), false, false, false),
+        (exchange(import, true, None), true, true, true),
+    ] {
+        assert_eq!(exchange.shows_reasoning(), shows, "{exchange:?}");
+        assert_eq!(exchange.is_thinking_with(&thought), with_thought, "{exchange:?}");
+        assert_eq!(exchange.is_thinking_with(&plain), with_plain, "{exchange:?}");
+    }
+}

@@ -168,7 +168,7 @@ fn thinking_is_adjusted_to_model_and_reported() {
         ),
         (levels(ReasoningSupport::Always, &[]), Some(High), High, true, Some(cannot)),
         (levels(ReasoningSupport::Always, &[]), None, Medium, true, None),
-        (levels(ReasoningSupport::Optional, &[]), None, Medium, true, None),
+        (levels(ReasoningSupport::Optional, &[]), None, Medium, false, None),
         (levels(ReasoningSupport::Optional, &[]), Some(Off), Off, false, Some(cannot)),
         (levels(ReasoningSupport::Optional, &[Off]), Some(Low), Low, true, Some(cannot)),
         (budgets(), Some(Budget(2_000)), Budget(2_000), true, None),
@@ -203,4 +203,31 @@ fn budget_and_max_tokens_yield_to_turn_params() {
         assert_eq!(kept.not_sent.is_empty(), sent == High);
         assert!(settled(max_tokens(max), none()).not_sent.is_empty(), "nobody asked it to think");
     }
+}
+
+#[test]
+fn unknown_model_is_in_thinking_mode_only_if_requested() {
+    let unknown = Capabilities::default();
+    let known = levels(ReasoningSupport::Optional, &Thinking::LEVELS);
+    let always = levels(ReasoningSupport::Always, &[]);
+    for (asked, defaults, model, is_on) in [
+        (none(), none(), &unknown, false),
+        (thinking(Thinking::High), none(), &unknown, true),
+        (none(), thinking(Thinking::Low), &unknown, true),
+        (thinking(Thinking::Off), thinking(Thinking::Low), &unknown, false),
+        (none(), none(), &known, true),
+        (none(), none(), &always, true),
+        (none(), none(), &budgets(), true),
+    ] {
+        let settled = resolve_params(&asked, &defaults, model).unwrap();
+        assert_eq!(settled.is_thinking_mode, is_on, "{asked:?} {defaults:?} {model:?}");
+    }
+}
+
+#[test]
+fn parameters_of_unknown_model_stay_within_limits_of_thinking() {
+    let unknown = Capabilities::default().without_sampling(true);
+    let asked = ModelParams { temperature: Some(0.5), ..ModelParams::default() };
+    let settled = resolve_params(&asked, &none(), &unknown).unwrap();
+    assert_eq!((settled.params.temperature, settled.is_thinking_mode), (None, false));
 }

@@ -226,6 +226,15 @@ fn reasoning_is_omitted_without_thinking_mode() {
 }
 
 #[test]
+fn mode_makes_no_difference_before_first_reasoning() {
+    // An undecided mode may therefore be turned on by the first reasoning: nothing that is drawn moves.
+    for letters in ["", "X", "T r", "X T r", "T r T r X", "T T r X I", "_ T r E"] {
+        let blocks = blocks_of(letters);
+        assert_eq!(segments(&blocks, false), segments(&blocks, true), "{letters}");
+    }
+}
+
+#[test]
 fn label_counts_tools_failures_and_time() {
     let mut contents: Vec<Content> = blocks_of("K T r T r").into_iter().map(|block| block.content).collect();
     contents.insert(3, Content::thinking("more"));

@@ -4,7 +4,7 @@
 use crate::anthropic::models::ClaudeGeneration;
 use crate::anthropic::request;
 use crate::provider::{ChatRequest, ProviderError};
-use turnleaf_domain::repair::RequestRepair;
+use turnleaf_domain::repair::{ReasoningMembers, RequestRepair};
 
 /// Returns the repair to send instead. Thinking of earlier replies can be omitted completely. Thinking of the reply's
 /// own tool loop cannot, while the model thinks: a loop that is refused is described as text.
@@ -13,7 +13,8 @@ pub fn repair(refused: &ProviderError, request: &ChatRequest) -> Option<RequestR
     // Servers without signatures require the thinking of a tool loop back (DeepSeek).
     let is_required = ["must be passed", "missing", "required"].iter().any(|part| message.contains(part));
     let is_about_member = message.contains("signature") || message.contains("field required");
-    if is_required && message.contains("thinking") && !is_about_member && !request.echoes_reasoning {
+    let is_sent = request.reasoning_members == ReasoningMembers::Required;
+    if is_required && message.contains("thinking") && !is_about_member && !is_sent {
         return request.has_reasoning().then_some(RequestRepair::ReasoningEchoed);
     }
     let place = message_of(&message);

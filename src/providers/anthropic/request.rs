@@ -14,6 +14,7 @@ use crate::tool_schema::fit_tools;
 use crate::tool_schema::subset::SchemaSubset;
 use turnleaf_domain::Role;
 use turnleaf_domain::branch::ContextPolicy;
+use turnleaf_domain::repair::ReasoningMembers;
 
 /// The text of a user message that is sent only because the API requires one.
 const CONTINUE_TEXT: &str = "Continue.";
@@ -30,7 +31,8 @@ pub fn body(request: &ChatRequest, is_official: bool) -> Bytes {
     if let Some(system) = request.instructions() {
         set("system", json!(system));
     }
-    let unsigned = thinking_to_send(&request.model, is_official, request.echoes_reasoning);
+    let unsigned =
+        thinking_to_send(&request.model, is_official, request.reasoning_members == ReasoningMembers::Required);
     let (messages, container) = messages(request, &request.history, unsigned);
     set("messages", Value::Array(messages));
     if let Some(container) = container {

@@ -19,7 +19,7 @@ fn chat_request(history: Vec<HistoryTurn>) -> ChatRequest {
         is_thinking_mode: false,
         capabilities: Capabilities::default(),
         tools: Vec::new(),
-        echoes_reasoning: false,
+        reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
         provider_tools: Vec::new(),

@@ -82,7 +82,7 @@ mod tests {
             is_thinking_mode: settled.is_thinking_mode,
             capabilities,
             tools: Vec::new(),
-            echoes_reasoning: false,
+            reasoning_members: Default::default(),
             policy: ContextPolicy::Exact,
             previous_response: None,
             provider_tools: Vec::new(),

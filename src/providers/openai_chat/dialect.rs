@@ -10,8 +10,10 @@ pub enum ReasoningFormat {
     Nothing,
     /// In this field of the message.
     Field(&'static str),
-    /// In the field in which it was received.
+    /// In the members in which it was received: a field, `reasoning_details` or both.
     AsItCame,
+    /// The same, but only in replies with tool calls.
+    AsItCameWithTools,
     /// As the unmodified `reasoning_details` array.
     Details,
     /// As a `thinking` part of a content array.
@@ -77,7 +79,8 @@ pub struct Dialect {
     pub default_model: Option<&'static str>,
 }
 
-/// The dialect of an unknown server: it sends nothing that a server could refuse.
+/// The dialect of an unknown server. It sends nothing that a server could refuse, except reasoning in the members in
+/// which the server sent it: many models need it in tool loops, and a refusal is repaired.
 const GENERIC: Dialect = Dialect {
     name: "generic",
     aliases: &[
@@ -96,7 +99,7 @@ const GENERIC: Dialect = Dialect {
         "venice",
     ],
     hosts: &[],
-    reasoning_format: ReasoningFormat::Nothing,
+    reasoning_format: ReasoningFormat::AsItCameWithTools,
     reasoning_required_with_tools: false,
     thinking: ThinkingSwitch::Nothing,
     max_tokens_key: "max_tokens",
@@ -119,6 +122,7 @@ pub static DIALECTS: &[Dialect] = &[
         name: "openai",
         aliases: &["azure", "azureopenai"],
         hosts: &["api.openai.com", "openai.azure.com", "services.ai.azure.com"],
+        reasoning_format: ReasoningFormat::Nothing,
         thinking: ThinkingSwitch::OpenAi,
         max_tokens_key: "max_completion_tokens",
         empty_content_is_null: true,
@@ -147,7 +151,7 @@ pub static DIALECTS: &[Dialect] = &[
     },
     Dialect {
         name: "vllm",
-        aliases: &[],
+        aliases: &["sglang"],
         reasoning_format: ReasoningFormat::AsItCame,
         thinking: ThinkingSwitch::Template,
         max_stop_sequences: 16,
@@ -183,6 +187,7 @@ pub static DIALECTS: &[Dialect] = &[
         name: "groq",
         aliases: &[],
         hosts: &["api.groq.com"],
+        reasoning_format: ReasoningFormat::Nothing,
         thinking: ThinkingSwitch::Groq,
         default_model: Some("openai/gpt-oss-120b"),
         sends_vendor_members: false,
@@ -205,6 +210,7 @@ pub static DIALECTS: &[Dialect] = &[
         name: "xai",
         aliases: &["grok"],
         hosts: &["api.x.ai"],
+        reasoning_format: ReasoningFormat::Nothing,
         thinking: ThinkingSwitch::Xai,
         default_model: Some("grok-4"),
         sends_vendor_members: false,
@@ -290,6 +296,7 @@ mod tests {
             ("", "nonsense", "generic"),
             ("llama.cpp", "http://127.0.0.1:8080/v1", "llamacpp"),
             ("vllm", "https://api.openai.com/v1", "vllm"),
+            ("SGLang", "http://127.0.0.1:30000/v1", "vllm"),
             ("LM Studio", "http://127.0.0.1:1234/v1", "lmstudio"),
             ("unheard-of", "https://api.groq.com/openai/v1", "groq"),
         ] {

@@ -48,14 +48,15 @@ pub struct ChatReply {
 /// The way in which reasoning is put into a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReasoningPlacement {
-    /// In the format of the dialect. `is_needed` means that the turn has tool calls and the model can think: some
-    /// servers then require the field in every message of the turn, even if it is empty
+    /// In the format of the dialect. `has_calls` means that the turn has tool calls, `is_needed` that the model can
+    /// also think: some servers then require the field in every message of the turn, even if it is empty
     /// (docs/reference/providers.md 5).
-    ByDialect {
-        is_needed: bool,
-    },
+    ByDialect { has_calls: bool, is_needed: bool },
     /// In any dialect, as an empty string if there was none.
     Echoed,
+    /// Not at all. Members that only this vendor has stay.
+    Refused,
+    /// Not at all, with everything that depends on it.
     Omitted,
 }
 
@@ -63,10 +64,15 @@ impl ReasoningPlacement {
     /// Returns a number that identifies the variant, for cache keys.
     pub fn form_number(self) -> u8 {
         match self {
-            Self::ByDialect { is_needed } => u8::from(is_needed),
-            Self::Echoed => 2,
-            Self::Omitted => 3,
+            Self::ByDialect { has_calls, is_needed } => u8::from(has_calls) + u8::from(is_needed),
+            Self::Echoed => 3,
+            Self::Refused => 4,
+            Self::Omitted => 5,
         }
+    }
+
+    fn is_sent(self) -> bool {
+        !matches!(self, Self::Refused | Self::Omitted)
     }
 }
 
@@ -74,11 +80,13 @@ impl ReasoningPlacement {
 const ECHOED_AS: &str = "reasoning_content";
 
 impl ChatReply {
-    /// Joins one element of `delta.reasoning_details` to the element of its type and index, in order of first
-    /// appearance.
+    /// Joins one element of `delta.reasoning_details` to the one that it continues, in order of first appearance.
     pub fn push_detail(&mut self, fragment: &Value) {
-        let key = |detail: &Value| (detail.get("type").cloned(), detail.get("index").cloned());
-        let known = self.details.iter_mut().find(|known| key(known) == key(fragment));
+        let known = self.details.iter().rposition(|known| is_same_detail(known, fragment));
+        let is_numbered = fragment.get("index").is_some_and(|index| !index.is_null());
+        // Without numbers, only neighbours belong together, and encrypted data arrives whole.
+        let may_continue = |at: &usize| is_numbered || (at + 1 == self.details.len() && fragment.get("data").is_none());
+        let known = known.filter(may_continue).and_then(|at| self.details.get_mut(at));
         let (Some(Value::Object(known)), Value::Object(more)) = (known, fragment) else {
             self.details.push(fragment.clone());
             return;
@@ -137,20 +145,23 @@ impl ChatReply {
         }
         let mut message = Map::new();
         message.insert("role".into(), json!("assistant"));
-        message.insert("content".into(), self.content(dialect, reasoning != ReasoningPlacement::Omitted));
+        message.insert("content".into(), self.content(dialect, reasoning.is_sent()));
         if !self.refusal.is_empty() && dialect.sends_refusal {
             message.insert("refusal".into(), json!(self.refusal));
         }
         match reasoning {
-            ReasoningPlacement::ByDialect { is_needed } => self.put_reasoning(&mut message, dialect, is_needed),
+            ReasoningPlacement::ByDialect { has_calls, is_needed } => {
+                self.put_reasoning(&mut message, dialect, has_calls, is_needed);
+            }
             ReasoningPlacement::Echoed => {
+                self.put_reasoning(&mut message, dialect, true, true);
                 let field = match dialect.reasoning_format {
                     ReasoningFormat::Field(field) => field,
                     _ => ECHOED_AS,
                 };
                 message.insert(field.into(), json!(self.reasoning));
             }
-            ReasoningPlacement::Omitted => {}
+            ReasoningPlacement::Refused | ReasoningPlacement::Omitted => {}
         }
         if !calls.is_empty() {
             message.insert("tool_calls".into(), Value::Array(calls));
@@ -180,27 +191,111 @@ impl ChatReply {
         if text.is_empty() && dialect.empty_content_is_null { Value::Null } else { Value::String(text) }
     }
 
-    fn put_reasoning(&self, message: &mut Map<String, Value>, dialect: &Dialect, is_needed: bool) {
-        let field = match dialect.reasoning_format {
-            ReasoningFormat::Nothing | ReasoningFormat::ContentParts => return,
-            ReasoningFormat::Details => {
-                // In an interrupted response, details without signature or data may be incomplete.
-                let is_sealed = |detail: &&Value| {
-                    ["signature", "data"].iter().any(|key| detail.get(key).is_some_and(Value::is_string))
-                };
-                let details: Vec<Value> =
-                    self.details.iter().filter(|detail| self.is_complete || is_sealed(detail)).cloned().collect();
-                if !details.is_empty() {
-                    message.insert("reasoning_details".into(), Value::Array(details));
-                }
-                return;
+    fn put_reasoning(&self, message: &mut Map<String, Value>, dialect: &Dialect, has_calls: bool, is_needed: bool) {
+        match dialect.reasoning_format {
+            ReasoningFormat::Nothing | ReasoningFormat::ContentParts => {}
+            ReasoningFormat::AsItCameWithTools if !has_calls => {}
+            ReasoningFormat::AsItCame | ReasoningFormat::AsItCameWithTools => {
+                self.put_field(message, self.reasoning_field, false);
+                self.put_details(message);
             }
-            ReasoningFormat::Field(field) => field,
-            ReasoningFormat::AsItCame => self.reasoning_field,
-        };
-        let is_needed = is_needed && dialect.reasoning_required_with_tools;
+            ReasoningFormat::Details => {
+                self.put_details(message);
+                if self.details.is_empty() {
+                    self.put_field(message, self.reasoning_field, false);
+                }
+            }
+            ReasoningFormat::Field(field) => {
+                self.put_field(message, field, is_needed && dialect.reasoning_required_with_tools);
+            }
+        }
+    }
+
+    fn put_field(&self, message: &mut Map<String, Value>, field: &str, is_needed: bool) {
         if !field.is_empty() && (!self.reasoning.is_empty() || is_needed) {
             message.insert(field.into(), json!(self.reasoning));
+        }
+    }
+
+    fn put_details(&self, message: &mut Map<String, Value>) {
+        // In an interrupted response, details without signature or data may be incomplete.
+        let is_sealed =
+            |detail: &&Value| ["signature", "data"].iter().any(|key| detail.get(key).is_some_and(Value::is_string));
+        let details: Vec<Value> =
+            self.details.iter().filter(|detail| self.is_complete || is_sealed(detail)).cloned().collect();
+        if !details.is_empty() {
+            message.insert("reasoning_details".into(), Value::Array(details));
+        }
+    }
+}
+
+/// Returns true if a fragment of `reasoning_details` may continue this element: they have the same type and index, and
+/// not two different ids.
+fn is_same_detail(known: &Value, fragment: &Value) -> bool {
+    let member = |detail: &Value, name: &str| detail.get(name).filter(|value| !value.is_null()).cloned();
+    let ids = (member(known, "id"), member(fragment, "id"));
+    let is_other = matches!(&ids, (Some(known), Some(id)) if known != id);
+    !is_other && ["type", "index"].iter().all(|name| member(known, name) == member(fragment, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasoning_details_are_joined_by_index_and_kept_in_order() {
+        let text = |index: Value, text: &str| json!({"type": "reasoning.text", "index": index, "text": text});
+        let sealed = |id: &str, data: &str| json!({"type": "reasoning.encrypted", "id": id, "data": data});
+        for (what, fragments, expected) in [
+            (
+                "pieces of one index and its late signature",
+                vec![
+                    text(json!(0), "Let "),
+                    text(json!(0), "me."),
+                    json!({"type": "reasoning.text", "index": 0, "signature": "s", "format": "f"}),
+                ],
+                json!([{"type": "reasoning.text", "index": 0, "text": "Let me.", "signature": "s", "format": "f"}]),
+            ),
+            (
+                "interleaved indexes, and two types with one index",
+                vec![
+                    text(json!(0), "a"),
+                    json!({"type": "reasoning.encrypted", "index": 0, "data": "d"}),
+                    text(json!(1), "b"),
+                    text(json!(0), "c"),
+                ],
+                json!([
+                    text(json!(0), "ac"),
+                    {"type": "reasoning.encrypted", "index": 0, "data": "d"},
+                    text(json!(1), "b"),
+                ]),
+            ),
+            (
+                "encrypted items without an index",
+                vec![sealed("a", "1"), sealed("b", "2"), json!({"type": "reasoning.encrypted", "data": "3"})],
+                json!([sealed("a", "1"), sealed("b", "2"), {"type": "reasoning.encrypted", "data": "3"}]),
+            ),
+            (
+                "one index used by two ids",
+                vec![
+                    json!({"type": "reasoning.summary", "index": 0, "id": "a", "summary": "x"}),
+                    json!({"type": "reasoning.summary", "index": 0, "id": "b", "summary": "y"}),
+                    json!({"type": "reasoning.summary", "index": 0, "id": "a", "summary": "z"}),
+                ],
+                json!([
+                    {"type": "reasoning.summary", "index": 0, "id": "a", "summary": "xz"},
+                    {"type": "reasoning.summary", "index": 0, "id": "b", "summary": "y"},
+                ]),
+            ),
+            (
+                "text without an index, around something else",
+                vec![text(Value::Null, "a"), text(Value::Null, "b"), sealed("a", "1"), text(Value::Null, "c")],
+                json!([text(Value::Null, "ab"), sealed("a", "1"), text(Value::Null, "c")]),
+            ),
+        ] {
+            let mut said = ChatReply::default();
+            fragments.iter().for_each(|fragment| said.push_detail(fragment));
+            assert_eq!(Value::Array(said.details), expected, "{what}");
         }
     }
 }

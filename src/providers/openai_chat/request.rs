@@ -20,6 +20,7 @@ use crate::provider::{ChatRequest, HistoryTurn, InputImage};
 use crate::tool_schema::fit_tools;
 use turnleaf_domain::Role;
 use turnleaf_domain::provider;
+use turnleaf_domain::repair::ReasoningMembers;
 
 /// The text that represents the end of an interrupted reply where the API requires one.
 const CUT_OFF: &str = "(This reply was cut off.)";
@@ -204,11 +205,12 @@ fn push_assistant(
     // The thinking mode of this request does not matter: a message is sent the same way every time, so that the
     // prefix stays stable.
     let can_think = request.capabilities.reasoning != provider::ReasoningSupport::Never;
-    let is_needed = can_think && steps.iter().any(|step| !step.calls.is_empty());
-    let reasoning = match (turn.leaves_out_reasoning, request.echoes_reasoning) {
-        (true, _) => ReasoningPlacement::Omitted,
-        (false, true) => ReasoningPlacement::Echoed,
-        (false, false) => ReasoningPlacement::ByDialect { is_needed },
+    let has_calls = steps.iter().any(|step| !step.calls.is_empty());
+    let reasoning = match request.reasoning_members {
+        _ if turn.leaves_out_reasoning => ReasoningPlacement::Omitted,
+        ReasoningMembers::Required => ReasoningPlacement::Echoed,
+        ReasoningMembers::Refused => ReasoningPlacement::Refused,
+        ReasoningMembers::Unknown => ReasoningPlacement::ByDialect { has_calls, is_needed: can_think && has_calls },
     };
     let mut first_call = 0;
     for (raw, step) in turn.raw.iter().zip(steps) {

@@ -213,7 +213,7 @@ fn greeting(model: &str, capabilities: Capabilities) -> ChatRequest {
         thinking: Thinking::Off,
         is_thinking_mode: false,
         tools: Vec::new(),
-        echoes_reasoning: false,
+        reasoning_members: Default::default(),
         policy: Default::default(),
         previous_response: None,
         provider_tools: Vec::new(),

@@ -119,7 +119,7 @@ impl TurnRun<'_> {
         if !self.steps_raw.is_empty() {
             manifest.push(match &previous_response {
                 Some(_) => current_results_entry(self.recorder.turn()),
-                None => current_steps_entry(self.recorder.turn(), repair),
+                None => current_steps_entry(self.recorder.turn(), repair.or(context.reasoning_members.repair())),
             });
             history.extend(self.own_steps());
         }
@@ -140,7 +140,10 @@ impl TurnRun<'_> {
             capabilities: self.job.capabilities.clone(),
             tools,
             provider_tools: own.iter().filter_map(|tool| tool.provider_tool_name().map(str::to_owned)).collect(),
-            echoes_reasoning: context.state.echoes_reasoning || repair == Some(RequestRepair::ReasoningEchoed),
+            reasoning_members: repair
+                .map(RequestRepair::reasoning_members)
+                .unwrap_or_default()
+                .or(context.reasoning_members),
             policy: context.policy,
             previous_response,
         };
@@ -169,9 +172,12 @@ impl TurnRun<'_> {
     /// Returns the new provider state of the branch if this complete reply changes it. A refusal was recorded before
     /// (`keep_repair`), and no request continues from a reply that had one.
     pub(super) fn provider_state_update(&self) -> Option<ProviderState> {
-        let state = &self.context.as_ref().filter(|_| self.repair.is_none())?.state;
+        let context = self.context.as_ref().filter(|_| self.repair.is_none())?;
+        let state = &context.state;
         let previous_response = Some(self.kept_response()).filter(|_| self.provider.keeps_responses()).flatten();
-        (state.previous_response != previous_response).then(|| ProviderState { previous_response, ..state.clone() })
+        let mut next = ProviderState { previous_response, ..state.clone() };
+        next.set_reasoning_members(context.reasoning_members);
+        (next != *state).then_some(next)
     }
 
     /// Returns the steps so far: raw, except for those that are sent as text because the provider refused them.
@@ -248,11 +254,11 @@ impl TurnRun<'_> {
         let lock_of = |turn: &Turn| branches.get(&turn.branch_id).map(|branch| &branch.lock);
         // The repair covers the replies up to the refused one; none if the refused one is not on this path.
         let refused = state.reasoning_left_out_until.and_then(|until| path.iter().position(|turn| turn.id == until));
+        // The branch's own knowledge comes first; a new branch has that of other chats with the endpoint.
+        let reasoning_members = state.reasoning_members().or(self.learned_reasoning_members());
         let is_refused = |at: usize| refused.is_some_and(|refused| at <= refused);
-        let repair = |at: usize| {
-            let echoed = state.echoes_reasoning.then_some(RequestRepair::ReasoningEchoed);
-            is_refused(at).then_some(RequestRepair::EarlierReasoningLeftOut).or(echoed)
-        };
+        let repair =
+            |at: usize| is_refused(at).then_some(RequestRepair::EarlierReasoningLeftOut).or(reasoning_members.repair());
         let described: Vec<PathTurn<'_>> = path
             .iter()
             .enumerate()
@@ -296,6 +302,7 @@ impl TurnRun<'_> {
             frozen,
             policy: policy.unwrap_or_default(),
             state,
+            reasoning_members,
             previous_reply: earlier,
             previous_response: previous,
             is_masked,

@@ -10,7 +10,9 @@ use crate::ending::TurnEnding;
 use crate::journal::{EventLine, Journal, JournalBatch};
 use crate::live_turns::LiveTurn;
 use crate::supervisor::Supervisor;
-use turnleaf_domain::{Block, BlockId, Event, Failure, GenerationId, Turn, TurnStatus, coalesce, fold, limits};
+use turnleaf_domain::{
+    Block, BlockId, Content, Event, Failure, GenerationId, Turn, TurnStatus, coalesce, fold, limits,
+};
 use turnleaf_store::turns::TurnProgress;
 use turnleaf_tools::toolbox::NewBlob;
 
@@ -37,6 +39,8 @@ pub struct Recorder {
     raw: Option<RawTail>,
     /// Bytes of results that are not stored yet.
     blobs: Vec<(BlockId, NewBlob)>,
+    /// The first reasoning of the turn turns the thinking mode of its exchange on.
+    is_thinking_undecided: bool,
 }
 
 impl Recorder {
@@ -52,7 +56,14 @@ impl Recorder {
             last_frame: None,
             raw: None,
             blobs: Vec::new(),
+            is_thinking_undecided: false,
         }
+    }
+
+    /// Stores the thinking mode of the exchange with the first reasoning, unless it is decided.
+    pub fn decide_thinking(mut self, is_undecided: bool) -> Self {
+        self.is_thinking_undecided = is_undecided;
+        self
     }
 
     /// Returns the turn as of the last flush; pending events are not in it.
@@ -125,6 +136,7 @@ impl Recorder {
             || batch.progress.is_some();
         if stored {
             let (raw, blobs) = (batch.raw.clone(), batch.blobs.clone());
+            let is_decided = batch.turns_thinking_on.is_some();
             if let Err(unstored) = self.journal.commit(&self.live, batch).await {
                 // The ending stores and publishes them.
                 self.ready = events;
@@ -132,6 +144,7 @@ impl Recorder {
                 self.put_back(raw);
                 return Err(unstored.failure);
             }
+            self.is_thinking_undecided &= !is_decided;
             self.live.publish(&events, true);
         } else if !events.is_empty() || !batch.raw.is_empty() {
             self.live.publish(&events, false);
@@ -152,6 +165,7 @@ impl Recorder {
             batch
         };
         let (mut lines, blocks, mut raw, blobs) = (batch.lines, batch.blocks, batch.raw, batch.blobs);
+        let turns_thinking_on = batch.turns_thinking_on;
         let mut pause = limits::BACKOFF_FIRST;
         let mut shown = false;
         loop {
@@ -163,7 +177,7 @@ impl Recorder {
             lines.sort_by_key(|line| line.seq);
             raw.sort_by_key(|(_, offset, _)| *offset);
             let (lines, blocks, raw, blobs) = (lines.clone(), blocks.clone(), raw.clone(), blobs.clone());
-            let batch = JournalBatch { lines, blocks, raw, blobs, ..JournalBatch::default() };
+            let batch = JournalBatch { lines, blocks, raw, blobs, turns_thinking_on, ..JournalBatch::default() };
             match self.journal.commit(&self.live, complete(batch, &self.turn)).await {
                 Ok(()) => break,
                 Err(unstored) if unstored.is_taken => {
@@ -239,6 +253,10 @@ impl Recorder {
         let touched: Vec<BlockId> = changes.filter_map(|(event, _)| event.block_id()).collect();
         batch.blocks =
             self.turn.blocks.iter().filter(|block| touched.contains(&block.id)).cloned().collect::<Vec<Block>>();
+        let is_thinking = |block: &Block| matches!(block.content, Content::Thinking { .. });
+        if self.is_thinking_undecided && batch.blocks.iter().any(is_thinking) {
+            batch.turns_thinking_on = Some(self.turn.exchange_id);
+        }
         batch.lines = events.iter().map(|(_, line)| line.clone()).collect();
         batch.blobs = std::mem::take(&mut self.blobs);
         if let Some(raw) = &mut self.raw

@@ -5,6 +5,7 @@
 use super::generation::progress::GenerationProgress;
 use super::run::{AppliedRepair, HaltReason, TurnRun};
 use crate::journal::JournalBatch;
+use turnleaf_domain::repair::ReasoningMembers;
 use turnleaf_domain::{BlockState, Event, Failure};
 use turnleaf_providers::pictures;
 use turnleaf_providers::provider::{ChatRequest, ProviderError};
@@ -57,13 +58,20 @@ impl TurnRun<'_> {
         self.recorder.push(Event::BlockStart { block });
     }
 
+    /// Returns what repairs in other chats have shown about reasoning in requests to this turn's model.
+    pub(super) fn learned_reasoning_members(&self) -> ReasoningMembers {
+        self.supervisor.learned_endpoints().reasoning_members(&self.job.lock, self.provider.base_url())
+    }
+
     /// Records the accepted repair in the branch's provider state, so that its next request is not refused for the
-    /// same reason.
+    /// same reason, and what it shows about the endpoint for other chats.
     pub(super) async fn keep_repair(&mut self) {
         let (turn, branch) = (self.job.turn.id, self.job.turn.branch_id);
         let context = self.context.clone().unwrap_or_default();
         let Some(repaired) = self.repair.as_mut().filter(|repaired| !repaired.is_kept) else { return };
         repaired.is_kept = true;
+        let members = repaired.repair.reasoning_members();
+        self.supervisor.learned_endpoints().record(&self.job.lock, self.provider.base_url(), members);
         let mut state = context.state;
         state.record_repair(repaired.repair, context.previous_reply, turn);
         let stored: Result<(), StoreError> = async {

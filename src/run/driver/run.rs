@@ -11,7 +11,7 @@ use crate::supervisor::{RunJob, Supervisor};
 use turnleaf_domain::branch::{ContextPolicy, PromptPrefix};
 use turnleaf_domain::context::ManifestEntry;
 use turnleaf_domain::fold::GenerationUsages;
-use turnleaf_domain::repair::{KeptResponse, ProviderState, RequestRepair};
+use turnleaf_domain::repair::{KeptResponse, ProviderState, ReasoningMembers, RequestRepair};
 use turnleaf_domain::{Charge, Event, Failure, FailureKind, GenerationId, TurnId, TurnStatus};
 use turnleaf_providers::builder::PendingCall;
 use turnleaf_providers::provider::{AttachmentsByBlock, HistoryTurn, Provider};
@@ -83,6 +83,8 @@ pub(super) struct RequestContext {
     pub(super) frozen: PromptPrefix,
     pub(super) policy: ContextPolicy,
     pub(super) state: ProviderState,
+    /// What the branch or other chats know about reasoning in requests to the endpoint.
+    pub(super) reasoning_members: ReasoningMembers,
     /// The newest reply before this one.
     pub(super) previous_reply: Option<TurnId>,
     /// The provider-kept response of that reply, if this turn may continue from it.

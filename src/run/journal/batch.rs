@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use turnleaf_domain::repair::ProviderState;
-use turnleaf_domain::{Block, BlockId, Event, GenerationId, Turn};
+use turnleaf_domain::{Block, BlockId, Event, ExchangeId, GenerationId, Turn};
 use turnleaf_store::generations;
 use turnleaf_store::turns::TurnProgress;
 use turnleaf_tools::toolbox::NewBlob;
@@ -42,6 +42,8 @@ pub struct JournalBatch {
     pub raw: Vec<(GenerationId, u64, Bytes)>,
     /// Bytes of results, with the blocks that reference them.
     pub blobs: Vec<(BlockId, NewBlob)>,
+    /// The exchange whose undecided thinking mode these blocks turn on.
+    pub turns_thinking_on: Option<ExchangeId>,
     pub progress: Option<TurnProgress>,
     pub generation: Option<generations::NewGeneration>,
     pub generation_end: Option<generations::GenerationEnd>,

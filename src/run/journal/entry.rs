@@ -17,7 +17,7 @@ use turnleaf_store::blobs::{self, NewBlockBlob};
 use turnleaf_store::generations::raw::{self, RawChunk};
 use turnleaf_store::turn_blocks::BlockUpsert;
 use turnleaf_store::turn_events::EventRow;
-use turnleaf_store::{Db, StoreError, Tx, branches, generations, turn_blocks, turn_events, turns};
+use turnleaf_store::{Db, StoreError, Tx, branches, exchanges, generations, turn_blocks, turn_events, turns};
 use turnleaf_tools::toolbox::NewBlob;
 
 /// Capacity of the channel to the writer. Backpressure: a full channel slows the runs instead of using memory.
@@ -88,6 +88,9 @@ pub(super) async fn store_entries(
         raw::append_chunks(&mut tx, &chunks).await?;
     }
     for entry in waiting {
+        if let Some(exchange) = entry.batch.turns_thinking_on {
+            exchanges::turn_thinking_on(&mut tx, entry.live.owner(), exchange).await?;
+        }
         store_progress(&mut tx, entry).await?;
     }
     tx.commit_idempotent().await

@@ -7,7 +7,7 @@ use crate::api::error::ApiError;
 use crate::api::view::{BlockMarkup, TurnView, VersionView};
 use crate::domain::attachment::ReferenceStatus;
 use crate::domain::sources;
-use crate::domain::{Block, BlockId, DroppedParam, Role, Turn, UserId};
+use crate::domain::{Block, BlockId, DroppedParam, Exchange, Role, Turn, UserId};
 use crate::server::markup;
 use crate::ui::locale::{Locale, with_locale};
 use turnleaf_platform::tasks;
@@ -45,7 +45,7 @@ async fn render_turns_blocking(
                     not_sent: not_sent(&details),
                     named: named(&details.turn),
                     turn: details.turn,
-                    is_thinking_mode: details.exchange.as_ref().is_some_and(|exchange| exchange.is_thinking_mode),
+                    is_thinking_mode: details.exchange.as_ref().is_some_and(Exchange::shows_reasoning),
                     siblings: details.siblings,
                     versions: details.versions.into_iter().map(version_view).collect(),
                     retry_id: details.retry_id.unwrap_or_default(),

@@ -1,5 +1,6 @@
 //! Chats as API clients read them: the shape of a tree, and one path as nodes, groups, blocks or messages.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::{Service, ServiceError};
@@ -7,7 +8,7 @@ use turnleaf_domain::content_block::ContentBlock;
 use turnleaf_domain::group::{self, MessageGroup};
 use turnleaf_domain::legacy_message::LegacyMessage;
 use turnleaf_domain::tree::TurnNode;
-use turnleaf_domain::{ChatId, Exchange, MessageCode, Turn, TurnId, UserId, client_redaction, limits};
+use turnleaf_domain::{ChatId, Turn, TurnId, UserId, client_redaction, limits};
 use turnleaf_store::turns::{ShapeTurn, TurnPosition};
 use turnleaf_store::{turn_blocks, turns};
 
@@ -117,8 +118,10 @@ impl Service {
             return Err(ServiceError::NotFound);
         }
         let exchanges = self.exchanges(owner, &path).await?;
-        let is_thinking = |exchange: &Exchange| exchange.is_thinking_mode;
-        let groups = group::message_groups(path, |turn| exchanges.get(&turn).is_some_and(is_thinking));
+        let is_thinking =
+            |turn: &&Turn| exchanges.get(&turn.id).is_some_and(|known| known.is_thinking_with(&turn.blocks));
+        let thinking: HashSet<TurnId> = path.iter().filter(is_thinking).map(|turn| turn.id).collect();
+        let groups = group::message_groups(path, |turn| thinking.contains(&turn));
         let next = skip + page.len();
         Ok(GroupPage { groups, next_skip: (next < runs.len()).then_some(next) })
     }

@@ -163,6 +163,7 @@ impl Service {
             lock: branch.lock.clone(),
             resolved_params: settled,
             capabilities,
+            is_thinking_undecided: exchange.is_thinking_undecided(),
         };
         self.commit_and_start(tx, job).await?;
         if is_new_message {

@@ -161,6 +161,25 @@ fn dialects_refuse_invalid_requests() {
         ],
     );
 
+    let (in_loop, later) = chat("generic", "some-model", json!({})).tool_conversation();
+    all_are_refused(
+        &in_loop,
+        vec![rule_case("messages.3.reasoning must be passed back", |body| {
+            remove(&mut body["messages"][3], "reasoning")
+        })],
+    );
+    all_are_refused(
+        &later,
+        vec![
+            rule_case("property 'messages.1.reasoning_content' is unsupported", |body| {
+                body["messages"][1]["reasoning_content"] = json!("x")
+            }),
+            rule_case("messages.3.reasoning must be passed back", |body| {
+                body["messages"][3]["reasoning"] = json!("else")
+            }),
+        ],
+    );
+
     let (in_loop, later) = chat("ollama-v1", "qwen3:8b", json!({"reasoning_effort": "high"})).tool_conversation();
     all_are_refused(
         &in_loop,

@@ -17,6 +17,8 @@ pub enum ChatProtocol {
     Zai,
     LlamaCpp,
     Ollama,
+    /// A server that no dialect knows and that refuses members it does not know, as Cerebras does.
+    Generic,
 }
 
 /// Returns the dialect of an account with this name.
@@ -28,6 +30,7 @@ pub fn protocol_of_provider(provider: &str) -> &'static ChatProtocol {
         "zai" => &ChatProtocol::Zai,
         "llamacpp" => &ChatProtocol::LlamaCpp,
         "ollama-v1" => &ChatProtocol::Ollama,
+        "generic" => &ChatProtocol::Generic,
         _ => &ChatProtocol::OpenAi,
     }
 }
@@ -59,6 +62,7 @@ impl ApiProtocol for ChatProtocol {
             Self::Mistral => mistral(request)?,
             Self::Zai => {}
             Self::LlamaCpp | Self::Ollama => local(*self, request)?,
+            Self::Generic => generic(asked, memory)?,
         }
         pairs(request, *self)
     }
@@ -99,6 +103,10 @@ impl ApiProtocol for ChatProtocol {
             if let Some(fields) = message.as_object_mut() {
                 // A missing field, null and an empty text are equivalent.
                 fields.retain(|_, value| !value.is_null() && *value != json!(""));
+                if *self == Self::Generic {
+                    // Only tool loops need it, by a rule of its own.
+                    fields.remove("reasoning");
+                }
             }
             message
         };
@@ -286,6 +294,27 @@ fn openrouter(request: &ProviderRequest, memory: &ProviderMemory) -> Result<(), 
             refuse!(
                 "Provider returned error: messages.{at}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`."
             );
+        }
+    }
+    Ok(())
+}
+
+/// Reasoning goes back in the member in which it was sent, and a tool loop needs that of each call.
+fn generic(asked: &ProviderRequest, memory: &ProviderMemory) -> Result<(), ProviderRefusal> {
+    let messages = asked.list("messages");
+    let begin = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
+    for (at, message) in messages.iter().enumerate() {
+        let known = ["role", "content", "name", "tool_calls", "tool_call_id", "reasoning"];
+        if let Some(key) = unknown_key(message, &known) {
+            refuse!("messages.{at}.{key}: property 'messages.{at}.{key}' is unsupported");
+        }
+        let id = &message["tool_calls"][0]["id"];
+        let made = |sent: &&super::memory::SentReply| sent.content[0]["tool_calls"][0]["id"] == *id && !id.is_null();
+        let Some(sent) = memory.replies_of(&asked.provider, asked.text("model")).find(made) else { continue };
+        let reasoning = &sent.content[0]["reasoning"];
+        let (is_lost, is_changed) = (message.get("reasoning").is_none(), message["reasoning"] != *reasoning);
+        if reasoning != "" && ((is_lost && at > begin) || (!is_lost && is_changed)) {
+            refuse!("messages.{at}.reasoning must be passed back as it was sent");
         }
     }
     Ok(())

@@ -51,6 +51,7 @@ fn is_thinking(protocol: ChatProtocol, request: &ProviderRequest) -> bool {
         ChatProtocol::Mistral => effort == Some("high") || request.body["prompt_mode"] == "reasoning",
         ChatProtocol::Zai => request.body["thinking"]["type"] != "disabled",
         ChatProtocol::LlamaCpp => request.body["chat_template_kwargs"]["enable_thinking"] != false,
+        ChatProtocol::Generic => true,
         ChatProtocol::Ollama => is_local_thinking_model(request.text("model")) && effort != Some("none"),
     }
 }
@@ -83,7 +84,7 @@ pub fn encode_reply(
                     .iter()
                     .map(|piece| match protocol {
                         ChatProtocol::Mistral => json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": piece}]}]}),
-                        ChatProtocol::Ollama => json!({"content": "", "reasoning": piece}),
+                        ChatProtocol::Ollama | ChatProtocol::Generic => json!({"content": "", "reasoning": piece}),
                         ChatProtocol::OpenRouter => json!({"content": "", "reasoning": piece, "reasoning_details": [
                             {"type": "reasoning.text", "text": piece, "format": "anthropic-claude-v1", "index": index}]}),
                         _ => json!({"content": null, "reasoning_content": piece}),
@@ -145,7 +146,7 @@ pub fn encode_reply(
         ChatProtocol::DeepSeek | ChatProtocol::Zai | ChatProtocol::LlamaCpp => {
             message["reasoning_content"] = json!(reasoning)
         }
-        ChatProtocol::Ollama => message["reasoning"] = json!(reasoning),
+        ChatProtocol::Ollama | ChatProtocol::Generic => message["reasoning"] = json!(reasoning),
         _ => {}
     }
     if !calls.is_empty() {

@@ -20,7 +20,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         is_thinking_mode: true,
         capabilities: models::capabilities(model),
         tools: Vec::new(),
-        echoes_reasoning: false,
+        reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
         provider_tools: Vec::new(),

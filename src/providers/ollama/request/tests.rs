@@ -21,7 +21,7 @@ fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         is_thinking_mode: true,
         capabilities: thinking::capabilities(model),
         tools: Vec::new(),
-        echoes_reasoning: false,
+        reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
         provider_tools: Vec::new(),

@@ -26,7 +26,7 @@ pub fn request(model: &str, history: Vec<HistoryTurn>) -> ChatRequest {
         is_thinking_mode: true,
         capabilities: Capabilities::default(),
         tools: Vec::new(),
-        echoes_reasoning: false,
+        reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
         provider_tools: Vec::new(),
@@ -238,11 +238,113 @@ fn reasoning_is_echoed_on_request_and_omitted_after_refusal() {
         let sent = body_of(dialect, chat_request)["messages"].clone();
         [1, 3].map(|at| sent[at].get("reasoning_content").cloned())
     };
-    assert_eq!(reasoning("generic", &chat_request), [None, None]);
-    chat_request.echoes_reasoning = true;
+    assert_eq!(reasoning("generic", &chat_request), [Some(json!("why")), None]);
+    assert_eq!(reasoning("groq", &asked), [None, None]);
+    chat_request.reasoning_members = ReasoningMembers::Required;
     assert_eq!(reasoning("generic", &chat_request), [Some(json!("why")), Some(json!(""))]);
-    chat_request.history[1].leaves_out_reasoning = true;
+    chat_request.reasoning_members = ReasoningMembers::Refused;
+    for dialect in ["generic", "vllm", "deepseek", "openrouter", "mistral"] {
+        assert_eq!(reasoning(dialect, &asked), [None, None], "{dialect}");
+    }
+    asked.reasoning_members = ReasoningMembers::Unknown;
+    asked.history[1].leaves_out_reasoning = true;
     assert_eq!(reasoning("deepseek", &chat_request), [None, None]);
+}
+
+/// Returns a response that reasons in these members, then calls `f` or says `So.`.
+fn reasoning_in(members: &[Value], calls: bool) -> String {
+    let end = if calls {
+        json!({"tool_calls": [{"index": 0, "id": "a", "extra_content": {"google": {"thought_signature": "s"}},
+            "function": {"name": "f", "arguments": "{}"}}]})
+    } else {
+        json!({"content": "So."})
+    };
+    let chunk = |delta: &Value| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]}));
+    let finish = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+    members.iter().map(chunk).collect::<String>() + &chunk(&end) + &format!("data: {finish}\n\n")
+}
+
+#[test]
+fn reasoning_of_tool_loop_goes_back_in_members_it_came_in() {
+    let detail = |text: &str| json!({"type": "reasoning.text", "id": "r", "index": 0, "text": text});
+    let sealed = json!({"type": "reasoning.encrypted", "index": 1, "data": "d"});
+    for (what, came, sent) in [
+        // DeepSeek, Kimi, GLM, Qwen, SGLang, llama.cpp.
+        (
+            "reasoning_content",
+            vec![json!({"reasoning_content": "Let "}), json!({"reasoning_content": "me."})],
+            json!({"reasoning_content": "Let me."}),
+        ),
+        // vLLM, Cerebras, Together, LM Studio.
+        ("reasoning", vec![json!({"reasoning": "Let me."})], json!({"reasoning": "Let me."})),
+        ("reasoning_text", vec![json!({"reasoning_text": "Let me."})], json!({"reasoning_text": "Let me."})),
+        // MiniMax, and gateways in front of others.
+        (
+            "reasoning_details",
+            vec![
+                json!({"reasoning_details": [detail("Let ")]}),
+                json!({"reasoning_details": [detail("me.")]}),
+                json!({"reasoning_details": [sealed.clone()]}),
+            ],
+            json!({"reasoning_details": [detail("Let me."), sealed]}),
+        ),
+        (
+            "both with one text",
+            vec![
+                json!({"reasoning": "Let ", "reasoning_details": [detail("Let ")]}),
+                json!({"reasoning": "me.", "reasoning_details": [detail("me.")]}),
+            ],
+            json!({"reasoning": "Let me.", "reasoning_details": [detail("Let me.")]}),
+        ),
+        ("none", vec![], json!({})),
+    ] {
+        let blocks = vec![tool_use_block(10), result_block(11, 10, json!("first"))];
+        let raw = [reasoning_in(&came, true), reasoning_in(&came, false)];
+        let raw: Vec<&str> = raw.iter().map(String::as_str).collect();
+        let in_loop = turn(Role::Assistant, blocks.clone(), &raw[..1]);
+        let whole = turn(Role::Assistant, blocks, &raw);
+        let plain = turn(Role::Assistant, Vec::new(), &raw[1..]);
+        let members = |message: &Value| -> Value {
+            let known = ["role", "content", "tool_calls"];
+            message
+                .as_object()
+                .unwrap()
+                .iter()
+                .filter(|(name, _)| !known.contains(&name.as_str()))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect::<Map<_, _>>()
+                .into()
+        };
+        for dialect in ["generic", "lmstudio", "qwen", "vllm"] {
+            let during = messages_of(dialect, vec![user("Go"), in_loop.clone()]);
+            assert_eq!(members(&during[1]), sent, "{what} {dialect}");
+            let later = messages_of(dialect, vec![user("Go"), whole.clone(), user("More"), plain.clone(), user("!")]);
+            assert_eq!([&later[1], &later[2]], [&during[1], &during[2]], "{what} {dialect}: the prefix stays");
+            assert_eq!(members(&later[3]), sent, "{what} {dialect}: the end of the loop");
+            let expected = if dialect == "vllm" { sent.clone() } else { json!({}) };
+            assert_eq!(members(&later[5]), expected, "{what} {dialect}: a reply without tools");
+        }
+        let mut asked = request("m", vec![user("Go"), in_loop.clone()]);
+        asked.reasoning_members = ReasoningMembers::Refused;
+        let refused = body_of("generic", &asked)["messages"].clone();
+        assert_eq!(members(&refused[1]), json!({}), "{what}");
+        assert_eq!(refused[1]["tool_calls"][0]["extra_content"]["google"]["thought_signature"], "s", "{what}");
+    }
+}
+
+#[test]
+fn reasoning_inside_text_goes_back_inside_text() {
+    let said = "<think>Let me.</think>\n\nI look.";
+    let chunk = json!({"choices": [{"index": 0, "delta": {"content": said, "tool_calls":
+        [{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}}]}, "finish_reason": "tool_calls"}]});
+    let raw = format!("data: {chunk}\n\n");
+    let loops = turn(Role::Assistant, vec![tool_use_block(10), result_block(11, 10, json!(1))], &[&raw]);
+    let mut asked = request("MiniMax-M2", vec![user("Go"), loops]);
+    for members in [ReasoningMembers::Unknown, ReasoningMembers::Refused] {
+        asked.reasoning_members = members;
+        let sent = &body_of("generic", &asked)["messages"][1];
+        assert_eq!((&sent["content"], sent.get("reasoning_content")), (&json!(said), None), "{members:?}");
+    }
 }
 
 #[test]
@@ -305,11 +407,17 @@ fn cached_reply_message_equals_fresh_one() {
         ]
     };
     let mut chat_request = request("some-model", history());
-    for dialect in ["openai", "deepseek", "openrouter", "openai"].map(|name| Dialect::from_name(name).unwrap()) {
-        for (echoes, leaves_out) in [(false, false), (true, false), (false, true), (false, false)] {
+    for dialect in
+        ["openai", "deepseek", "openrouter", "generic", "openai"].map(|name| Dialect::from_name(name).unwrap())
+    {
+        let (unknown, required, refused) =
+            (ReasoningMembers::Unknown, ReasoningMembers::Required, ReasoningMembers::Refused);
+        for (members, leaves_out) in
+            [(unknown, false), (required, false), (refused, false), (unknown, true), (unknown, false)]
+        {
             let mut anew = request("some-model", history());
             for request in [&mut chat_request, &mut anew] {
-                request.echoes_reasoning = echoes;
+                request.reasoning_members = members;
                 request.history.iter_mut().for_each(|turn| turn.leaves_out_reasoning = leaves_out);
             }
             let [first, again, fresh] = [&chat_request, &chat_request, &anew].map(|request| body(dialect, request));

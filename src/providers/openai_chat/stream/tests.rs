@@ -456,7 +456,7 @@ fn vendor_members_go_back_where_they_came_from() {
     for name in ["generic", "openrouter", "openai"] {
         let dialect = Dialect::from_name(name).unwrap();
         let reply = crate::openai_chat::request::parse_stored_reply(dialect, body.as_bytes());
-        let placed = crate::openai_chat::message::ReasoningPlacement::ByDialect { is_needed: false };
+        let placed = crate::openai_chat::message::ReasoningPlacement::ByDialect { has_calls: true, is_needed: false };
         let message = reply.message(dialect, placed, &[0, 1]).unwrap();
         let expected = match name {
             "openai" => [Value::Null, Value::Null, Value::Null],

@@ -21,7 +21,7 @@ fn switch(dialect: &str, model: &str, thinking: Thinking) -> Value {
         is_thinking_mode: settled.is_thinking_mode,
         capabilities,
         tools: Vec::new(),
-        echoes_reasoning: false,
+        reasoning_members: Default::default(),
         policy: ContextPolicy::Exact,
         previous_response: None,
         provider_tools: Vec::new(),

@@ -65,7 +65,7 @@ struct UsedExchange {
     reply: Option<TurnId>,
 }
 
-/// The next turn of a chat, and whether its exchange is in thinking mode.
+/// The next turn of a chat, and whether its reasoning is shown.
 pub(super) struct ReadTurn {
     pub turn: Turn,
     pub is_thinking_mode: bool,
@@ -309,7 +309,7 @@ impl ChatTree {
             Role::Assistant => used.reply = Some(turn.id),
             _ => used.message = used.message.or(Some(turn.id)),
         }
-        used.exchange.is_thinking_mode
+        used.exchange.shows_reasoning()
     }
 
     /// Returns the exchanges of the turns that were read.
