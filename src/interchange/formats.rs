@@ -8,7 +8,7 @@ use crate::conversation::Conversation;
 use crate::input::Input;
 use crate::report::ImportIssue;
 use crate::sink::{ImportError, ImportSink, report_issue};
-use crate::{archive, big_agi, bounds, chatgpt, claude, export_entries, librechat, llama_cpp, open_webui};
+use crate::{archive, big_agi, bounds, chatgpt, claude, export_entries, git, librechat, llama_cpp, open_webui};
 
 /// A supported import format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +21,8 @@ pub enum ImportFormat {
     BigAgi,
     /// Turnleaf's own archive.
     Turnleaf,
+    /// Turnleaf's git export.
+    Git,
 }
 
 /// Members under which formats keep their list of conversations in a top-level object.
@@ -31,7 +33,11 @@ const LISTS: [&str; 4] = ["conversations", "data", "chats", "items"];
 /// # Errors
 /// The input cannot be read, or a bound is reached.
 pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
+    if git::is_repository(&input.parts()) {
+        return Ok(Some(ImportFormat::Git));
+    }
     match input.read_start(0) {
+        Ok(start) if git::is_stream(&start) => return Ok(Some(ImportFormat::Git)),
         Ok(start) if archive::detect_version(&start).is_some() => return Ok(Some(ImportFormat::Turnleaf)),
         // One unreadable part does not decide about the others.
         Ok(_) | Err(ImportError::Damaged(_) | ImportError::TooLarge(_)) => {}
@@ -96,6 +102,7 @@ pub fn read(format: ImportFormat, input: &mut Input, taker: &mut dyn ImportSink)
         ImportFormat::LlamaCpp => llama_cpp::read(input, taker),
         ImportFormat::BigAgi => big_agi::read(input, taker),
         ImportFormat::Turnleaf => archive::read(input, taker),
+        ImportFormat::Git => git::read(input, taker),
     }
 }
 
