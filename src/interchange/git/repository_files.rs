@@ -2,7 +2,7 @@
 //! are read, and as bytes: nothing of them is executed, and neither `config`, hooks nor alternates take effect.
 
 use std::fs;
-use std::io::{self, Cursor, ErrorKind, Read as _, Seek as _};
+use std::io::{self, Cursor, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
 use crate::bounds;
@@ -29,35 +29,45 @@ pub(super) struct FolderFiles<'o> {
 impl<'o> FolderFiles<'o> {
     /// Finds git's own folder: `.git` of a working copy, or the folder itself. `None` if this is no repository.
     pub fn find(folder: &Path, open: OpenFile<'o>) -> Option<Self> {
-        let candidates = [folder.join(".git"), folder.to_owned()];
-        let root = candidates.into_iter().find(|root| is_plain_file(&root.join("HEAD")) && root.join("refs").is_dir());
-        root.map(|root| Self { root, open })
+        // The given folder itself may be behind a link.
+        let folder = fs::canonicalize(folder).ok()?;
+        let candidates = [Self { root: folder.join(".git"), open }, Self { root: folder, open }];
+        candidates.into_iter().find(|files| {
+            let is_git = files.plain("HEAD").is_some_and(|found| found.is_file());
+            is_git && files.plain("refs").is_some_and(|found| found.is_dir())
+        })
     }
-}
 
-/// Links are refused, because they may lead outside; pipes and devices, because they may block.
-fn is_plain_file(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
+    /// Returns a file or folder that no link leads to, because links may lead outside.
+    fn plain(&self, path: &str) -> Option<fs::Metadata> {
+        let mut at = self.root.clone();
+        let mut found = fs::symlink_metadata(&at).ok()?;
+        for name in path.split('/') {
+            if !found.is_dir() {
+                return None;
+            }
+            at.push(name);
+            found = fs::symlink_metadata(&at).ok()?;
+        }
+        Some(found)
+    }
 }
 
 impl RepositoryFiles for FolderFiles<'_> {
     fn open(&mut self, path: &str, _: &mut dyn ImportSink) -> Result<Option<Box<dyn Seekable>>, ImportError> {
-        let path = self.root.join(path);
-        match fs::symlink_metadata(&path) {
-            Ok(found) if found.is_file() => Ok(Some((self.open)(&path)?)),
-            Ok(_) => Ok(None),
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-            Err(error) => Err(error.into()),
+        // Pipes and devices may block.
+        match self.plain(path) {
+            Some(found) if found.is_file() => Ok(Some((self.open)(&self.root.join(path))?)),
+            _ => Ok(None),
         }
     }
 
     fn names(&mut self, folder: &str) -> Result<Vec<String>, ImportError> {
-        let path = self.root.join(folder);
-        if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
+        if !self.plain(folder).is_some_and(|found| found.is_dir()) {
             return Ok(Vec::new());
         }
         let mut names = Vec::new();
-        for entry in fs::read_dir(&path)? {
+        for entry in fs::read_dir(self.root.join(folder))? {
             let entry = entry?;
             let kind = entry.file_type()?;
             // Git's own names are UTF-8 here, because exports write no other ones.

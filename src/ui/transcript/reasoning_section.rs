@@ -8,7 +8,7 @@ use super::auto_disclosure::{follow_growth, toggle_listener};
 use super::segment_view::SegmentBody;
 use crate::domain::BlockId;
 use crate::domain::segment::Segment;
-use crate::ui::erased::view;
+use crate::ui::erased::{live_view, view};
 use crate::ui::kit::Icon;
 use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
@@ -16,7 +16,7 @@ use crate::ui::state::{ChatState, TurnState};
 /// Stands between the titles of a breadcrumb.
 pub const TITLE_SEPARATOR: &str = " → ";
 
-/// A piece of reasoning with its title. One without a title, or alone, is always open and has no summary.
+/// A piece of reasoning. One without a title, or alone, is no disclosure.
 #[component]
 pub fn ReasoningSection(
     state: ChatState,
@@ -38,8 +38,27 @@ pub fn ReasoningSection(
         }
     });
     let is_plain = Memo::new(move |_| !has_several.get() || title.with(String::is_empty));
+    live_view(move || {
+        let (turn, segment) = (turn.clone(), segment.clone());
+        if is_plain.get() {
+            view! { <SegmentBody state turn segment is_compact=true/> }.into_any()
+        } else {
+            view! { <TitledSection state turn key segment is_older title/> }.into_any()
+        }
+    })
+}
+
+#[component]
+fn TitledSection(
+    state: ChatState,
+    turn: TurnState,
+    key: BlockId,
+    segment: Segment,
+    is_older: Memo<bool>,
+    title: Memo<String>,
+) -> impl IntoView {
     let is_whole = standalone_context().is_some();
-    let stays_open = Memo::new(move |_| is_whole || is_plain.get() || !is_older.get());
+    let stays_open = Memo::new(move |_| is_whole || !is_older.get());
     let open = RwSignal::new(stays_open.get_untracked());
     let id = format!("section-{key}");
     // The panel remembers its own toggles under the key of its first block.
@@ -48,7 +67,7 @@ pub fn ReasoningSection(
     let on_toggle = toggle_listener(state, toggle_key, id.clone(), open);
     view! {
         <details id=id class="reasoning-section" open=open on:toggle=on_toggle>
-            <summary class="reasoning-section-title" dir="auto" hidden=is_plain>
+            <summary class="reasoning-section-title" dir="auto">
                 <span>{title}</span>
                 <Icon name="chevron-right"/>
             </summary>
