@@ -205,6 +205,32 @@ fn finished_reasoning_block_is_closed_disclosure_with_label() {
 }
 
 #[test]
+fn titles_of_reasoning_are_in_label_breadcrumb_and_sections() {
+    let thoughts = |last: Option<&str>| {
+        let weather = || fixtures::tool_use("c", "weather", json!({}), ToolStatus::Done);
+        let answer = fixtures::tool_result("c", "weather", json!(1));
+        let first = thought("First.", Some("Planning"), Some(4_000));
+        render_turn(reply(2, [first, weather(), answer, thought("Then.", last, Some(8_000)), Content::text("So.")]))
+    };
+    let html = thoughts(Some("Checking"));
+    assert_says(&html, "Thought for 12 s · Checking · 1 tool call");
+    assert_says(&html, "Planning → Checking");
+    let sections: Vec<&str> =
+        html.split("<details ").filter(|part| part.contains("class=\"reasoning-section\"")).collect();
+    assert_eq!(sections.len(), 2, "{html}");
+    let is_open = |section: &str| section.split_once('>').is_some_and(|(tag, _)| tag.contains(" open"));
+    assert_eq!((is_open(sections[0]), is_open(sections[1])), (false, true), "the newest is open");
+    // Without a title, or alone, reasoning is no disclosure.
+    let html = thoughts(None);
+    assert_says(&html, "Thought for 12 s · 1 tool call");
+    assert_eq!(html.matches("class=\"reasoning-section\"").count(), 1, "{html}");
+    let html = render_turn(reply(2, [thought("Hm.", Some("Planning"), Some(2_000)), Content::text("So.")]));
+    assert!(!html.contains("reasoning-section"), "{html}");
+    assert!(tag(&html, "class=\"reasoning-titles\"").contains(" hidden"), "a single title is in the label");
+    assert_says(&html, "Thought for 2 s · Planning");
+}
+
+#[test]
 fn finished_reasoning_block_links_to_provider_response_where_known() {
     let thinking = || reply(2, [thought("Hm.", None, Some(2_000)), Content::text("So.")]);
     assert!(!render_turn(thinking()).contains("/raw?of="), "nobody knows of what call it is");

@@ -110,8 +110,18 @@ pub struct ToolAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum TimelineSegment {
-    ReasoningBlock { items: Vec<usize>, tool_calls: usize, title: Option<String>, duration: Option<u64> },
-    Reply { item: usize },
+    ReasoningBlock {
+        items: Vec<usize>,
+        tool_calls: usize,
+        /// The title of the newest reasoning.
+        title: Option<String>,
+        /// All titles in order.
+        titles: Vec<String>,
+        duration: Option<u64>,
+    },
+    Reply {
+        item: usize,
+    },
 }
 
 /// Returns true if a turn joins the group of the turn before it.
@@ -179,6 +189,7 @@ fn reply_group(run: &mut [Turn], is_thinking_mode: &dyn Fn(TurnId) -> bool) -> O
                     items: (items.len()..items.len() + reasoning.members.len()).collect(),
                     tool_calls: reasoning.tool_calls,
                     title: reasoning.title.clone(),
+                    titles: reasoning.titles.clone(),
                     duration: reasoning.duration_ms,
                 });
                 items.extend(reasoning.members.iter().map(item));

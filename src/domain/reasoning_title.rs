@@ -19,22 +19,29 @@ pub fn headings_metadata() -> Value {
 /// Returns the last line `**Heading**` that begins a paragraph, with the byte offset of its line. The last line counts
 /// only if the text is complete, because an incomplete one may continue.
 pub fn last_heading(text: &str, is_complete: bool) -> Option<(usize, &str)> {
+    headings_from_end(text, is_complete).next()
+}
+
+/// Returns all headings of a text like [`last_heading`], the last one first.
+fn headings_from_end(text: &str, is_complete: bool) -> impl Iterator<Item = (usize, &str)> {
     let mut end = text.len();
     let mut lines = text.rsplit('\n').peekable();
     let mut is_last = true;
-    while let Some(line) = lines.next() {
-        let start = end - line.len();
-        end = start.saturating_sub(1);
-        let is_ended = is_complete || !std::mem::take(&mut is_last);
-        let begins_paragraph = lines.peek().is_none_or(|before| before.trim().is_empty());
-        if is_ended
-            && begins_paragraph
-            && let Some(heading) = heading_of_line(line)
-        {
-            return Some((start, heading));
+    std::iter::from_fn(move || {
+        while let Some(line) = lines.next() {
+            let start = end - line.len();
+            end = start.saturating_sub(1);
+            let is_ended = is_complete || !std::mem::take(&mut is_last);
+            let begins_paragraph = lines.peek().is_none_or(|before| before.trim().is_empty());
+            if is_ended
+                && begins_paragraph
+                && let Some(heading) = heading_of_line(line)
+            {
+                return Some((start, heading));
+            }
         }
-    }
-    None
+        None
+    })
 }
 
 /// Returns the heading that the text begins with, if its first line is one.
@@ -73,6 +80,26 @@ impl Block {
             None => None,
         }
     }
+
+    /// Returns all titles of a reasoning block in order: its headings, and its own title if that is none of them.
+    pub fn reasoning_titles(&self) -> Vec<String> {
+        let Content::Thinking { thinking, .. } = &self.content else { return Vec::new() };
+        let mut titles: Vec<String> = Vec::new();
+        if self.block_metadata.get(HEADINGS) == Some(&Value::Bool(true)) {
+            let headings = headings_from_end(thinking, self.state != BlockState::Open);
+            titles.extend(headings.map(|(_, heading)| heading.to_owned()));
+            titles.reverse();
+        }
+        titles.extend(self.reasoning_title().filter(|title| !titles.contains(title)));
+        titles
+    }
+
+    /// Returns the title of a reasoning block if its text does not show it.
+    pub fn separate_reasoning_title(&self) -> Option<String> {
+        let Content::Thinking { thinking, .. } = &self.content else { return None };
+        let is_heading = |title: &str| headings_from_end(thinking, true).any(|(_, heading)| heading == title.trim());
+        self.reasoning_title().filter(|title| !is_heading(title))
+    }
 }
 
 #[cfg(test)]
@@ -100,5 +127,24 @@ mod tests {
         assert_eq!((first_heading("\n**One**\nText."), first_heading("Text\n**One**")), (Some("One"), None));
         let long = format!("**{}**\n", "x".repeat(LONGEST));
         assert_eq!(last_heading(&long, true), None);
+    }
+
+    #[test]
+    fn titles_are_all_headings_and_own_title() {
+        let titles = |text: &str, title: Option<&str>, has_headings: bool| {
+            let (thinking, title) = (text.to_owned(), title.map(str::to_owned));
+            let content = Content::Thinking { thinking, signature: None, redacted: None, title, duration_ms: None };
+            let mut block = crate::fixtures::block(1, 0, content);
+            if has_headings {
+                block.block_metadata = headings_metadata();
+            }
+            (block.reasoning_titles().join(" "), block.separate_reasoning_title())
+        };
+        let text = "**One**\n\nText.\n\n**Two**\n\nMore.";
+        assert_eq!(titles(text, Some("Two"), true), ("One Two".into(), None));
+        assert_eq!(titles(text, Some("Three"), true), ("One Two Three".into(), Some("Three".into())));
+        assert_eq!(titles(text, Some("Two"), false), ("Two".into(), None), "headings of other models are emphasis");
+        assert_eq!(titles("Text.", Some("Plan"), false), ("Plan".into(), Some("Plan".into())));
+        assert_eq!(titles("Text.", Some(" "), false), (String::new(), None));
     }
 }

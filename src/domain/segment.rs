@@ -37,6 +37,8 @@ pub struct ReasoningBlock {
     pub duration_ms: Option<u64>,
     /// The title of the newest thinking block; the page has a default.
     pub title: Option<String>,
+    /// All titles in order; equal ones that follow each other count once.
+    pub titles: Vec<String>,
     /// True while the last member streams or runs. The only field that can change back.
     pub is_open: bool,
     /// True if the last member was interrupted: stopped by the user, or by a lost connection or server.
@@ -189,6 +191,7 @@ impl ReasoningBlock {
             failed_tool_calls: 0,
             duration_ms: None,
             title: None,
+            titles: Vec::new(),
             is_open: false,
             was_cut_off: false,
             has_text: false,
@@ -211,6 +214,7 @@ impl ReasoningBlock {
                         let Content::Thinking { thinking, duration_ms, .. } = &block.content else { continue };
                         self.duration_ms = sum_known([self.duration_ms, *duration_ms]);
                         self.title = block.reasoning_title();
+                        self.titles.extend(block.reasoning_titles());
                         self.has_text |= !thinking.trim().is_empty();
                         self.is_open = block.state == BlockState::Open;
                         self.was_cut_off = was_cut_off(block);
@@ -230,6 +234,7 @@ impl ReasoningBlock {
                 Segment::Text { .. } => {}
             }
         }
+        self.titles.dedup();
     }
 }
 

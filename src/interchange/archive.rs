@@ -36,6 +36,7 @@ pub use bytes::ArchivedBytes;
 pub use check::check_chat;
 pub use id_replacement::ReplaceIds;
 pub(crate) use reader::{detect_version, read};
+pub(crate) use scan::value_count;
 pub use spool::ScratchFile;
 pub use spooled_chat::{ArchiveItem, ChatPart, SpooledChat, SpooledDocument};
 pub use writer::ArchiveWriter;

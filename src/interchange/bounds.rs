@@ -42,6 +42,16 @@ pub const REASSEMBLED_BYTES: u64 = TOTAL_BYTES;
 pub const REQUEST_BYTES: usize = (ELEMENT_BYTES >> 1) as usize;
 /// Versions of one archived document.
 pub const VERSIONS: usize = 10_000;
+/// Deltas from which one object of a git repository is assembled; git itself makes at most 4,095.
+pub const DELTA_CHAIN: usize = 4_095;
+/// Index of one pack, references, and metadata of a git repository, in bytes; each is held in memory.
+pub const GIT_FILE_BYTES: u64 = 128 << 20;
+/// A commit or a folder of a git repository, in bytes.
+pub const GIT_NODE_BYTES: u64 = 16 << 20;
+/// Files of a stream of commits.
+pub const GIT_BLOBS: usize = 2_000_000;
+/// Folders within folders in which branches of a git repository are looked for.
+pub const REF_FOLDERS: usize = 16;
 /// Number of times that reading of an archive resumes after damage, because each one scans the archive again.
 pub const DAMAGES: usize = 100;
 /// Files of one conversation in total, in bytes, because they are held in memory until it is stored.

@@ -9,7 +9,7 @@ use crate::domain::plural;
 use crate::input::Input;
 use crate::report::{ImportIssue, IssueKind};
 use crate::sink::{ImportError, ImportSink, report_issue};
-use crate::{archive, big_agi, bounds, chatgpt, claude, export_entries, librechat, llama_cpp, open_webui};
+use crate::{archive, big_agi, bounds, chatgpt, claude, export_entries, git, librechat, llama_cpp, open_webui};
 
 /// A supported import format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,6 +22,8 @@ pub enum ImportFormat {
     BigAgi,
     /// Turnleaf's own archive.
     Turnleaf,
+    /// Turnleaf's git export.
+    Git,
 }
 
 /// Members under which formats keep their list of conversations in a top-level object.
@@ -33,7 +35,11 @@ const LISTS: [&str; 4] = ["conversations", "data", "chats", "items"];
 /// # Errors
 /// The input cannot be read, a bound is reached, or no part is recognized; the error says what is wrong with the parts.
 pub fn detect(input: &mut Input) -> Result<Option<ImportFormat>, ImportError> {
+    if git::is_repository(&input.parts()) {
+        return Ok(Some(ImportFormat::Git));
+    }
     match input.read_start(0) {
+        Ok(start) if git::is_stream(&start) => return Ok(Some(ImportFormat::Git)),
         Ok(start) if archive::detect_version(&start).is_some() => return Ok(Some(ImportFormat::Turnleaf)),
         // One unreadable part does not decide about the others.
         Ok(_) | Err(ImportError::Damaged(_) | ImportError::TooLarge(_)) => {}
@@ -169,6 +175,7 @@ pub fn read(format: ImportFormat, input: &mut Input, taker: &mut dyn ImportSink)
         ImportFormat::LlamaCpp => llama_cpp::read(input, taker),
         ImportFormat::BigAgi => big_agi::read(input, taker),
         ImportFormat::Turnleaf => archive::read(input, taker),
+        ImportFormat::Git => git::read(input, taker),
     }
 }
 

@@ -1,13 +1,13 @@
 //! Exports a chat as a bare git repository, so that people can read its history with git: a turn is a commit, a
 //! branch is a ref, and files next to them record the provider and the model that a branch is locked to.
-//! `docs/GIT.md` describes the layout.
+//! The same repositories are imported again. `docs/GIT.md` describes the layout.
 //!
 //! The export is deterministic and append-only: the same chat yields the same commits, and a continued chat only adds
 //! commits. Everything that may change later (titles, branch names, the time of the export) stays out of commits. The
 //! repository is no archive: provider bytes are left out.
 //!
-//! No git library is used, because packing objects once and hashing them takes two hundred lines; the tests verify
-//! the output with git itself.
+//! No git library is used, because packing objects once and hashing them takes two hundred lines, and reading them
+//! little more; the tests verify the output with git itself.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, Write};
@@ -16,40 +16,42 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use super::markdown::{self, ExportDetail, ExportedTurn, MarkdownOptions};
-use crate::domain::branch::ModelLock;
 use crate::domain::excerpt::first_line;
-use crate::domain::{Branch, BranchId, Chat, Content, ImportDifference, ImportOrigin, Turn, TurnId, tool_output};
-use crate::media;
+use crate::domain::{BranchId, Turn, TurnId};
 pub use folder::RepositoryFolder;
-use metadata::RepositoryMetadata;
+pub use import::read_folder;
+pub(crate) use import::{is_repository, is_stream, read};
+pub use metadata::{BranchManifest, ChatRecord};
+use metadata::{LOCKS_FILE, METADATA_FILE, RepositoryMetadata, branch_locks};
 use object::{Commit, ObjectId, ObjectKind, TreeEntry, encode_tree};
 use pack::ObjectPack;
 use refs::BranchRefNames;
 pub use refs::to_ref_name;
+pub use repository_files::OpenFile;
 pub use sink::{RepositorySink, ZipSink};
+use turn_files::{BRANCH_FILE, TURN_FILE, TURN_TEXT, TURNS_FOLDER, image_name, images_of};
 
+mod chat_rows;
 mod commit_message;
+mod commit_stream;
 mod folder;
+mod history;
+mod import;
 mod metadata;
 mod object;
+mod object_store;
 mod pack;
+mod pack_reader;
+mod ref_reader;
 mod refs;
+mod repository_files;
 mod sink;
+mod turn_files;
 
 /// Number of turns per folder, because each new turn rewrites the tree of its folder.
 const TURNS_PER_FOLDER: i64 = 100;
-/// Turnleaf's metadata file in the repository.
-const METADATA_FILE: &str = "turnleaf.json";
 /// The configuration file of the bare repository.
 const CONFIG: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
-
-/// The lock and the system prompt of a branch, as the tree of each of its turns contains them.
-#[derive(Debug, Clone, Serialize)]
-pub struct BranchManifest {
-    #[serde(flatten)]
-    pub lock: ModelLock,
-    pub system_prompt: String,
-}
 
 /// A turn that has a commit in the repository.
 struct CommittedTurn {
@@ -102,8 +104,8 @@ impl<S: Read + Write + Seek> Repository<S> {
         let mut groups = before.as_ref().clone();
         groups.push(entry);
         let turns = self.pack.add(ObjectKind::Tree, &encode_tree(groups))?;
-        let mut root = vec![TreeEntry { name: "turns".into(), is_tree: true, id: turns }];
-        root.extend(self.branches.get(&turn.branch_id).map(|id| file_entry("branch.json", *id)));
+        let mut root = vec![TreeEntry { name: TURNS_FOLDER.into(), is_tree: true, id: turns }];
+        root.extend(self.branches.get(&turn.branch_id).map(|id| file_entry(BRANCH_FILE, *id)));
         let root = self.pack.add(ObjectKind::Tree, &encode_tree(root))?;
         let commit = Commit {
             tree: root,
@@ -120,32 +122,29 @@ impl<S: Read + Write + Seek> Repository<S> {
     }
 
     /// Writes everything. `HEAD` is written last, because git recognizes no repository without it.
-    pub fn write(
-        self,
-        chat: &Chat,
-        imported_from: Option<&ImportOrigin>,
-        branches: &[Branch],
-        damaged: &[ImportDifference],
-        place: &mut dyn RepositorySink,
-    ) -> io::Result<()> {
-        let mut names = BranchRefNames::default();
-        let mut refs: Vec<(String, Option<ObjectId>, &Branch)> = Vec::with_capacity(branches.len());
-        for branch in branches {
-            // A branch without own turns points to its fork.
-            let head = self.heads.get(&branch.id).copied().or(branch.fork_turn_id);
-            let commit = head.and_then(|turn| self.turns.get(&turn)).map(|node| node.commit);
-            refs.push((names.assign(&branch.name), commit, branch));
-        }
+    pub fn write(self, record: &ChatRecord, place: &mut dyn RepositorySink) -> io::Result<()> {
+        let ChatRecord { chat, branches, .. } = record;
+        let mut assigned = BranchRefNames::default();
+        let names: Vec<String> = branches.iter().map(|branch| assigned.assign(&branch.name)).collect();
+        let commits: Vec<Option<ObjectId>> = branches
+            .iter()
+            .map(|branch| {
+                // A branch without own turns points to its fork.
+                let head = self.heads.get(&branch.id).copied().or(branch.fork_turn_id);
+                head.and_then(|turn| self.turns.get(&turn)).map(|node| node.commit)
+            })
+            .collect();
         let shown = chat.last_viewed_turn_id.and_then(|turn| {
             let commit = self.turns.get(&turn)?.commit;
-            refs.iter().find(|(_, at, _)| *at == Some(commit))
+            commits.iter().position(|at| *at == Some(commit))
         });
-        let shown = shown.or_else(|| refs.iter().find(|(_, _, branch)| Some(branch.id) == chat.default_branch_id));
-        let head = shown.or(refs.first()).map_or("main", |(name, ..)| name);
+        let shown = shown.or_else(|| branches.iter().position(|branch| Some(branch.id) == chat.default_branch_id));
+        let head = names.get(shown.unwrap_or(0)).map_or("main", |name| name);
         let head = format!("ref: refs/heads/{head}\n");
-        let metadata = json(&RepositoryMetadata::new(chat, imported_from, damaged, &refs))?;
+        let metadata = json(&RepositoryMetadata::new(record, &names))?;
+        let locks = json(&branch_locks(branches, &names))?;
         let mut packed: Vec<String> =
-            refs.iter().filter_map(|(name, at, _)| Some(format!("{} refs/heads/{name}\n", (*at)?))).collect();
+            names.iter().zip(commits).filter_map(|(name, at)| Some(format!("{} refs/heads/{name}\n", at?))).collect();
         packed.sort_by(|one, other| one[41..].cmp(&other[41..]));
         let packed = format!("# pack-refs with: peeled fully-peeled sorted \n{}", packed.concat());
         let title = first_line(&chat.title, commit_message::SUBJECT_CHARS);
@@ -157,6 +156,7 @@ impl<S: Read + Write + Seek> Repository<S> {
             ("config", CONFIG.as_bytes()),
             ("description", format!("{title}\n").as_bytes()),
             (METADATA_FILE, &metadata),
+            (LOCKS_FILE, &locks),
             ("packed-refs", packed.as_bytes()),
             ("HEAD", head.as_bytes()),
         ] {
@@ -167,16 +167,16 @@ impl<S: Read + Write + Seek> Repository<S> {
 
     /// Builds the folder of a turn: Markdown for people, JSON for programs, and its images.
     fn turn_folder(&mut self, turn: &Turn, is_thinking_mode: bool) -> io::Result<TreeEntry> {
-        let named = |sha256: &str, mime: &str| format!("{sha256}.{}", media::file_extension(mime));
-        let options = MarkdownOptions { reasoning: ExportDetail::Folded, tools: ExportDetail::Folded, image: &named };
+        let (reasoning, tools) = (ExportDetail::Folded, ExportDetail::Folded);
+        let options = MarkdownOptions { reasoning, tools, image: &image_name };
         let mut text = Vec::new();
         markdown::write_turn(&mut text, &ExportedTurn { turn, is_thinking_mode, other_versions: 0 }, &options)?;
         let mut entries = vec![
-            file_entry("turn.md", self.pack.add(ObjectKind::Blob, &text)?),
-            file_entry("turn.json", self.pack.add(ObjectKind::Blob, &json(turn)?)?),
+            file_entry(TURN_TEXT, self.pack.add(ObjectKind::Blob, &text)?),
+            file_entry(TURN_FILE, self.pack.add(ObjectKind::Blob, &json(turn)?)?),
         ];
         for (sha256, mime) in images_of(turn) {
-            let name = named(&sha256, &mime);
+            let name = image_name(&sha256, &mime);
             if let Some(id) = self.images.get(&sha256)
                 && entries.iter().all(|entry| entry.name != name)
             {
@@ -242,18 +242,6 @@ fn json(of: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec_pretty(of)?;
     text.push(b'\n');
     Ok(text)
-}
-
-/// Returns the hashes and types of the images that a turn shows.
-fn images_of(turn: &Turn) -> Vec<(String, String)> {
-    let of_block = |content: &Content| match content {
-        Content::Image { blob, mime, .. } => vec![(blob.clone(), mime.clone())],
-        Content::ToolResult { metadata, .. } => {
-            tool_output::result_images(metadata).into_iter().map(|image| (image.blob, image.mime)).collect()
-        }
-        _ => Vec::new(),
-    };
-    turn.blocks.iter().flat_map(|block| of_block(&block.content)).collect()
 }
 
 #[cfg(test)]

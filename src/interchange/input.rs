@@ -3,7 +3,7 @@
 //! Entries are identified only by their names within the archive; no name becomes a file system path.
 
 use std::collections::HashMap;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
@@ -169,6 +169,20 @@ impl Input {
             return Err(ImportError::TooLarge(format!("{name} is larger than {at_most} bytes")));
         }
         Ok(bytes)
+    }
+
+    /// Copies a part to a scratch file, because the bytes of an archive's part can only be read in order.
+    pub(crate) fn copy_part(&mut self, part: usize, to: &mut dyn Write) -> Result<(), ImportError> {
+        let mut from = self.open_part(part)?;
+        loop {
+            let bytes = from.fill_buf().map_err(import_error)?;
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            to.write_all(bytes).map_err(ImportError::Spool)?;
+            let length = bytes.len();
+            from.consume(length);
+        }
     }
 
     /// Returns the beginning of a part as text, for format detection. Empty if there is no such part.

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use crate::archive::{ArchiveItem, ScratchFile};
 use crate::conversation::Conversation;
+use crate::domain::{ModelLock, UNKNOWN_MODEL};
 use crate::report::ImportIssue;
 
 /// Receives imported items. A sink that returns `Break` stops the import.
@@ -20,6 +21,10 @@ pub trait ImportSink {
     /// Opens a scratch file for archive data that must wait until it can be delivered; the default is in memory.
     fn open_scratch(&mut self) -> io::Result<Box<dyn ScratchFile>> {
         Ok(Box::new(io::Cursor::new(Vec::new())))
+    }
+    /// Returns the lock of branches whose source names no provider and model.
+    fn default_lock(&self) -> ModelLock {
+        ModelLock::new(UNKNOWN_MODEL, UNKNOWN_MODEL)
     }
     /// Receives an issue. The issues of a conversation precede it.
     fn take_issue(&mut self, finding: ImportIssue) -> ControlFlow<()>;

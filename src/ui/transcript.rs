@@ -35,6 +35,7 @@ mod other_block;
 mod other_models;
 mod quote_button;
 mod reasoning_panel;
+mod reasoning_section;
 mod recovery_actions;
 mod refusal_notice;
 pub mod refusals;

@@ -414,6 +414,163 @@ fn repository_is_exported_into_new_or_existing_empty_folder() {
     }
 }
 
+/// Replaces ids by their order, and removes what a repository does not have.
+fn comparable(archive: &str) -> String {
+    let mut archive: Value = serde_json::from_str(archive).unwrap();
+    let mut chat = archive["chats"][0].take();
+    for name in ["generations", "damaged", "tools"] {
+        chat.as_object_mut().unwrap().remove(name);
+    }
+    chat["chat"].as_object_mut().unwrap().remove("rev");
+    let items = |chat: &mut Value, list: &str| chat[list].as_array_mut().unwrap().iter_mut().map(Value::take).collect();
+    let mut turns: Vec<Value> = items(&mut chat, "turns");
+    for turn in &mut turns {
+        for name in ["cost", "context_tokens", "last_event_seq"] {
+            turn.as_object_mut().unwrap().remove(name);
+        }
+        for block in turn["blocks"].as_array_mut().unwrap() {
+            block.as_object_mut().unwrap().remove("generation_id");
+        }
+    }
+    let mut branches: Vec<Value> = items(&mut chat, "branches");
+    branches.iter_mut().for_each(|branch| drop(branch.as_object_mut().unwrap().remove("tools")));
+    branches.sort_by_key(|branch| (branch["created_at"].to_string(), branch["name"].to_string()));
+    (chat["turns"], chat["branches"]) = (turns.into(), branches.into());
+    let text = serde_json::to_string_pretty(&json!([chat["turns"], chat])).unwrap();
+    let mut known: Vec<String> = Vec::new();
+    let is_id = |word: &str| word.len() == 36 && word.bytes().filter(|byte| *byte == b'-').count() == 4;
+    let words = text.split('"').map(|word| {
+        if !is_id(word) {
+            return word.to_owned();
+        }
+        let number = known.iter().position(|id| id == word).unwrap_or_else(|| {
+            known.push(word.to_owned());
+            known.len() - 1
+        });
+        format!("id {number}")
+    });
+    words.collect::<Vec<_>>().join("\"")
+}
+
+/// Runs git with no configuration but the given one. `None` if there is no git.
+fn git(dir: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
+    let mut command = std::process::Command::new("git");
+    command.args(arguments).current_dir(dir).env_clear().env("HOME", dir).env("GIT_CONFIG_NOSYSTEM", "1");
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    let output = command.output().ok()?;
+    assert!(output.status.success(), "git {arguments:?}: {}", text(&output.stderr));
+    Some(output.stdout)
+}
+
+#[test]
+fn exported_repository_is_imported_as_equal_chat() {
+    let dir = install_sample("chatgpt/conversations.json");
+    let (all, _) = assert_exit(&run(dir.path(), &["export"]), 0);
+    let all: Value = serde_json::from_str(&all).unwrap();
+    let mut is_git_there = true;
+    for (number, chat) in all["chats"].as_array().unwrap().iter().enumerate() {
+        let id = chat["chat"]["id"].as_str().unwrap();
+        let name = format!("{number}.git");
+        let repository = dir.path().join(&name);
+        let bare = repository.to_str().unwrap();
+        assert_exit(&run(dir.path(), &["export", "--format", "git", "--chat", id, "--output", bare]), 0);
+        let (original, _) = assert_exit(&run(dir.path(), &["export", "--chat", id]), 0);
+        let imported = |source: &str| -> Value {
+            let other = tempfile::tempdir().unwrap();
+            let (report, _) = assert_exit(&run(other.path(), &["import", "--from", "git", "--json", source]), 0);
+            let report: Value = serde_json::from_str(&report).unwrap();
+            assert_eq!((&report[0]["imported"], &report[0]["format"]), (&json!(1), &json!("git")), "{report}");
+            let (again, _) = assert_exit(&run(other.path(), &["import", "--json", source]), 0);
+            let again: Value = serde_json::from_str(&again).unwrap();
+            assert_eq!((&again[0]["known"], &again[0]["imported"]), (&json!(1), &json!(0)), "{again}");
+            let (archive, _) = assert_exit(&run(other.path(), &["export"]), 0);
+            assert_exit(&run(other.path(), &["fsck"]), 0);
+            json!({ "report": report[0], "archive": archive })
+        };
+        let copy = imported(bare);
+        assert_eq!(comparable(copy["archive"].as_str().unwrap()), comparable(&original));
+        // What git makes of it: packed with deltas, a working copy, and a stream of commits.
+        let Some(_) = git(dir.path(), &["clone", "--quiet", "--bare", &name, "packed.git"]) else {
+            eprintln!("SKIPPED: there is no git");
+            is_git_there = false;
+            break;
+        };
+        let packed = dir.path().join("packed.git");
+        git(&packed, &["gc", "--quiet", "--aggressive", "--prune=now"]);
+        for file in ["turnleaf.json", "rt-branch-config.json"] {
+            std::fs::copy(repository.join(file), packed.join(file)).unwrap();
+        }
+        let copy = imported(packed.to_str().unwrap());
+        assert_eq!(comparable(copy["archive"].as_str().unwrap()), comparable(&original), "deltas");
+        git(dir.path(), &["clone", "--quiet", &name, "work"]);
+        let stream = git(&repository, &["fast-export", "--all"]).unwrap_or_default();
+        std::fs::write(dir.path().join("stream"), stream).unwrap();
+        let turns = |copy: &Value| {
+            let archive: Value = serde_json::from_str(copy["archive"].as_str().unwrap()).unwrap();
+            let turns = archive["chats"][0]["turns"].as_array().unwrap();
+            turns.iter().map(|turn| (turn["created_at"].clone(), turn["model_used"].clone())).collect::<Vec<_>>()
+        };
+        for source in ["work", "stream"] {
+            let clone = imported(dir.path().join(source).to_str().unwrap());
+            let counts = |copy: &Value| (copy["report"]["turns"].clone(), copy["report"]["branches"].clone());
+            assert_eq!((counts(&clone), turns(&clone)), (counts(&copy), turns(&copy)), "{source}");
+        }
+        std::fs::remove_dir_all(&packed).unwrap();
+        std::fs::remove_dir_all(dir.path().join("work")).unwrap();
+    }
+    let nothing = dir.path().join("nothing");
+    std::fs::create_dir(&nothing).unwrap();
+    let (_, said) = assert_exit(&run(dir.path(), &["import", nothing.to_str().unwrap()]), 1);
+    assert!(said.contains("this is not a git repository that Turnleaf exported"), "{said}");
+    if is_git_there {
+        git(&nothing, &["init", "--quiet"]);
+        let (_, said) = assert_exit(&run(dir.path(), &["import", nothing.to_str().unwrap()]), 1);
+        assert!(said.contains("this is not a git repository that Turnleaf exported"), "{said}");
+    }
+    let (_, said) = assert_exit(&run(dir.path(), &["import", "--from", "chatgpt", nothing.to_str().unwrap()]), 1);
+    assert!(said.contains("file not found"), "{said}");
+}
+
+/// What a stranger's repository names would run, leave the folder, or block: nothing of it is followed.
+#[cfg(unix)]
+#[test]
+fn hostile_repository_runs_nothing_and_reads_nothing_outside() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let dir = install_sample("claude/conversations.json");
+    let (all, _) = assert_exit(&run(dir.path(), &["export"]), 0);
+    let all: Value = serde_json::from_str(&all).unwrap();
+    let id = all["chats"][0]["chat"]["id"].as_str().unwrap();
+    let repository = dir.path().join("chat.git");
+    let path = repository.to_str().unwrap();
+    assert_exit(&run(dir.path(), &["export", "--format", "git", "--chat", id, "--output", path]), 0);
+    let marker = dir.path().join("was-run");
+    let command = format!("touch {}", marker.display());
+    let config = format!(
+        "[core]\n\tbare = true\n\tfsmonitor = \"{command}\"\n\tsshCommand = \"{command}\"\n\thooksPath = hooks\n\
+         [filter \"x\"]\n\tsmudge = {command}\n[remote \"origin\"]\n\turl = ext::{command}\n\tpromisor = true\n"
+    );
+    std::fs::write(repository.join("config"), config).unwrap();
+    std::fs::create_dir_all(repository.join("hooks")).unwrap();
+    for hook in ["post-checkout", "reference-transaction", "pre-auto-gc"] {
+        let file = repository.join("hooks").join(hook);
+        std::fs::write(&file, format!("#!/bin/sh\n{command}\n")).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    std::fs::write(repository.join("objects/info/alternates"), "/etc\n").unwrap();
+    symlink("/etc/passwd", repository.join("refs/heads/outside")).unwrap();
+    symlink("/dev/zero", repository.join("description-link")).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let (report, _) = assert_exit(&run(other.path(), &["import", "--json", path]), 0);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report[0]["imported"], json!(1), "{report}");
+    assert!(!marker.exists());
+    // A link in place of a file is no file.
+    std::fs::remove_file(repository.join("turnleaf.json")).unwrap();
+    symlink("/dev/zero", repository.join("turnleaf.json")).unwrap();
+    assert_exit(&run(other.path(), &["import", "--dry-run", path]), 0);
+    assert!(!marker.exists());
+}
+
 #[test]
 fn backup_of_postgres_is_refused_with_pointer_to_its_tools() {
     let dir = tempfile::tempdir().unwrap();

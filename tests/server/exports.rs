@@ -18,6 +18,7 @@ use turnleaf_providers::scripted::ScriptedProvider;
 use turnleaf_service::branches::BranchChange;
 use turnleaf_service::chats::ChatChange;
 use turnleaf_service::transfer::exports::ExportScope;
+use turnleaf_service::transfer::imports::ImportRequest;
 use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_service::turns::placement::PlacementRequest;
@@ -287,6 +288,20 @@ async fn page_over_http_includes_images_and_repository_is_zip() {
             let markdown = git(&folder, &["show", "HEAD:turns/00001-00100/00001-user/turn.md"]).unwrap();
             assert!(markdown.contains(&format!("![A leaf]({sha256}.png)")), "{markdown}");
         }
+        // The same file is imported again, with its image.
+        let file = api.house.dir.path().join("repository.zip");
+        std::fs::write(&file, &body).unwrap();
+        let import = |owner, dry_run| {
+            let (file, name) = (file.clone(), "What-is-this.git.zip".to_owned());
+            ImportRequest { owner, file, name, format: None, dry_run }
+        };
+        let report = api.house.service.import(import(api.house.owner, true), &mut |_| true).await.unwrap();
+        assert_eq!((report.format, report.known, report.stopped), (Some("git"), 1, None));
+        let other = TestServer::new(replies(1)).await;
+        let report = other.service.import(import(other.owner, false), &mut |_| true).await.unwrap();
+        assert_eq!((report.imported, report.files, report.stopped), (1, 1, None), "{:?}", report.findings);
+        assert_eq!(report.findings, []);
+        other.close().await;
         let stranger = ChatId::from_uuid(uuid::Uuid::from_u128(7));
         for format in ["html", "git", "markdown", "json"] {
             let (status, ..) = get(format!("/api/chats/{stranger}/export?format={format}")).await;

@@ -71,7 +71,7 @@ fn consecutive_replies_are_one_group_with_merged_reasoning() {
     assert_eq!(reply["segments"][0]["items"], json!([0]));
     assert_eq!(
         reply["segments"][2],
-        json!({"type": "reasoning_block", "items": [2], "tool_calls": 0, "title": null,
+        json!({"type": "reasoning_block", "items": [2], "tool_calls": 0, "title": null, "titles": [],
         "duration": null}),
         "text ends a reasoning block"
     );

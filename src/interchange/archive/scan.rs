@@ -20,6 +20,17 @@ pub(super) enum ScanError {
     Spool(io::Error),
 }
 
+/// Returns the number of values in a JSON text, which bounds the memory that they take. `None` if it is not JSON.
+pub(crate) fn value_count(text: &[u8]) -> Option<usize> {
+    let mut count = 0;
+    let mut count_values = |_: &[u8], values| {
+        count = values;
+        Ok(())
+    };
+    ArchiveScanner::from_offset(text, 0).read_value(&mut count_values).ok()?;
+    Some(count)
+}
+
 /// A document and the position in it.
 pub(super) struct ArchiveScanner<R> {
     from: R,

@@ -1,61 +1,104 @@
-//! The metadata file next to git's own files. It holds what may change later, such as titles and branch names, and
+//! The metadata files next to git's own files. They hold what may change later, such as titles and branch names, and
 //! the provider and model that each branch is locked to.
 
-use serde::Serialize;
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::object::ObjectId;
-use crate::domain::{Branch, Chat, ImportDifference, ImportOrigin};
+use crate::domain::{Branch, Chat, Exchange, ImportDifference, ImportOrigin, ModelLock};
 
+/// Turnleaf's metadata file.
+pub const METADATA_FILE: &str = "turnleaf.json";
+/// The locks alone, by branch, under the name that other programs know.
+pub const LOCKS_FILE: &str = "rt-branch-config.json";
 const FORMAT: &str = "turnleaf-git";
 /// Rises when older readers could no longer read the format.
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
-/// The content of the file.
+/// The lock and the system prompt of a branch, as the tree of each of its turns contains them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BranchManifest {
+    #[serde(flatten)]
+    pub lock: ModelLock,
+    #[serde(default)]
+    pub system_prompt: String,
+}
+
+/// What a repository has of a chat outside of its commits.
+pub struct ChatRecord {
+    pub chat: Chat,
+    pub imported_from: Option<ImportOrigin>,
+    pub branches: Vec<Branch>,
+    pub exchanges: Vec<Exchange>,
+    /// What could not be read during the export.
+    pub damaged: Vec<ImportDifference>,
+}
+
+/// The content of the metadata file.
 #[derive(Serialize)]
-pub struct RepositoryMetadata<'b> {
+pub struct RepositoryMetadata<'r> {
     format: &'static str,
     version: u32,
-    chat: ChatMetadata<'b>,
+    chat: &'r Chat,
+    /// By ref names.
     branches: Map<String, Value>,
+    exchanges: &'r [Exchange],
     #[serde(skip_serializing_if = "Option::is_none")]
-    imported_from: Option<&'b ImportOrigin>,
-    /// What could not be read during the export.
+    imported_from: Option<&'r ImportOrigin>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    damaged: &'b [ImportDifference],
+    damaged: &'r [ImportDifference],
 }
 
-#[derive(Serialize)]
-struct ChatMetadata<'b> {
-    id: String,
-    title: &'b str,
-    created_at: chrono::DateTime<chrono::Utc>,
-    updated_at: chrono::DateTime<chrono::Utc>,
+impl<'r> RepositoryMetadata<'r> {
+    /// Creates the metadata; `names` are the ref names of the branches.
+    pub fn new(record: &'r ChatRecord, names: &[String]) -> Self {
+        let branches = names.iter().zip(&record.branches);
+        let branches = branches.filter_map(|(name, branch)| Some((name.clone(), serde_json::to_value(branch).ok()?)));
+        Self {
+            format: FORMAT,
+            version: VERSION,
+            chat: &record.chat,
+            branches: branches.collect(),
+            exchanges: &record.exchanges,
+            imported_from: record.imported_from.as_ref(),
+            damaged: &record.damaged,
+        }
+    }
 }
 
-impl<'b> RepositoryMetadata<'b> {
-    pub fn new(
-        chat: &'b Chat,
-        imported_from: Option<&'b ImportOrigin>,
-        damaged: &'b [ImportDifference],
-        refs: &[(String, Option<ObjectId>, &Branch)],
-    ) -> Self {
-        let branches = refs.iter().map(|(name, _, branch)| {
-            let metadata = json!({
-                "provider": branch.lock.provider,
-                "model": branch.lock.model,
-                "name": branch.name,
-                "label": branch.label,
-                "id": branch.id,
-            });
-            (name.clone(), metadata)
-        });
-        let chat = ChatMetadata {
-            id: chat.id.to_string(),
-            title: &chat.title,
-            created_at: chat.created_at,
-            updated_at: chat.updated_at,
-        };
-        Self { format: FORMAT, version: VERSION, chat, branches: branches.collect(), imported_from, damaged }
+/// Returns the content of the file with the locks.
+pub fn branch_locks(branches: &[Branch], names: &[String]) -> Value {
+    let locks = names.iter().zip(branches);
+    json!(locks.map(|(name, branch)| (name.clone(), json!(branch.lock))).collect::<Map<String, Value>>())
+}
+
+/// The metadata as an import reads it. Older exports have less, and a clone has none.
+#[derive(Default, Deserialize)]
+pub struct StoredMetadata {
+    #[serde(default)]
+    pub version: u32,
+    #[serde(default)]
+    pub chat: Value,
+    #[serde(default)]
+    pub branches: Map<String, Value>,
+    #[serde(default)]
+    pub exchanges: Vec<Exchange>,
+    #[serde(default)]
+    pub imported_from: Option<ImportOrigin>,
+    #[serde(default)]
+    pub damaged: Vec<ImportDifference>,
+}
+
+/// The locks by branch, as an import reads them. Entries of other kinds are skipped.
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+pub struct StoredLocks(HashMap<String, Value>);
+
+impl StoredLocks {
+    /// Returns the lock of a branch.
+    pub fn find(&self, name: &str) -> Option<ModelLock> {
+        let lock: ModelLock = serde_json::from_value(self.0.get(name)?.clone()).ok()?;
+        (!lock.provider.is_empty() && !lock.model.is_empty()).then_some(lock)
     }
 }

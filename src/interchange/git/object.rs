@@ -14,7 +14,12 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    fn name(self) -> &'static str {
+    /// Returns the kind with this number in a pack. `None` for tags and deltas.
+    pub fn from_number(number: u8) -> Option<Self> {
+        [Self::Commit, Self::Tree, Self::Blob].into_iter().find(|kind| *kind as u8 == number)
+    }
+
+    pub fn name(self) -> &'static str {
         match self {
             Self::Commit => "commit",
             Self::Tree => "tree",
@@ -31,6 +36,18 @@ impl ObjectId {
     pub fn hash_of(kind: ObjectKind, body: &[u8]) -> Self {
         let head = format!("{} {}\0", kind.name(), body.len());
         Self(Sha1::new().chain_update(head).chain_update(body).finalize().into())
+    }
+
+    /// Parses 40 hexadecimal digits.
+    pub fn parse(hex: &str) -> Option<Self> {
+        if hex.len() != 40 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return None;
+        }
+        let mut id = [0; 20];
+        for (at, byte) in id.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(hex.get(2 * at..2 * at + 2)?, 16).ok()?;
+        }
+        Some(Self(id))
     }
 }
 
@@ -60,6 +77,32 @@ pub fn encode_tree(mut entries: Vec<TreeEntry>) -> Vec<u8> {
         body.extend_from_slice(&entry.id.0);
     }
     body
+}
+
+/// Decodes the files and folders of a tree; links and submodules are skipped. `None` if it is malformed.
+pub fn decode_tree(body: &[u8]) -> Option<Vec<TreeEntry>> {
+    let mut entries = Vec::new();
+    let mut rest = body;
+    while !rest.is_empty() {
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (mode, name) = std::str::from_utf8(&rest[..end]).ok()?.split_once(' ')?;
+        let id = ObjectId(rest.get(end + 1..end + 21)?.try_into().ok()?);
+        rest = &rest[end + 21..];
+        let is_tree = matches!(mode, "40000" | "040000");
+        if is_tree || matches!(mode, "100644" | "100755" | "100664") {
+            entries.push(TreeEntry { name: name.to_owned(), is_tree, id });
+        }
+    }
+    Some(entries)
+}
+
+/// Decodes the tree and the first parent of a commit. `None` if it is malformed.
+pub fn decode_commit(body: &[u8]) -> Option<(ObjectId, Option<ObjectId>)> {
+    let mut lines = body.split(|byte| *byte == b'\n');
+    let mut id_after =
+        |name: &str| ObjectId::parse(std::str::from_utf8(lines.next()?).ok()?.strip_prefix(name)?.strip_prefix(' ')?);
+    let tree = id_after("tree")?;
+    Some((tree, id_after("parent")))
 }
 
 /// The author of a commit.

@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read};
 use super::object::CommitAuthor;
 use super::*;
 use crate::domain::fixtures;
-use crate::domain::{BranchOrigin, ChatId, UserId};
+use crate::domain::{Branch, BranchOrigin, Chat, ChatId, UserId};
 
 /// Keeps files in memory.
 #[derive(Default)]
@@ -73,7 +73,9 @@ fn write_repository(turns: &[Turn], title: &str, name: &str) -> BTreeMap<String,
         repository.add_turn(turn, true).unwrap();
     }
     let mut kept = MemorySink::default();
-    repository.write(&chat(title), None, &branches, &[], &mut kept).unwrap();
+    let (exchanges, damaged) = (Vec::new(), Vec::new());
+    let record = ChatRecord { chat: chat(title), imported_from: None, branches, exchanges, damaged };
+    repository.write(&record, &mut kept).unwrap();
     kept.0
 }
 

@@ -2,6 +2,7 @@
 //! are functions, so that each language can order the words.
 
 use crate::domain::elapsed::format_elapsed;
+use crate::domain::segment::ReasoningBlock;
 
 pub const UNTITLED: &str = "Untitled chat";
 pub const CREATED: &str = "Created";
@@ -35,19 +36,18 @@ pub enum ReasoningCutOff {
     Broken,
 }
 
-/// Summarizes a reasoning block: "Thought for 12 s · 3 tool calls, 1 failed". The time is in milliseconds.
-pub fn reasoning_summary(
-    ms: Option<u64>,
-    calls: usize,
-    failed: usize,
-    is_hidden: bool,
-    cut_off: Option<ReasoningCutOff>,
-) -> String {
+/// Summarizes a reasoning block: "Thought for 12 s · Checking the offsets · 3 tool calls, 1 failed".
+pub fn reasoning_summary(block: &ReasoningBlock, cut_off: Option<ReasoningCutOff>) -> String {
+    let (ms, calls, failed, is_hidden) =
+        (block.duration_ms, block.tool_calls, block.failed_tool_calls, !block.has_text);
     let mut label = match ms {
         None => "Thought".to_owned(),
         Some(..1_000) => "Thought briefly".to_owned(),
         Some(ms) => format!("Thought for {}", seconds(ms.saturating_add(500) / 1_000)),
     };
+    if let Some(title) = &block.title {
+        label = format!("{label} · {title}");
+    }
     if calls > 0 {
         let all = if calls == 1 { "1 tool call".to_owned() } else { format!("{calls} tool calls") };
         label = format!("{label} · {all}");

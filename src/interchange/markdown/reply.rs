@@ -48,8 +48,7 @@ fn reasoning(out: &mut impl Write, block: &ReasoningBlock, context: &ReplyContex
         TurnStatus::Cancelled => messages::ReasoningCutOff::Stopped,
         _ => messages::ReasoningCutOff::Broken,
     });
-    let (calls, failed) = (block.tool_calls, block.failed_tool_calls);
-    let label = messages::reasoning_summary(block.duration_ms, calls, failed, !block.has_text, cut_off);
+    let label = messages::reasoning_summary(block, cut_off);
     match context.options.reasoning {
         // Tools within reasoning have their own option.
         ExportDetail::LeftOut => {}
@@ -65,11 +64,29 @@ fn reasoning(out: &mut impl Write, block: &ReasoningBlock, context: &ReplyContex
     if context.options.reasoning == ExportDetail::Folded { unfold(out) } else { Ok(()) }
 }
 
+/// Returns the text of reasoning, in which titles that are not part of it are headings.
+fn titled_text(all: &[Block], blocks: &[usize]) -> String {
+    let title = |at: &usize| all.get(*at).and_then(Block::separate_reasoning_title);
+    if !blocks.iter().any(|at| title(at).is_some()) {
+        return thinking_text(all, blocks);
+    }
+    let text = |at: &usize| {
+        let text = thinking_text(all, std::slice::from_ref(at));
+        let title = title(at).filter(|_| !text.trim().is_empty());
+        match title {
+            Some(title) => format!("**{}**\n\n{text}", escaping::escape_inline(&title)),
+            None => text,
+        }
+    };
+    let texts: Vec<String> = blocks.iter().map(text).filter(|text| !text.is_empty()).collect();
+    texts.join("\n\n")
+}
+
 fn member(out: &mut impl Write, segment: &Segment, context: &ReplyContext<'_>) -> io::Result<()> {
     match segment {
         Segment::Think { blocks, .. } => {
-            let text = titled_thinking(context.blocks, blocks);
-            match context.options.reasoning {
+            let text = titled_text(drawn.blocks, blocks);
+            match drawn.options.reasoning {
                 _ if text.trim().is_empty() => Ok(()),
                 ExportDetail::LeftOut => Ok(()),
                 ExportDetail::Folded => escaping::write_verbatim(out, &text),

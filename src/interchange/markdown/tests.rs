@@ -49,6 +49,8 @@ fn path_is_written_as_on_screen() {
          \n\
          <details>\n<summary>Thought for 2 s · 1 tool call</summary>\n\
          \n\
+         **Planning**\n\
+         \n\
          The user wants the weather. I should look it up.\n\
          \n\
          **Tool weather · done**\n\

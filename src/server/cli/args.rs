@@ -107,14 +107,15 @@ pub enum ConfigCommand {
 
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
-    /// Format: turnleaf, chatgpt, claude, open-webui, librechat, llama-cpp or big-agi; for a database legacy-messages
-    /// or legacy-actions
+    /// Format: turnleaf, git, chatgpt, claude, open-webui, librechat, llama-cpp or big-agi; for a database
+    /// legacy-messages or legacy-actions
     #[arg(long, value_name = "FORMAT", default_value = "auto")]
     pub from: String,
     /// Show what would be imported, without importing it
     #[arg(long)]
     pub dry_run: bool,
-    /// Exported files, unchanged, or the folder of an unpacked archive; for a database its SQLite file or postgres://…
+    /// Exported files, unchanged, or the folder of an exported git repository; for a database its SQLite file or
+    /// postgres://…
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
 }

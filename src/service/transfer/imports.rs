@@ -14,7 +14,7 @@ use files::ConversationFiles;
 use import_key::ImportKey;
 use incoming::IncomingConversation;
 use jobs::ImportSlotUse;
-use reader_thread::{ImportReader, ReadItem};
+use reader_thread::{ImportReader, ImportSurroundings, ReadItem};
 use report::IMPORT_STOPPED;
 use turnleaf_domain::{ImportId, ImportOrigin, UserId};
 use turnleaf_interchange::archive::ArchiveItem;
@@ -76,7 +76,11 @@ impl Service {
         stop: &CancellationToken,
     ) -> Result<(), ServiceError> {
         let now = self.clock().now();
-        let mut reading = ImportReader::start(import, self.import_job_registry().scratch_files(), stop.child_token());
+        let surroundings = ImportSurroundings {
+            scratch: self.import_job_registry().scratch_files(),
+            default_lock: self.supervisor().registry().default_lock(),
+        };
+        let mut reading = ImportReader::start(import, surroundings, stop.child_token());
         // The reader thread may be inside a long step, so cancellation does not wait for it.
         while let Some(read) = stop.run_until_cancelled(reading.next()).await {
             (report.read_bytes, report.total_bytes) = reading.progress().unzip();

@@ -99,6 +99,7 @@ pub fn difference_kind(kind: ImportDifferenceKind) -> &'static str {
 pub fn format_name(name: &str) -> &'static str {
     match name {
         "turnleaf" => "Turnleaf",
+        "git" => "Git",
         "chatgpt" => "ChatGPT",
         "claude" => "Claude",
         "open-webui" => "Open WebUI",

@@ -142,8 +142,8 @@ pub enum ReasoningInterruption {
     Failed,
 }
 
-/// The label of a reasoning block: "Thinking: checking the offsets" while it streams, "Thought for 12 s · 3 tool
-/// calls" afterwards.
+/// The label of a reasoning block: "Thinking: checking the offsets" while it streams, "Thought for 12 s · checking the
+/// offsets · 3 tool calls" afterwards.
 pub fn reasoning(block: &ReasoningBlock, is_streaming: bool, cut_off: Option<ReasoningInterruption>) -> String {
     if is_streaming {
         return match &block.title {
@@ -157,6 +157,7 @@ pub fn reasoning(block: &ReasoningBlock, is_streaming: bool, cut_off: Option<Rea
         Some((_, time)) => message!("Thought for {time}", "思考了 {time}"),
     };
     let mut also = |words: &str| label.extend([" · ", words]);
+    block.title.iter().for_each(|title| also(title));
     if block.tool_calls > 0 {
         also(&tool_calls(block.tool_calls, block.failed_tool_calls));
     }

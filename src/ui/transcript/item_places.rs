@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::reasoning_section::ReasoningSection;
 use super::segment_view::SegmentBody;
 use super::tool_group::ToolGroup;
 use crate::domain::BlockId;
@@ -86,6 +87,11 @@ fn PlaceView(
     let (key, is_compact) = (place.key(), reasoning.is_none());
     // An item that is being removed is rendered in its last state.
     match place {
+        ItemPlace::Other(segment @ Segment::Think { .. }) if is_compact => {
+            let is_older = Memo::new(move |_| all.with(|all| sections(all).next_back() != Some(key)));
+            let has_several = Memo::new(move |_| all.with(|all| sections(all).nth(1).is_some()));
+            view! { <ReasoningSection state turn key segment is_older has_several/> }.into_any()
+        }
         ItemPlace::Other(segment) => view! { <SegmentBody state turn segment is_compact/> }.into_any(),
         ItemPlace::Reasoning(first) => {
             let block = Memo::new(move |before: Option<&ReasoningBlock>| {
@@ -102,6 +108,11 @@ fn PlaceView(
             view! { <ToolGroup state turn key members newest is_compact/> }.into_any()
         }
     }
+}
+
+/// Returns the keys of the reasoning in a panel.
+fn sections(all: &[ItemPlace]) -> impl DoubleEndedIterator<Item = BlockId> {
+    all.iter().filter(|place| matches!(place, ItemPlace::Other(Segment::Think { .. }))).map(ItemPlace::key)
 }
 
 fn reasoning_with(place: &ItemPlace, key: BlockId) -> Option<&ReasoningBlock> {

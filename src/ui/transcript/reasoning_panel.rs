@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::auto_disclosure::{follow_growth, toggle_listener};
 use super::copy_button::CopyButton;
 use super::item_places::{ItemPlace, draw_places, group_into_places};
+use super::reasoning_section::TITLE_SEPARATOR;
 use crate::browser::scroll;
 use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, thinking_text};
 use crate::domain::{Block, BlockId, BlockState, Content, FailureKind, TurnStatus};
@@ -110,6 +111,10 @@ fn Panel(
             group_into_places(members.into_iter().map(RenderedItem::Reply).collect(), silent)
         }
     });
+    // The breadcrumb of several titles; a single one is in the label.
+    let titles = Memo::new(move |_| {
+        block.with(|block| if block.titles.len() > 1 { block.titles.join(TITLE_SEPARATOR) } else { String::new() })
+    });
     // Only the last block can still grow.
     let newest = Memo::new(move |_| {
         is_streaming.get().then(|| all.with(|all| all.last().map(ItemPlace::newest_block))).flatten()
@@ -142,6 +147,7 @@ fn Panel(
                 aria-labelledby=label_id
                 tabindex=move || is_streaming.get().then_some("0")
             >
+                <p class="reasoning-titles" dir="auto" hidden=move || titles.with(String::is_empty)>{titles}</p>
                 {draw_places(state, turn, all, newest, None)}
                 {move || foot()}
             </div>

@@ -14,8 +14,10 @@ use super::metadata::BlobPresence;
 use super::redaction::redact_chat;
 use super::tree::ReadTurn;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Branch, BranchId, Chat, ChatId, ImportDifference, ImportOrigin, Turn, UserId};
-use turnleaf_interchange::git::{BranchManifest, Repository, RepositoryFolder, RepositorySink, ZipSink, to_ref_name};
+use turnleaf_domain::{BranchId, Chat, ChatId, Turn, UserId};
+use turnleaf_interchange::git::{
+    BranchManifest, ChatRecord, Repository, RepositoryFolder, RepositorySink, ZipSink, to_ref_name,
+};
 use turnleaf_platform::tasks;
 use turnleaf_store::{archive, blobs, chats};
 
@@ -27,14 +29,7 @@ enum PackStep {
     Image { sha256: String, bytes: Bytes },
     Branch(BranchId, BranchManifest),
     Turn(Box<Turn>, bool),
-    End(Box<PackEnd>),
-}
-
-struct PackEnd {
-    chat: Chat,
-    imported_from: Option<ImportOrigin>,
-    branches: Vec<Branch>,
-    damaged: Vec<ImportDifference>,
+    End(Box<ChatRecord>),
 }
 
 impl Service {
@@ -140,8 +135,13 @@ impl Service {
             }
         }
         let (imported_from, _) = self.tree_metadata(&mut tree).await?;
-        let (branches, damaged) = (tree.take_branches(), tree.damages.into_differences());
-        let _ = send.send(PackStep::End(Box::new(PackEnd { chat, imported_from, branches, damaged }))).await;
+        let (exchanges, branches) = (tree.take_exchanges(), tree.take_branches());
+        // Neither a deleted branch nor another chat is in the repository.
+        chat.default_branch_id = chat.default_branch_id.filter(|named| branches.iter().any(|of| of.id == *named));
+        chat.copied_from_turn_id = None;
+        let damaged = tree.damages.into_differences();
+        let record = ChatRecord { chat, imported_from, branches, exchanges, damaged };
+        let _ = send.send(PackStep::End(Box::new(record))).await;
         Ok(())
     }
 }
@@ -154,9 +154,7 @@ fn pack(mut steps: Receiver<PackStep>, spool: File, place: &mut dyn RepositorySi
             PackStep::Image { sha256, bytes } => repository.add_image(&sha256, &bytes)?,
             PackStep::Branch(id, locked) => repository.add_branch(id, &locked)?,
             PackStep::Turn(turn, is_thinking_mode) => repository.add_turn(&turn, is_thinking_mode)?,
-            PackStep::End(end) => {
-                return repository.write(&end.chat, end.imported_from.as_ref(), &end.branches, &end.damaged, place);
-            }
+            PackStep::End(record) => return repository.write(&record, place),
         }
     }
     Err(io::Error::other("the chat could not be read to its end"))

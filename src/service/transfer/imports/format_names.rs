@@ -3,8 +3,9 @@
 use turnleaf_interchange::ImportFormat;
 use turnleaf_interchange::legacy::LegacySchema;
 
-const NAMES: [(ImportFormat, &str); 7] = [
+const NAMES: [(ImportFormat, &str); 8] = [
     (ImportFormat::Turnleaf, "turnleaf"),
+    (ImportFormat::Git, "git"),
     (ImportFormat::Chatgpt, "chatgpt"),
     (ImportFormat::Claude, "claude"),
     (ImportFormat::OpenWebui, "open-webui"),
@@ -52,6 +53,10 @@ pub(super) fn format_provider(format: ImportFormat) -> &'static str {
         ImportFormat::Chatgpt => "openai",
         ImportFormat::Claude => "anthropic",
         ImportFormat::LlamaCpp => "llama.cpp",
-        ImportFormat::OpenWebui | ImportFormat::Librechat | ImportFormat::BigAgi | ImportFormat::Turnleaf => "imported",
+        ImportFormat::OpenWebui
+        | ImportFormat::Librechat
+        | ImportFormat::BigAgi
+        | ImportFormat::Turnleaf
+        | ImportFormat::Git => "imported",
     }
 }

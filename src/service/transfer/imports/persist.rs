@@ -30,7 +30,8 @@ pub(super) fn keep_differences(
 ) {
     let more = report.apart.differences_of(title);
     if imported_from.is_none() && !more.is_empty() {
-        let (format, file) = (format_name(ImportFormat::Turnleaf).to_owned(), shorten(&import.name));
+        let format = report.format.unwrap_or(format_name(ImportFormat::Turnleaf)).to_owned();
+        let file = shorten(&import.name);
         *imported_from = Some(ImportOrigin { format, file, imported_at: now, differences: Vec::new() });
     }
     if let Some(source) = imported_from {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,9 +16,12 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::folder::open_folder;
 use super::jobs::ImportScratch;
 use super::report::{IMPORT_CRASHED, IMPORT_STOPPED, ImportRequest};
+use turnleaf_domain::ModelLock;
 use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_interchange::archive::{self, ArchiveItem};
 use turnleaf_interchange::conversation::FileBytes;
+use turnleaf_interchange::git;
+use turnleaf_interchange::input::Seekable;
 use turnleaf_interchange::{
     Conversation, ImportError, ImportFormat, ImportIssue, ImportSink, Input, IssueKind, IssueLocation, PieceBody,
     bounds,
@@ -34,6 +38,13 @@ pub(super) enum ReadItem {
     Finding(ImportIssue),
 }
 
+/// What the reader thread needs of the installation.
+pub(super) struct ImportSurroundings {
+    pub scratch: ImportScratch,
+    /// The lock of branches whose source names no provider and model.
+    pub default_lock: ModelLock,
+}
+
 /// The receiver of the parsed items, in order. Dropping it stops the reader thread.
 pub(super) struct ImportReader {
     progress: Arc<ReadProgress>,
@@ -44,11 +55,11 @@ pub(super) struct ImportReader {
 
 impl ImportReader {
     /// Starts the reader thread. It ends with the file, or when the receiver is dropped.
-    pub fn start(import: &ImportRequest, scratch: ImportScratch, stop: CancellationToken) -> Self {
+    pub fn start(import: &ImportRequest, surroundings: ImportSurroundings, stop: CancellationToken) -> Self {
         let (import, heeded) = (import.clone(), stop.clone());
         let so_far = Arc::<ReadProgress>::default();
         let progress = so_far.clone();
-        Self::spawn(stop, so_far, move |send| match read(&import, scratch, &heeded, &progress, send) {
+        Self::spawn(stop, so_far, move |send| match read(&import, surroundings, &heeded, &progress, send) {
             Err(_) if heeded.is_cancelled() => Err(ImportError::Cancelled),
             ended => ended,
         })
@@ -97,27 +108,18 @@ struct ReadProgress {
 
 fn read(
     import: &ImportRequest,
-    scratch: ImportScratch,
+    surroundings: ImportSurroundings,
     stop: &CancellationToken,
     so_far: &Arc<ReadProgress>,
     send: &Sender<ReadItem>,
 ) -> Result<(), ImportError> {
-    let is_folder = std::fs::metadata(&import.file)?.is_dir();
-    if !is_folder && is_sqlite_file(&import.file)? {
+    if import.file.is_dir() {
+        return read_folder(import, surroundings, stop, send);
+    }
+    if is_sqlite_file(&import.file)? {
         return Err(ImportError::Database);
     }
-    let open = || {
-        if is_folder {
-            let stop = stop.clone();
-            let wrap = move |file| -> Box<dyn io::Read> {
-                Box::new(StoppableFile { file, stop: stop.clone(), at: 0, told: Arc::default() })
-            };
-            return open_folder(&import.file, wrap);
-        }
-        let file =
-            StoppableFile { file: File::open(&import.file)?, stop: stop.clone(), at: 0, progress: so_far.clone() };
-        Input::open(&import.name, Box::new(file))
-    };
+    let open = || Input::open(&import.name, Box::new(StoppableFile::open(&import.file, stop, so_far.clone())?));
     let mut input = open()?;
     let format = match import.format {
         Some(format) => format,
@@ -132,7 +134,27 @@ fn read(
     if files.is_none() {
         so_far.of.store(std::fs::metadata(&import.file)?.len(), Ordering::Relaxed);
     }
-    turnleaf_interchange::read(format, &mut input, &mut ChannelSink { format, files, scratch, send })
+    turnleaf_interchange::read(format, &mut input, &mut ChannelSink { format, files, surroundings, send })
+}
+
+/// Reads a folder, which can only be a git repository. Its progress is unknown.
+fn read_folder(
+    import: &ImportRequest,
+    surroundings: ImportSurroundings,
+    stop: &CancellationToken,
+    send: &Sender<ReadItem>,
+) -> Result<(), ImportError> {
+    let format = ImportFormat::Git;
+    if import.format.is_some_and(|wanted| wanted != format) {
+        return Err(ImportError::WrongFormat("a file"));
+    }
+    if send.blocking_send(ReadItem::Format(format)).is_err() {
+        return Err(ImportError::Cancelled);
+    }
+    let open = |path: &Path| -> io::Result<Box<dyn Seekable>> {
+        Ok(Box::new(StoppableFile::open(path, stop, Arc::default())?))
+    };
+    git::read_folder(&import.file, &open, &mut ChannelSink { format, files: None, surroundings, send })
 }
 
 /// A file whose reads fail once the import is stopped, which is the only way to interrupt a long element.
@@ -144,6 +166,10 @@ struct StoppableFile {
 }
 
 impl StoppableFile {
+    fn open(path: &Path, stop: &CancellationToken, told: Arc<ReadProgress>) -> io::Result<Self> {
+        Ok(Self { file: File::open(path)?, stop: stop.clone(), at: 0, told })
+    }
+
     fn set_position(&mut self, at: u64) {
         self.at = at;
         self.progress.at.store(at, Ordering::Relaxed);
@@ -174,7 +200,7 @@ struct ChannelSink<'s> {
     format: ImportFormat,
     /// A second input of the same file, for the files of conversations.
     files: Option<Input>,
-    scratch: ImportScratch,
+    surroundings: ImportSurroundings,
     send: &'s Sender<ReadItem>,
 }
 
@@ -253,7 +279,11 @@ impl ImportSink for ChannelSink<'_> {
     }
 
     fn open_scratch(&mut self) -> io::Result<Box<dyn archive::ScratchFile>> {
-        Ok(Box::new(self.scratch.new_spool()))
+        Ok(Box::new(self.surroundings.scratch.new_spool()))
+    }
+
+    fn default_lock(&self) -> ModelLock {
+        self.surroundings.default_lock.clone()
     }
 
     fn take_issue(&mut self, finding: ImportIssue) -> ControlFlow<()> {
@@ -302,7 +332,9 @@ mod tests {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../interchange/samples/llama_cpp/list.json");
         let name = "list.json".to_owned();
         let import = ImportRequest { owner: ids::mint(), file: file.into(), name, format: None, dry_run: true };
-        let mut reading = ImportReader::start(&import, ImportJobs::default().scratch_files(), CancellationToken::new());
+        let (scratch, default_lock) = (ImportJobs::default().scratch_files(), ModelLock::new("demo", "demo"));
+        let surroundings = ImportSurroundings { scratch, default_lock };
+        let mut reading = ImportReader::start(&import, surroundings, CancellationToken::new());
         while reading.next().await.is_some() {}
         let length = std::fs::metadata(file).unwrap().len();
         assert_eq!(reading.progress(), Some((length, length)));
