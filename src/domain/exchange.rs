@@ -9,6 +9,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::block::{Block, Content};
+use crate::coded_message::MessageCode;
 use crate::drop_reason::DropReason;
 use crate::failure::InvalidField;
 use crate::id::{BranchId, ChatId, ExchangeId, TurnId};

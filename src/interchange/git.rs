@@ -19,7 +19,7 @@ use super::markdown::{self, ExportDetail, ExportedTurn, MarkdownOptions};
 use crate::domain::excerpt::first_line;
 use crate::domain::{BranchId, Turn, TurnId};
 pub use folder::RepositoryFolder;
-pub use import::read_folder;
+pub use import::{is_folder, read_folder};
 pub(crate) use import::{is_repository, is_stream, read};
 pub use metadata::{BranchManifest, ChatRecord};
 use metadata::{LOCKS_FILE, METADATA_FILE, RepositoryMetadata, branch_locks};

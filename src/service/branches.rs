@@ -139,7 +139,7 @@ impl Service {
             (None, Some(reference)) => json!({ "ref": reference }),
             (turn, None) => json!(turn),
         };
-        let asked = json!({
+        let request = json!({
             "new": "branch",
             "chat": chat,
             "name": new.name,

@@ -42,6 +42,11 @@ pub(crate) fn is_stream(start: &str) -> bool {
     ["blob\n", "commit refs/", "reset refs/", "feature done\n"].iter().any(|first| start.starts_with(first))
 }
 
+/// Returns whether a folder is a git repository, or the working copy of one.
+pub fn is_folder(folder: &Path) -> bool {
+    FolderFiles::find(folder, &|_| Err(io::ErrorKind::Unsupported.into())).is_some()
+}
+
 /// Imports a repository that is packed as a ZIP, as the page exports it, or a stream of its commits.
 pub(crate) fn read(input: &mut Input, taker: &mut dyn ImportSink) -> Result<(), ImportError> {
     if let Some(mut files) = PartFiles::find(input) {

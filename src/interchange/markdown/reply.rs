@@ -85,8 +85,8 @@ fn titled_text(all: &[Block], blocks: &[usize]) -> String {
 fn member(out: &mut impl Write, segment: &Segment, context: &ReplyContext<'_>) -> io::Result<()> {
     match segment {
         Segment::Think { blocks, .. } => {
-            let text = titled_text(drawn.blocks, blocks);
-            match drawn.options.reasoning {
+            let text = titled_text(context.blocks, blocks);
+            match context.options.reasoning {
                 _ if text.trim().is_empty() => Ok(()),
                 ExportDetail::LeftOut => Ok(()),
                 ExportDetail::Folded => escaping::write_verbatim(out, &text),
@@ -102,27 +102,6 @@ fn member(out: &mut impl Write, segment: &Segment, context: &ReplyContext<'_>) -
             Some(block) => write_block(out, block, context.options),
             None => Ok(()),
         },
-    }
-}
-
-/// Returns the text of a thought, with the titles that it does not contain itself.
-fn titled_thinking(blocks: &[Block], members: &[usize]) -> String {
-    let members = members.iter().filter_map(|&at| blocks.get(at));
-    if members.clone().all(|block| block.separate_title().is_none()) {
-        return join_reasoning(members.filter_map(thought));
-    }
-    let titled = members.flat_map(|block| {
-        let title = block.separate_title().map(|title| format!("**{}**", escaping::escape_inline(title)));
-        title.into_iter().chain(thought(block).map(str::to_owned))
-    });
-    let pieces: Vec<String> = titled.collect();
-    join_reasoning(pieces.iter().map(String::as_str))
-}
-
-fn thought(block: &Block) -> Option<&str> {
-    match &block.content {
-        Content::Thinking { thinking, .. } => Some(thinking),
-        _ => None,
     }
 }
 

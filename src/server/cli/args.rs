@@ -114,8 +114,8 @@ pub struct ImportArgs {
     /// Show what would be imported, without importing it
     #[arg(long)]
     pub dry_run: bool,
-    /// Exported files, unchanged, or the folder of an exported git repository; for a database its SQLite file or
-    /// postgres://…
+    /// Exported files, unchanged, the folder of an unpacked archive or of an exported git repository; for a database its
+    /// SQLite file or postgres://…
     #[arg(required = true, value_name = "SOURCE")]
     pub sources: Vec<PathBuf>,
 }

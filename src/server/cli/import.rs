@@ -122,11 +122,6 @@ fn parse_source(from: &str, source: &Path) -> Result<CliImportSource, CliError> 
             let text = format!("set the database schema with --from: {}", known.join(" or "));
             Err(CliError::new(CliExitCode::WrongUse, text))
         }
-        // A folder can only be a git repository.
-        (None, None) if source.is_dir() && matches!(format, None | Some(ImportFormat::Git)) => {
-            Ok(CliImportSource::File(source.to_owned(), Some(ImportFormat::Git)))
-        }
-        (_, None) if !source.is_file() => Err(CliError::file_not_found(source)),
         (Some(schema), None) => Ok(CliImportSource::Database(LegacySource::File(source.to_owned()), schema)),
         (None, None) => Ok(CliImportSource::File(source.to_owned(), format)),
     }

@@ -8,7 +8,7 @@ use turnleaf_domain::content_block::ContentBlock;
 use turnleaf_domain::group::{self, MessageGroup};
 use turnleaf_domain::legacy_message::LegacyMessage;
 use turnleaf_domain::tree::TurnNode;
-use turnleaf_domain::{ChatId, Turn, TurnId, UserId, client_redaction, limits};
+use turnleaf_domain::{ChatId, MessageCode, Turn, TurnId, UserId, client_redaction, limits};
 use turnleaf_store::turns::{ShapeTurn, TurnPosition};
 use turnleaf_store::{turn_blocks, turns};
 

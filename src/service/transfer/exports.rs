@@ -7,7 +7,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ChatId, Exchange, ImportOrigin, Role, TurnId, UserId};
+use turnleaf_domain::{ChatId, ImportOrigin, Role, TurnId, UserId};
 use turnleaf_interchange::archive::{ArchiveHead, ArchiveWriter, ArchivedBlob, ArchivedBranch, ArchivedBytes as Kept};
 use turnleaf_providers::redaction::SecretSet;
 use turnleaf_store::{archive, blobs, chat_sources, chats};
@@ -223,38 +223,5 @@ impl Service {
     /// Database errors.
     pub async fn imported_from(&self, owner: UserId, id: ChatId) -> Result<Option<ImportOrigin>, ServiceError> {
         Ok(chat_sources::find(self.db(), owner, id).await?)
-    }
-
-    /// Exports the path to a leaf as Markdown; without a leaf, the path that is shown.
-    pub async fn export_markdown(
-        &self,
-        owner: UserId,
-        id: ChatId,
-        leaf: Option<TurnId>,
-        parts: ExportOptions,
-    ) -> Result<Vec<u8>, ServiceError> {
-        let ExportedPath { path, imported_from, damaged } = self.path_for_export(owner, id, leaf).await?;
-        let shown: Vec<ExportedTurn<'_>> = path
-            .turns
-            .iter()
-            .map(|turn| ExportedTurn {
-                turn,
-                is_thinking_mode: path.exchanges.get(&turn.id).is_some_and(Exchange::shows_reasoning),
-                other_versions: path.siblings.get(&turn.id).map_or(0, |all| all.len().saturating_sub(1)),
-            })
-            .collect();
-        let chat = &path.chat;
-        let heading = ChatHeading {
-            title: &chat.title,
-            created_at: Some(chat.created_at),
-            system_prompt: &chat.system_prompt,
-            imported_from: imported_from.as_ref(),
-            damaged: &damaged,
-        };
-        let image = |sha256: &str, mime: &str| format!("{sha256}.{}", mime.rsplit('/').next().unwrap_or_default());
-        let options = MarkdownOptions { reasoning: parts.reasoning, tools: parts.tools, image: &image };
-        let mut text = Vec::new();
-        markdown::write(&mut text, &heading, &shown, &options).map_err(unwritable)?;
-        Ok(text)
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::{InvalidField, limits};
+use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_sentences, localized_word, message, plural_message};
 pub use crate::ui::messages::palette::chat_tools as of_chat;
 

@@ -123,16 +123,14 @@ impl ToolServerStatus {
 impl From<McpServerStatus> for ToolServerStatus {
     fn from(status: McpServerStatus) -> Self {
         let (state, sentence) = match status.state {
-            McpServerState::Starting => ("starting", "Starting."),
-            McpServerState::Ready => ("working", "Working."),
-            McpServerState::Failed => ("failed", "Not responding."),
+            McpServerState::Starting => ("starting", MessageCode::ServerStarting),
+            McpServerState::Ready => ("working", MessageCode::ServerWorking),
+            McpServerState::Failed => ("failed", MessageCode::ServerFailed),
         };
+        let message = status
+            .problem
+            .map_or_else(|| sentence.into(), |reason| CodedMessage::uncoded(as_sentence(&reason)));
         Self {
-            state,
-            sentence: match status.problem {
-                None => sentence.to_owned(),
-                Some(why) => as_sentence(&why),
-            },
             since: Some(status.since),
             implementation: status.implementation,
             log: status.log,

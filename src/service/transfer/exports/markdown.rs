@@ -70,7 +70,7 @@ impl Service {
             .iter()
             .map(|turn| ExportedTurn {
                 turn,
-                is_thinking_mode: path.exchanges.get(&turn.id).is_some_and(|exchange| exchange.is_thinking_mode),
+                is_thinking_mode: path.exchanges.get(&turn.id).is_some_and(Exchange::shows_reasoning),
                 other_versions: path.siblings.get(&turn.id).map_or(0, |all| all.len().saturating_sub(1)),
             })
             .collect();

@@ -113,13 +113,24 @@ fn read(
     so_far: &Arc<ReadProgress>,
     send: &Sender<ReadItem>,
 ) -> Result<(), ImportError> {
-    if import.file.is_dir() {
-        return read_folder(import, surroundings, stop, send);
+    let is_folder = std::fs::metadata(&import.file)?.is_dir();
+    let is_git = import.format == Some(ImportFormat::Git) || import.format.is_none() && git::is_folder(&import.file);
+    if is_folder && is_git {
+        return read_repository(import, surroundings, stop, send);
     }
-    if is_sqlite_file(&import.file)? {
+    if !is_folder && is_sqlite_file(&import.file)? {
         return Err(ImportError::Database);
     }
-    let open = || Input::open(&import.name, Box::new(StoppableFile::open(&import.file, stop, so_far.clone())?));
+    let open = || {
+        if is_folder {
+            let stop = stop.clone();
+            let wrap = move |file| -> Box<dyn io::Read> {
+                Box::new(StoppableFile { file, stop: stop.clone(), at: 0, progress: Arc::default() })
+            };
+            return open_folder(&import.file, wrap);
+        }
+        Input::open(&import.name, Box::new(StoppableFile::open(&import.file, stop, so_far.clone())?))
+    };
     let mut input = open()?;
     let format = match import.format {
         Some(format) => format,
@@ -137,17 +148,14 @@ fn read(
     turnleaf_interchange::read(format, &mut input, &mut ChannelSink { format, files, surroundings, send })
 }
 
-/// Reads a folder, which can only be a git repository. Its progress is unknown.
-fn read_folder(
+/// Reads a folder with a git repository. Its progress is unknown.
+fn read_repository(
     import: &ImportRequest,
     surroundings: ImportSurroundings,
     stop: &CancellationToken,
     send: &Sender<ReadItem>,
 ) -> Result<(), ImportError> {
     let format = ImportFormat::Git;
-    if import.format.is_some_and(|wanted| wanted != format) {
-        return Err(ImportError::WrongFormat("a file"));
-    }
     if send.blocking_send(ReadItem::Format(format)).is_err() {
         return Err(ImportError::Cancelled);
     }
@@ -166,8 +174,8 @@ struct StoppableFile {
 }
 
 impl StoppableFile {
-    fn open(path: &Path, stop: &CancellationToken, told: Arc<ReadProgress>) -> io::Result<Self> {
-        Ok(Self { file: File::open(path)?, stop: stop.clone(), at: 0, told })
+    fn open(path: &Path, stop: &CancellationToken, progress: Arc<ReadProgress>) -> io::Result<Self> {
+        Ok(Self { file: File::open(path)?, stop: stop.clone(), at: 0, progress })
     }
 
     fn set_position(&mut self, at: u64) {
