@@ -103,6 +103,9 @@ define_codes! {
     NewChatHasNoParent, "new_chat_has_no_parent", "a new chat has no earlier message";
     NoSuchMessage, "no_such_message", "this chat has no such message";
     NoSuchBranch, "no_such_branch", "this chat has no such branch";
+    OneForkPoint, "one_fork_point", "set `from_turn_id` or `fromRef`, not both";
+    AmbiguousBranch, "ambiguous_branch", "several branches have this name; use an id";
+    NoSuchReference, "no_such_reference", "this chat has no such branch or message";
     OtherChat, "other_chat", "this message belongs to another chat";
     MustFollowReply, "must_follow_reply", "a message must follow a reply; retry the message without a reply first";
     NotRetryable, "not_retryable", "only a reply, or a message without a reply, can be retried";
@@ -235,6 +238,8 @@ define_codes! {
     UrlHasOtherScheme, "url_has_other_scheme", "must start with http:// or https://";
     UrlHasCredentials, "url_has_credentials", "must not contain a user name or password";
     UrlHasQuery, "url_has_query", "must not have a query or fragment";
+    UrlHasFragment, "url_has_fragment", "must not have a fragment";
+    MaskedCredential, "masked_credential", "contains {mask} in place of a credential";
     UrlHasDots, "url_has_dots", "must not have empty or dotted path segments";
     // Usage.
     PeriodTooLong, "period_too_long", "a period can have at most {most} days";
@@ -293,6 +298,7 @@ define_codes! {
     ServerNotStarted, "server_not_started", "Not started yet.";
     // Why a tool is not offered.
     SetToNever, "set_to_never", "You set it to never run.";
+    ToolUnusable, "tool_unusable", "It cannot be used: {reason}.";
     SchemaInvalid, "schema_invalid", "Its schema is invalid: {reason}";
     TooManyTools, "too_many_tools", "At most {most} tools can be offered to a model.";
     ToolNameTaken, "tool_name_taken", "Another tool already has this name.";

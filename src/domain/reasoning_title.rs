@@ -60,13 +60,6 @@ fn heading_of_line(line: &str) -> Option<&str> {
 }
 
 impl Block {
-    /// Returns the title of a reasoning block if its text does not contain it as a heading.
-    pub fn separate_title(&self) -> Option<&str> {
-        let Content::Thinking { title: Some(title), thinking, .. } = &self.content else { return None };
-        let is_heading = |line: &str| heading_of_line(line).is_some_and(|heading| heading == title.trim());
-        (!title.trim().is_empty() && !thinking.lines().any(is_heading)).then_some(title)
-    }
-
     /// Returns the title of a reasoning block: its own one, or its last heading while it has none.
     pub fn reasoning_title(&self) -> Option<String> {
         let Content::Thinking { title, thinking, .. } = &self.content else { return None };

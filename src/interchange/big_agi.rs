@@ -77,9 +77,9 @@ pub(crate) fn conversation(value: &Value, notes: &mut ConversationNotes) -> Opti
             notes.add_not_a_message(&id);
             continue;
         }
-        let before = *first.entry(id.clone()).or_insert(told);
-        let is_same = |name: &str| before.get(name) == told.get(name);
-        if !std::ptr::eq(before, told) && ["role", "text", "fragments"].into_iter().all(is_same) {
+        let before = *first.entry(id.clone()).or_insert(entry);
+        let is_same = |name: &str| before.get(name) == entry.get(name);
+        if !std::ptr::eq(before, entry) && ["role", "text", "fragments"].into_iter().all(is_same) {
             notes.add_repeated_message(&id);
             continue;
         }

@@ -214,6 +214,7 @@ impl Input {
     fn open_part(&mut self, part: usize) -> Result<impl BufRead + '_, ImportError> {
         let packed = self.parts.all().get(part).map_or(0, |part| part.packed_bytes);
         let total = &mut self.total;
+        let is_gzip = matches!(self.kind, InputKind::Gzip);
         let from: Box<dyn Read + '_> = match &mut self.kind {
             InputKind::Folder(files) => {
                 Box::new(BoundedReader::new(files.open(part).map_err(import_error)?, packed, total))
@@ -224,11 +225,9 @@ impl Input {
             }
             InputKind::Plain | InputKind::Gzip => {
                 self.source.seek(SeekFrom::Start(0)).map_err(import_error)?;
-                match self.kind {
-                    InputKind::Gzip => {
-                        Box::new(BoundedReader::new(MultiGzDecoder::new(&mut self.source), packed, total))
-                    }
-                    _ => Box::new(&mut self.source),
+                match is_gzip {
+                    true => Box::new(BoundedReader::new(MultiGzDecoder::new(&mut self.source), packed, total)),
+                    false => Box::new(&mut self.source),
                 }
             }
         };

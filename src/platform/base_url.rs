@@ -10,13 +10,13 @@ use turnleaf_domain::{MessageCode, limits};
 /// name ("is not a URL").
 pub fn check(text: &str) -> Result<String, MessageCode> {
     if text.contains('?') {
-        return Err("must not have a query or fragment");
+        return Err(MessageCode::UrlHasQuery);
     }
     Ok(check_endpoint(text)?.trim_end_matches('/').to_owned())
 }
 
 /// Validates the URL of an endpoint, which is used exactly as it is written: with its final slash and its query.
-pub fn check_endpoint(text: &str) -> Result<String, &'static str> {
+pub fn check_endpoint(text: &str) -> Result<String, MessageCode> {
     // The parser silently drops or rewrites these characters.
     if text.contains(|c: char| c.is_control() || c.is_whitespace() || c == '\\') {
         return Err(MessageCode::UrlHasSpaces);
@@ -37,7 +37,7 @@ pub fn check_endpoint(text: &str) -> Result<String, &'static str> {
         return Err(MessageCode::UrlHasCredentials);
     }
     if text.contains('#') {
-        return Err(MessageCode::UrlHasQuery);
+        return Err(MessageCode::UrlHasFragment);
     }
     let without_query = rest.split('?').next().unwrap_or_default();
     let path = without_query.split_once('/').map_or("", |(_, path)| path).trim_end_matches('/');

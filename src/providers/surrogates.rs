@@ -42,7 +42,7 @@ fn replace_lone(json: &str, replacement: impl Fn(u32) -> Option<char>) -> Cow<'_
             continue;
         }
         mended.push_str(&json[copied..at]);
-        mended.extend(replacement(half));
+        mended.extend(replacement(surrogate));
         at += 6;
         copied = at;
     }

@@ -132,7 +132,7 @@ pub fn note_invalid_bytes(mut outcome: CallResult, invalid: usize) -> CallResult
     outcome
 }
 
-fn metadata(fate: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer) -> Map<String, Value> {
+fn metadata(outcome: CallOutcome, held: &ResultBlobs, cleaned: &ResultSanitizer) -> Map<String, Value> {
     let mut metadata = Map::new();
     let mut set = |key: &str, value: Value| metadata.insert(key.to_owned(), value);
     if let Some(cut) = &held.cut {

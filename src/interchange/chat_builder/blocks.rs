@@ -103,7 +103,7 @@ impl TurnBlockBuilder<'_, '_> {
     /// Replaces the NUL characters of a text, which databases cannot store.
     fn without_nul(&mut self, text: &str) -> String {
         if text.contains('\0') {
-            (self.tell)(IssueKind::PutRight, "NUL characters in its text were replaced with ␀".to_owned());
+            (self.report_issue)(IssueKind::PutRight, "NUL characters in its text were replaced with ␀".to_owned());
         }
         text.replace('\0', "\u{2400}")
     }

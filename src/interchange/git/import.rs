@@ -5,7 +5,7 @@
 //! filters and remotes of a stranger would take effect.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufWriter, Seek};
+use std::io::{self, BufWriter, Seek};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;

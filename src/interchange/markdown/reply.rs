@@ -8,8 +8,7 @@ use super::blocks::{MarkdownOptions, write_block, write_image};
 use super::{escaping, messages};
 use crate::domain::block::Content;
 use crate::domain::export::ExportDetail;
-use crate::domain::merge::join_reasoning;
-use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, is_tool_failed};
+use crate::domain::segment::{ReasoningBlock, RenderedItem, Segment, is_tool_failed, thinking_text};
 use crate::domain::turn::TurnStatus;
 use crate::domain::{Block, tool_output};
 

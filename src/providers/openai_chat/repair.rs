@@ -44,13 +44,13 @@ const REFUSES: [&str; 17] = [
 
 /// Returns the repair to send instead.
 pub fn repair(dialect: &Dialect, refused: &ProviderError, request: &ChatRequest) -> Option<RequestRepair> {
-    let said = refused.lowercase_text();
-    let says = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
+    let message = refused.lowercase_text();
+    let mentions = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
     if !request.has_reasoning() {
         return None;
     }
-    let names_member = names_reasoning_member(&said, dialect);
-    if names_member && says(&REQUIRES) && !says(&REFUSES) {
+    let names_member = names_reasoning_member(&message, dialect);
+    if names_member && mentions(&REQUIRES) && !mentions(&REFUSES) {
         let is_sent = request.reasoning_members == ReasoningMembers::Required;
         return (!is_sent).then_some(RequestRepair::ReasoningEchoed);
     }
@@ -65,8 +65,8 @@ pub fn repair(dialect: &Dialect, refused: &ProviderError, request: &ChatRequest)
         ReasoningMembers::Refused => false,
     };
     // Gateways forward the messages of the provider behind them.
-    let is_about_seal = says(&["signature"]) && says(&["thinking", "thought", "reasoning"]);
-    let is_about_vendor = dialect.sends_vendor_members && (names_signature || vendor_members::is_refused(&said));
+    let is_about_seal = mentions(&["signature"]) && mentions(&["thinking", "thought", "reasoning"]);
+    let is_about_vendor = dialect.sends_vendor_members && (names_signature || vendor_members::is_refused(&message));
     if is_about_vendor || (is_about_seal && sends_reasoning) {
         return Some(RequestRepair::ReasoningLeftOut);
     }
@@ -75,14 +75,14 @@ pub fn repair(dialect: &Dialect, refused: &ProviderError, request: &ChatRequest)
 
 /// Returns true if a refusal, in lower case, names a member of a message that holds reasoning. `reasoning` alone counts
 /// if it is quoted, or part of a path; where the request has a parameter of this name, also the messages must be named.
-fn names_reasoning_member(said: &str, dialect: &Dialect) -> bool {
+fn names_reasoning_member(message: &str, dialect: &Dialect) -> bool {
     let has_parameter = dialect.thinking == ThinkingSwitch::OpenRouter;
     let is_name = |(at, word): (usize, &str)| {
         let is_of_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
-        said[..at].ends_with(['\'', '"', '`', '.']) && !said[at + word.len()..].starts_with(is_of_name)
+        message[..at].ends_with(['\'', '"', '`', '.']) && !message[at + word.len()..].starts_with(is_of_name)
     };
-    REASONING_MEMBERS.iter().any(|name| said.contains(name))
-        || ((!has_parameter || said.contains("messages")) && said.match_indices("reasoning").any(is_name))
+    REASONING_MEMBERS.iter().any(|name| message.contains(name))
+        || ((!has_parameter || message.contains("messages")) && message.match_indices("reasoning").any(is_name))
 }
 
 #[cfg(test)]

@@ -198,8 +198,8 @@ pub fn file_too_large() -> ServiceError {
 }
 
 /// Converts a conversion error into a refusal.
-pub(crate) fn file_refusal(why: ConversionError) -> ServiceError {
-    let (how, code, message) = match why {
+pub(crate) fn file_refusal(error: ConversionError) -> ServiceError {
+    let (reason, code, message) = match error {
         ConversionError::Empty => (UnfitReason::Content, "empty_file", MessageCode::FileEmpty.into()),
         ConversionError::Unsupported(kind) => {
             (UnfitReason::Kind, "unsupported_file", MessageCode::FileUnsupported.with("kind", kind))

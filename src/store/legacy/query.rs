@@ -75,11 +75,11 @@ fn table_query(table: &LegacyTable, tables: &[LegacyTable], id_text: IdText, pos
             }
         }
     }
-    ways.push("''".to_owned());
+    join_conditions.push("''".to_owned());
     let position = position(table).unwrap_or_else(|| "NULL".to_owned());
     let mut text = format!(
         "SELECT COALESCE({}), CAST({} AS BIGINT), CAST({position} AS BIGINT)",
-        ways.join(", "),
+        join_conditions.join(", "),
         table.kind.number()
     );
     for field in LegacyField::ALL {

@@ -75,7 +75,7 @@ pub async fn list(peer: &Peer<RoleClient>, secrets: &SecretSet, log: &ServerOutp
                     log.add(&format!("(a tool is not used: {reason})"));
                     let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
                     let tool = sanitizer::clean_line(name, secrets, NAME_BYTES);
-                    list.unusable.push(UnusableTool { tool, why });
+                    list.unusable.push(UnusableTool { tool, why: reason });
                 }
             }
         }

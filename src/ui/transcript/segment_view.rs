@@ -47,7 +47,7 @@ pub fn SegmentBody(
 /// The title of a thought on an exported page, which has no other place for it.
 fn exported_title(block: &Block) -> Option<AnyView> {
     standalone_context()?;
-    let title = block.separate_title()?.to_owned();
+    let title = block.separate_reasoning_title()?;
     Some(view! { <p dir="auto"><strong>{title}</strong></p> }.into_any())
 }
 

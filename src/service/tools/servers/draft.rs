@@ -116,7 +116,7 @@ pub fn apply_change(
             return Err(InvalidField::too_long("url", limits::ADDRESS_CHARS));
         }
         if url.split_once('?').is_some_and(|(_, query)| query.contains(MASKED)) {
-            return Err(InvalidField::new("url", format!("contains {MASKED} in place of a credential")));
+            return Err(InvalidField::new("url", MessageCode::MaskedCredential.with("mask", MASKED)));
         }
         let before = opened.url.as_deref().unwrap_or(&row.url);
         let is_moved = base_url::canonicalize(&url) != base_url::canonicalize(before);

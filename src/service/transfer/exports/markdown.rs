@@ -12,7 +12,7 @@ use super::git::ChannelWriter;
 use super::path::ExportedPath;
 use crate::{Service, ServiceError};
 use turnleaf_domain::export::ExportOptions;
-use turnleaf_domain::{ChatId, TurnId, UserId};
+use turnleaf_domain::{ChatId, Exchange, TurnId, UserId};
 use turnleaf_interchange::git::{RepositorySink, ZipSink};
 use turnleaf_interchange::markdown::{self, ChatHeading, ExportedTurn, MarkdownOptions};
 use turnleaf_platform::tasks;
