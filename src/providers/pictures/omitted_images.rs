@@ -16,9 +16,9 @@ pub struct OmittedImage {
     pub alt: String,
 }
 
-/// Removes images that the model does not accept: all of them if it accepts none, those up to the turn `described_until`
-/// (the provider refused them), those of another type or size, and the oldest if there are too many. Images of
-/// replies remain: they go back unchanged or not at all.
+/// Removes images that the model does not accept: all of them if it accepts none, those up to the turn
+/// `described_until` (the provider refused them), those of another type or size, and the oldest if there are too many.
+/// Images of replies remain: they go back unchanged or not at all.
 pub fn omit_unsupported_images(
     history: &mut [HistoryTurn],
     model: &Capabilities,

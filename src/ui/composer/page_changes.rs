@@ -19,8 +19,8 @@ use crate::ui::messages::server_messages::problem;
 const TOO_LATE_MS: i64 = 60_000;
 
 impl ComposerState {
-    /// Follows the page. `navigation_ended` changes when the navigation to a path has ended; `stop_requested` is set by other
-    /// parts of the page; `draft_elsewhere` is the draft that another tab stored.
+    /// Follows the page. `navigation_ended` changes when the navigation to a path has ended; `stop_requested` is set by
+    /// other parts of the page; `draft_elsewhere` is the draft that another tab stored.
     pub(super) fn follow_page(
         self,
         navigation_ended: RwSignal<bool>,

@@ -95,7 +95,7 @@ pub async fn measure(programs: &BenchPrograms, out: &Path, names: &[String]) -> 
     if let Some(unknown) = names.iter().find(|name| !KNOWN.contains(&name.as_str())) {
         bail!("there is no figure {unknown}; there are {}", KNOWN.join(", "));
     }
-    let requested = |name: &str| names.is_empty() || names.iter().any(|requested| requested == name);
+    let is_requested = |name: &str| names.is_empty() || names.iter().any(|requested| requested == name);
     let place = tempfile::Builder::new().prefix("turnleaf-bench").tempdir()?;
     let model_server = mock::start().await?;
     let binary = programs.binary.as_ref().map(|binary| binary.canonicalize()).transpose()?;
