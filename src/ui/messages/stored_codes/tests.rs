@@ -1,6 +1,7 @@
 //! Tests that every code has a sentence in both languages, that rows of older versions show the sentences of new ones,
 //! and that what is unknown is shown as it is stored.
 
+use crate::domain::drop_reason::DropReason;
 use serde_json::{Value, json};
 
 use super::*;
