@@ -8,16 +8,15 @@ use self::subset::SchemaSubset;
 use turnleaf_domain::limits;
 use turnleaf_domain::tool::ToolSpec;
 
+mod combine;
 mod node;
 mod normalize;
+mod notes;
 mod root;
 pub mod subset;
 
 use node::Fitter;
-pub use normalize::{normalize, resolve_reference};
-
-/// Longest note about one keyword that is left out, in bytes.
-const NOTE_BYTES: usize = 2 << 10;
+pub use normalize::normalize;
 
 /// Returns the tools with fitted schemas. A tool that takes no object as its arguments is omitted.
 pub fn fit_tools(tools: &[ToolSpec], subset: SchemaSubset) -> Vec<ToolSpec> {
@@ -62,15 +61,6 @@ fn outline(schema: &Value) -> Value {
         outline["required"] = required.clone();
     }
     outline
-}
-
-/// Describes a keyword that is left out.
-fn note(keyword: &str, value: &Value) -> String {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    match text.len() > NOTE_BYTES {
-        true => format!("{keyword}: {}…", &text[..text.floor_char_boundary(NOTE_BYTES)]),
-        false => format!("{keyword}: {text}"),
-    }
 }
 
 #[cfg(test)]

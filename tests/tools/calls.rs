@@ -10,7 +10,7 @@ use turnleaf_tools::toolbox::CallOutcome;
 
 use crate::mcp_fixtures::{
     LONG, call_tool, impatient_servers, misbehaving_program, misbehaving_servers, outcome_text, program_config,
-    server_key, start_call, wait_for_state, wait_for_status,
+    server_key, servers_with_patience, short_patience, start_call, wait_for_state, wait_for_status,
 };
 
 #[tokio::test]

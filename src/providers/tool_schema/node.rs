@@ -3,9 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::combine::merge;
 use super::normalize::resolve_reference;
-use super::note;
-use super::root::merge;
+use super::notes::note;
 use super::subset::SchemaSubset;
 
 /// Places of a fitted schema. References are resolved at each place that has them, which may multiply a schema.

@@ -3,8 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
+use super::combine::{add_property, add_required, merge};
 use super::node::Fitter;
-use super::note;
+use super::normalize::resolve_reference;
+use super::notes::{NOTE_BYTES, note};
 
 /// Keywords that no root may have.
 const NOT_AT_ROOT: [&str; 3] = ["enum", "const", "not"];
@@ -64,7 +66,7 @@ impl Fitter<'_> {
         let mut members = source.clone();
         let mut seen = Vec::new();
         while let Some(Value::String(reference)) = members.remove("$ref") {
-            let target = super::resolve_reference(self.whole, &reference).and_then(Value::as_object);
+            let target = resolve_reference(self.whole, &reference).and_then(Value::as_object);
             let Some(target) = target.filter(|_| !seen.contains(&reference)) else { break };
             for (keyword, value) in target {
                 members.entry(keyword.clone()).or_insert_with(|| value.clone());
@@ -82,23 +84,6 @@ fn is_object(members: &Map<String, Value>) -> bool {
         Some(Value::String(name)) => name == "object",
         Some(Value::Array(names)) => names.iter().any(|name| name == "object"),
         Some(_) => false,
-    }
-}
-
-/// Merges a schema that applies as well.
-pub fn merge(members: &mut Map<String, Value>, part: Map<String, Value>) {
-    for (keyword, value) in part {
-        match (keyword.as_str(), value) {
-            ("properties", Value::Object(named)) => {
-                for (name, property) in named {
-                    add_property(members, name, property, "allOf");
-                }
-            }
-            ("required", Value::Array(names)) => add_required(members, names),
-            // Each part excludes what it does not name itself.
-            ("additionalProperties" | "unevaluatedProperties", _) => {}
-            (_, value) => drop(members.entry(keyword).or_insert(value)),
-        }
     }
 }
 
@@ -126,43 +111,17 @@ fn add_alternatives(members: &mut Map<String, Value>, parts: &[Map<String, Value
     }
 }
 
-/// Adds a property. One that is there already with another schema is combined with it by `keyword`.
-fn add_property(members: &mut Map<String, Value>, name: String, property: Value, keyword: &str) {
-    let properties = members.entry("properties").or_insert_with(|| json!({}));
-    let Some(properties) = properties.as_object_mut() else { return };
-    match properties.get_mut(&name) {
-        None => drop(properties.insert(name, property)),
-        Some(known) if *known == property || *known == json!({}) => *known = property,
-        Some(_) if property == json!({}) => {}
-        Some(known) => match known.get_mut(keyword).and_then(Value::as_array_mut) {
-            Some(all) if !all.contains(&property) => all.push(property),
-            Some(_) => {}
-            None => *known = json!({ keyword: [known.take(), property] }),
-        },
-    }
-}
-
-fn add_required(members: &mut Map<String, Value>, names: Vec<Value>) {
-    let required = members.entry("required").or_insert_with(|| json!([]));
-    let Some(required) = required.as_array_mut() else { return };
-    for name in names {
-        if !required.contains(&name) {
-            required.push(name);
-        }
-    }
-}
-
 /// Describes the alternatives in words: each as a whole if that is short, otherwise by what it requires.
 fn alternatives_note(keyword: &str, parts: &[Map<String, Value>]) -> String {
     let how_many = if keyword == "oneOf" { "exactly one" } else { "at least one" };
     let whole: Vec<String> = parts.iter().map(|part| Value::Object(part.clone()).to_string()).collect();
     let whole = whole.join(" | ");
-    let words = if whole.len() <= super::NOTE_BYTES {
+    let words = if whole.len() <= NOTE_BYTES {
         whole
     } else {
         let required = |part: &Map<String, Value>| format!("required: {}", part.get("required").unwrap_or(&json!([])));
         parts.iter().map(required).collect::<Vec<_>>().join(" | ")
     };
-    let end = if words.len() > super::NOTE_BYTES { "…" } else { "" };
-    format!("The arguments must match {how_many} of: {}{end}", &words[..words.floor_char_boundary(super::NOTE_BYTES)])
+    let end = if words.len() > NOTE_BYTES { "…" } else { "" };
+    format!("The arguments must match {how_many} of: {}{end}", &words[..words.floor_char_boundary(NOTE_BYTES)])
 }

@@ -100,7 +100,7 @@ impl ToolServerForm {
         let labels = [words::start_limit(), words::idle_limit(), words::total_limit()];
         let limit_fields = std::array::from_fn::<_, 3, _>(|at| {
             let hint = words::limit_hint(defaults[at]);
-            text(labels[at], LIMIT_FIELDS[at], &values.limits[at], Some(&hint), FieldKind::Number, false)
+            fields.text(labels[at], LIMIT_FIELDS[at], &values.limits[at], Some(&hint), FieldKind::Number, false)
         });
         view! {
             {fields.unassigned_error(&FIELDS)}
