@@ -294,6 +294,10 @@ pub const RUNS_SINCE: &str = "runs_since";
 /// The value of `block_metadata.run_by` for a call that the provider itself runs within its response.
 pub const RUN_BY_PROVIDER: &str = "provider";
 
+/// The key of `block_metadata` that holds the step of a tool call: the number of its provider call in the reply, from
+/// 0.
+pub const STEP: &str = "step";
+
 impl Block {
     /// Returns true for a call that the provider itself runs, so that nobody here has to answer it.
     pub fn is_run_by_provider(&self) -> bool {

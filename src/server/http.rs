@@ -8,6 +8,7 @@ mod attachments;
 mod branches;
 mod chats;
 mod documents;
+pub mod features;
 pub mod health;
 pub mod layers;
 mod openapi;

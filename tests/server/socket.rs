@@ -48,9 +48,14 @@ impl ServedApi {
         Self::new(TestApi::new(answers).await).await
     }
 
+    /// Connects without a subprotocol, and reads the `hello` that comes first.
     async fn connect(&self, path: &str) -> SocketClient {
-        let (socket, _) = connect_async(format!("ws://{}{path}", self.address)).await.unwrap();
-        SocketClient(socket)
+        let (socket, response) = connect_async(format!("ws://{}{path}", self.address)).await.unwrap();
+        assert_eq!(response.headers().get("sec-websocket-protocol"), None, "none was offered");
+        let mut client = SocketClient(socket);
+        let hello = client.next_event().await;
+        assert_eq!((&hello["type"], &hello["protocol"]), (&json!("hello"), &json!("turnleaf.v1")), "{hello}");
+        client
     }
 
     async fn refused(&self, path: &str, headers: &[(&'static str, &str)]) -> StatusCode {
@@ -223,6 +228,65 @@ async fn conversation_uses_block_api_events() {
         served.api.house.check_invariants().await;
         fresh.close().await;
     }
+}
+
+#[tokio::test]
+async fn offered_subprotocol_is_echoed_and_hello_names_version_and_features() {
+    let served = ServedApi::with_answers([streamed_answer([text_step("yes")])]).await;
+    let chat = served.api.create_chat().await;
+    for offered in ["turnleaf.v1", "turnleaf.v9, turnleaf.v1"] {
+        let mut request = format!("ws://{}/api/chats/{chat}/ws", served.address).into_client_request().unwrap();
+        request.headers_mut().insert("sec-websocket-protocol", offered.parse().unwrap());
+        let (socket, response) = connect_async(request).await.unwrap();
+        assert_eq!(response.headers()["sec-websocket-protocol"], "turnleaf.v1", "{offered}");
+        let mut client = SocketClient(socket);
+        let hello = json!({ "type": "hello", "protocol": "turnleaf.v1", "session_id": chat,
+            "features": { "content_blocks": true } });
+        assert_eq!(client.next_event().await, hello);
+        if offered == "turnleaf.v1" {
+            client.send_json(json!({ "type": "message", "content": "well?" })).await;
+            assert_eq!(joined_text(&client.events_until("end").await, "chunk"), "yes");
+        }
+    }
+}
+
+#[tokio::test]
+async fn arguments_are_appended_or_sent_whole_and_call_has_its_step() {
+    let go_on = Arc::new(Notify::new());
+    go_on.notify_one();
+    let served = ServedApi::new(TestApi::with_provider(with_a_tool(go_on)).await).await;
+    let chat = served.api.create_chat().await;
+    let mut first = served.connect(&format!("/api/chats/{chat}/ws?args=append")).await;
+    let mut whole = served.connect(&format!("/api/chats/{chat}/ws?args=whole")).await;
+    first.send_json(json!({ "type": "message", "content": "hi" })).await;
+    let events = first.events_until("end").await;
+    let chunks = |events: &[Value]| -> Vec<(bool, String)> {
+        let chunks = events.iter().filter(|event| event["type"] == "tool_call_args_chunk");
+        chunks.map(|one| (one["append"] == true, one["partial_args"].as_str().unwrap().to_owned())).collect()
+    };
+    let pieces = chunks(&events);
+    assert!(pieces.iter().all(|(appends, _)| *appends));
+    assert_eq!(pieces.into_iter().map(|(_, piece)| piece).collect::<String>(), "{\"where\":\"here\"}");
+    let previews = chunks(&whole.events_until("end").await);
+    assert_eq!(previews.last(), Some(&(false, "{\"where\":\"here\"}".to_owned())), "{previews:?}");
+    assert!(previews.windows(2).all(|two| two[1].1.starts_with(&two[0].1)), "{previews:?}");
+    assert_eq!(
+        served.refused(&format!("/api/chats/{chat}/ws?args=all"), &[]).await,
+        StatusCode::BAD_REQUEST,
+        "an unknown form"
+    );
+
+    let call = events.iter().find(|event| event["type"] == "tool_call_block").unwrap();
+    assert_eq!(call["block"]["metadata"]["step"], 0, "{call}");
+    let (_, listed) = served.api.call("GET", &format!("/api/chats/{chat}/blocks"), None).await;
+    let steps: Vec<&Value> = listed["blocks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|block| block["block_type"] == "tool_call")
+        .map(|block| &block["metadata"]["step"])
+        .collect();
+    assert_eq!(steps, [&json!(0)]);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use super::attachments::read_path_attachments;
 use super::client_tool_results::attach_client_results;
 use super::run::{HaltReason, RequestContext, TurnRun};
 use crate::path_cache::{CachedPath, CachedResponse};
+use turnleaf_domain::block::STEP;
 use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::context::{
     PathTurn, RawCoverage, ReplayMode, RequestManifest, build_manifest, can_continue_from, current_results_entry,
@@ -53,10 +54,12 @@ impl TurnRun<'_> {
         Ok(frozen.unwrap_or_else(|| self.provider.tools().into_iter().map(OfferedTool::from_provider).collect()))
     }
 
-    /// Adds the display name of the tool to a call's block, from its first event on.
-    pub(super) fn name_tool(&self, event: &mut Event) {
+    /// Adds the display name of the tool and the step of the reply to a call's block, from its first event on.
+    pub(super) fn describe_call(&self, event: &mut Event) {
         let Event::BlockStart { block } = event else { return };
         let Content::ToolUse { tool_name, .. } = &block.content else { return };
+        // The step was counted when its request was stored.
+        block.block_metadata[STEP] = json!(self.step.saturating_sub(1));
         let tools = self.context.as_ref().and_then(|context| context.frozen.tools.as_ref());
         let tool = tools.and_then(|tools| tools.iter().find(|tool| tool.spec.name == *tool_name));
         if let Some(called) =

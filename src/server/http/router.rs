@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::routing::{self, MethodRouter};
 use axum::{Extension, Router};
 
+use super::features;
 use super::health::{self, Readiness};
 use super::layers::{HttpConfig, wrap_entrance, wrap_routes};
 use super::openapi::operation::ApiOperation;
@@ -243,6 +244,7 @@ const ROUTES: &[Route] = &[
     page!(post "/forms/tools/remove" tools::page::remove),
     // Server.
     api!(get "/api/usage" usage::show, openapi::server_operations::show_usage),
+    api!(get "/api/features" features::show, openapi::server_operations::show_features),
     api!(get "/api/openapi.json" |shell| routing::get(openapi::show).layer(Extension(shell.document.clone())), openapi::server_operations::show_openapi),
     api!(get "/api/docs" |shell| routing::get(openapi::page).layer(Extension(shell.document.clone())), openapi::server_operations::show_docs),
     api!(get "/healthz" |shell| routing::get(health::liveness).with_state(shell.readiness.clone()), openapi::server_operations::show_liveness),

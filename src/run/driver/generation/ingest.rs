@@ -52,7 +52,7 @@ impl TurnRun<'_> {
             }
             progress.builder.push(item, Some(progress.began.elapsed()), &mut events);
         }
-        events.iter_mut().for_each(|event| self.name_tool(event));
+        events.iter_mut().for_each(|event| self.describe_call(event));
         self.take_new_images(&mut progress.builder);
         if progress.builder.longest_arguments() > limits::TOOL_ARGS_BYTES {
             self.recorder.extend(events);

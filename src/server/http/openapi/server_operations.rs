@@ -1,5 +1,6 @@
 //! OpenAPI descriptions of usage and monitoring.
 
+use crate::server::http::features::ServerFeatures;
 use crate::server::http::openapi::operation::ApiOperation;
 use crate::server::http::usage::{UsageQuery, UsageReport};
 use serde_json::json;
@@ -12,6 +13,13 @@ pub fn show_usage(operation: ApiOperation) -> ApiOperation {
         .shared_response(404)
         .response::<UsageReport>(200, "The totals.")
         .custom_response(200, "The totals.", "text/csv", json!({ "type": "string" }))
+}
+
+pub fn show_features(operation: ApiOperation) -> ApiOperation {
+    operation
+        .describe("Server", "show_features", "Lists the features of the server.")
+        .add_description("For clients that support several versions. The `hello` message of a WebSocket has them, too.")
+        .response::<ServerFeatures>(200, "The features, and the WebSocket protocols.")
 }
 
 pub fn show_openapi(operation: ApiOperation) -> ApiOperation {

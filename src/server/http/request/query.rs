@@ -3,7 +3,8 @@
 use axum::extract::FromRequestParts;
 use axum::extract::Query as Loose;
 use http::request::Parts;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 
 use crate::domain::InvalidField;
 use crate::server::http::response::problem::Problem;
@@ -27,6 +28,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for StrictQuery<T>
                 Err(Problem::unreadable(field, reason))
             }
         }
+    }
+}
+
+/// Reads a boolean of a query: `1`, `0`, `true` or `false`.
+pub fn deserialize_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        _ => Err(D::Error::custom("must be 1, 0, true or false")),
     }
 }
 

@@ -25,7 +25,7 @@ use crate::server::app::App;
 use crate::server::http::request::accept;
 use crate::server::http::request::admission::{self, ClientIdentity};
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::StrictQuery;
+use crate::server::http::request::query::{StrictQuery, deserialize_flag};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::streams::open_streams::{OpenStream, Subscriber};
 use crate::server::markup::block_markup_with_citations;
@@ -41,6 +41,10 @@ pub struct TurnEventsQuery {
     after: Option<String>,
     /// `1` adds `markup` signals: finished blocks as HTML rendered by the server.
     markup: Option<String>,
+    /// `1` adds `thinking_signature` lines to NDJSON: the proofs by which a provider recognizes its reasoning.
+    #[serde(default, deserialize_with = "deserialize_flag")]
+    #[param(value_type = Option<bool>)]
+    signatures: bool,
 }
 
 /// Follows a turn from a cursor.
@@ -70,14 +74,27 @@ pub async fn turn_events(
     else {
         return Err(Problem::not_found());
     };
-    let with_markup = query.markup.as_deref() == Some("1");
-    let place = app.open_streams().open(Subscriber::new(viewer.0, client));
-    let outgoing = outgoing_events(app, viewer, id, followed, with_markup);
     let offered = [sse::SseEncoder::CONTENT_TYPE, ndjson::NdjsonEncoder::CONTENT_TYPE];
-    Ok(match accept::preferred_media_type(&headers, &offered) {
-        ndjson::NdjsonEncoder::CONTENT_TYPE => respond(ndjson::NdjsonEncoder::new(&turn), place, outgoing),
-        _ => respond(sse::SseEncoder::new(id), place, outgoing),
+    let is_ndjson = accept::preferred_media_type(&headers, &offered) == ndjson::NdjsonEncoder::CONTENT_TYPE;
+    let extras =
+        EventExtras { markup: query.markup.as_deref() == Some("1"), signatures: is_ndjson && query.signatures };
+    let place = app.open_streams().open(Subscriber::new(viewer.0, client));
+    let outgoing = outgoing_events(app, viewer, id, followed, extras);
+    Ok(if is_ndjson {
+        respond(ndjson::NdjsonEncoder::new(&turn), place, outgoing)
+    } else {
+        respond(sse::SseEncoder::new(id), place, outgoing)
     })
+}
+
+/// What a stream contains beyond the events as every client sees them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct EventExtras {
+    /// The rendering of finished blocks.
+    markup: bool,
+    /// Signatures and other provider secrets: the events are not redacted, so the encoder must write nothing but the
+    /// signatures.
+    signatures: bool,
 }
 
 fn respond<E: EventEncoder + 'static>(
@@ -118,7 +135,7 @@ pub fn outgoing_events(
     viewer: Viewer,
     id: TurnId,
     followed: impl Stream<Item = Result<FollowerItem, StoreError>> + Send + 'static,
-    with_markup: bool,
+    extras: EventExtras,
 ) -> impl Stream<Item = OutgoingEvent> + Send {
     // The locale of the request is captured here, because the code that polls the stream may run outside of it.
     let locale = locale();
@@ -138,8 +155,8 @@ pub fn outgoing_events(
             };
             match next {
                 Some(Ok(next)) => {
-                    let next = redact_for_client(next);
-                    let ended = with_markup.then(|| ended_block(&next)).flatten();
+                    let next = if extras.signatures { next } else { redact_for_client(next) };
+                    let ended = extras.markup.then(|| ended_block(&next)).flatten();
                     yield OutgoingEvent::Followed(next);
                     if let Some(signal) = match ended { Some(block) => markup(&app, viewer, id, block, locale).await, None => None } {
                         yield OutgoingEvent::Signal(signal);

@@ -6,7 +6,11 @@
 //! asked for them. A message of the client is added below the last turn that was sent. If another turn was added
 //! there meanwhile, the message forks a branch as usual, and the connection continues on it. If the last turn was
 //! deleted, the client is told the new end of the path and must send its message again.
+//!
+//! The protocol has a version: clients may offer the subprotocol [`SOCKET_PROTOCOL`], and the first message, `hello`, names it
+//! for everyone.
 
+mod arguments;
 mod client_message;
 mod connection;
 mod encoder;
@@ -27,12 +31,14 @@ use serde::Deserialize;
 use crate::domain::{BranchId, ChatId, TurnId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::http::features::SOCKET_PROTOCOL;
 use crate::server::http::request::admission::ClientIdentity;
 use crate::server::http::request::csrf;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use crate::server::http::streams::open_streams::Subscriber;
+use crate::server::http::streams::socket::arguments::ArgumentsForm;
 use crate::server::http::streams::socket::connection::SocketConnection;
 
 /// The path to follow, and the position to start from.
@@ -48,6 +54,10 @@ pub struct SocketQuery {
     /// Cursor: `sequence_number` of the last finished block that the client has. Later blocks are sent first. Without
     /// it, only the running reply is sent.
     after: Option<i64>,
+    /// The form of `partial_args` in `tool_call_args_chunk`: `append` (default) for the next piece, `whole` for all
+    /// arguments so far.
+    #[param(inline)]
+    args: Option<ArgumentsForm>,
 }
 
 /// Upgrades the connection, after all checks that can refuse it.
@@ -64,11 +74,15 @@ pub async fn open(
     if app.open_sockets().len() >= limits::SOCKETS {
         return Err(Problem::too_many("Too many WebSocket connections are open.", 5));
     }
-    let upgrade = upgrade.max_message_size(limits::SOCKET_MESSAGE_BYTES).max_frame_size(limits::SOCKET_MESSAGE_BYTES);
+    let upgrade = upgrade
+        .protocols([SOCKET_PROTOCOL])
+        .max_message_size(limits::SOCKET_MESSAGE_BYTES)
+        .max_frame_size(limits::SOCKET_MESSAGE_BYTES);
+    let form = query.args.unwrap_or_default();
     let token = app.open_sockets().token();
     let place = app.open_streams().open(Subscriber::new(viewer.0, client));
     Ok(upgrade.on_upgrade(move |socket| async move {
-        SocketConnection::new(app, viewer.0, chat, end, place).run(socket, query.after).await;
+        SocketConnection::new(app, viewer.0, chat, end, place, form).run(socket, query.after).await;
         drop(token);
     }))
 }

@@ -13,10 +13,12 @@ use tokio::time::{Instant, interval_at, timeout};
 use crate::domain::{ChatId, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
+use crate::server::http::features::{FeatureFlags, SOCKET_PROTOCOL};
 use crate::server::http::response::problem::Problem;
 use crate::server::http::streams::events::encoder::OutgoingEvent;
-use crate::server::http::streams::events::outgoing_events;
+use crate::server::http::streams::events::{EventExtras, outgoing_events};
 use crate::server::http::streams::open_streams::OpenStream;
+use crate::server::http::streams::socket::arguments::ArgumentsForm;
 use crate::server::http::streams::socket::client_message::{self, MessageRateLimit, SocketClientMessage};
 use crate::server::http::streams::socket::encoder::SocketEncoder;
 use crate::server::http::streams::socket::writer::write_queued;
@@ -62,12 +64,20 @@ pub struct SocketConnection {
     waiting: VecDeque<Value>,
     /// The blocks that the client has already, as in [`SocketEncoder`].
     had: i64,
+    arguments: ArgumentsForm,
     allowance: MessageRateLimit,
     place: OpenStream,
 }
 
 impl SocketConnection {
-    pub fn new(app: App, owner: UserId, chat: ChatId, end: PathTip, place: OpenStream) -> Self {
+    pub fn new(
+        app: App,
+        owner: UserId,
+        chat: ChatId,
+        end: PathTip,
+        place: OpenStream,
+        arguments: ArgumentsForm,
+    ) -> Self {
         Self {
             app,
             owner,
@@ -77,6 +87,7 @@ impl SocketConnection {
             sending: None,
             waiting: VecDeque::new(),
             had: i64::MIN,
+            arguments,
             allowance: MessageRateLimit::new(),
             place,
         }
@@ -111,6 +122,8 @@ impl SocketConnection {
         // The subscription starts before the first read of the path, so that no reply is missed in between.
         let mut begun = self.app.service().supervisor().subscribe_started_chats();
         let (closing, displaced) = (self.app.closing_token().clone(), self.place.displaced_token().clone());
+        self.waiting.push_back(json!({ "type": "hello", "protocol": SOCKET_PROTOCOL, "session_id": self.chat,
+            "features": FeatureFlags::CURRENT }));
         self.catch_up(after).await?;
         let mut heartbeat = interval_at(Instant::now() + limits::HEARTBEAT, limits::HEARTBEAT);
         let mut heard = Instant::now();
@@ -200,7 +213,7 @@ impl SocketConnection {
     /// Starts sending the next turn, if there is one.
     async fn next_turn(&mut self) -> Result<(), ServiceError> {
         let Some(turn) = self.coming.pop_front() else { return Ok(()) };
-        let mut encoder = SocketEncoder::new(&turn, self.had);
+        let mut encoder = SocketEncoder::new(&turn, self.had, self.arguments);
         if turn.status.is_terminal() {
             self.waiting.extend(encoder.encode_snapshot(turn));
             return Ok(());
@@ -218,7 +231,7 @@ impl SocketConnection {
         let followed = self.app.service().supervisor().follow(self.owner, id, cursor).await?;
         // `None` if the turn was deleted meanwhile.
         Ok(followed.map(|followed| {
-            let events = outgoing_events(self.app.clone(), Viewer(self.owner), id, followed, false);
+            let events = outgoing_events(self.app.clone(), Viewer(self.owner), id, followed, EventExtras::default());
             OutgoingTurn { id, encoder, events: Box::pin(events) }
         }))
     }
@@ -273,7 +286,7 @@ impl SocketConnection {
                     branch_id: Some(self.end.branch),
                     provider,
                     model,
-                    may_branch: false,
+                    ..PlacementRequest::default()
                 };
                 let content = content.into();
                 self.start(TurnRequest {

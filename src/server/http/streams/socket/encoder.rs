@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::domain::content_block::ContentBlock;
 use crate::domain::fold::{self, ApplyOutcome};
 use crate::domain::{Block, BlockState, Content, Event, Failure, Role, Turn, TurnStatus};
+use crate::server::http::streams::socket::arguments::{ArgumentsEncoder, ArgumentsForm};
 use turnleaf_service::EventLine;
 
 /// The encoder of one turn for one client.
@@ -15,15 +16,16 @@ pub struct SocketEncoder {
     turn: Turn,
     /// The client already has the blocks up to this `sequence_number`.
     had: i64,
+    arguments: ArgumentsEncoder,
 }
 
 impl SocketEncoder {
     /// Creates the encoder of a turn of which the client has the blocks up to `had` (a `sequence_number`), and
     /// nothing else.
-    pub fn new(turn: &Turn, had: i64) -> Self {
+    pub fn new(turn: &Turn, had: i64, form: ArgumentsForm) -> Self {
         let untold =
             Turn { blocks: Vec::new(), error: None, last_event_seq: 0, status: TurnStatus::Pending, ..turn.clone() };
-        Self { turn: untold, had }
+        Self { turn: untold, had, arguments: ArgumentsEncoder::new(form) }
     }
 
     /// Returns the number of the last event that the client was sent.
@@ -56,7 +58,10 @@ impl SocketEncoder {
         match (event, block) {
             (_, Some(block)) if block.chat_seq <= self.had => Vec::new(),
             (Event::BlockStart { .. }, Some(block)) => self.block_start_messages(block),
-            (Event::BlockDelta { text, .. }, Some(block)) => text_chunk_message(block, &text).into_iter().collect(),
+            (Event::BlockDelta { text, .. }, Some(block)) => {
+                let chunk = text_chunk_message(block, &text).or_else(|| self.arguments.encode_growth(block, &text));
+                chunk.into_iter().collect()
+            }
             (Event::BlockUpdate { .. }, Some(block)) => self.whole_block_message(block).into_iter().collect(),
             (Event::BlockEnd { .. }, Some(block)) => match before {
                 Some(before) => self.block_end_messages(&before, block),
@@ -159,9 +164,6 @@ fn text_chunk_message(block: &Block, text: &str) -> Option<Value> {
     let name = match &block.content {
         Content::Text { .. } => "chunk",
         Content::Thinking { .. } => "thinking_chunk",
-        Content::ToolUse { .. } => {
-            return Some(json!({ "type": "tool_call_args_chunk", "block_id": block.id, "partial_args": text }));
-        }
         _ => return None,
     };
     Some(json!({ "type": name, "content": text, "block_id": block.id }))
