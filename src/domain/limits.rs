@@ -64,6 +64,8 @@ pub const REPLY_TEXT_BYTES: usize = 8 << 20;
 pub const REASONING_BYTES: usize = 8 << 20;
 pub const RAW_BYTES: usize = 64 << 20;
 pub const RAW_SHOWN_BYTES: usize = 256 << 10;
+/// Bound on the raw responses in one answer of the API (`form=node`).
+pub const RAW_IN_ANSWER_BYTES: usize = 8 << 20;
 pub const TOOL_ARGS_BYTES: usize = 1 << 20;
 pub const TOOL_ROUNDS: u32 = 25;
 

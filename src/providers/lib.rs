@@ -5,7 +5,7 @@
 //! [`openai_responses`], [`anthropic`], [`gemini`] or [`ollama`] (request bytes) → [`http_client`] (one attempt) →
 //! [`sse`] and [`body`] (bytes to values) → the API again (values to items) → [`builder`] (items to the domain's
 //! events). [`demo`] and [`scripted`] are providers without a network, [`missing_provider`] stands in for one that
-//! was removed; [`replay`] decodes stored responses. [`prices`] computes the cost of replies for which the provider
+//! was removed; [`replay`] decodes stored responses, [`response_values`] splits them. [`prices`] computes the cost of replies for which the provider
 //! did not report one ([`reported_cost`]). [`pictures`] inserts images into requests and extracts them from replies.
 //! [`page_fetcher`] fetches public web pages for tools.
 
@@ -41,6 +41,7 @@ pub mod registry;
 pub mod replay;
 pub mod reply_ending;
 pub mod reported_cost;
+pub mod response_values;
 pub mod scripted;
 pub mod sse;
 pub mod stored_response;

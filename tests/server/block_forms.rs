@@ -1,11 +1,12 @@
-//! The form of blocks in the unified message model: requests accept it, and `form=seed` returns it
-//! (docs/reference/domain.md C3).
+//! The forms of turns in responses: blocks of the unified message model, which requests accept as well, with
+//! `form=seed` (docs/reference/domain.md C3), and nodes with `form=node`.
 
 use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::http_api::TestApi;
-use crate::test_server::{streamed_answer, text_step};
+use crate::test_server::{TestServer, delta_step, streamed_answer, text_step, thinking_step};
+use turnleaf_providers::scripted::ScriptedProvider;
 
 async fn api_with_chat() -> (TestApi, String) {
     let answers = [streamed_answer([text_step("Hi!")]), streamed_answer([text_step("Hi again!")])];
@@ -72,4 +73,54 @@ async fn unknown_member_of_block_is_refused_with_its_name() {
     let (status, refused) = api.call("POST", &path, Some(json!({ "content": [block] }))).await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
     assert!(refused["detail"].as_str().unwrap().contains("colour"), "{refused}");
+}
+
+#[tokio::test]
+async fn node_form_has_projections_of_turn() {
+    const PROOF: &str = "EqQBCkYIBxgCKkD";
+    let signature = json!({ "reasoning_details": [{ "type": "reasoning.text", "signature": PROOF, "index": 0 }] });
+    let steps = [thinking_step("hm"), delta_step(signature), text_step("One."), text_step(" Two.")];
+    let api = TestApi::new([streamed_answer(steps)]).await;
+    let chat = api.create_chat().await;
+    let (_, sent) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "Hello!" }))).await;
+    let id = sent["assistant_turn"]["id"].as_str().unwrap();
+    api.house.wait_until_ended(id.parse().unwrap()).await;
+
+    let (_, native) = api.call("GET", &format!("/api/turns/{id}"), None).await;
+    let (status, node) = api.call("GET", &format!("/api/turns/{id}?form=node"), None).await;
+    assert_eq!(status, StatusCode::OK, "{node}");
+    assert_eq!(node["content"], "One. Two.");
+    let kinds: Vec<&str> =
+        node["contentBlocks"].as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds.last(), Some(&"text"), "{node}");
+    assert!(kinds.contains(&"thinking") && node["contentBlocks"][0]["thinking"] == "hm", "{node}");
+    assert_eq!(node["modelUsed"], native["model_used"]);
+    assert!(node["modelUsed"].is_string());
+    assert_eq!(node["createdOnBranch"], sent["branch"]["id"]);
+    let raw = node["rawResponse"].as_array().unwrap();
+    let said: String = raw.iter().filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str()).collect();
+    assert_eq!(said, "One. Two.", "the chunks of the provider, in order: {node}");
+    assert!(!node["contentBlocks"].to_string().contains(PROOF), "signatures are withheld as in other forms");
+    assert_eq!((&node["id"], &node["blocks"]), (&native["id"], &Value::Null));
+    assert_eq!(node["rawResponseOmitted"], Value::Null);
+
+    let (_, page) = api.call("GET", &format!("/api/chats/{chat}/turns?form=node"), None).await;
+    assert_eq!(page["turns"][1], node);
+    let question = &page["turns"][0];
+    assert_eq!((&question["content"], &question["rawResponse"]), (&json!("Hello!"), &Value::Null), "{question}");
+    assert_eq!(question["contentBlocks"], json!([{ "type": "text", "text": "Hello!" }]));
+    assert_eq!(question["modelUsed"], Value::Null);
+}
+
+#[tokio::test]
+async fn node_form_without_kept_response_has_null() {
+    let provider = ScriptedProvider::new("scripted", [streamed_answer([text_step("Hi!")])]);
+    let api = TestApi::with_server(TestServer::without_raw(provider).await);
+    let chat = api.create_chat().await;
+    let (_, sent) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(json!({ "text": "Hello!" }))).await;
+    let id = sent["assistant_turn"]["id"].as_str().unwrap();
+    api.house.wait_until_ended(id.parse().unwrap()).await;
+    let (_, node) = api.call("GET", &format!("/api/turns/{id}?form=node"), None).await;
+    assert_eq!((&node["content"], &node["rawResponse"]), (&json!("Hi!"), &Value::Null), "{node}");
+    assert!(node.as_object().unwrap().contains_key("rawResponse"));
 }

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::block::content_schema;
 use crate::server::app::App;
-use crate::server::http::response::block_form::add_seed_schemas;
+use crate::server::http::response::block_form::add_form_schemas;
 use crate::server::http::response::server_page::PageContext;
 use crate::server::server_pages::api_reference::ApiReferencePage;
 
@@ -119,7 +119,7 @@ fn build_document(operations: Vec<ApiOperation>) -> Value {
         }
     }
     known.insert("Content".into(), content_schema());
-    add_seed_schemas(&mut known);
+    add_form_schemas(&mut known);
     let paths = Value::Object(paths);
     unions::name_variants(&mut known, &paths);
     let tags: Vec<Value> =

@@ -1,14 +1,19 @@
 //! The requests and raw responses of a reply, for the owner of the chat.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::context::RequestManifest;
 use turnleaf_domain::{GenerationId, Turn, TurnId, UserId, limits};
+use turnleaf_platform::tasks;
+use turnleaf_providers::response_values::response_values;
 use turnleaf_store::generations::{self, raw};
-use turnleaf_store::{branches, turns};
+use turnleaf_store::{StoreError, branches, turns};
 
 pub use turnleaf_store::generations::{Generation, GenerationStatus};
 
@@ -56,7 +61,49 @@ pub struct RawResponse {
     pub length: usize,
 }
 
+/// The raw responses of a reply as JSON values.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RawResponseValues {
+    /// The values of all steps in the order in which they arrived. `None` if no response was kept, or if they are
+    /// omitted.
+    pub values: Option<Vec<Value>>,
+    /// They do not fit into the answer.
+    pub is_omitted: bool,
+}
+
 impl Service {
+    /// Returns the raw responses of these turns of the owner as JSON values, with API keys redacted. The bound
+    /// [`limits::RAW_IN_ANSWER_BYTES`] holds for all of them together; turns without a response are absent.
+    pub async fn raw_response_values(
+        &self,
+        turns: &[TurnId],
+    ) -> Result<HashMap<TurnId, RawResponseValues>, ServiceError> {
+        let mut answers = HashMap::new();
+        let mut room = limits::RAW_IN_ANSWER_BYTES;
+        for turn in turns {
+            // One turn at a time, because the responses of a page may be larger than the memory.
+            let mut steps = raw::list_by_turns(self.db(), &[*turn]).await?.remove(turn).unwrap_or_default();
+            steps.retain(|step| !step.body.is_empty());
+            if steps.is_empty() {
+                continue;
+            }
+            let length = steps.iter().map(|step| step.body.byte_count()).sum();
+            let Some(rest) = room.checked_sub(length) else {
+                answers.insert(*turn, RawResponseValues { values: None, is_omitted: true });
+                continue;
+            };
+            room = rest;
+            let keys = self.supervisor().registry().known_keys();
+            let reading = tasks::spawn_blocking(move || {
+                let bodies = steps.into_iter().map(|step| keys.redact_bytes(step.body.to_bytes().into()));
+                bodies.flat_map(|body| response_values(&body)).collect()
+            });
+            let values: Vec<Value> = reading.await.map_err(|_| StoreError::Gone("the reader of a response"))?;
+            answers.insert(*turn, RawResponseValues { values: Some(values), is_omitted: false });
+        }
+        Ok(answers)
+    }
+
     /// Returns the raw response to one of a reply's requests; to the last one when none is named.
     pub async fn turn_raw_response(
         &self,

@@ -91,9 +91,14 @@ impl RawBody {
 
     /// Returns whether no bytes were kept.
     pub fn is_empty(&self) -> bool {
+        self.byte_count() == 0
+    }
+
+    /// Returns the length of the response in bytes.
+    pub fn byte_count(&self) -> usize {
         match self {
-            Self::Plain(bytes) => bytes.is_empty(),
-            Self::Packed { length, .. } => *length == 0,
+            Self::Plain(bytes) => bytes.len(),
+            Self::Packed { length, .. } => *length,
         }
     }
 

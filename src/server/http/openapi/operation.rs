@@ -151,11 +151,13 @@ impl ApiOperation {
         self.custom_response(200, about, "application/json", json!({ "oneOf": choices }))
     }
 
-    /// Adds a response `T` whose blocks have the form of the query: native, or `B` in the schema with this name.
-    pub fn response_in_form<T: ToSchema, B: ToSchema>(mut self, about: &str, seed: &str) -> Self {
+    /// Adds a response `T` in the form of the query: native, or as in the schemas with these names, of which the first
+    /// has `B` for its blocks.
+    pub fn response_in_form<T: ToSchema, B: ToSchema>(mut self, about: &str, others: [&str; 2]) -> Self {
         let native = self.schema_reference::<T>();
         self.schema_reference::<B>();
-        let choices = [native, json!({ "$ref": format!("#/components/schemas/{seed}") })];
+        let others = others.map(|name| json!({ "$ref": format!("#/components/schemas/{name}") }));
+        let choices: Vec<Value> = std::iter::once(native).chain(others).collect();
         self.custom_response(200, about, "application/json", json!({ "anyOf": choices }))
     }
 
