@@ -25,8 +25,10 @@ use turnleaf_store::{branches, chats, turns};
 pub struct NewBranch {
     /// `None` derives the name from the branch's origin.
     pub name: Option<String>,
-    /// The turn at which the branch forks; `None` forks where the chat was last read.
+    /// The turn at which the branch forks. Without it and `from_ref`, the branch forks where the chat was last read.
     pub from_turn_id: Option<TurnId>,
+    /// Instead of `from_turn_id`: the branch at whose end the new one forks, by its name or id, or a turn by its id.
+    pub from_ref: Option<String>,
     pub provider: Option<String>,
     pub model: Option<String>,
     pub policy: Option<ContextPolicy>,
@@ -130,11 +132,18 @@ impl Service {
         new: NewBranch,
     ) -> Result<Created<Branch>, ServiceError> {
         let name = new.name.as_deref().map(check_name).transpose()?;
+        let from = match (new.from_turn_id, &new.from_ref) {
+            (Some(_), Some(_)) => {
+                return Err(InvalidField::new("fromRef", "set `from_turn_id` or `fromRef`, not both").into());
+            }
+            (None, Some(reference)) => json!({ "ref": reference }),
+            (turn, None) => json!(turn),
+        };
         let asked = json!({
             "new": "branch",
             "chat": chat,
             "name": new.name,
-            "from": new.from_turn_id,
+            "from": from,
             "provider": new.provider,
             "model": new.model,
             "policy": new.policy,
@@ -148,11 +157,12 @@ impl Service {
             return Ok(Created::existing(branch));
         }
         let chat = self.lock_chat(&mut tx, owner, chat).await?;
-        let from = self.turn_to_leave(owner, chat.id, new.from_turn_id).await?;
-        let source = match (&from, chat.default_branch_id) {
-            (Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
-            (None, Some(id)) => branches::find(self.db(), owner, id).await?,
-            (None, None) => None,
+        let (from, named) = self.turn_to_leave(owner, chat.id, new.from_turn_id, new.from_ref).await?;
+        let source = match (named, &from, chat.default_branch_id) {
+            (Some(branch), ..) => Some(branch),
+            (None, Some(turn), _) => branches::find(self.db(), owner, turn.branch_id).await?,
+            (None, None, Some(id)) => branches::find(self.db(), owner, id).await?,
+            (None, None, None) => None,
         };
         let source = source.ok_or(ServiceError::NotFound)?;
         let wanted = PlacementRequest { provider: new.provider, model: new.model, ..PlacementRequest::default() };
@@ -173,28 +183,63 @@ impl Service {
         Ok(Created::new(branch))
     }
 
-    /// Returns the turn at which a new branch forks: the named one, else the end of the path that is shown; `None` in
-    /// an empty chat. Only replies qualify; a message without a reply is answered by a retry.
+    /// Returns the turn at which a new branch forks, and the branch that it leaves if that was named; no turn in an
+    /// empty chat. Only replies qualify; a message without a reply is answered by a retry.
     async fn turn_to_leave(
         &self,
         owner: UserId,
         chat: ChatId,
-        named: Option<TurnId>,
-    ) -> Result<Option<Turn>, ServiceError> {
-        let from = match named {
-            Some(id) => Some(self.turn_in_chat(owner, chat, "from_turn_id", id).await?),
-            None => match turns::leaf_of_chat(self.db(), owner, chat).await? {
-                Some(leaf) => turns::find(self.db(), owner, leaf).await?,
-                None => None,
-            },
+        turn: Option<TurnId>,
+        reference: Option<String>,
+    ) -> Result<(Option<Turn>, Option<Branch>), ServiceError> {
+        let (id, branch) = match (turn, reference) {
+            (Some(id), _) => (Some(self.turn_in_chat(owner, chat, "from_turn_id", id).await?.id), None),
+            (None, None) => (turns::leaf_of_chat(self.db(), owner, chat).await?, None),
+            (None, Some(reference)) => {
+                match self.branch_of_reference(owner, chat, &reference).await? {
+                    // A branch without turns continues at its fork point.
+                    Some(branch) => (branch.head_turn_id.or(branch.fork_turn_id), Some(branch)),
+                    None => (Some(self.turn_of_reference(owner, chat, &reference).await?), None),
+                }
+            }
         };
-        Ok(match from {
+        let from = match id {
+            Some(id) => turns::find(self.db(), owner, id).await?,
+            None => None,
+        };
+        let reply = match from {
             Some(turn) if turn.role == Role::User => match turn.prev_turn_id {
                 Some(reply) => turns::find(self.db(), owner, reply).await?,
                 None => None,
             },
             from => from,
-        })
+        };
+        Ok((reply, branch))
+    }
+
+    /// Returns the branch of the chat with this id, else the only one with this name.
+    async fn branch_of_reference(
+        &self,
+        owner: UserId,
+        chat: ChatId,
+        reference: &str,
+    ) -> Result<Option<Branch>, ServiceError> {
+        let mut listed = branches::list(self.db(), owner, chat).await?;
+        if let Some(at) = reference.parse().ok().and_then(|id: BranchId| listed.iter().position(|one| one.id == id)) {
+            return Ok(Some(listed.swap_remove(at)));
+        }
+        listed.retain(|branch| branch.name == reference);
+        if listed.len() > 1 {
+            return Err(InvalidField::new("fromRef", "several branches have this name; use an id").into());
+        }
+        Ok(listed.pop())
+    }
+
+    async fn turn_of_reference(&self, owner: UserId, chat: ChatId, reference: &str) -> Result<TurnId, ServiceError> {
+        let unknown = || InvalidField::new("fromRef", "this chat has no such branch or message");
+        let id = reference.parse().map_err(|_| unknown())?;
+        let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat);
+        Ok(turn.ok_or_else(unknown)?.id)
     }
 
     pub async fn change_branch(

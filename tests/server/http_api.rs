@@ -317,6 +317,33 @@ async fn reasoning_signatures_are_not_sent_to_clients() {
     let (_, stream) = api.read_events(&turn, &[]).await;
     let (_, lines) = api.read_events(&turn, &[("accept", "application/x-ndjson")]).await;
     let (_, snapshot) = api.read_events(&turn, &[("last-event-id", "nonsense")]).await;
+    let ask = async |query: &str, accept: &str, cursor: &str| {
+        let request = Request::builder()
+            .uri(format!("/api/turns/{turn}/events?{query}"))
+            .header("host", "127.0.0.1:3000")
+            .header("accept", accept)
+            .header("last-event-id", cursor);
+        let response = api.send(request.body(Body::empty()).unwrap()).await;
+        let status = response.status();
+        let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        (status, String::from_utf8(bytes.to_vec()).unwrap())
+    };
+    // Signatures are lines of NDJSON if they are asked for, and never events of SSE.
+    for cursor in ["", "nonsense"] {
+        let (_, lines) = ask("signatures=1", "application/x-ndjson", cursor).await;
+        let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let said = json!([
+            { "type": "thinking", "content": "hm" },
+            { "type": "thinking_signature", "content": PROOF },
+            { "type": "text", "content": "So." },
+        ]);
+        assert_eq!(json!(lines), said, "{cursor}");
+        for query in ["signatures=0", "signatures=false"] {
+            assert!(!ask(query, "application/x-ndjson", cursor).await.1.contains(PROOF), "{query}");
+        }
+        assert!(!ask("signatures=1", "text/event-stream", cursor).await.1.contains(PROOF));
+    }
+    assert_eq!(ask("signatures=yes", "application/x-ndjson", "").await.0, StatusCode::BAD_REQUEST);
     let (_, whole) = api.call("GET", &format!("/api/turns/{turn}"), None).await;
     let kinds: Vec<&str> =
         whole["blocks"].as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap()).collect();
@@ -329,5 +356,107 @@ async fn reasoning_signatures_are_not_sent_to_clients() {
     let stored = turnleaf_store::turns::find(&api.house.db, api.house.owner, turn.parse().unwrap());
     let stored = serde_json::to_string(&stored.await.unwrap().unwrap()).unwrap();
     assert!(stored.contains(PROOF), "what goes back to the provider is kept: {stored}");
+    api.house.check_invariants().await;
+}
+
+#[tokio::test]
+async fn features_name_content_blocks_and_socket_protocol() {
+    let api = TestApi::new([]).await;
+    let (status, features) = api.call("GET", "/api/features", None).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(features, json!({ "features": { "content_blocks": true }, "socket_protocols": ["turnleaf.v1"] }));
+}
+
+#[tokio::test]
+async fn null_parent_makes_new_root_and_absent_one_continues() {
+    let api = TestApi::new(["a", "b", "c", "d"].map(|word| streamed_answer([text_step(word)]))).await;
+    let chat = api.create_chat().await;
+    let path = format!("/api/chats/{chat}/turns");
+    let send = async |body: Value| {
+        let (status, sent) = api.call("POST", &path, Some(body)).await;
+        assert!(status.is_success(), "{status} {sent}");
+        api.house.wait_until_ended(sent["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
+        sent
+    };
+    // In an empty chat there is nothing to leave: the first branch begins.
+    let first = send(json!({ "text": "1", "prev_turn_id": null })).await;
+    let (_, details) = api.call("GET", &format!("/api/chats/{chat}"), None).await;
+    assert_eq!(details["branches"].as_array().unwrap().len(), 1, "{details}");
+    let second = send(json!({ "text": "2" })).await;
+    assert_eq!(second["user_turn"]["prev_turn_id"], first["assistant_turn"]["id"], "absent: the end of the branch");
+    assert_eq!(second["branch"]["id"], first["branch"]["id"]);
+
+    let body = json!({ "text": "3", "prev_turn_id": null, "model": "model-b", "client_request_id": "root" });
+    let root = send(body.clone()).await;
+    assert_eq!(root["user_turn"]["prev_turn_id"], Value::Null, "{root}");
+    assert_eq!(root["user_turn"]["depth"], 0);
+    assert_ne!(root["branch"]["id"], first["branch"]["id"], "a branch of its own");
+    assert_eq!((&root["branch"]["model"], &root["branch"]["fork_turn_id"]), (&json!("model-b"), &Value::Null));
+    let id = first["user_turn"]["id"].as_str().unwrap();
+    let (_, versions) = api.call("GET", &format!("/api/turns/{id}/siblings"), None).await;
+    assert_eq!(versions["siblings"], json!([id, root["user_turn"]["id"]]));
+
+    assert_eq!(send(body.clone()).await["user_turn"]["id"], root["user_turn"]["id"], "the same again sends nothing");
+    let mut other = body;
+    other.as_object_mut().unwrap().remove("prev_turn_id");
+    let (status, refused) = api.call("POST", &path, Some(other)).await;
+    assert_eq!((status, &refused["code"]), (StatusCode::CONFLICT, &json!("idempotency_mismatch")), "{refused}");
+    api.house.check_invariants().await;
+}
+
+#[tokio::test]
+async fn branch_is_created_from_reference_and_inherits_its_lock() {
+    let api = TestApi::new(["a", "b"].map(|word| streamed_answer([text_step(word)]))).await;
+    let chat = api.create_chat().await;
+    let branches = format!("/api/chats/{chat}/branches");
+    let send = async |body: Value| {
+        let (status, sent) = api.call("POST", &format!("/api/chats/{chat}/turns"), Some(body)).await;
+        assert!(status.is_success(), "{status} {sent}");
+        api.house.wait_until_ended(sent["assistant_turn"]["id"].as_str().unwrap().parse().unwrap()).await;
+        sent
+    };
+    let create = async |body: Value| api.call("POST", &branches, Some(body)).await;
+    let first = send(json!({ "text": "1" })).await;
+    let (main, reply) = (&first["branch"]["name"], &first["assistant_turn"]["id"]);
+    let (status, other) = create(json!({ "name": "other", "fromRef": main, "model": "model-b" })).await;
+    assert_eq!((status, &other["fork_turn_id"]), (StatusCode::CREATED, reply), "{other}");
+    assert_eq!(other["parent_branch_id"], first["branch"]["id"]);
+    // A branch without turns has the end of its fork, and its own lock.
+    let (status, third) = create(json!({ "name": "third", "fromRef": "other" })).await;
+    assert_eq!((status, &third["fork_turn_id"]), (StatusCode::CREATED, reply), "{third}");
+    assert_eq!((&third["model"], &third["parent_branch_id"]), (&json!("model-b"), &other["id"]));
+    // The end moves with the branch; ids of branches and turns are references, too.
+    let second = send(json!({ "text": "2", "branch_id": first["branch"]["id"] })).await;
+    for (reference, end) in [
+        (main, &second["assistant_turn"]["id"]),
+        (&first["branch"]["id"], &second["assistant_turn"]["id"]),
+        (reply, reply),
+        (&second["user_turn"]["id"], reply),
+    ] {
+        let (status, branch) = create(json!({ "fromRef": reference })).await;
+        assert_eq!((status, &branch["fork_turn_id"]), (StatusCode::CREATED, end), "{branch}");
+        assert_eq!(branch["model"], first["branch"]["model"], "inherited");
+    }
+    let body = json!({ "fromRef": "main", "client_request_id": "once" });
+    let (_, once) = create(body.clone()).await;
+    let (status, again) = create(body).await;
+    assert_eq!((status, &again["id"]), (StatusCode::OK, &once["id"]));
+
+    for (body, status) in [
+        (json!({ "fromRef": "nobody" }), StatusCode::UNPROCESSABLE_ENTITY),
+        (json!({ "fromRef": "" }), StatusCode::UNPROCESSABLE_ENTITY),
+        (json!({ "fromRef": "0190b5b4-7c1e-7abc-8def-0123456789ab" }), StatusCode::UNPROCESSABLE_ENTITY),
+        (json!({ "fromRef": "main", "from_turn_id": reply }), StatusCode::UNPROCESSABLE_ENTITY),
+        (json!({ "fromRef": 1 }), StatusCode::BAD_REQUEST),
+    ] {
+        let (answered, refused) = create(body.clone()).await;
+        assert_eq!((answered, &refused["field"]), (status, &json!("fromRef")), "{body}: {refused}");
+    }
+    let (_, renamed) = api
+        .call("PATCH", &format!("/api/branches/{}", third["id"].as_str().unwrap()), Some(json!({ "name": "other" })))
+        .await;
+    assert_eq!(renamed["name"], "other", "{renamed}");
+    let (status, refused) = create(json!({ "fromRef": "other" })).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "two branches have this name: {refused}");
     api.house.check_invariants().await;
 }

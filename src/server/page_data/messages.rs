@@ -31,6 +31,7 @@ impl PageService {
                 provider: message.provider,
                 model: message.model,
                 may_branch: message.may_branch,
+                ..PlacementRequest::default()
             },
             params: ModelParams { thinking, ..ModelParams::default() },
             takes_attachments,

@@ -24,6 +24,8 @@ const BRANCH_NAME_CHARS: usize = 32;
 #[derive(Debug, Clone, Default)]
 pub struct PlacementRequest {
     pub prev_turn_id: Option<TurnId>,
+    /// True for a new root of the chat, a sibling of its first message, instead of `prev_turn_id`.
+    pub starts_root: bool,
     pub branch_id: Option<BranchId>,
     pub provider: Option<String>,
     pub model: Option<String>,
@@ -110,12 +112,15 @@ impl Service {
         // A branch without turns continues at its fork point.
         let end = source.head_turn_id.or(source.fork_turn_id);
         let parent = match (parent, end) {
+            _ if wanted.starts_root => None,
             (Some(parent), _) => Some(parent),
             (None, Some(end)) => Some(self.parent_in_chat(owner, chat.id, end).await?),
             (None, None) => None,
         };
-        let lock = if wanted.may_branch { self.fork_lock(&source, wanted)? } else { source.lock.clone() };
-        if !wanted.may_branch {
+        // A root beside others gets a branch of its own, which may have another model.
+        let may_branch = wanted.may_branch || (wanted.starts_root && end.is_some());
+        let lock = if may_branch { self.fork_lock(&source, wanted)? } else { source.lock.clone() };
+        if !may_branch {
             self.check_lock(&source, wanted, parent.as_ref())?;
         }
         if let Some(parent) = &parent {

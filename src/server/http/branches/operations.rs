@@ -17,7 +17,10 @@ pub fn list_branches(operation: ApiOperation) -> ApiOperation {
 pub fn create_branch(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Branches", "create_branch", "Creates a branch without messages.")
-        .add_description("Its first message continues from `from_turn_id`, or from where the chat was last read.")
+        .add_description(
+            "Its first message continues from `from_turn_id` or from the end of the branch `fromRef`, else from where the \
+            chat was last read.",
+        )
         .request_body::<CreateBranchRequest>(json!({ "name": "With another model", "provider": "demo" }))
         .optional_request_body()
         .created_response::<Branch>("The branch.")
