@@ -11,7 +11,7 @@
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::domain::tool::OfferedTool;
 use crate::domain::{
@@ -64,14 +64,39 @@ pub struct ArchivedChat {
     pub branches: Vec<ArchivedBranch>,
 }
 
-/// A branch with its system prompt and the tools that it offers in every request.
+/// A branch with its system prompt and the tools that it offers in every request. `provider` and `model` may be null
+/// or absent in an archive, for a branch from before branches had a lock; they are read as empty.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Map<String, Value>")]
 pub struct ArchivedBranch {
     #[serde(flatten)]
     pub branch: Branch,
     pub system_prompt: String,
     /// `None` on branches that predate frozen tool lists.
     pub tools: Option<Vec<OfferedTool>>,
+}
+
+/// The members of an [`ArchivedBranch`] with a lock.
+#[derive(Deserialize)]
+struct LockedBranch {
+    #[serde(flatten)]
+    branch: Branch,
+    system_prompt: String,
+    tools: Option<Vec<OfferedTool>>,
+}
+
+impl TryFrom<Map<String, Value>> for ArchivedBranch {
+    type Error = serde_json::Error;
+
+    fn try_from(mut members: Map<String, Value>) -> Result<Self, Self::Error> {
+        for name in ["provider", "model"] {
+            if members.get(name).is_none_or(Value::is_null) {
+                members.insert(name.to_owned(), "".into());
+            }
+        }
+        let LockedBranch { branch, system_prompt, tools } = serde_json::from_value(members.into())?;
+        Ok(Self { branch, system_prompt, tools })
+    }
 }
 
 /// One provider call with the exact bytes of request and response.

@@ -340,6 +340,42 @@ async fn branches_are_imported_in_any_order_despite_clock_set_back() {
     assert!(report.findings[0].text.contains("its parent branch does not come before it"), "{report:?}");
 }
 
+/// Archives of programs without locks have branches without provider and model.
+#[tokio::test]
+async fn branch_without_lock_gets_configured_default_and_can_be_continued() {
+    let source = TestServer::new(replies(8)).await;
+    let first = source.send("Hello").await;
+    source.wait_until_ended(first.assistant_turn.id).await;
+    let archive = export_archive(&source, ExportScope::Everything).await;
+    let mut value: Value = serde_json::from_slice(&archive).unwrap();
+    let nothing: [fn(&mut Value); 4] = [
+        |branch| branch["provider"] = Value::Null,
+        |branch| (branch["provider"], branch["model"]) = (json!(""), json!("")),
+        |branch| drop(branch.as_object_mut().unwrap().remove("provider")),
+        |branch| (branch["provider"], branch["model"]) = (Value::Null, Value::Null),
+    ];
+    value["chats"][0]["branches"][0]["model"] = Value::Null;
+    value["chats"][0]["turns"][1]["provider_used"] = json!("somebody");
+    for remove in nothing {
+        remove(&mut value["chats"][0]["branches"][0]);
+        for target in TestServer::on_every_database(|| replies(4)).await {
+            let report = import_file(&target, "old.json", &serde_json::to_vec(&value).unwrap(), false).await;
+            assert_eq!((report.imported, report.findings.len()), (1, 1), "{report:?}");
+            let default = target.service.supervisor().registry().default_lock();
+            let text = &report.findings[0].text;
+            assert!(text.contains(&format!("{} / {}", default.provider, default.model)), "{text}");
+            let chat = report.chats[0].id.unwrap();
+            let branches = target.service.branches(target.owner, chat).await.unwrap();
+            assert_eq!(branches.iter().map(|branch| &branch.lock).collect::<Vec<_>>(), [&default]);
+            let sent = target.send_to(chat, "And now?").await;
+            assert_eq!(sent.branch.id, branches[0].id, "the branch goes on");
+            target.wait_until_ended(sent.assistant_turn.id).await;
+            target.check_invariants().await;
+            target.close().await;
+        }
+    }
+}
+
 #[tokio::test]
 async fn later_messages_are_reported_for_existing_chat() {
     let source = TestServer::new(replies(8)).await;

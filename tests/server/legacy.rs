@@ -268,6 +268,27 @@ async fn sessions_are_imported_with_tool_actions_by_time() {
 }
 
 #[tokio::test]
+async fn branch_of_legacy_chat_gets_configured_default_and_can_be_continued() {
+    let sample = samples(action_statements).await.remove(0);
+    for house in TestServer::on_every_database(|| replies(2)).await {
+        let report = import_legacy(&house, &sample.source, LegacySchema::Actions, false).await;
+        let default = house.service.supervisor().registry().default_lock();
+        for chat in report.chats.iter().filter_map(|chat| chat.id) {
+            let branches = house.service.branches(house.owner, chat).await.unwrap();
+            assert!(!branches.is_empty() && branches.iter().all(|branch| branch.lock == default), "{branches:?}");
+            let path = house.service.path(house.owner, chat, None, 10).await.unwrap();
+            assert!(path.turns.iter().all(|turn| turn.provider_used.is_none()), "nobody knows who wrote these");
+            let sent = house.send_to(chat, "And now?").await;
+            assert_eq!(sent.branch.id, branches[0].id, "the branch goes on");
+            house.wait_until_ended(sent.assistant_turn.id).await;
+        }
+        house.check_invariants().await;
+        house.close().await;
+    }
+    sample.fresh.close().await;
+}
+
+#[tokio::test]
 async fn new_source_messages_are_added_on_reimport() {
     for LegacySample { source, fresh } in samples(|types| message_statements(types, true)).await {
         for house in TestServer::on_every_database(|| replies(1)).await {

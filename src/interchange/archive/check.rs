@@ -181,7 +181,6 @@ impl ChatCheck {
             parent: branch.parent_branch_id,
             fork: branch.fork_turn_id,
             head: branch.head_turn_id,
-            is_locked: !branch.lock.provider.is_empty() && !branch.lock.model.is_empty(),
         });
         Ok(())
     }
@@ -211,9 +210,6 @@ impl ChatCheck {
             let at = at("branches", number);
             if branch.chat != chat.id || !branch.fork.is_none_or(|turn| self.turns_at.contains_key(&turn)) {
                 return Err(at("it belongs to another chat, or its start is missing"));
-            }
-            if !branch.is_locked {
-                return Err(at("it has no provider and model"));
             }
             if branch.head != heads.get(&branch.id).copied() {
                 return Err(at("its head is not its last turn"));

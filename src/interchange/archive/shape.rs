@@ -58,7 +58,6 @@ pub(super) struct BranchShape {
     pub parent: Option<BranchId>,
     pub fork: Option<TurnId>,
     pub head: Option<TurnId>,
-    pub is_locked: bool,
 }
 
 pub(super) struct ExchangeShape {

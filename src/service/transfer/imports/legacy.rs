@@ -15,20 +15,21 @@ use super::incoming::IncomingConversation;
 use super::report::{IMPORT_STOPPED, ImportOutcome, ImportReport, ImportedChat, ImportedTable};
 use super::rows;
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ImportOrigin, UserId};
+use turnleaf_domain::{BranchOrigin, ChatId, ImportOrigin, ModelLock, UserId};
+use turnleaf_interchange::archive::ArchivedChat;
 use turnleaf_interchange::legacy::{
     ConversationGatherer, GatheredConversation, LegacyRowKind, LegacyTable, RowCount, find_tables,
 };
 use turnleaf_interchange::{Conversation, ImportIssue, IssueKind, IssueLocation};
 use turnleaf_store::legacy::LegacyDatabase;
-use turnleaf_store::{StoreError, Tx};
+use turnleaf_store::{StoreError, Tx, branches};
 
 mod extension;
 
 pub use turnleaf_interchange::legacy::LegacySchema;
 pub use turnleaf_store::legacy::{LegacySource, is_sqlite_file};
 
-/// The provider of replies whose source names none.
+/// The provider of replies; the sources name none.
 const PROVIDER: &str = "imported";
 
 /// The request for a database import.
@@ -176,6 +177,7 @@ impl Service {
         let incoming = IncomingConversation { owner, key: &key, provider: PROVIDER, conversation, now: target.now };
         let mut findings = Vec::new();
         let mut chat = incoming.build_chat(HashMap::new(), &mut findings);
+        lock_branches(&mut chat, &self.legacy_lock(owner, id).await?);
         if standing == Some(ImportOutcome::Known) {
             return self.extend_legacy_chat(target, (&key, conversation), &chat, &findings, report).await;
         }
@@ -217,6 +219,25 @@ impl Service {
             }
         };
         Ok(report.report_persisted(&chat, stored, dry_run)?)
+    }
+
+    /// Returns the lock of a chat whose source names no provider: that of its earlier import, so that additions
+    /// continue its branches, else the configured default.
+    async fn legacy_lock(&self, owner: UserId, chat: ChatId) -> Result<ModelLock, ServiceError> {
+        let standing = branches::list(self.db(), owner, chat).await?;
+        let imported = standing.into_iter().find(|branch| branch.origin == BranchOrigin::Import);
+        Ok(imported.map_or_else(|| self.supervisor().registry().default_lock(), |branch| branch.lock))
+    }
+}
+
+/// Gives the branches a lock with which they can be continued. It says nothing about who wrote the existing replies,
+/// so they name no provider.
+fn lock_branches(chat: &mut ArchivedChat, lock: &ModelLock) {
+    for of in chat.branches.iter_mut().filter(|of| of.branch.lock.provider == PROVIDER) {
+        of.branch.lock = lock.clone();
+    }
+    if lock.provider != PROVIDER {
+        chat.turns.iter_mut().for_each(|turn| turn.provider_used = None);
     }
 }
 

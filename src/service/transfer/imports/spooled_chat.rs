@@ -1,7 +1,7 @@
 //! Imports a chat of a Turnleaf archive a few parts at a time from its spool, because it may be larger than the
 //! memory. It is imported completely, or skipped and reported.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -12,7 +12,10 @@ use super::import_key::imported_id;
 use super::persist;
 use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Chat, DocumentId, ImportDifference, ImportOrigin, TurnId, UserId};
+use turnleaf_domain::branch::resolve_lock;
+use turnleaf_domain::{
+    Branch, BranchId, Chat, DocumentId, ImportDifference, ImportOrigin, ModelLock, TurnId, UNKNOWN_MODEL, UserId,
+};
 use turnleaf_interchange::archive::{ChatPart, ReplaceIds, SpooledChat};
 use turnleaf_interchange::report::message_count;
 use turnleaf_interchange::{ImportIssue, IssueKind, IssueLocation};
@@ -178,6 +181,8 @@ impl Service {
         mut arriving: Option<&mut ChunkedInsert<'_>>,
     ) -> Result<(), ChatRefusal> {
         let IncomingChat { import, chat, mut filed, rename } = incoming;
+        // The branches that had no lock, which come before their turns.
+        let mut completed: HashMap<BranchId, String> = HashMap::new();
         loop {
             let parts;
             (filed, parts) = next_parts(filed, rename.clone()).await?;
@@ -186,14 +191,52 @@ impl Service {
             }
             for part in parts {
                 let mut part = report.redrawn.rename_in_part(part);
-                if let ChatPart::Turn(turn) = &mut part {
-                    self.correct_turn_images(import.owner, &chat.title, turn, report).await?;
+                match &mut part {
+                    ChatPart::Turn(turn) => {
+                        if let Some(provider) = completed.get(&turn.branch_id) {
+                            // A reply names the provider of its branch, or none; its generations keep their own.
+                            turn.provider_used.take_if(|used| used != provider);
+                        }
+                        self.correct_turn_images(import.owner, &chat.title, turn, report).await?;
+                    }
+                    ChatPart::Branch(of) => {
+                        if self.complete_lock(&chat.title, &mut of.branch, report) {
+                            completed.insert(of.branch.id, of.branch.lock.provider.clone());
+                        }
+                    }
+                    ChatPart::Exchange(_) | ChatPart::Generation(_) => {}
                 }
                 if let Some(arriving) = &mut arriving {
                     arriving.insert_part(part).await?;
                 }
             }
         }
+    }
+}
+
+impl Service {
+    /// Completes the lock of a branch that has none: it gets the configured default, never one inferred from turns.
+    /// Returns false if the lock was complete.
+    fn complete_lock(&self, chat: &str, branch: &mut Branch, report: &mut ImportReport) -> bool {
+        let ModelLock { provider, model } = &branch.lock;
+        if !provider.is_empty() && !model.is_empty() {
+            return false;
+        }
+        let registry = self.supervisor().registry();
+        let named = |name: &'_ String| Some(name.clone()).filter(|name| !name.is_empty());
+        let lock = resolve_lock(
+            named(provider).as_deref(),
+            named(model).as_deref(),
+            None,
+            |provider| registry.default_model(provider),
+            &registry.default_lock(),
+        );
+        branch.lock = lock.unwrap_or_else(|| ModelLock::new(provider.clone(), UNKNOWN_MODEL));
+        let place = IssueLocation { conversation: chat.to_owned(), ..IssueLocation::default() };
+        let ModelLock { provider, model } = &branch.lock;
+        let text = format!("the branch {:?} had no provider and model: it uses {provider} / {model}", branch.name);
+        report.add_finding(&ImportIssue { kind: IssueKind::PutRight, location: place, text });
+        true
     }
 }
 
