@@ -79,6 +79,27 @@ async fn every_reference_resolves() {
     }
 }
 
+#[tokio::test]
+async fn every_schema_is_described() {
+    let api = TestApi::new([]).await;
+    let document = document(&api).await;
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    // The variants of a union are named after it, and described with it or by their own comment.
+    let variants: BTreeSet<&str> = schemas
+        .values()
+        .filter_map(|schema| schema["oneOf"].as_array())
+        .flatten()
+        .filter_map(|variant| variant["$ref"].as_str()?.rsplit('/').next())
+        .collect();
+    let is_described = |schema: &Value| schema["description"].as_str().is_some_and(|text| !text.trim().is_empty());
+    let bare: Vec<&str> = schemas
+        .iter()
+        .filter(|(name, schema)| !is_described(schema) && !variants.contains(name.as_str()))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert!(bare.is_empty(), "no description: {bare:?}");
+}
+
 /// Returns whether the body of a request is a file.
 fn is_file(operation: &Value) -> bool {
     operation["requestBody"]["content"].get("application/octet-stream").is_some()

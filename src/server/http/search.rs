@@ -39,19 +39,24 @@ pub struct SearchQuery {
     #[serde(rename = "in")]
     #[param(inline)]
     kind: Option<SearchScope>,
+    /// Only turns of this chat.
     chat: Option<ChatId>,
+    /// Only turns with this role.
     #[param(inline)]
     role: Option<Role>,
     /// Only turns on branches with this model.
     model: Option<String>,
     /// Only turns written on this branch.
     branch: Option<BranchId>,
+    /// The first day, in UTC.
     since: Option<NaiveDate>,
+    /// The last day, in UTC.
     until: Option<NaiveDate>,
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
 }
 
+/// The kind of results of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = SearchIn)]
@@ -83,6 +88,7 @@ pub struct SearchResultPage {
     indexed: bool,
 }
 
+/// A search result.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum SearchHit {

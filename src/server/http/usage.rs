@@ -25,16 +25,21 @@ use turnleaf_service::usage::{SpendingGrouping, SpendingSum, UsagePeriod};
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct UsageQuery {
+    /// The first day, in UTC. By default 29 days before `to`.
     from: Option<NaiveDate>,
+    /// The last day, in UTC. Today by default.
     to: Option<NaiveDate>,
+    /// The unit that a row stands for. `day` by default.
     #[param(inline)]
     group: Option<UsageGroup>,
     /// The chat whose branches are listed. Allowed with `group=branch` only, which is then the default.
     chat_id: Option<ChatId>,
+    /// The format of the response. Without it, `Accept` decides.
     #[param(inline)]
     format: Option<UsageFormat>,
 }
 
+/// The unit that a row of the usage report stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = UsageGroup)]
@@ -46,6 +51,7 @@ pub enum UsageGroup {
     Branch,
 }
 
+/// The format of the usage report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UsageFormat {

@@ -22,14 +22,23 @@ use turnleaf_service::usage::SpendingSum;
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateBranchRequest {
+    /// Absent: the model's name, or `branch`. A number is added to a name that another branch has.
     name: Option<String>,
+    /// The reply after which the branch starts. Absent: where the chat was last read.
     from_turn_id: Option<TurnId>,
+    /// The branch at whose end the new one starts, by name or id, or a turn by its id; instead of `from_turn_id`.
+    #[serde(rename = "fromRef")]
+    from_ref: Option<String>,
+    /// Absent: the provider of the branch that is left.
     provider: Option<String>,
+    /// Absent: the model of the branch that is left if the provider is the same, else the provider's default.
     model: Option<String>,
     policy: Option<ContextPolicy>,
+    /// Idempotency key: repeating the request with it creates nothing.
     client_request_id: Option<String>,
 }
 
+/// Changes of a branch. Omitted fields stay unchanged.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateBranchRequest {
@@ -37,6 +46,7 @@ pub struct UpdateBranchRequest {
     /// `null` removes the label.
     #[serde(default, deserialize_with = "deserialize_double_option")]
     label: Option<Option<String>>,
+    /// Pinned branches are listed first.
     pinned: Option<bool>,
     policy: Option<ContextPolicy>,
 }
@@ -91,6 +101,7 @@ pub async fn create(
     let new = NewBranch {
         name: new.name,
         from_turn_id: new.from_turn_id,
+        from_ref: new.from_ref,
         provider: new.provider,
         model: new.model,
         policy: new.policy,

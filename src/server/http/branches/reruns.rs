@@ -25,15 +25,21 @@ use turnleaf_service::turns::reruns::{NewRerun, RerunState};
 /// Interval at which the page of a running rerun refreshes itself, in seconds.
 const AGAIN_AFTER: &str = "3";
 
+/// A rerun to start.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateRerunRequest {
+    /// A reply after which the messages are sent again, or the first message to send again. Absent: the whole path.
     from_turn_id: Option<TurnId>,
+    /// The end of the path whose messages are sent again.
     leaf_turn_id: TurnId,
+    /// Provider of the new branch.
     provider: String,
+    /// Model of the new branch. By default that of the provider.
     model: Option<String>,
     #[serde(default)]
     params: ModelParams,
+    /// Idempotency key: repeating the request with it starts nothing.
     client_request_id: Option<String>,
 }
 

@@ -21,10 +21,12 @@ use turnleaf_service::paths::reading::TreeShape;
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct TreeQuery {
+    /// `full` (default) for ids, or `compact` for positions (`ord`).
     #[param(inline)]
     format: Option<TreeFormat>,
 }
 
+/// The format of a tree.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum TreeFormat {
@@ -39,12 +41,15 @@ pub struct FullTurnTree {
     nodes: Vec<TreeNode>,
 }
 
+/// The position of a turn in the tree.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct TreeNode {
     id: TurnId,
+    /// The turn before it. Null for a root.
     prev_turn_id: Option<TurnId>,
 }
 
+/// The path from the root to a turn.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct TurnPath {
     turn_id: TurnId,
@@ -52,6 +57,7 @@ pub struct TurnPath {
     path: Vec<TurnNode>,
 }
 
+/// The versions of a turn: the turns after the same turn.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct TurnSiblings {
     turn_id: TurnId,

@@ -29,38 +29,51 @@ pub struct ListChatsQuery {
     archived: bool,
 }
 
+/// A chat in the list of chats.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ChatSummary {
     id: ChatId,
     title: String,
     updated_at: DateTime<Utc>,
+    /// When the chat was pinned. Absent if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pinned_at: Option<DateTime<Utc>>,
+    /// When the chat was archived. Absent if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     archived_at: Option<DateTime<Utc>>,
+    /// True while a reply is generated.
     running: bool,
 }
 
+/// A chat to create. All fields are optional.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateChatRequest {
+    /// The title. An empty one is derived from the first message.
     #[serde(default)]
     title: String,
+    /// Provider of the first branch. By default that of new chats.
     provider: Option<String>,
+    /// Model of the first branch. By default that of the provider.
     model: Option<String>,
+    /// Instructions for the model, which a branch keeps from its first message on.
     #[serde(default)]
     system_prompt: String,
+    /// Parameters of every request of the chat, unless a message has others.
     #[serde(default)]
     params: ModelParams,
     /// The tools that the chat offers; by default those of new chats.
     tools: Option<ToolChoice>,
+    /// Idempotency key: repeating the request with it creates nothing.
     client_request_id: Option<String>,
 }
 
+/// Changes of a chat. Omitted fields stay unchanged.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateChatRequest {
     title: Option<String>,
+    /// Instructions for the model. Branches that have messages keep the earlier ones.
     system_prompt: Option<String>,
     params: Option<ModelParams>,
     /// True puts the chat before the unpinned ones in the list.
@@ -69,9 +82,11 @@ pub struct UpdateChatRequest {
     archived: Option<bool>,
 }
 
+/// A reading position.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetLastViewedRequest {
+    /// The turn that was last viewed. The chat opens at its path.
     turn_id: TurnId,
 }
 

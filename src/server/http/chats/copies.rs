@@ -13,14 +13,17 @@ use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::response::problem::Problem;
 
+/// A copy of a path to make.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyChatRequest {
     /// The reply that the copy ends with.
     turn_id: TurnId,
+    /// Idempotency key: repeating the request with it creates nothing.
     client_request_id: Option<String>,
 }
 
+/// A new chat with the copy of a path.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ChatCopy {
     chat: Chat,

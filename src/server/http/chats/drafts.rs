@@ -20,6 +20,7 @@ pub struct AttachToDraftRequest {
     content: Vec<MessageBlock>,
 }
 
+/// The state of a draft after a change.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct DraftRevision {
     /// The new revision of the draft.

@@ -20,6 +20,7 @@ use turnleaf_service::search::chat_search::{TurnMatch, TurnMatches};
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct FindInChatQuery {
+    /// The text to find. Case is ignored.
     #[param(min_length = 1, max_length = 256, pattern = r"\S")]
     q: String,
     /// The turn at which the path ends. Without it, the path at which the chat opens.
@@ -38,10 +39,12 @@ pub struct FindResults {
     hits: Vec<FindHit>,
 }
 
+/// A turn that contains the text.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 struct FindHit {
     turn_id: TurnId,
     role: Role,
+    /// The distance from the root, which has 0.
     depth: i64,
     /// The text before the first match, the match as it is written, and the text after it.
     excerpt: [String; 3],

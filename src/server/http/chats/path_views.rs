@@ -18,7 +18,7 @@ use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::json::ApiJson;
 use crate::server::http::request::path_id::PathId;
-use crate::server::http::request::query::{StrictQuery, page_limit};
+use crate::server::http::request::query::{StrictQuery, deserialize_flag, page_limit};
 use crate::server::http::response::block_form::{BlockForm, TurnView};
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::paths::window::{WindowDirection, WindowRequest};
@@ -65,15 +65,7 @@ impl TurnReference {
     }
 }
 
-/// Reads a boolean of a query: `1`, `0`, `true` or `false`.
-fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    match String::deserialize(deserializer)?.as_str() {
-        "1" | "true" => Ok(true),
-        "0" | "false" => Ok(false),
-        _ => Err(D::Error::custom("must be 1, 0, true or false")),
-    }
-}
-
+/// The side of the anchor that a page covers.
 #[derive(Debug, Clone, Copy, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum ReadingDirection {
@@ -86,18 +78,24 @@ enum ReadingDirection {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct ListTurnsQuery {
+    /// The anchor of the page, by id or by `ord`. By default the last viewed turn if it is on the path, else the end of
+    /// the path.
     #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
     from: Option<TurnReference>,
+    /// A turn that the path leads to, by id or by `ord`. By default the path at which the chat opens.
     #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
     leaf: Option<TurnReference>,
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
+    /// Turns `before` or `after` the anchor, or `both` (default) with the anchor.
     #[param(inline)]
     direction: Option<ReadingDirection>,
-    #[serde(default, deserialize_with = "flag")]
+    /// `1`: with `both`, an unused share of one side is not given to the other.
+    #[serde(default, deserialize_with = "deserialize_flag")]
     #[param(value_type = Option<bool>)]
     strict: bool,
-    /// Form of the blocks: `native` (default), or `seed` for `{"block_type", "content"}`.
+    /// Form of the turns: `native` (default), `seed` for blocks as `{"block_type", "content"}`, or `node` for
+    /// `content`, `contentBlocks`, `rawResponse`, `modelUsed` and `createdOnBranch` instead of `blocks`.
     #[param(inline)]
     form: Option<BlockForm>,
 }
@@ -110,40 +108,58 @@ pub struct PathPageQuery {
     skip: Option<u32>,
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
+    /// A turn that the path leads to, by id or by `ord`. By default the path at which the chat opens.
     #[param(value_type = Option<String>, pattern = "^([0-9]{1,9}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$")]
     leaf: Option<TurnReference>,
 }
 
+/// A page of the turns of a path.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct PathTurns {
+    /// The turns, from the root.
     #[schema(value_type = Vec<Turn>)]
     turns: Vec<TurnView>,
+    /// The turn around which the page was read. Null in an empty chat.
     anchor_id: Option<TurnId>,
+    /// True if the path has turns before these.
     has_more_before: bool,
+    /// True if the path has turns after these.
     has_more_after: bool,
+    /// `from` of the page before, with `direction=before`. Null if there is none.
     before_cursor: Option<TurnId>,
+    /// `from` of the page after, with `direction=after`. Null if there is none.
     after_cursor: Option<TurnId>,
+    /// The versions of each turn, itself included, oldest first.
     siblings: HashMap<TurnId, Vec<TurnId>>,
+    /// The revision of the chat, which rises with every change of its tree.
     chat_rev: i64,
 }
 
+/// A page of a path as messages with their replies.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct PathGroups {
+    /// The groups, from the root.
     groups: Vec<MessageGroup>,
     /// `skip` of the next page. Absent at the end of the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_skip: Option<usize>,
 }
 
+/// A page of the blocks of a path.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct PathBlocks {
+    /// The blocks, by `sequence_number`.
     blocks: Vec<ContentBlock>,
+    /// Number of blocks on the whole path.
     total: u64,
 }
 
+/// A page of a path as flat messages, for clients from before blocks.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct PathMessages {
+    /// The messages, from the root.
     messages: Vec<LegacyMessage>,
+    /// Number of messages on the whole path.
     total: u64,
 }
 
@@ -167,9 +183,8 @@ pub async fn turns(
         strict: query.strict,
     };
     let seen = app.service().window(viewer.0, chat, window).await?;
-    let form = query.form.unwrap_or_default();
     Ok(ApiJson(PathTurns {
-        turns: seen.turns.into_iter().map(|turn| TurnView::new(turn, form)).collect::<Result<_, _>>()?,
+        turns: TurnView::list(&app, seen.turns, query.form.unwrap_or_default()).await?,
         anchor_id: seen.anchor_id,
         has_more_before: seen.has_more_before,
         has_more_after: seen.has_more_after,

@@ -18,27 +18,40 @@ use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::providers::{ChangedProvider, NewProvider, ProviderChange, ProviderStatusView, ProviderView};
 
-/// Fields of a provider connection.
+/// A connection to add, or changes of one. Omitted fields stay unchanged.
 // No `Debug`: it holds an API key.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SaveProviderRequest {
+    /// Id of a new connection, which branches reference. Derived from the name by default. It cannot be changed.
     id: Option<String>,
     /// Idempotency key of a new connection; alternative to the header `Idempotency-Key`.
     client_request_id: Option<String>,
+    /// Display name. Required for a new connection.
     name: Option<String>,
+    /// The API of the endpoint, such as `anthropic`, `openai_chat`, `openai_responses`, `gemini` or `ollama`.
     api: Option<String>,
+    /// The dialect of an `openai_chat` endpoint.
     dialect: Option<String>,
+    /// Base URL of the API. A new one deletes the stored key.
     base_url: Option<String>,
+    /// API key. `null` deletes it. It is never returned.
     #[serde(default, deserialize_with = "deserialize_double_option")]
     key: Option<Option<String>>,
+    /// Extra headers of every request, which replace the earlier ones. Their values are never returned.
     headers: Option<BTreeMap<String, String>>,
+    /// Models listed by hand, instead of those that the provider lists.
     models: Option<Vec<String>>,
+    /// Default model. `null` chooses it from the list.
     #[serde(default, deserialize_with = "deserialize_double_option")]
     default_model: Option<Option<String>>,
+    /// Models that the menus do not show.
     hidden_models: Option<Vec<String>>,
+    /// False disables the connection; its branches stay readable.
     is_enabled: Option<bool>,
+    /// True allows addresses of the local network.
     local_network: Option<bool>,
+    /// True lets an `openai_responses` provider store responses, so that a request continues from the last one.
     keeps_responses: Option<bool>,
     /// Number of retries of a request as long as nothing of its response has arrived, 0 to 5. `null` is the default.
     #[serde(default, deserialize_with = "deserialize_double_option")]
@@ -95,6 +108,7 @@ pub struct ListModelsQuery {
     all: Option<u8>,
 }
 
+/// The model of new chats for which none is chosen.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetDefaultModelRequest {

@@ -24,18 +24,24 @@ use turnleaf_service::tools::servers::{
 };
 use turnleaf_service::tools::toolbox::LeftOutTool;
 
-/// Fields of a tool server.
+/// An MCP server to add, or changes of one. Omitted fields stay unchanged.
 // No `Debug`: it holds headers, which may be secrets.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SaveToolServerRequest {
+    /// Id of a new server, derived from the name by default. It cannot be changed.
     id: Option<String>,
     /// Idempotency key of a new server; alternative to the header `Idempotency-Key`.
     client_request_id: Option<String>,
+    /// Display name. Required for a new server.
     name: Option<String>,
+    /// Address of the server. Required for a new server.
     url: Option<String>,
+    /// Headers of every request, which replace the earlier ones. Their values are never returned.
     headers: Option<BTreeMap<String, String>>,
+    /// False disconnects the server; no chat offers its tools.
     is_enabled: Option<bool>,
+    /// True allows addresses of the local network.
     local_network: Option<bool>,
     /// Always refused: local programs can be named in the configuration file only.
     #[schema(ignore)]
@@ -114,6 +120,7 @@ impl From<StoredPolicy> for ToolPolicyRule {
     }
 }
 
+/// A tool permission to save.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetToolPolicyRequest {

@@ -9,7 +9,7 @@ use crate::domain::{Branch, BranchId, ChatId, Exchange, InvalidField, ModelParam
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::idempotency::{client_request_id, created_status};
-use crate::server::http::request::json::ApiJson;
+use crate::server::http::request::json::{ApiJson, deserialize_double_option};
 use crate::server::http::request::path_id::PathId;
 use crate::server::http::request::query::StrictQuery;
 use crate::server::http::response::block_form::{BlockFormQuery, TurnView};
@@ -25,12 +25,20 @@ pub struct CreateTurnRequest {
     content: Option<Vec<MessageBlock>>,
     /// Short form of `content` with one text block.
     text: Option<String>,
-    prev_turn_id: Option<TurnId>,
+    /// The reply that the message follows. Absent: the end of the branch. `null`: none, so the message becomes a new
+    /// root of the chat, on a branch of its own.
+    #[serde(default, deserialize_with = "deserialize_double_option")]
+    #[schema(value_type = Option<TurnId>)]
+    prev_turn_id: Option<Option<TurnId>>,
+    /// The branch to continue. Absent: the branch of `prev_turn_id`, else the chat's first branch.
     branch_id: Option<BranchId>,
+    /// Provider of the reply. It must be the branch's own unless the message gets a new branch as a root.
     provider: Option<String>,
+    /// Model of the reply, under the same rule.
     model: Option<String>,
     #[serde(default)]
     params: ModelParams,
+    /// Idempotency key: repeating the request with it sends nothing.
     client_request_id: Option<String>,
 }
 
@@ -59,11 +67,14 @@ pub struct RetryTurnRequest {
     client_request_id: Option<String>,
 }
 
+/// A message and its reply, and where they were added.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct ExchangeDetails {
     exchange: Exchange,
     user_turn: Turn,
+    /// The reply, which is generated in the background. Follow it at `/api/turns/{id}/events`.
     assistant_turn: Turn,
+    /// The branch of both turns, which may be new.
     branch: Branch,
 }
 
@@ -80,7 +91,8 @@ pub async fn start(
         chat_id: Some(chat_id),
         content,
         place: PlacementRequest {
-            prev_turn_id: new.prev_turn_id,
+            prev_turn_id: new.prev_turn_id.flatten(),
+            starts_root: new.prev_turn_id == Some(None),
             branch_id: new.branch_id,
             provider: new.provider,
             model: new.model,
@@ -102,7 +114,7 @@ pub async fn show(
     StrictQuery(query): StrictQuery<BlockFormQuery>,
 ) -> Result<ApiJson<TurnView>, Problem> {
     let turn = app.service().turn(viewer.0, id).await?;
-    Ok(ApiJson(TurnView::new(turn, query.form.unwrap_or_default())?))
+    Ok(ApiJson(TurnView::new(&app, turn, query.form.unwrap_or_default()).await?))
 }
 
 /// `GET /api/turns/{id}/markdown`: returns a turn as Markdown. Quotes appear with their source, also below the reply

@@ -24,8 +24,9 @@ pub fn send_message(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Turns", "send", "Sends a message and starts the reply.")
         .add_description(
-            "It is added below `prev_turn_id`, else at the end of `branch_id`, else at the end of the first branch. A \
-            message not added to the end of a branch gets a new branch. Follow the reply at `/events`.",
+            "It is added below `prev_turn_id`, else at the end of `branch_id`, else at the end of the first branch; \
+            with `\"prev_turn_id\": null`, as a new root. A message not added to the end of a branch gets a new \
+            branch. Follow the reply at `/events`.",
         )
         .request_body::<CreateTurnRequest>(json!({ "text": "Hello!", "client_request_id": "message-1" }))
         .created_response::<ExchangeDetails>("The message and its pending reply.")
@@ -46,7 +47,7 @@ pub fn show_turn(operation: ApiOperation) -> ApiOperation {
     operation
         .describe("Turns", "show_turn", "Shows a turn with its blocks.")
         .query_parameters::<BlockFormQuery>()
-        .response_in_form::<Turn, ContentBlock>("The turn.", "TurnInSeedForm")
+        .response_in_form::<Turn, ContentBlock>("The turn.", ["TurnInSeedForm", "TurnAsNode"])
 }
 
 pub fn turn_as_markdown(operation: ApiOperation) -> ApiOperation {
@@ -160,4 +161,5 @@ const EVENTS: &str = "With `Accept: text/event-stream` (the default), each event
     after `Last-Event-ID`. Ignore unknown events.\n\n\
     With `Accept: application/x-ndjson`, each piece of text or reasoning is one line of JSON: `{\"type\": \"text\" | \
     \"thinking\", \"content\": \"…\", \"append\"?: true}`. Pieces of text follow each other; the first piece of a \
-    reasoning block stands alone, the others have `append`.";
+    reasoning block stands alone, the others have `append`. With `signatures=1`, `{\"type\": \"thinking_signature\", \
+    \"content\"}` follows reasoning that its provider has signed.";

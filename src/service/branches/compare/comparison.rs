@@ -93,6 +93,7 @@ pub struct ComparedExchange {
     pub reply: Option<ComparedReply>,
 }
 
+/// The message of an exchange.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct ComparedMessage {
     pub turn_id: TurnId,
