@@ -257,6 +257,7 @@ async fn arguments_are_appended_or_sent_whole_and_call_has_its_step() {
     let served = ServedApi::new(TestApi::with_provider(with_a_tool(go_on)).await).await;
     let chat = served.api.create_chat().await;
     let mut first = served.connect(&format!("/api/chats/{chat}/ws?args=append")).await;
+    let mut whole = served.connect(&format!("/api/chats/{chat}/ws?args=whole")).await;
     first.send_json(json!({ "type": "message", "content": "hi" })).await;
     let events = first.events_until("end").await;
     let chunks = |events: &[Value]| -> Vec<(bool, String)> {
@@ -266,7 +267,6 @@ async fn arguments_are_appended_or_sent_whole_and_call_has_its_step() {
     let pieces = chunks(&events);
     assert!(pieces.iter().all(|(appends, _)| *appends));
     assert_eq!(pieces.into_iter().map(|(_, piece)| piece).collect::<String>(), "{\"where\":\"here\"}");
-    let mut whole = served.connect(&format!("/api/chats/{chat}/ws?args=whole&after=0")).await;
     let previews = chunks(&whole.events_until("end").await);
     assert_eq!(previews.last(), Some(&(false, "{\"where\":\"here\"}".to_owned())), "{previews:?}");
     assert!(previews.windows(2).all(|two| two[1].1.starts_with(&two[0].1)), "{previews:?}");
