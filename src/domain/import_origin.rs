@@ -103,7 +103,8 @@ mod tests {
     fn finding_is_recognized_whatever_its_wording_and_count() {
         let lost = |text: &str| ImportDifference::new(ImportDifferenceKind::Lost, String::new(), text.to_owned());
         let stored: ImportDifference =
-            serde_json::from_str(r#"{"kind": "lost", "place": "", "text": "the conversation has no messages"}"#).unwrap();
+            serde_json::from_str(r#"{"kind": "lost", "place": "", "text": "the conversation has no messages"}"#)
+                .unwrap();
         assert_eq!((&stored.code, stored.args.len()), (&None, 0));
         assert!(stored.is_same_finding(&lost("it has no messages")));
         assert!(lost("ratings are not imported (2 times)").is_same_finding(&lost("ratings are not imported")));

@@ -212,10 +212,11 @@ mod tests {
 
     #[test]
     fn unknown_input_says_what_is_wrong_with_it() {
-        let deepseek = r#"[{"id": "d", "inserted_at": "2025-08-01T10:00:00Z", "mapping": {"1": {"message": {"fragments": []}}}}]"#;
+        let deepseek =
+            r#"[{"id": "d", "inserted_at": "2025-08-01T10:00:00Z", "mapping": {"1": {"message": {"fragments": []}}}}]"#;
         let table: [(&[u8], &str); 7] = [
             (b"{\"conversationId\":\"c\",\n\"messages\":[],}", "it is not JSON: trailing comma at line 2 column 15"),
-            (b"[\n  {\"mapping\": {\"a\": \"b \\x\"}}\n]", "it is not JSON: invalid escape at line 2 column 24"),
+            (b"[\n  {\"mapping\": {\"a\": \"b \\x\"}}\n]", "it is not JSON: invalid escape at line 2 column 25"),
             (b"[{\"a\": 1}, {\"b\": ", "no supported program writes objects with these keys: a"),
             (b"{\"a\": ", "the file ends in the middle of it (it begins at line 1 column 1)"),
             (b"<html>", "this is not JSON"),
@@ -234,7 +235,9 @@ mod tests {
         let inner = zip_archive(&[("conversations.json", b"[]")]);
         let nested = zip_archive(&[("Activity/Conversations__abc.zip", &inner), ("README.txt", b"x")]);
         let text = reason(nested);
-        for part in ["README.txt: this is not JSON", "the archive holds 2 files: Activity/Conv", "extract it and import it"] {
+        for part in
+            ["README.txt: this is not JSON", "the archive holds 2 files: Activity/Conv", "extract it and import it"]
+        {
             assert!(text.contains(part), "{part} is not in {text}");
         }
         let text = reason(zip_archive(&[("a.png", b"x")]));

@@ -223,12 +223,13 @@ impl Input {
                 let spot = spots.get(part).ok_or_else(|| ImportError::Damaged("this part is missing".into()))?;
                 Box::new(BoundedReader::new(zip_entries::open_entry(&mut self.source, spot)?, packed, total))
             }
-            InputKind::Plain | InputKind::Gzip => {
+            InputKind::Gzip => {
                 self.source.seek(SeekFrom::Start(0)).map_err(import_error)?;
-                match is_gzip {
-                    true => Box::new(BoundedReader::new(MultiGzDecoder::new(&mut self.source), packed, total)),
-                    false => Box::new(&mut self.source),
-                }
+                Box::new(BoundedReader::new(MultiGzDecoder::new(&mut self.source), packed, total))
+            }
+            InputKind::Plain => {
+                self.source.seek(SeekFrom::Start(0)).map_err(import_error)?;
+                Box::new(&mut self.source)
             }
         };
         Ok(BufReader::with_capacity(64 << 10, from))

@@ -187,7 +187,7 @@ async fn four_tables_with_turns_are_imported_with_stored_mode() {
                 for words in [
                     "lost Conversations: content of UserName cannot be imported",
                     "its conversation is missing",
-                    "the conversation has no messages",
+                    "it has no messages",
                     "the tool call `clock` has no result: imported as stopped",
                 ] {
                     assert!(issues.contains(words), "{words}: {issues}");

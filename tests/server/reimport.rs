@@ -126,7 +126,8 @@ async fn file_that_comes_later_is_reported() {
     for house in test_servers().await {
         let mut first = base_conversation("picture");
         let part = |pointer: &str| json!([{"content_type": "image_asset_pointer", "asset_pointer": pointer}, "Look"]);
-        first["mapping"]["q"]["message"]["content"] = json!({"content_type": "multimodal_text", "parts": part("file-service://file-P1")});
+        first["mapping"]["q"]["message"]["content"] =
+            json!({"content_type": "multimodal_text", "parts": part("file-service://file-P1")});
         let export = export_bytes(&[first]);
         import_file(&house, "a.json", &export, false).await;
         let again = import_file(&house, "a.json", &export, false).await;

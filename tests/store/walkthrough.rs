@@ -84,8 +84,7 @@ pub async fn start_walkthrough(db: &Db) -> Story {
 async fn check_chat_origin(db: &Db, story: &Story) {
     let (chat, stranger): (ChatId, UserId) = (story.chat.id, next_id());
     assert_eq!(chat_sources::find(db, story.owner, chat).await.unwrap(), None);
-    let lost =
-        ImportDifference::new(ImportDifferenceKind::Lost, "a › 树".into(), "a \u{0} sign".into());
+    let lost = ImportDifference::new(ImportDifferenceKind::Lost, "a › 树".into(), "a \u{0} sign".into());
     let source = ImportOrigin {
         format: "chatgpt".into(),
         file: "conversations.json".into(),

@@ -205,11 +205,8 @@ fn reasoning_and_tools_are_folded_open_or_omitted() {
 
 #[test]
 fn origin_is_shown_with_import_losses() {
-    let differences = vec![ImportDifference::new(
-        ImportDifferenceKind::Lost,
-        "conv-1 › m<2>".into(),
-        "a canvas is not kept".into(),
-    )];
+    let differences =
+        vec![ImportDifference::new(ImportDifferenceKind::Lost, "conv-1 › m<2>".into(), "a canvas is not kept".into())];
     let source = ImportOrigin {
         format: "chatgpt".into(),
         file: "conversations.json".into(),

@@ -387,7 +387,7 @@ fn orphans_and_unusable_conversations_are_reported_and_counted() {
             vec!["left out: message o1: its conversation is missing (2 times)"],
             vec!["left out: 0 › message o3: its conversation is missing"],
             vec!["left out: 1 › conversation 1: another conversation has the same id"],
-            vec!["left out: 2: the conversation has no messages"],
+            vec!["left out: 2: it has no messages"],
         ]
     );
     let count = |kind: LegacyRowKind| {

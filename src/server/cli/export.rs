@@ -112,12 +112,7 @@ fn link_folder(assets: &Path, output: Option<&Path>) -> String {
 }
 
 /// Writes the images that a Markdown export links. Files have the names of their contents, so those that exist stay.
-async fn write_images(
-    service: &Service,
-    owner: UserId,
-    images: &[LinkedImage],
-    assets: &Path,
-) -> Result<(), CliError> {
+async fn write_images(service: &Service, owner: UserId, images: &[LinkedImage], assets: &Path) -> Result<(), CliError> {
     let failed = |file: &Path, error: io::Error| CliError::could_not(&format!("create {}", file.display()), error);
     std::fs::create_dir_all(assets).map_err(|error| failed(assets, error))?;
     for image in images {

@@ -72,7 +72,10 @@ fn elements_know_their_positions() {
         assert_eq!(elements.at, TextPosition { line: 6, column: 14 });
     }
     let start = TextPosition { line: 4, column: 6 };
-    assert_eq!((start.of(1, 3), start.of(2, 3)), (TextPosition { line: 4, column: 8 }, TextPosition { line: 5, column: 3 }));
+    assert_eq!(
+        (start.of(1, 3), start.of(2, 3)),
+        (TextPosition { line: 4, column: 8 }, TextPosition { line: 5, column: 3 })
+    );
 }
 
 #[test]

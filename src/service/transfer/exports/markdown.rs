@@ -113,8 +113,7 @@ impl Service {
         root: String,
         send: Sender<Bytes>,
     ) -> Result<(), ServiceError> {
-        let MarkdownExport { text, images } =
-            self.export_markdown_with_images(owner, id, leaf, parts, IMAGES).await?;
+        let MarkdownExport { text, images } = self.export_markdown_with_images(owner, id, leaf, parts, IMAGES).await?;
         let (files, mut waiting) = channel::<(String, Bytes)>(AHEAD);
         let packing = tasks::spawn_blocking(move || -> io::Result<()> {
             let mut zip = ZipSink::new(BufWriter::with_capacity(PIECE_BYTES, ChannelWriter(send)), &root);

@@ -29,9 +29,10 @@ pub(super) async fn split_continued_replies(
     let mut begins: HashSet<String> =
         parts.filter(|part| is_stored(&turn_of(&part.source_id))).map(|part| part.source_id.clone()).collect();
     let known = split_replies(conversation.clone(), &begins);
-    let grown = known.messages.iter().filter(|message| {
-        !message.parts.is_empty() && here.turns.contains_key(&turn_of(&message.source_id))
-    });
+    let grown = known
+        .messages
+        .iter()
+        .filter(|message| !message.parts.is_empty() && here.turns.contains_key(&turn_of(&message.source_id)));
     let grown: Vec<Vec<&str>> =
         grown.map(|message| message.parts.iter().map(|part| part.source_id.as_str()).collect()).collect();
     if !grown.is_empty() {

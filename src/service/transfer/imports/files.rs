@@ -139,7 +139,9 @@ impl FileImport<'_> {
         let name = if file.name.trim().is_empty() { "file" } else { file.name.as_str() };
         let (bytes, extracted) = match &file.bytes {
             FileBytes::Inline(bytes) => (bytes, None),
-            FileBytes::InlineWithText(bytes, text) => (bytes, Some(text.as_str()).filter(|text| !text.trim().is_empty())),
+            FileBytes::InlineWithText(bytes, text) => {
+                (bytes, Some(text.as_str()).filter(|text| !text.trim().is_empty()))
+            }
             FileBytes::TextOnly(text) if role != Role::User => return Ok(text_content(name, text.as_bytes())),
             FileBytes::TextOnly(text) => return self.document(name, normalize_written(text)?).await.map(Ok),
             FileBytes::Entry(at) | FileBytes::Absent(at) => {
