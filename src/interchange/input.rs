@@ -214,7 +214,6 @@ impl Input {
     fn open_part(&mut self, part: usize) -> Result<impl BufRead + '_, ImportError> {
         let packed = self.parts.all().get(part).map_or(0, |part| part.packed_bytes);
         let total = &mut self.total;
-        let is_gzip = matches!(self.kind, InputKind::Gzip);
         let from: Box<dyn Read + '_> = match &mut self.kind {
             InputKind::Folder(files) => {
                 Box::new(BoundedReader::new(files.open(part).map_err(import_error)?, packed, total))

@@ -134,12 +134,12 @@ impl Service {
         let name = new.name.as_deref().map(check_name).transpose()?;
         let from = match (new.from_turn_id, &new.from_ref) {
             (Some(_), Some(_)) => {
-                return Err(InvalidField::new("fromRef", "set `from_turn_id` or `fromRef`, not both").into());
+                return Err(InvalidField::new("fromRef", MessageCode::OneForkPoint).into());
             }
             (None, Some(reference)) => json!({ "ref": reference }),
             (turn, None) => json!(turn),
         };
-        let asked = json!({
+        let request = json!({
             "new": "branch",
             "chat": chat,
             "name": new.name,
@@ -230,13 +230,13 @@ impl Service {
         }
         listed.retain(|branch| branch.name == reference);
         if listed.len() > 1 {
-            return Err(InvalidField::new("fromRef", "several branches have this name; use an id").into());
+            return Err(InvalidField::new("fromRef", MessageCode::AmbiguousBranch).into());
         }
         Ok(listed.pop())
     }
 
     async fn turn_of_reference(&self, owner: UserId, chat: ChatId, reference: &str) -> Result<TurnId, ServiceError> {
-        let unknown = || InvalidField::new("fromRef", "this chat has no such branch or message");
+        let unknown = || InvalidField::new("fromRef", MessageCode::NoSuchReference);
         let id = reference.parse().map_err(|_| unknown())?;
         let turn = turns::find(self.db(), owner, id).await?.filter(|turn| turn.chat_id == chat);
         Ok(turn.ok_or_else(unknown)?.id)
