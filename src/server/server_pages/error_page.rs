@@ -53,7 +53,7 @@ impl ErrorPage<'_> {
 
     /// Returns the heading, what happened, and what to do.
     fn explanation(&self) -> (&'static str, String, &'static str) {
-        let what = |otherwise: &'static str| self.detail.clone().unwrap_or_else(|| otherwise.to_owned());
+        let detail_or = |otherwise: &'static str| self.detail.clone().unwrap_or_else(|| otherwise.to_owned());
         match self.status {
             // Objects of other people look like missing ones.
             404 => (app_words::not_found_title(), words::missing().to_owned(), words::missing_hint()),

@@ -227,9 +227,9 @@ impl ConnectForm {
     /// # Errors
     /// The problem as a sentence.
     async fn test(self) -> Result<String, String> {
-        let refused = |why: api_request::ApiFailureMessage| why.unwrap_or_else(|| texts::not_reached().to_owned());
-        let way = self.way.get_value();
-        let id = self.store(&way).await.map_err(refused)?;
+        let refused = |error: api_request::ApiFailureMessage| error.unwrap_or_else(|| texts::not_reached().to_owned());
+        let option = self.option.get_value();
+        let id = self.store(&option).await.map_err(refused)?;
         let path = format!("/api/providers/{id}/test");
         let status = api_request::post(&path, &json!({})).await.map_err(refused)?;
         let sentence = status["localized"].as_str().or(status["sentence"].as_str()).unwrap_or_default();

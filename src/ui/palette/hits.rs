@@ -71,7 +71,7 @@ impl PaletteHits {
             }
             Err(reason) => {
                 self.entries[at] = Vec::new();
-                self.refused = Some(why);
+                self.refused = Some(reason);
             }
         }
     }

@@ -44,8 +44,8 @@ impl AsyncForm {
             let _ = self.is_busy.try_set(false);
             match answer {
                 Ok(()) => done(),
-                Err(why) => {
-                    let why = why.unwrap_or_else(|| words::post_failed().to_owned());
+                Err(reason) => {
+                    let reason = reason.unwrap_or_else(|| words::post_failed().to_owned());
                     if let Some(announcer) = self.announcer {
                         announcer.alert(&reason);
                     }

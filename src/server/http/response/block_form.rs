@@ -106,7 +106,7 @@ fn members_without_blocks(turn: Turn) -> Result<Map<String, Value>, Problem> {
             members.remove("blocks");
             Ok(members)
         }
-        _ => Err(Problem::invalid(InvalidField::new("form", "is not available for this turn"))),
+        _ => Err(Problem::invalid(InvalidField::new("form", MessageCode::FormNotAvailable))),
     }
 }
 
