@@ -120,11 +120,6 @@ impl<'w, R: BufRead> Elements<'w, R> {
         self.start
     }
 
-    /// Returns the position behind everything that was read.
-    pub(crate) fn position(&self) -> TextPosition {
-        self.at
-    }
-
     /// Returns the underlying reader.
     pub(crate) fn into_source(self) -> R {
         self.from

@@ -185,6 +185,11 @@ impl Service {
 }
 
 impl DocumentText {
+    /// Returns the text as that of a stored file.
+    pub(crate) fn of_file(self, origin: Option<String>) -> Self {
+        Self { origin, ..self }
+    }
+
     pub fn new_version<'a>(&'a self, kind: &'a str) -> NewDocumentVersion<'a> {
         NewDocumentVersion { content: &self.text, origin: self.origin.as_deref(), mime: kind, notes: &self.notes }
     }

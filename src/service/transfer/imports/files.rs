@@ -192,7 +192,7 @@ impl FileImport<'_> {
         origin: Option<String>,
     ) -> Result<FileContent, ServiceError> {
         self.is_extracted = true;
-        let words = DocumentText { origin, ..normalize_written(text)? };
+        let words = normalize_written(text)?.of_file(origin);
         self.document(name, words).await.map(Ok)
     }
 
