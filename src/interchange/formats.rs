@@ -214,10 +214,11 @@ mod tests {
     fn unknown_input_says_what_is_wrong_with_it() {
         let deepseek =
             r#"[{"id": "d", "inserted_at": "2025-08-01T10:00:00Z", "mapping": {"1": {"message": {"fragments": []}}}}]"#;
-        let table: [(&[u8], &str); 7] = [
+        let table: [(&[u8], &str); 8] = [
             (b"{\"conversationId\":\"c\",\n\"messages\":[],}", "it is not JSON: trailing comma at line 2 column 15"),
             (b"[\n  {\"mapping\": {\"a\": \"b \\x\"}}\n]", "it is not JSON: invalid escape at line 2 column 25"),
-            (b"[{\"a\": 1}, {\"b\": ", "no supported program writes objects with these keys: a"),
+            (b"[{\"a\": 1}, {\"b\": ", "the file ends in the middle of it (it begins at line 1 column 12)"),
+            (b"[{\"a\": 1}]", "no supported program writes objects with these keys: a"),
             (b"{\"a\": ", "the file ends in the middle of it (it begins at line 1 column 1)"),
             (b"<html>", "this is not JSON"),
             (b"[1, 2]", "it is JSON, but not of a supported program"),

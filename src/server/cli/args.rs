@@ -15,8 +15,8 @@ use turnleaf_platform::config::CliFlags;
     version,
     about,
     after_help = "Without a command, turnleaf serves on http://127.0.0.1:3000.\n\
-        Exit codes: 0 success, 1 failure, 2 usage error, 3 imported only in part, 74 damaged data, 75 data directory in use, 78 unsafe or \
-        invalid configuration."
+        Exit codes: 0 success, 1 failure, 2 usage error, 3 imported only in part, 74 damaged data, 75 data directory \
+        in use, 78 unsafe or invalid configuration."
 )]
 pub struct CliArgs {
     #[command(subcommand)]
