@@ -213,8 +213,8 @@ fn titles_of_reasoning_are_in_label_breadcrumb_and_sections() {
         render_turn(reply(2, [first, weather(), answer, thought("Then.", last, Some(8_000)), Content::text("So.")]))
     };
     let html = thoughts(Some("Checking"));
-    assert_says(&html, "Thought for 12 s · Checking · 1 tool call");
-    assert_says(&html, "Planning → Checking");
+    assert_text(&html, "Thought for 12 s · Checking · 1 tool call");
+    assert_text(&html, "Planning → Checking");
     let sections: Vec<&str> =
         html.split("<details ").filter(|part| part.contains("class=\"reasoning-section\"")).collect();
     assert_eq!(sections.len(), 2, "{html}");
@@ -222,12 +222,12 @@ fn titles_of_reasoning_are_in_label_breadcrumb_and_sections() {
     assert_eq!((is_open(sections[0]), is_open(sections[1])), (false, true), "the newest is open");
     // Without a title, or alone, reasoning is no disclosure.
     let html = thoughts(None);
-    assert_says(&html, "Thought for 12 s · 1 tool call");
+    assert_text(&html, "Thought for 12 s · 1 tool call");
     assert_eq!(html.matches("class=\"reasoning-section\"").count(), 1, "{html}");
     let html = render_turn(reply(2, [thought("Hm.", Some("Planning"), Some(2_000)), Content::text("So.")]));
     assert!(!html.contains("reasoning-section"), "{html}");
     assert!(tag(&html, "class=\"reasoning-titles\"").contains(" hidden"), "a single title is in the label");
-    assert_says(&html, "Thought for 2 s · Planning");
+    assert_text(&html, "Thought for 2 s · Planning");
 }
 
 #[test]

@@ -33,7 +33,11 @@ fn server(owner: UserId, slug: &str) -> StoredToolServer {
         name: "Files".into(),
         url: "https://files.example/mcp".into(),
         sealed_headers: Some("sealed".into()),
-        settings: ToolServerSettings { header_names: vec!["authorization".into()], local_network: true },
+        settings: ToolServerSettings {
+            header_names: vec!["authorization".into()],
+            local_network: true,
+            ..ToolServerSettings::default()
+        },
         is_enabled: true,
         created_at: next_time(),
         updated_at: next_time(),

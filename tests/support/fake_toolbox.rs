@@ -287,7 +287,7 @@ impl Toolbox for FakeToolbox {
             touched.finish();
             given
         };
-        RunningCall::new(running.boxed(), told)
+        RunningCall::new(running.boxed(), updates)
     }
 
     fn offered_tools<'a>(&'a self, _: UserId, _: &'a ToolChoice) -> BoxFuture<'a, Vec<OfferedTool>> {

@@ -245,7 +245,8 @@ async fn redirect_is_not_followed_and_key_is_not_sent() {
         servers.shut_down().await;
     }
     let servers = web.servers("/mcp");
-    for (tool, reason) in [("moved", "HTTP 307"), ("broken", "HTTP 500"), ("page", "not MCP"), ("invalid", "HTTP 400")] {
+    for (tool, reason) in [("moved", "HTTP 307"), ("broken", "HTTP 500"), ("page", "not MCP"), ("invalid", "HTTP 400")]
+    {
         let outcome = call_tool(&servers, tool, json!({})).await;
         assert_eq!(outcome.outcome, CallOutcome::Failed, "{tool}: {outcome:?}");
         assert!(

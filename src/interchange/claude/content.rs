@@ -95,7 +95,8 @@ impl Reader<'_> {
             "thinking" => {
                 let mut text = fields::text(block, "thinking").unwrap_or_default().to_owned();
                 let summaries = fields::list(block, "summaries").iter();
-                let mut summaries: Vec<&str> = summaries.filter_map(|summary| fields::text(summary, "summary")).collect();
+                let mut summaries: Vec<&str> =
+                    summaries.filter_map(|summary| fields::text(summary, "summary")).collect();
                 let title = summaries.pop().map(str::to_owned);
                 // The last summary is what the page shows; the ones before it tell what came first.
                 summaries.retain(|summary| Some(*summary) != title.as_deref());

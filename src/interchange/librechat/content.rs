@@ -11,7 +11,7 @@ use crate::domain::turn::Role;
 use crate::fields::{first_text, id, is_set, list, text};
 use crate::media::{decode_base64, mime_of};
 use crate::message_builder::{
-    QUOTE_BEFORE_TEXT, FAILED_IN_SOURCE, as_quote, attachment_body, call_body, resolve_address,
+    FAILED_IN_SOURCE, QUOTE_BEFORE_TEXT, as_quote, attachment_body, call_body, resolve_address,
 };
 use crate::notes::ConversationNotes;
 use crate::report::IssueKind;

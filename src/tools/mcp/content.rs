@@ -341,8 +341,8 @@ mod tests {
         let kept: Vec<&[u8]> = outcome.blobs.iter().map(|blob| blob.bytes.as_ref()).collect();
         assert_eq!(kept, [&b"\xff\xfe\0"[..]]);
         let text = outcome.result.as_str().expect("a text");
-        assert!(text.starts_with("TOKEN=[removed]\n"), "{told}");
-        assert!(told.contains("was omitted: it contains a credential of its server"), "{text}");
+        assert!(text.starts_with("TOKEN=[removed]\n"), "{text}");
+        assert!(text.contains("was omitted: it contains a credential of its server"), "{text}");
     }
 
     #[test]

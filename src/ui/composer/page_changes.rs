@@ -96,10 +96,7 @@ impl ComposerState {
                     look();
                     since.set_value(None);
                     self.problem.update(|shown_problem| {
-                        drop(
-                            shown_problem
-                                .take_if(|shown_problem| *shown_problem == problem(&ApiError::Unreachable)),
-                        )
+                        drop(shown_problem.take_if(|shown_problem| *shown_problem == problem(&ApiError::Unreachable)))
                     });
                 }
             },

@@ -62,7 +62,7 @@ impl ApiProtocol for ChatProtocol {
             Self::Mistral => mistral(request)?,
             Self::Zai => {}
             Self::LlamaCpp | Self::Ollama => local(*self, request)?,
-            Self::Generic => generic(asked, memory)?,
+            Self::Generic => generic(request, memory)?,
         }
         pairs(request, *self)
     }

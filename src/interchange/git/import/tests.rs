@@ -177,6 +177,7 @@ fn message(number: usize, parent: Option<usize>, role: Role, model: &str, bodies
         created_at: Some(fixtures::time(60 * number as i64)),
         ended_at: Some(fixtures::time(60 * number as i64 + 7)),
         ending: if number % 5 == 4 { MessageEnding::Cancelled } else { MessageEnding::Complete },
+        parts: Vec::new(),
         pieces: bodies.into_iter().map(|body| MessagePiece { author, created_at: None, body }).collect(),
         usage: Default::default(),
         is_thinking_mode: (number % 3 == 0).then_some(true),

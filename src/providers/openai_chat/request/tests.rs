@@ -239,15 +239,15 @@ fn reasoning_is_echoed_on_request_and_omitted_after_refusal() {
         [1, 3].map(|at| sent[at].get("reasoning_content").cloned())
     };
     assert_eq!(reasoning("generic", &chat_request), [Some(json!("why")), None]);
-    assert_eq!(reasoning("groq", &asked), [None, None]);
+    assert_eq!(reasoning("groq", &chat_request), [None, None]);
     chat_request.reasoning_members = ReasoningMembers::Required;
     assert_eq!(reasoning("generic", &chat_request), [Some(json!("why")), Some(json!(""))]);
     chat_request.reasoning_members = ReasoningMembers::Refused;
     for dialect in ["generic", "vllm", "deepseek", "openrouter", "mistral"] {
-        assert_eq!(reasoning(dialect, &asked), [None, None], "{dialect}");
+        assert_eq!(reasoning(dialect, &chat_request), [None, None], "{dialect}");
     }
-    asked.reasoning_members = ReasoningMembers::Unknown;
-    asked.history[1].leaves_out_reasoning = true;
+    chat_request.reasoning_members = ReasoningMembers::Unknown;
+    chat_request.history[1].leaves_out_reasoning = true;
     assert_eq!(reasoning("deepseek", &chat_request), [None, None]);
 }
 

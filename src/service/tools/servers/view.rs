@@ -127,9 +127,8 @@ impl From<McpServerStatus> for ToolServerStatus {
             McpServerState::Ready => ("working", MessageCode::ServerWorking),
             McpServerState::Failed => ("failed", MessageCode::ServerFailed),
         };
-        let message = status
-            .problem
-            .map_or_else(|| sentence.into(), |reason| CodedMessage::uncoded(as_sentence(&reason)));
+        let message =
+            status.problem.map_or_else(|| sentence.into(), |reason| CodedMessage::uncoded(as_sentence(&reason)));
         Self {
             since: Some(status.since),
             implementation: status.implementation,

@@ -80,7 +80,8 @@ impl ServiceToolbox {
                 let name = format!("{}/{}", offering.server, unusable.tool);
                 if choice.has_tool(&name) {
                     picked.met.insert(name.clone());
-                    picked.leave_out(name, MessageCode::ToolUnusable.with("reason", unusable.why.trim_end_matches('.')));
+                    picked
+                        .leave_out(name, MessageCode::ToolUnusable.with("reason", unusable.why.trim_end_matches('.')));
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::domain::drop_reason::DropReason;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::domain::message_template::message_args;
+use crate::domain::message_template::{MessageArgs, message_args};
 use crate::domain::{BlockState, Content, capabilities::ValueRange, fixtures};
 use crate::ui::locale::with_locale;
 
