@@ -33,7 +33,7 @@ fn message_and_its_reply_are_two_groups_with_reply_in_order() {
     assert_eq!(
         reply["segments"][0],
         json!({"type": "reasoning_block", "items": [0, 1, 2], "tool_calls": 1,
-        "title": null, "duration": 2_400})
+        "title": null, "titles": ["Planning"], "duration": 2_400})
     );
     assert_eq!(reply["segments"][1], json!({"type": "reply", "item": 3}));
 }

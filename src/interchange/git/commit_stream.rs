@@ -164,12 +164,11 @@ impl StreamReader {
 
     fn read_reset(&mut self, name: &str) -> Result<(), ImportError> {
         let mut state = CommitState::default();
-        match self.next_line()? {
-            Some(line) => match line.strip_prefix("from ") {
+        if let Some(line) = self.next_line()? {
+            match line.strip_prefix("from ") {
                 Some(from) => state = self.find_commit(from),
                 None => self.peeked = Some(line),
-            },
-            None => {}
+            }
         }
         self.refs.insert(name.to_owned(), state);
         Ok(())

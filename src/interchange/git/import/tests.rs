@@ -180,7 +180,7 @@ fn message(number: usize, parent: Option<usize>, role: Role, model: &str, bodies
         parts: Vec::new(),
         pieces: bodies.into_iter().map(|body| MessagePiece { author, created_at: None, body }).collect(),
         usage: Default::default(),
-        is_thinking_mode: (number % 3 == 0).then_some(true),
+        is_thinking_mode: number.is_multiple_of(3).then_some(true),
     }
 }
 
