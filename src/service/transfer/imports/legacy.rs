@@ -233,13 +233,14 @@ impl Service {
 }
 
 /// Gives the branches a lock with which they can be continued. It says nothing about who wrote the existing replies,
-/// so they name no provider.
+/// so they name no provider, and no generation claims that this one was asked.
 fn lock_branches(chat: &mut ArchivedChat, lock: &ModelLock) {
     for of in chat.branches.iter_mut().filter(|of| of.branch.lock.provider == PROVIDER) {
         of.branch.lock = lock.clone();
     }
     if lock.provider != PROVIDER {
         chat.turns.iter_mut().for_each(|turn| turn.provider_used = None);
+        chat.generations.clear();
     }
 }
 

@@ -1,7 +1,7 @@
 //! Imports a chat of a Turnleaf archive a few parts at a time from its spool, because it may be larger than the
 //! memory. It is imported completely, or skipped and reported.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -14,7 +14,7 @@ use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::resolve_lock;
 use turnleaf_domain::{
-    Branch, BranchId, Chat, DocumentId, ImportDifference, ImportOrigin, ModelLock, TurnId, UNKNOWN_MODEL, UserId,
+    Branch, BranchId, Chat, DocumentId, ImportDifference, ImportOrigin, ModelLock, Turn, TurnId, UNKNOWN_MODEL, UserId,
 };
 use turnleaf_interchange::archive::{ChatPart, ReplaceIds, SpooledChat};
 use turnleaf_interchange::report::message_count;
@@ -182,8 +182,9 @@ impl Service {
         mut arriving: Option<&mut ChunkedInsert<'_>>,
     ) -> Result<(), ChatRefusal> {
         let IncomingChat { import, chat, mut filed, rename } = incoming;
-        // The branches that had no lock, which come before their turns.
-        let mut completed: HashMap<BranchId, String> = HashMap::new();
+        // The branches that had no lock, which come before their turns, and those turns, which come before their
+        // generations.
+        let (mut completed, mut unlocked) = (HashSet::<BranchId>::new(), HashSet::<TurnId>::new());
         loop {
             let parts;
             (filed, parts) = next_parts(filed, rename.clone()).await?;
@@ -194,17 +195,19 @@ impl Service {
                 let mut part = report.redrawn.rename_in_part(part);
                 match &mut part {
                     ChatPart::Turn(turn) => {
-                        if let Some(provider) = completed.get(&turn.branch_id) {
-                            // A reply names the provider of its branch, or none; its generations keep their own.
-                            turn.provider_used.take_if(|used| used != provider);
+                        if completed.contains(&turn.branch_id) {
+                            unlocked.insert(turn.id);
+                            forget_provider(turn);
                         }
                         self.correct_turn_images(import.owner, &chat.title, turn, report).await?;
                     }
                     ChatPart::Branch(of) => {
                         if self.complete_lock(&chat.title, &mut of.branch, report) {
-                            completed.insert(of.branch.id, of.branch.lock.provider.clone());
+                            completed.insert(of.branch.id);
                         }
                     }
+                    // Every generation of a branch was sent to its lock (docs/reference/domain.md I3).
+                    ChatPart::Generation(call) if unlocked.contains(&call.turn_id) => continue,
                     ChatPart::Exchange(_) | ChatPart::Generation(_) => {}
                 }
                 if let Some(arriving) = &mut arriving {
@@ -235,10 +238,19 @@ impl Service {
         branch.lock = lock.unwrap_or_else(|| ModelLock::new(provider.clone(), UNKNOWN_MODEL));
         let place = IssueLocation { conversation: chat.to_owned(), ..IssueLocation::default() };
         let ModelLock { provider, model } = &branch.lock;
-        let text = format!("the branch {:?} had no provider and model: it uses {provider} / {model}", branch.name);
+        let text = format!(
+            "the branch {:?} had no provider and model: it uses {provider} / {model}, and its replies are sent as text",
+            branch.name
+        );
         report.add_finding(&ImportIssue { kind: IssueKind::PutRight, location: place, text });
         true
     }
+}
+
+/// Removes what a reply says about its provider: nobody knows whether it was that of the branch's new lock.
+fn forget_provider(turn: &mut Turn) {
+    turn.provider_used = None;
+    turn.blocks.iter_mut().for_each(|block| block.generation_id = None);
 }
 
 /// Reads the next parts, with their new ids, on a blocking thread.
