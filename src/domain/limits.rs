@@ -160,7 +160,7 @@ pub const TOOL_IDLE: Duration = Duration::from_secs(60);
 pub const TOOL_SETTABLE_SECONDS: RangeInclusive<u64> = 1..=24 * 60 * 60;
 /// The time for a stopped tool to end, and for a tool server to start.
 pub const TOOL_STOP: Duration = Duration::from_secs(2);
-pub const TOOL_START: Duration = Duration::from_secs(30);
+pub const TOOL_START: Duration = Duration::from_secs(120);
 /// The interval at which the progress of a call is stored, and the number of its last lines.
 pub const TOOL_PROGRESS_EVERY: Duration = Duration::from_secs(1);
 pub const TOOL_TAIL_LINES: usize = 8;

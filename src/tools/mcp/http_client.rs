@@ -313,18 +313,21 @@ fn bounded(
 ) -> impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static {
     let (mut event, mut line) = (0, 0);
     bytes.take_while(move |piece| {
-        for byte in piece.iter().flat_map(|piece| piece.iter()) {
-            event += 1;
-            match byte {
-                b'\n' if line == 0 => event = 0,
-                b'\n' => line = 0,
-                b'\r' => {}
-                _ => line += 1,
-            }
+        let Ok(piece) = piece else { return ready(true) };
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', piece) {
+            let text = &piece[start..end];
+            let is_blank = line + text.len() == usize::from(text.ends_with(b"\r"));
+            event = if is_blank { 0 } else { event + line + text.len() + 1 };
+            (start, line) = (end + 1, 0);
             if event > at_most {
-                is_exceeded.store(true, Ordering::Relaxed);
-                return ready(false);
+                break;
             }
+        }
+        line += piece.len() - start;
+        if event + line > at_most {
+            is_exceeded.store(true, Ordering::Relaxed);
+            return ready(false);
         }
         ready(true)
     })

@@ -66,9 +66,11 @@ impl Handshake {
     }
 }
 
-/// Returns what a failed handshake refused, if another one may succeed.
-pub fn refusal(error: &ClientInitializeError) -> Option<Refusal> {
+/// Returns what a server refused of this handshake, if another one may succeed.
+pub fn refusal(handshake: &Handshake, error: &ClientInitializeError) -> Option<Refusal> {
     match error {
+        // A server of earlier versions may answer a method that it does not know with anything.
+        ClientInitializeError::JsonRpcError(_) if *handshake == Handshake::Discover => Some(Refusal::Version),
         ClientInitializeError::JsonRpcError(error) => {
             let is_about_version = || error.message.to_lowercase().contains("version");
             let codes = [ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, ErrorCode::METHOD_NOT_FOUND];

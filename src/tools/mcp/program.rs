@@ -1,7 +1,7 @@
 //! A server that is a program of the configuration file: started without a shell, with its own environment and behind
 //! a guard, and stopped with all its descendants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -9,7 +9,7 @@ use std::process::{ExitStatus, Stdio};
 use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncRead, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::time::{Duration, Instant, sleep_until, timeout};
+use tokio::time::{Duration, Instant, sleep_until, timeout, timeout_at};
 
 use super::guard::NOT_STARTED;
 use super::lines::{BoundedLine, BoundedLines};
@@ -25,8 +25,8 @@ const SLACK: Duration = Duration::from_millis(1500);
 const STDERR_LINE_BYTES: usize = 8 << 10;
 
 /// Lines of standard error that are logged, and lines that are read, within each window.
-const STDERR_LINES: u32 = 200;
-const STDERR_LINES_READ: u32 = 2000;
+const STDERR_LINES: usize = 200;
+const STDERR_LINES_READ: usize = 10_000;
 const STDERR_WINDOW: Duration = Duration::from_secs(1);
 
 /// A running program. Dropping it requests its stop without waiting.
@@ -68,29 +68,55 @@ pub fn start(
     pipes.map(|pipes| (GuardedProgram { guard }, pipes)).ok_or_else(|| io::Error::other("it has no pipes"))
 }
 
+/// Logs standard error. Of more lines than fit a window, the last ones are logged at its end.
 async fn log_stderr(stderr: impl AsyncRead + Unpin, log: ServerOutputLog) {
     let mut lines = BoundedLines::new(BufReader::new(stderr), STDERR_LINE_BYTES);
-    let (mut until, mut read, mut dropped) = (Instant::now() + STDERR_WINDOW, 0, 0_u64);
-    while let Ok(Some(line)) = lines.next().await {
+    let mut last = VecDeque::new();
+    let (mut until, mut read, mut is_noted) = (Instant::now() + STDERR_WINDOW, 0, false);
+    loop {
+        // The reader keeps what it has of a line when the window ends.
+        let line = match last.is_empty() {
+            true => lines.next().await,
+            false => match timeout_at(until, lines.next()).await {
+                Ok(line) => line,
+                Err(_) => {
+                    log_last(&mut last, &log);
+                    continue;
+                }
+            },
+        };
+        let Ok(Some(line)) = line else { return log_last(&mut last, &log) };
         if Instant::now() >= until {
-            (until, read) = (Instant::now() + STDERR_WINDOW, 0);
-            if std::mem::take(&mut dropped) > 0 {
+            (until, read, is_noted) = (Instant::now() + STDERR_WINDOW, 0, false);
+            log_last(&mut last, &log);
+        }
+        read += 1;
+        if read <= STDERR_LINES {
+            log_line(line, &log);
+            continue;
+        }
+        last.push_back(line);
+        if last.len() > STDERR_LINES {
+            last.pop_front();
+            if !std::mem::replace(&mut is_noted, true) {
                 log.add("(some lines were dropped because there were too many)");
             }
         }
-        read += 1;
-        if read > STDERR_LINES {
-            dropped += 1;
-            if read > STDERR_LINES_READ {
-                // The program waits meanwhile, because its pipe is full.
-                sleep_until(until).await;
-            }
-            continue;
+        if read > STDERR_LINES_READ {
+            // The program waits meanwhile, because its pipe is full.
+            sleep_until(until).await;
         }
-        match line {
-            BoundedLine::Whole(line) => log.add(&String::from_utf8_lossy(&line)),
-            BoundedLine::TooLong { head, .. } => log.add_truncated(head),
-        }
+    }
+}
+
+fn log_last(last: &mut VecDeque<BoundedLine>, log: &ServerOutputLog) {
+    last.drain(..).for_each(|line| log_line(line, log));
+}
+
+fn log_line(line: BoundedLine, log: &ServerOutputLog) {
+    match line {
+        BoundedLine::Whole(line) => log.add(&String::from_utf8_lossy(&line)),
+        BoundedLine::TooLong { head, .. } => log.add_truncated(head),
     }
 }
 
@@ -159,12 +185,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn stderr_flood_is_throttled() {
         let log = ServerOutputLog::default();
-        let flood = "x\n".repeat(5 * STDERR_LINES_READ as usize);
+        let flood = "x\n".repeat(5 * STDERR_LINES_READ) + "end\n";
         let began = Instant::now();
         log_stderr(flood.as_bytes(), log.clone()).await;
         assert!(began.elapsed() >= 4 * STDERR_WINDOW, "{:?}", began.elapsed());
         let text = log.text();
-        assert!(text.matches('x').count() <= 6 * STDERR_LINES as usize && text.contains("lines were dropped"));
+        assert!(text.contains("lines were dropped") && text.ends_with("x\nend\n"), "{text}");
     }
 
     #[tokio::test]

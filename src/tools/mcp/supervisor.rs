@@ -335,7 +335,7 @@ async fn connect(
     let service = service.map_err(|error| {
         let problem = error_messages::start_error(&error, &secrets);
         let is_gone = matches!(error, rmcp::service::ClientInitializeError::ConnectionClosed(_));
-        match lifecycle::refusal(&error) {
+        match lifecycle::refusal(&handshake, &error) {
             Some(refusal) => ServerEnd::Refused { refusal, problem },
             None => ServerEnd::Failed { problem, is_gone },
         }
