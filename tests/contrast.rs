@@ -1,6 +1,9 @@
 //! Recomputes the contrast of every pair of colours that the page uses, from the style sheet itself, and checks each
 //! pair against the requirement of WCAG 2. The gallery shows the same numbers.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use turnleaf::server::gallery::colours::{CONTRAST_PAIRS, contrast, find_colour_token};
 
 #[test]
@@ -18,6 +21,45 @@ fn every_color_pair_has_required_contrast_in_both_themes() {
         }
     }
     assert!(short.is_empty(), "{short:#?}");
+}
+
+/// A misspelt property is no error in CSS: the declaration silently does nothing.
+#[test]
+fn every_custom_property_is_defined() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let texts = |folder: &str, extension: &str| -> Vec<String> {
+        let mut folders = vec![root.join(folder)];
+        let mut texts = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false if path.extension().is_some_and(|own| own == extension) => {
+                        texts.push(std::fs::read_to_string(path).unwrap());
+                    }
+                    false => {}
+                }
+            }
+        }
+        texts
+    };
+    let sheets = texts("style", "css");
+    let mut undefined = BTreeSet::new();
+    for sheet in &sheets {
+        for (at, start) in sheet.match_indices("var(--") {
+            let name: String = sheet[at + start.len() - 2..].chars().take_while(|c| !",) ".contains(*c)).collect();
+            let has_fallback = sheet[at..].split(')').next().is_some_and(|value| value.contains(','));
+            let definition = format!("{name}:");
+            if !has_fallback && !sheets.iter().any(|sheet| sheet.contains(&definition)) {
+                undefined.insert(name);
+            }
+        }
+    }
+    // Scripts set the others.
+    let code = texts("src", "rs");
+    undefined.retain(|name| !code.iter().any(|text| text.contains(name.as_str())));
+    assert!(undefined.is_empty(), "{undefined:?}");
 }
 
 #[test]

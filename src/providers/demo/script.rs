@@ -192,7 +192,7 @@ fn parallel_tools(request: &DemoRequest) -> Vec<ScriptPiece> {
     match request.step {
         0 => vec![
             think("Three lookups at once: their order does not matter, so I make them in one step."),
-            look_up("turn"),
+            look_up("message"),
             look_up("branch"),
             count_words(&request.text),
         ],

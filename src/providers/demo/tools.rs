@@ -8,8 +8,8 @@ use turnleaf_domain::tool::ToolSpec;
 /// Terms of Turnleaf with their definitions.
 const GLOSSARY: [(&str, &str); 6] = [
     ("chat", "A whole conversation: a tree of messages, not a list."),
-    ("turn", "One node of the tree: your message or a model's reply."),
-    ("branch", "A line through the tree that keeps its provider and model."),
+    ("message", "One node of the tree: what you or the model wrote."),
+    ("branch", "A path through the chat that keeps its provider and model."),
     ("block", "One typed part of a message or reply: text, reasoning, a tool call or its result."),
     ("reasoning block", "A model's reasoning and the tools it used in between, in one collapsible panel."),
     ("version", "One of several replies to the same message; a retry adds another."),

@@ -88,6 +88,12 @@ fn card(
         BranchOrigin::Edit | BranchOrigin::Regenerate => sibling.or(left),
         _ => left,
     };
+    let origin = match branch.origin {
+        BranchOrigin::Import => BranchOrigin::Import,
+        // A branch that shares no message begins where the chat does, such as a rerun.
+        _ if from.is_none() => BranchOrigin::Root,
+        origin => origin,
+    };
     let from = from.map(|from| view! { " " {link(chat, &from)} });
     let latest = match ends {
         Some((_, last)) => view! {
@@ -105,7 +111,7 @@ fn card(
         <section class="panel branch" id=branch.id.to_string() aria-labelledby=labelled>
             <h2 id=title_id><Icon name="branch"/><bdi>{branch.name.clone()}</bdi>{pinned}{label}</h2>
             <p class="hint"><Icon name="lock"/><bdi>{words::lock_description(&provider, &model)}</bdi></p>
-            <p>{words::branch_origin(branch.origin)}{from}</p>
+            <p>{words::branch_origin(origin)}{from}</p>
             {latest}
             <p class="hint">{took}</p>
             <div class="branch-forms no-print">

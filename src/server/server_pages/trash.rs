@@ -36,6 +36,12 @@ pub enum PurgeConfirmation {
     Everything,
 }
 
+/// Returns the days until a deletion is permanent; a day that has begun counts.
+fn days_left(deleted_at: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
+    let left = deleted_at + limits::TRASH_KEPT - now;
+    left.num_days() + i64::from(left.subsec_nanos() > 0 || left.num_seconds() % 86_400 > 0)
+}
+
 impl TrashPage {
     /// Renders the page.
     pub fn draw(self, notice: Option<ActionNotice>) -> ServerPage {
@@ -60,7 +66,7 @@ impl TrashPage {
         let where_from = (deletion.root_turn().is_some() || deletion.root_branch().is_some())
             .then(|| view! { <p class="hint" dir="auto">{words::in_chat(&deletion.chat_title)}</p> });
         let exact = deletion.created_at.format("%Y-%m-%d %H:%M UTC").to_string();
-        let left = (deletion.created_at + limits::TRASH_KEPT - self.now).num_days();
+        let left = days_left(deletion.created_at, self.now);
         let restore = if deletion.chat_is_deleted {
             view! { <p class="hint">{words::chat_is_deleted()}</p> }
         } else {
@@ -89,7 +95,7 @@ impl TrashPage {
 
     fn documents(&self) -> Option<AnyView> {
         let row = |document: &Document| {
-            let left = document.deleted_at.map(|at| (at + limits::TRASH_KEPT - self.now).num_days());
+            let left = document.deleted_at.map(|at| days_left(at, self.now));
             let action_button = |action: &'static str, word: &'static str, class: &'static str| {
                 let id = document.id.to_string();
                 one_button_form(action, ("document_id", id), word, &document.title, class)

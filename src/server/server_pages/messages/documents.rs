@@ -8,8 +8,8 @@ pub use crate::ui::messages::amounts::size;
 
 define_messages! {
     documents: "Documents", "文档";
-    lead: "Texts you can attach to messages, whole or in part. Every change creates a new version, so existing \
-        references keep theirs.", "可附加到消息的文本，可引用全文或其中几行。每次修改都会产生新版本，已有的引用保持原来的版本。";
+    lead: "Texts you can attach to messages, whole or in part. Every change creates a new version, and existing \
+        references keep their version.", "可附加到消息的文本，可引用全文或其中几行。每次修改都会产生新版本，已有的引用保持原来的版本。";
     nothing: "No documents yet. Write one or upload files: text, Markdown, code, HTML, PDF, Word, Excel, CSV.",
         "还没有文档。写一篇，或上传文件：文本、Markdown、代码、HTML、PDF、Word、Excel、CSV。";
     list: "All documents", "全部文档";
@@ -24,11 +24,11 @@ define_messages! {
     uploaded: "Uploaded", "已上传";
     upload_results: "Upload results", "上传结果";
     no_file: "Choose a file first.", "请先选择文件。";
-    is_image: "an image cannot be a document; attach it to a message instead", "图片只保留一天，请附加到消息";
+    is_image: "an image cannot be a document; attach it to a message instead", "图片不能作为文档，请改为附加到消息";
     too_many_files: "Too many files. The remaining files were not read.", "表单中的文件过多，其余文件未读取。";
     title: "Title", "标题";
     text: "Text", "正文";
-    text_hint: "Markdown.", "使用 Markdown。";
+    text_hint: "Supports Markdown.", "支持 Markdown。";
     preview: "Preview", "预览";
     save: "Save", "保存";
     saved: "Saved.", "已保存。";
@@ -74,7 +74,7 @@ define_messages! {
     first_page: "Newest", "最新";
     too_long: "This document is too long to edit here. Upload a new version of the file.", "此文档过长，无法在此编辑。请上传文件的新版本。";
     changed: "The document changed while you were editing. Your text is below; saving again makes it the newest \
-        version.", "你编辑期间文档已被修改。你的内容在下方，再次保存会覆盖当前版本。";
+        version.", "你编辑期间文档已被修改。你的内容在下方，再次保存会使它成为最新版本。";
     same: "The two versions are identical.", "两个版本相同。";
     in_trash: "Documents", "文档";
     purge: "Delete permanently…", "永久删除…";
@@ -107,7 +107,7 @@ pub fn delete_description() -> String {
     let days = limits::TRASH_KEPT.num_days();
     message!(
         "The document moves to Trash for {days} days. Messages that reference it show it as deleted.",
-        "文档将移到回收站，保留 {days} 天。在此期间，引用它的消息会注明这一点。"
+        "文档将移到回收站，保留 {days} 天。在此期间，引用它的消息会显示该文档已删除。"
     )
 }
 

@@ -22,7 +22,7 @@ define_messages! {
     address_clears: "Changing the address deletes the API key unless you enter one with it.", "更改地址会删除 API 密钥，除非同时填写。";
     new_key: "New API key", "新 API 密钥";
     key_keeps: "Leave empty to keep the current key.", "留空则保留现有密钥。";
-    key_again: "Enter the API key again. Pages never contain it.", "请再次输入 API 密钥：页面中从不包含它。";
+    key_again: "Enter the API key again. It is never sent back to the browser.", "请重新输入 API 密钥：已保存的密钥不会回传到浏览器。";
     key_set: "API key set", "已设置 API 密钥";
     key_not_set: "No API key", "未设置 API 密钥";
     ends_in: "ends in", "末尾为";
@@ -44,10 +44,10 @@ define_messages! {
     silence_short: "Response timeout", "响应超时";
     silence: "Response timeout (seconds)", "响应超时（秒）";
     advanced: "Advanced", "高级";
-    dialect: "Dialect", "接口方言";
-    dialect_hint: "For Chat Completions: the server type, such as vllm, llamacpp or openrouter. Leave empty to detect \
+    dialect: "Server type", "服务器类型";
+    dialect_hint: "For Chat Completions, such as vllm, llamacpp or openrouter. Leave empty to detect \
         it from the address.", "适用于 \
-        Chat Completions：服务器的类型，如 vllm、llamacpp 或 openrouter。留空则根据地址判断。";
+        Chat Completions，如 vllm、llamacpp 或 openrouter。留空则根据地址判断。";
     headers: "Extra headers", "额外请求头";
     headers_hint: "One per line, as Name: value. Encrypted like the API key.", "每行一个，格式为 Name: value。与 API 密钥一样加密保存。";
     no_headers: "Remove all extra headers", "移除所有额外请求头";

@@ -67,17 +67,17 @@ pub fn branch_usage(tokens: Option<String>, cost: Option<String>, calls: u64) ->
     if known.is_empty() {
         return plural_message!(
             calls;
-            "Replies on this branch: 1 call.",
+            "Replies on this branch: 1 request.",
             "Replies on this branch: {calls} requests.";
-            "此分支的回复共 {calls} 次调用。"
+            "此分支的回复共 {calls} 次请求。"
         );
     }
     let known = known.join(localized_word(", ", "，"));
     plural_message!(
         calls;
-        "Replies on this branch: {known}, 1 call.",
-        "Replies on this branch: {known}, {calls} calls.";
-        "此分支的回复用去 {known}，共 {calls} 次调用。"
+        "Replies on this branch: {known}, 1 request.",
+        "Replies on this branch: {known}, {calls} requests.";
+        "此分支的回复用去 {known}，共 {calls} 次请求。"
     )
 }
 

@@ -19,7 +19,7 @@ define_messages! {
     this_year: "This year", "今年";
     nothing: "No usage in this period.", "这段时间没有用量。";
     table: "Usage details", "用量明细";
-    calls: "Requests", "调用次数";
+    calls: "Requests", "请求次数";
     input: "Input tokens", "输入 token";
     cached: "cached", "其中缓存";
     output: "Output tokens", "输出 token";
@@ -32,7 +32,7 @@ define_messages! {
         unknown; models on your own machine have no price.", "≈ \
         表示估算值：由 token 数和价格表计算得出，可能与服务商的账单不同。— 表示未知；在你自己机器上运行的模型没有价格。";
     usage_hint: "Includes every request to a provider, even for stopped, failed and deleted replies, until they are \
-        deleted from Trash. Days are in UTC.", "对服务商的每次调用都计入，包括已停止、失败和已删除的回复，直到它们从回收站清除。日期按 \
+        deleted from Trash. Days are in UTC.", "对服务商的每次请求都计入，包括已停止、失败和已删除的回复，直到它们从回收站清除。日期按 \
         UTC 计算。";
 }
 

@@ -13,7 +13,7 @@ use crate::ui::messages::server_messages::tool_title;
 define_messages! {
     arguments: "Arguments", "参数";
     result: "Result", "结果";
-    tool_error: "Error (sent to the model as an error)", "错误，已作为错误发给模型";
+    tool_error: "Error (sent to the model)", "错误（已发给模型）";
     tool_output: "Tool output", "工具输出";
     arguments_and_result: "Arguments and result", "参数和结果";
     no_result: "No result.", "没有结果。";
