@@ -134,7 +134,10 @@ impl UnrecognizedParts {
             let names: Vec<String> = all.iter().take(ENTRIES).map(|part| shown(&part.name)).collect();
             let more = if all.len() > ENTRIES { ", …" } else { "" };
             let count = plural::counted(all.len() as u64, "file", "files");
-            reasons.push(format!("the archive holds {count}: {}{more}", names.join(", ")));
+            reasons.push(match names.is_empty() {
+                true => "it is empty".to_owned(),
+                false => format!("it holds {count}: {}{more}", names.join(", ")),
+            });
             if let Some(inner) = all.iter().find(|part| export_entries::is_inner_archive(part)) {
                 let name = shown(inner.base_name());
                 reasons.push(format!("{name} is an archive inside the archive: extract it and import it by itself"));
@@ -236,13 +239,11 @@ mod tests {
         let inner = zip_archive(&[("conversations.json", b"[]")]);
         let nested = zip_archive(&[("Activity/Conversations__abc.zip", &inner), ("README.txt", b"x")]);
         let text = reason(nested);
-        for part in
-            ["README.txt: this is not JSON", "the archive holds 2 files: Activity/Conv", "extract it and import it"]
-        {
+        for part in ["README.txt: this is not JSON", "it holds 2 files: Activity/Conv", "extract it and import it"] {
             assert!(text.contains(part), "{part} is not in {text}");
         }
         let text = reason(zip_archive(&[("a.png", b"x")]));
-        assert_eq!(text, "no chats were found in it: the archive holds 1 file: a.png");
+        assert_eq!(text, "no chats were found in it: it holds 1 file: a.png");
         let broken = zip_archive(&[("conversations.json", b"[{\"a\" 1}]")]);
         assert!(reason(broken).contains("conversations.json: it is not JSON: expected `:` at line 1 column 7"));
     }

@@ -520,15 +520,15 @@ fn exported_repository_is_imported_as_equal_chat() {
     }
     let nothing = dir.path().join("nothing");
     std::fs::create_dir(&nothing).unwrap();
-    let (_, said) = assert_exit(&run(dir.path(), &["import", nothing.to_str().unwrap()]), 1);
-    assert!(said.contains("this is not a git repository that Turnleaf exported"), "{said}");
+    let (_, errors) = assert_exit(&run(dir.path(), &["import", nothing.to_str().unwrap()]), 1);
+    assert!(errors.contains("no chats were found in it: it is empty"), "{errors}");
     if is_git_there {
         git(&nothing, &["init", "--quiet"]);
         let (_, said) = assert_exit(&run(dir.path(), &["import", nothing.to_str().unwrap()]), 1);
         assert!(said.contains("this is not a git repository that Turnleaf exported"), "{said}");
     }
-    let (_, said) = assert_exit(&run(dir.path(), &["import", "--from", "chatgpt", nothing.to_str().unwrap()]), 1);
-    assert!(said.contains("file not found"), "{said}");
+    let (_, errors) = assert_exit(&run(dir.path(), &["import", "--from", "chatgpt", nothing.to_str().unwrap()]), 1);
+    assert!(errors.contains("could not be read completely"), "{errors}");
 }
 
 /// What a stranger's repository names would run, leave the folder, or block: nothing of it is followed.
