@@ -1,6 +1,8 @@
 //! The origin of an imported chat and its differences from the source, which an export of it therefore cannot
 //! contain.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +37,7 @@ pub struct ImportDifference {
     pub code: Option<String>,
     /// The arguments of the code.
     #[serde(default, skip_serializing_if = "MessageArgs::is_empty")]
-    pub args: MessageArgs,
+    pub args: BTreeMap<String, String>,
 }
 
 impl ImportDifference {
