@@ -9,7 +9,7 @@ use turnleaf_domain::{MessageCode, limits};
 /// they would be displayed and logged. The text of the error continues a sentence that begins with the setting's
 /// name ("is not a URL").
 pub fn check(text: &str) -> Result<String, MessageCode> {
-    if text.contains('?') {
+    if text.contains(['?', '#']) {
         return Err(MessageCode::UrlHasQuery);
     }
     Ok(check_endpoint(text)?.trim_end_matches('/').to_owned())

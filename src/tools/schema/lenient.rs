@@ -19,21 +19,35 @@ pub fn compile_usable(
     compile: &dyn Fn(&Value) -> Result<Validator, String>,
 ) -> Result<Validator, String> {
     let named_draft = schema.get("$schema").is_none_or(Value::is_string);
-    let as_it_is = if named_draft { compile(schema) } else { Err(String::new()) };
-    as_it_is.or_else(|_| compile(&without_unknown_patterns(&normalize(schema), compile)))
+    let as_it_is = if named_draft && !has_empty_enum(schema) { compile(schema) } else { Err(String::new()) };
+    as_it_is.or_else(|_| compile(&without_uncheckable(&normalize(schema), compile)))
 }
 
-/// Removes patterns that the engine does not know. Engines that know them all need unbounded time for some, and the
+/// Returns whether a list of choices is empty. It would refuse every value, so the server means something else.
+fn has_empty_enum(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members.iter().any(|(keyword, value)| match (keyword.as_str(), value) {
+            ("enum", Value::Array(choices)) => choices.is_empty(),
+            (keyword, _) if NO_SCHEMAS.contains(&keyword) => false,
+            (_, value) => has_empty_enum(value),
+        }),
+        Value::Array(all) => all.iter().any(has_empty_enum),
+        _ => false,
+    }
+}
+
+/// Removes empty lists of choices, and patterns that the engine does not know. Engines that know them all need unbounded time for some, and the
 /// patterns come from untrusted servers.
-fn without_unknown_patterns(schema: &Value, compile: &dyn Fn(&Value) -> Result<Validator, String>) -> Value {
+fn without_uncheckable(schema: &Value, compile: &dyn Fn(&Value) -> Result<Validator, String>) -> Value {
     let is_known = |pattern: &Value| compile(&serde_json::json!({ "pattern": pattern })).is_ok();
     match schema {
         Value::Object(members) => {
             let mut kept = Map::new();
             for (keyword, value) in members {
-                let inner = |value: &Value| without_unknown_patterns(value, compile);
+                let inner = |value: &Value| without_uncheckable(value, compile);
                 let value = match (keyword.as_str(), value) {
                     ("pattern", pattern) if !is_known(pattern) => continue,
+                    ("enum", Value::Array(choices)) if choices.is_empty() => continue,
                     (keyword, value) if NO_SCHEMAS.contains(&keyword) => value.clone(),
                     (keyword, Value::Object(named)) if NAMED.contains(&keyword) => named
                         .iter()
@@ -46,7 +60,7 @@ fn without_unknown_patterns(schema: &Value, compile: &dyn Fn(&Value) -> Result<V
             }
             Value::Object(kept)
         }
-        Value::Array(all) => all.iter().map(|value| without_unknown_patterns(value, compile)).collect(),
+        Value::Array(all) => all.iter().map(|value| without_uncheckable(value, compile)).collect(),
         other => other.clone(),
     }
 }
