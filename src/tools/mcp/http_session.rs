@@ -37,7 +37,7 @@ pub fn is_unknown_session(body: &[u8], request: Option<&RequestId>) -> bool {
             let code = error.get("code").and_then(Value::as_i64);
             let is_answer = request.is_some_and(|id| json.get("id") == serde_json::to_value(id).ok().as_ref());
             let is_about_request = code.is_some_and(|code| OF_REQUEST.contains(&code));
-            if is_about_request || (is_answer && code.is_some_and(|code| code > -32000 || code < -32700)) {
+            if is_about_request || (is_answer && code.is_some_and(|code| !(-32700..=-32000).contains(&code))) {
                 return false;
             }
             error.get("message").or(Some(error)).and_then(Value::as_str).unwrap_or_default().to_owned()
