@@ -225,6 +225,36 @@ async fn chat_is_renamed_and_deleted_without_script() {
 }
 
 #[tokio::test]
+async fn problem_has_code_with_arguments_and_sentence_of_language() {
+    let api = api().await;
+    let chat = api.create_chat().await;
+    let path = format!("/api/chats/{chat}");
+    let body = serde_json::json!({ "title": "x".repeat(limits::TITLE_CHARS + 1) }).to_string();
+    for (language, localized) in [("en", None), ("zh", Some("title：最多 200 个字符"))] {
+        let headers = [("content-type", "application/json"), ("accept-language", language)];
+        let refused = send_request(&api, "PATCH", &path, &headers, &body).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", refused.text);
+        let problem: serde_json::Value = serde_json::from_str(&refused.text).unwrap();
+        assert_eq!((&problem["field"], &problem["code"]), (&"title".into(), &"invalid".into()));
+        assert_eq!(problem["reason_code"], "too_many_characters");
+        assert_eq!(problem["args"], serde_json::json!({ "most": "200" }));
+        assert_eq!(problem["detail"], "title: must be at most 200 characters");
+        assert_eq!(problem["localized"].as_str(), localized);
+    }
+    // The reason of a parser has no code.
+    let headers = [("content-type", "application/json"), ("accept-language", "zh")];
+    let refused = send_request(&api, "PATCH", &path, &headers, "{").await;
+    let problem: serde_json::Value = serde_json::from_str(&refused.text).unwrap();
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(problem.get("reason_code").is_none() && problem.get("localized").is_none(), "{problem}");
+    // Conflicts and missing things have codes, too.
+    let missing = send_request(&api, "GET", &format!("/api/chats/{NOBODY}"), &headers, "").await;
+    let problem: serde_json::Value = serde_json::from_str(&missing.text).unwrap();
+    assert_eq!((&problem["reason_code"], &problem["localized"]), (&"not_found".into(), &"此内容不存在，或你无权访问。".into()));
+    api.house.close().await;
+}
+
+#[tokio::test]
 async fn short_document_urls_redirect_to_long_ones() {
     let api = api().await;
     for (path, to) in [

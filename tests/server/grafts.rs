@@ -412,6 +412,7 @@ async fn full_chat_stops_graft_with_reason() {
     let paused = house.wait_until_settled(begun.graft.id).await;
     assert_eq!((paused.graft.reason, paused.graft.asked), (Some(RerunPauseReason::LimitReached), 1));
     assert!(paused.graft.detail.unwrap().contains("50000"));
+    assert_eq!(paused.graft.detail_code.as_deref(), Some("too_many_messages"));
     assert_eq!(conflict(house.service.resume_rerun(house.owner, begun.graft.id).await), "too_many_turns");
     assert_eq!(conflict(start_graft(&house, &path, new_graft(&path, None)).await), "too_many_turns");
     house.check_invariants().await;

@@ -79,7 +79,14 @@ pub async fn check_graft(db: &Db, state: &StoryState<'_>) {
     assert!(set_status(RerunStatus::Running, paused).await);
     let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
     assert_eq!((found.status, found.reason), (RerunStatus::Paused, Some(RerunPauseReason::ReplyFailed)));
-    assert_eq!(found.detail.as_deref(), Some("It said\u{2400}no."));
+    assert_eq!((found.detail.as_deref(), found.detail_code), (Some("It said\u{2400}no."), None));
+    // A coded reason keeps its code and arguments.
+    let coded = MessageCode::TooManyMessages.with("most", 50);
+    let refused = RerunStatusChange::Paused(RerunPauseReason::Refused, Some(coded.clone()));
+    assert!(stands(RerunStatus::Paused, refused).await);
+    let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
+    assert_eq!(found.detail.as_deref(), Some("a chat can have at most 50 messages"));
+    assert_eq!(found.detail_message(), Some(coded));
     assert_eq!(reruns::list_running(db).await.unwrap(), []);
     // A step of a paused rerun sets it running and clears the reason of the pause.
     let mut tx = db.begin().await.unwrap();

@@ -59,7 +59,6 @@ define_codes! {
     NotADate, "not_a_date", "must be a date such as {example}";
     NotATime, "not_a_time", "is not a valid time";
     NotVisibleAscii, "not_visible_ascii", "must contain only visible ASCII characters";
-    Unreadable, "unreadable", "{reason}";
     // Requests and forms.
     IncompleteBody, "incomplete_body", "the request body is incomplete";
     UnknownFormField, "unknown_form_field", "the form has an unknown field";

@@ -107,7 +107,6 @@ fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::NotADate => "必须是有效的日期，例如 {example}",
         MessageCode::NotATime => "不是有效的时间",
         MessageCode::NotVisibleAscii => "只能包含可见的 ASCII 字符",
-        MessageCode::Unreadable => "{reason}",
         MessageCode::IncompleteBody => "请求内容不完整",
         MessageCode::UnknownFormField => "表单含有未知字段",
         MessageCode::BrokenForm => "表单格式错误或不完整",

@@ -63,7 +63,7 @@ impl Problem {
             _ => path.to_owned(),
         };
         let reason = reason.chars().take(REASON_CHARS).collect::<String>();
-        Self::invalid(InvalidField::new(field, MessageCode::Unreadable.with("reason", reason)))
+        Self::invalid(InvalidField::new(field, CodedMessage::uncoded(reason)))
     }
 
     /// Returns 422 for a well-formed request that cannot be done, such as an empty message.
