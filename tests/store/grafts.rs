@@ -83,7 +83,7 @@ pub async fn check_graft(db: &Db, state: &StoryState<'_>) {
     // A coded reason keeps its code and arguments.
     let coded = MessageCode::TooManyMessages.with("most", 50);
     let refused = RerunStatusChange::Paused(RerunPauseReason::Refused, Some(coded.clone()));
-    assert!(stands(RerunStatus::Paused, refused).await);
+    assert!(set_status(RerunStatus::Paused, refused).await);
     let found = reruns::find(db, owner, graft.id).await.unwrap().unwrap();
     assert_eq!(found.detail.as_deref(), Some("a chat can have at most 50 messages"));
     assert_eq!(found.detail_message(), Some(coded));
