@@ -76,7 +76,7 @@ for (const { file, product, title, path, before } of PRODUCTS) {
 
 test("an invalid file is reported and the page stays", async ({ page }) => {
   await importFile(page, "letter.json", { bytes: Buffer.from("Dear reader,") });
-  await expect(page.getByRole("alert")).toContainText("The import failed: this is not");
+  await expect(page.getByRole("alert")).toContainText("The import failed: no chats were found in it: this is not JSON");
   await expect(page.getByRole("status")).toHaveText("Nothing was imported.");
 });
 
