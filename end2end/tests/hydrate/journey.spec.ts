@@ -94,8 +94,8 @@ for (const database of ["SQLite", "PostgreSQL"]) {
       const reply = latestReply(page);
       await tabTo(page, reply.getByRole("button", { name: "More" }));
       await page.keyboard.press("Enter");
-      const sent = reply.getByRole("link", { name: "Request sent to the model" });
-      await tabTo(page, sent);
+      const link = reply.getByRole("link", { name: "Request sent to the model" });
+      await tabTo(page, link);
       await page.keyboard.press("Enter");
       await expect(page.getByRole("heading", { level: 1, name: "Request sent to the model" })).toBeVisible();
       const turn = page.url().split("/").at(-2)!;
