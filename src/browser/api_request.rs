@@ -1,9 +1,16 @@
 //! Client for this server's HTTP API: fetches text and JSON, and reports failures in the words of the server's problem
 //! document.
 
+use serde_json::Value;
+
 /// The reason of a failed request in the server's words; `None` if the server could not be reached or sent something
 /// unreadable.
 pub type ApiFailureMessage = Option<String>;
+
+/// Returns the sentence of a problem document: in the reader's language if it has one, else in English.
+pub fn problem_sentence(problem: &Value) -> Option<&str> {
+    problem["localized"].as_str().or(problem["detail"].as_str())
+}
 
 #[cfg(feature = "hydrate")]
 mod real {
@@ -13,7 +20,7 @@ mod real {
     use wasm_bindgen_futures::JsFuture;
     use web_sys::{RequestInit, Response};
 
-    use super::ApiFailureMessage;
+    use super::{ApiFailureMessage, problem_sentence};
 
     /// Fetches the text at a path of this site.
     pub async fn get_text(path: &str) -> Result<String, ApiFailureMessage> {
@@ -56,9 +63,7 @@ mod real {
             return Ok(text);
         }
         let problem = read(text).unwrap_or_default();
-        // `localized` is the sentence in the page's language, if that is not English.
-        let sentence = problem["localized"].as_str().or(problem["detail"].as_str());
-        Err(Some(sentence.map_or_else(|| answer.status().to_string(), str::to_owned)))
+        Err(Some(problem_sentence(&problem).map_or_else(|| answer.status().to_string(), str::to_owned)))
     }
 }
 

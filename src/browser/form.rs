@@ -11,6 +11,7 @@ mod real {
     use web_sys::{FormData, HtmlFormElement, RequestInit, Response, UrlSearchParams};
 
     use super::FormFailureMessage;
+    use crate::browser::api_request::problem_sentence;
 
     /// Limit for `keepalive` requests: half of the 64 KiB that browsers allow for all of them that are in flight.
     const KEEPALIVE_LIMIT_BYTES: u32 = 32 << 10;
@@ -44,10 +45,7 @@ mod real {
             }
             let text = JsFuture::from(answer.text().map_err(|_| None)?).await.map_err(|_| None)?;
             let problem: Option<serde_json::Value> = text.as_string().and_then(|text| serde_json::from_str(&text).ok());
-            let sentence = |problem: &serde_json::Value| {
-                problem["localized"].as_str().or(problem["detail"].as_str()).map(str::to_owned)
-            };
-            Err(problem.as_ref().and_then(sentence))
+            Err(problem.as_ref().and_then(problem_sentence).map(str::to_owned))
         }
     }
 

@@ -262,13 +262,13 @@ pub async fn set_archived(
 
 async fn set_since(
     tx: &mut Tx,
-    column: &'static str,
+    statement: &'static str,
     owner: UserId,
     chat: ChatId,
     since: Option<DateTime<Utc>>,
 ) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
-        let query = sqlx::query(column).bind(owner.uuid()).bind(chat.uuid()).bind(since);
+        let query = sqlx::query(statement).bind(owner.uuid()).bind(chat.uuid()).bind(since);
         query.execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)

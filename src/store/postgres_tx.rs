@@ -74,9 +74,7 @@ impl PostgresTx {
         let number: Option<i64> = sqlx::query_scalar(NUMBER).fetch_one(&mut self.bounded()).await?;
         let limits = self.limits;
         let result = match (self.commit_idempotent().await, number) {
-            (Err(result), Some(number)) if result.is_busy() => {
-                ask_outcome(&pool, limits, number, result, patience).await
-            }
+            (Err(error), Some(number)) if error.is_busy() => ask_outcome(&pool, limits, number, error, patience).await,
             (outcome, _) => outcome,
         };
         if let Err(StoreError::Unacknowledged(reason)) = &result {

@@ -63,9 +63,9 @@ pub(super) fn inconsistent(
     StoreError::Inconsistent { table, column, id: id.to_string(), reason: reason.to_string() }
 }
 
-/// Checks that both databases can store a text; `column` names it in the error.
-pub(super) fn storable_text<'a>(text: &'a str, column: &'static str) -> Result<&'a str, StoreError> {
-    if text.contains('\0') { Err(StoreError::Nul(column)) } else { Ok(text) }
+/// Checks that both databases can store a text; `label` names it in the error.
+pub(super) fn storable_text<'a>(text: &'a str, label: &'static str) -> Result<&'a str, StoreError> {
+    if text.contains('\0') { Err(StoreError::Nul(label)) } else { Ok(text) }
 }
 
 /// Returns the text of a turn for its row. NUL is replaced, because PostgreSQL cannot store it and an ending must

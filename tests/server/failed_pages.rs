@@ -250,7 +250,10 @@ async fn problem_has_code_with_arguments_and_sentence_of_language() {
     // Conflicts and missing things have codes, too.
     let missing = send_request(&api, "GET", &format!("/api/chats/{NOBODY}"), &headers, "").await;
     let problem: serde_json::Value = serde_json::from_str(&missing.text).unwrap();
-    assert_eq!((&problem["reason_code"], &problem["localized"]), (&"not_found".into(), &"此内容不存在，或你无权访问。".into()));
+    assert_eq!(
+        (&problem["reason_code"], &problem["localized"]),
+        (&"not_found".into(), &"此内容不存在，或你无权访问。".into())
+    );
     api.house.close().await;
 }
 

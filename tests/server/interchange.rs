@@ -360,7 +360,9 @@ async fn branch_without_lock_gets_configured_default_and_can_be_continued() {
         remove(&mut value["chats"][0]["branches"][0]);
         for target in TestServer::on_every_database(|| replies(4)).await {
             let report = import_file(&target, "old.json", &serde_json::to_vec(&value).unwrap(), false).await;
-            assert_eq!((report.imported, report.findings.len()), (1, 1), "{report:?}");
+            assert_eq!((report.imported, report.findings.len()), (1, 2), "{report:?}");
+            let lost = report.findings.iter().find(|finding| finding.kind == ImportDifferenceKind::Lost).unwrap();
+            assert!(lost.text.starts_with("1 request with the raw responses"), "{lost:?}");
             let default = target.service.supervisor().registry().default_lock();
             let text = &report.findings[0].text;
             assert!(text.contains(&format!("{} / {}", default.provider, default.model)), "{text}");

@@ -179,7 +179,7 @@ for (const end of ["runs", "is over"] as const) {
     await expect(textOf(latestReply(page))).toHaveText("first");
     await expect(sending).toHaveCount(0);
     held.release();
-    const bar = end === "runs" ? page.getByRole("group", { name: "Other replies in progress" }) : page.locator(".beside-bar");
+    const bar = end === "runs" ? page.getByRole("group", { name: "Other replies in progress" }) : page.locator(".beside-bar:not([role])");
     await expect(bar).toBeVisible();
     await expect(textOf(replies(page))).toHaveText(["first"]);
     await expect(sendButton(page)).toBeVisible();

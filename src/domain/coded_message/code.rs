@@ -76,7 +76,6 @@ define_codes! {
     OnlyWith, "only_with", "only allowed with `{other}`";
     OtherSearchCursor, "other_search_cursor", "is one of another search";
     UnknownCursor, "unknown_cursor", "must be one that a search has given";
-    FormNotAvailable, "form_not_available", "is not available for this turn";
     // Parameters.
     EmptyStopSequence, "empty_stop_sequence", "must not be empty strings";
     ZeroBudget, "zero_budget", "a budget must be at least 1 token; use \"off\" to turn thinking off";
@@ -278,8 +277,6 @@ define_codes! {
     ServerStarting, "server_starting", "Starting.";
     ServerWorking, "server_working", "Working.";
     ServerFailed, "server_failed", "Not responding.";
-    ServerGivenUp, "server_given_up", "It failed too many times. Fix it, then restart it.";
-    ServerGivenUpAfter, "server_given_up_after", "{reason} It failed too many times. Fix it, then restart it.";
     KeyUnreadable, "key_unreadable",
         "The stored API key cannot be decrypted: {reason}. Start the server with the TURNLEAF_SECRET_KEY or \
         secret.key file it was encrypted with, or enter the key again.";

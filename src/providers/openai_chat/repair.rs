@@ -87,24 +87,13 @@ fn names_reasoning_member(message: &str, dialect: &Dialect) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
-    use uuid::Uuid;
-
     use super::*;
-    use crate::openai_chat::request::tests::request;
-    use crate::provider::HistoryTurn;
-    use turnleaf_domain::{Failure, FailureKind, Role, TurnId};
+    use crate::openai_chat::request::tests::{request, turn};
+    use turnleaf_domain::{Failure, FailureKind, Role};
 
     #[test]
     fn chat_refusal_selects_matching_repair() {
-        let turn = |role, raw: &[&'static str]| HistoryTurn {
-            turn_id: TurnId::from_uuid(Uuid::nil()),
-            role,
-            blocks: Vec::new().into(),
-            raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes()).into()).collect(),
-            leaves_out_reasoning: false,
-            attached: Default::default(),
-        };
+        let turn = |role, raw: &[&str]| turn(role, Vec::new(), raw);
         let first = vec![turn(Role::User, &[])];
         let second = vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])];
         let in_loop = [second.clone(), vec![turn(Role::Assistant, &["{}"])]].concat();
@@ -138,15 +127,8 @@ mod tests {
     }
 
     #[test]
-    fn refusal_of_reasoning_member_is_told_from_demand_for_it() {
-        let turn = |role, raw: &[&'static str]| HistoryTurn {
-            turn_id: TurnId::from_uuid(Uuid::nil()),
-            role,
-            blocks: Vec::new().into(),
-            raw: raw.iter().map(|raw| Bytes::from_static(raw.as_bytes()).into()).collect(),
-            leaves_out_reasoning: false,
-            attached: Default::default(),
-        };
+    fn refusal_and_demand_of_reasoning_member_are_distinguished() {
+        let turn = |role, raw: &[&str]| turn(role, Vec::new(), raw);
         let history = vec![turn(Role::User, &[]), turn(Role::Assistant, &["{}"]), turn(Role::User, &[])];
         let (refused, demanded) = (Some(RequestRepair::ReasoningNotAccepted), Some(RequestRepair::ReasoningEchoed));
         for (dialect, message, expected) in [

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::combine::merge;
 use super::normalize::resolve_reference;
 use super::notes::note;
-use super::subset::SchemaSubset;
+use super::subset::{SUBSCHEMA_KEYWORDS, SchemaSubset};
 
 /// Places of a fitted schema. References are resolved at each place that has them, which may multiply a schema.
 const PLACES: usize = 4_000;
@@ -191,20 +191,7 @@ impl<'a> Fitter<'a> {
             ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(all)) => {
                 Some(all.iter().map(|one| self.schema(one)).collect())
             }
-            (
-                "items"
-                | "additionalProperties"
-                | "not"
-                | "if"
-                | "then"
-                | "else"
-                | "contains"
-                | "propertyNames"
-                | "unevaluatedProperties"
-                | "unevaluatedItems"
-                | "contentSchema",
-                value @ Value::Object(_),
-            ) => Some(self.schema(&value)),
+            (keyword, value @ Value::Object(_)) if SUBSCHEMA_KEYWORDS.contains(&keyword) => Some(self.schema(&value)),
             ("required", Value::Array(names)) => {
                 let names: Vec<Value> = names
                     .into_iter()

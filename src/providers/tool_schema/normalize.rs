@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Number, Value, json};
 
+use super::subset::SUBSCHEMA_KEYWORDS;
+
 /// The types of JSON Schema, each with names that other languages have for it.
 const TYPES: [(&str, &[&str]); 7] = [
     ("string", &["str", "text"]),
@@ -84,18 +86,8 @@ fn keyword_value(root: &Value, keyword: &str, value: &Value) -> Option<Value> {
             let all = value.as_array().filter(|all| !all.is_empty())?;
             Some(all.iter().map(inner).collect())
         }
-        "items"
-        | "additionalItems"
-        | "additionalProperties"
-        | "not"
-        | "if"
-        | "then"
-        | "else"
-        | "contains"
-        | "propertyNames"
-        | "unevaluatedProperties"
-        | "unevaluatedItems"
-        | "contentSchema" => is_schema.then(|| inner(value)),
+        "additionalItems" => is_schema.then(|| inner(value)),
+        keyword if SUBSCHEMA_KEYWORDS.contains(&keyword) => is_schema.then(|| inner(value)),
         "required" => names(value),
         "dependentRequired" => {
             let named = value.as_object()?;

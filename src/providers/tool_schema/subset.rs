@@ -11,9 +11,24 @@ pub enum SchemaSubset {
     Anthropic,
     /// `parametersJsonSchema` of Gemini.
     Gemini,
-    /// What servers of all kinds understand, such as those of local models.
+    /// The keywords that all servers accept, for servers that are not known, such as those of local models.
     Common,
 }
+
+/// Keywords whose value is one schema.
+pub(super) const SUBSCHEMA_KEYWORDS: [&str; 11] = [
+    "items",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "contentSchema",
+];
 
 /// Keywords about the schema itself.
 const ABOUT_SCHEMA: [&str; 8] =

@@ -1,4 +1,4 @@
-//! What this server offers to programs: feature flags, and the version of the WebSocket protocol.
+//! Capability discovery for API clients: feature flags and the version of the WebSocket protocol.
 
 use serde::Serialize;
 

@@ -28,7 +28,8 @@ impl RerunPage<'_> {
         let reason = graft.reason.map(|reason| view! { <p>{texts::pause_reason(reason)}</p> });
         // The code of a failure is that of the reply.
         let failure = self.grafted.reply.as_ref().and_then(|reply| reply.error.as_ref());
-        let detail = match failure.filter(|_| graft.reason == Some(RerunPauseReason::ReplyFailed)) {
+        let is_of_reply = |reason| matches!(reason, RerunPauseReason::ReplyFailed | RerunPauseReason::ServerRestarted);
+        let detail = match failure.filter(|_| graft.reason.is_some_and(is_of_reply)) {
             Some(failure) => Some(failure_sentence(failure)),
             None => graft.detail_message().map(|detail| coded_sentence(&detail)),
         };

@@ -50,11 +50,11 @@ fn table_query(table: &LegacyTable, tables: &[LegacyTable], id_text: IdText, pos
     let column = |field| table.column(field).map(|name| format!("r.{}", quoted(name)));
     let id = |field| column(field).map(|column| id_expr(&column, id_text));
     let mut joins = String::new();
-    let mut join_conditions: Vec<String> = Vec::new();
+    let mut conversation_ids: Vec<String> = Vec::new();
     if table.kind == LegacyRowKind::Conversation {
-        join_conditions.extend(id(LegacyField::Id));
+        conversation_ids.extend(id(LegacyField::Id));
     } else {
-        join_conditions.extend(id(LegacyField::Conversation));
+        conversation_ids.extend(id(LegacyField::Conversation));
         for (kind, field) in [(LegacyRowKind::Turn, LegacyField::Turn), (LegacyRowKind::Message, LegacyField::Message)]
         {
             let other = tables.iter().find(|other| other.kind == kind);
@@ -71,15 +71,15 @@ fn table_query(table: &LegacyTable, tables: &[LegacyTable], id_text: IdText, pos
                     " LEFT JOIN (SELECT {key} AS i, MIN({to}) AS c FROM {} GROUP BY 1) {name} ON {name}.i = {own}",
                     quoted(&other.name)
                 );
-                join_conditions.push(format!("{name}.c"));
+                conversation_ids.push(format!("{name}.c"));
             }
         }
     }
-    join_conditions.push("''".to_owned());
+    conversation_ids.push("''".to_owned());
     let position = position(table).unwrap_or_else(|| "NULL".to_owned());
     let mut text = format!(
         "SELECT COALESCE({}), CAST({} AS BIGINT), CAST({position} AS BIGINT)",
-        join_conditions.join(", "),
+        conversation_ids.join(", "),
         table.kind.number()
     );
     for field in LegacyField::ALL {

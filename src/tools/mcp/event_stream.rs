@@ -29,7 +29,7 @@ type HttpError = StreamableHttpError<reqwest::Error>;
 pub struct EventStreamTransport {
     client: McpHttpClient,
     headers: Headers,
-    /// Where messages are posted, once the stream has stated it.
+    /// The URL for messages. `None` until the `endpoint` event of the stream arrives.
     endpoint: watch::Receiver<Option<Url>>,
     /// Why the stream could not be opened.
     failure: Arc<Mutex<Option<HttpError>>>,

@@ -8,7 +8,7 @@ use serde_json::Value;
 const OF_REQUEST: [i64; 3] = [-32601, -32602, -32603];
 /// Longest sentence about a session, in bytes.
 const SENTENCE_BYTES: usize = 300;
-/// What servers state about sessions that they do not know.
+/// Phrases with which servers refuse an unknown session, in lower case.
 const UNKNOWN: [&str; 14] = [
     "not found",
     "no valid",

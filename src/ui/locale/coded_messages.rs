@@ -1,6 +1,6 @@
 //! The sentences of the server's codes in the reader's language. The English templates are those of the codes
-//! (`domain::coded_message`), because the API has them, too; the Chinese ones are here. Only the server calls this, so
-//! that the table is not in the browser's bundle: the browser gets whole sentences.
+//! (`domain::coded_message`), because the API has them, too; the Chinese ones are here. Only the server calls
+//! [`coded_sentence`], so that the table of codes is not in the browser's bundle: the browser gets whole sentences.
 
 use crate::domain::InvalidField;
 use crate::domain::coded_message::{CodedMessage, MessageCode, with_optional_parts};
@@ -123,7 +123,6 @@ fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::OnlyWith => "只能与 `{other}` 一起使用",
         MessageCode::OtherSearchCursor => "属于另一次搜索",
         MessageCode::UnknownCursor => "必须是搜索返回的游标",
-        MessageCode::FormNotAvailable => "不适用于此消息",
         MessageCode::EmptyStopSequence => "不能是空字符串",
         MessageCode::ZeroBudget => "思考预算至少为 1 个 token；如需关闭思考，请使用 \"off\"",
         MessageCode::EmptyMessage => "消息为空",
@@ -305,8 +304,6 @@ fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::ServerStarting => "正在启动。",
         MessageCode::ServerWorking => "正常。",
         MessageCode::ServerFailed => "没有响应。",
-        MessageCode::ServerGivenUp => "多次失败。请修复后重新启动。",
-        MessageCode::ServerGivenUpAfter => "{reason}多次失败。请修复后重新启动。",
         MessageCode::KeyUnreadable => {
             "无法解密已保存的 API 密钥：{reason}。请使用加密时的 TURNLEAF_SECRET_KEY 或 secret.key 文件启动服务器，或重新输入密钥。"
         }

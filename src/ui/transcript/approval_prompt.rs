@@ -58,8 +58,8 @@ pub fn Prompts(turn: TurnState) -> impl IntoView {
     keyed_rows(
         move || prompts.get(),
         Prompt::key,
-        move |prompts| match prompts {
-            Prompt::Approval(prompts) => view! { <ApprovalPrompt turn=id ask=prompts.0 call=prompts.1/> },
+        move |prompt| match prompt {
+            Prompt::Approval(approval) => view! { <ApprovalPrompt turn=id ask=approval.0 call=approval.1/> },
             Prompt::Pause(block, reason) => view! { <PausePrompt turn=id block reason/> },
         },
     )

@@ -8,7 +8,6 @@ use super::tool_card::ToolCard;
 use crate::domain::segment::Segment;
 use crate::domain::{Block, BlockId, Content};
 use crate::ui::erased::view;
-use crate::ui::standalone::standalone_context;
 use crate::ui::state::{ChatState, TurnState};
 
 /// One segment, of a reply or within a reasoning block.
@@ -28,7 +27,7 @@ pub fn SegmentBody(
         Segment::Think { blocks, .. } => blocks
             .into_iter()
             .filter_map(|at| state.block_at(&turn, at))
-            .map(|(turn, block)| view! { {exported_title(&block)} <TextBlock state turn block=block.id/> })
+            .map(|(turn, block)| view! { <TextBlock state turn block=block.id/> })
             .collect_view()
             .into_any(),
         Segment::Text { block, .. } => match state.block_at(&turn, block) {
@@ -42,13 +41,6 @@ pub fn SegmentBody(
             Some((turn, block)) => view! { <OtherBlock turn block/> }.into_any(),
         },
     }
-}
-
-/// The title of a thought on an exported page, which has no other place for it.
-fn exported_title(block: &Block) -> Option<AnyView> {
-    standalone_context()?;
-    let title = block.separate_reasoning_title()?;
-    Some(view! { <p dir="auto"><strong>{title}</strong></p> }.into_any())
 }
 
 /// Turnleaf's own sentence about a failure. Hidden where the turn's error shows the same sentence.

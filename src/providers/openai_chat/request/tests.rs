@@ -8,7 +8,7 @@ use turnleaf_domain::branch::ContextPolicy;
 use turnleaf_domain::tool::ToolSpec;
 use turnleaf_domain::{Block, Capabilities, Content, ModelParams, Thinking};
 
-fn turn(role: Role, blocks: Vec<Block>, raw: &[&str]) -> HistoryTurn {
+pub(crate) fn turn(role: Role, blocks: Vec<Block>, raw: &[&str]) -> HistoryTurn {
     fixtures::turn(role, blocks, &raw.iter().map(|raw| (*raw).to_owned()).collect::<Vec<_>>())
 }
 

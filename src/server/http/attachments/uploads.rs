@@ -14,7 +14,7 @@ use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::domain::{CodedMessage, InvalidField, MessageCode, UserId, limits};
+use crate::domain::{MessageCode, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::request::admission::{ClientIdentity, client_network};
@@ -191,8 +191,7 @@ pub async fn spool_form((app, viewer): (&App, UserId), request: Request) -> Resu
     let place = app.service().upload_permit().await;
     spool.release();
     let form = Multipart::from_request(Request::from_parts(parts, replay_body(spool)), app).await;
-    let form = form
-        .map_err(|rejection| Problem::invalid(InvalidField::new("", CodedMessage::uncoded(rejection.body_text()))))?;
+    let form = form.map_err(|rejection| Problem::unreadable("", &rejection.body_text()))?;
     Ok(SpooledForm { form, problem: broken, permit: place })
 }
 

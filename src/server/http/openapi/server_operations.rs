@@ -3,7 +3,7 @@
 use crate::server::http::features::ServerFeatures;
 use crate::server::http::openapi::operation::ApiOperation;
 use crate::server::http::usage::{UsageQuery, UsageReport};
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub fn show_usage(operation: ApiOperation) -> ApiOperation {
     operation
@@ -40,27 +40,24 @@ pub fn show_docs(operation: ApiOperation) -> ApiOperation {
     )
 }
 
+/// Returns the schema of an object whose members are all strings.
+fn schema_of_strings(names: &[&str]) -> Value {
+    let members: serde_json::Map<_, _> =
+        names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
+    json!({ "type": "object", "properties": members, "required": names, "additionalProperties": false })
+}
+
 pub fn show_liveness(operation: ApiOperation) -> ApiOperation {
-    let schema = |names: &[&str]| {
-        let fields: serde_json::Map<_, _> =
-            names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
-        json!({ "type": "object", "properties": fields, "required": names, "additionalProperties": false })
-    };
     let json_type = "application/json";
     operation.describe("Server", "is_alive", "Reports that the process is alive.").custom_response(
         200,
         "It is alive.",
         json_type,
-        schema(&["status"]),
+        schema_of_strings(&["status"]),
     )
 }
 
 pub fn show_readiness(operation: ApiOperation) -> ApiOperation {
-    let schema = |names: &[&str]| {
-        let fields: serde_json::Map<_, _> =
-            names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
-        json!({ "type": "object", "properties": fields, "required": names, "additionalProperties": false })
-    };
     let json_type = "application/json";
     operation.describe("Server", "is_ready", "Reports whether the server is ready.").custom_response(
         200,
@@ -74,7 +71,7 @@ pub fn show_readiness(operation: ApiOperation) -> ApiOperation {
                 "degraded": {
                     "type": "array",
                     "description": "What is currently refused; absent if nothing is.",
-                    "items": schema(&["component", "code", "detail"]),
+                    "items": schema_of_strings(&["component", "code", "detail"]),
                 },
             },
         }),
@@ -82,16 +79,11 @@ pub fn show_readiness(operation: ApiOperation) -> ApiOperation {
 }
 
 pub fn show_version(operation: ApiOperation) -> ApiOperation {
-    let schema = |names: &[&str]| {
-        let fields: serde_json::Map<_, _> =
-            names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
-        json!({ "type": "object", "properties": fields, "required": names, "additionalProperties": false })
-    };
     let json_type = "application/json";
     operation.describe("Server", "show_version", "Returns the version.").custom_response(
         200,
         "The version, and the build of its page.",
         json_type,
-        schema(&["name", "version", "build"]),
+        schema_of_strings(&["name", "version", "build"]),
     )
 }

@@ -119,7 +119,7 @@ pub async fn add(
             }
         }
         Err(error) => {
-            let form = ProviderForm { next: fields.text("next"), ..form_with_error(&fields, &error)? };
+            let form = ProviderForm { next: fields.text("next"), ..form_with_error(&fields, error)? };
             let page = ProvidersPage { adding: Some(form), ..providers_page(&app, viewer.0).await? };
             Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
@@ -152,7 +152,7 @@ pub async fn change(
             Ok(redirect_to_card(if changed.notices.is_empty() { "saved" } else { "cleared" }, &id))
         }
         Err(error) => {
-            let form = form_with_error(&fields, &error)?;
+            let form = form_with_error(&fields, error)?;
             let page = ProvidersPage { editing: Some((id, form)), ..providers_page(&app, viewer.0).await? };
             Ok(context.respond(&app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
         }
@@ -301,14 +301,8 @@ fn change_from_form(fields: &SubmittedFields, is_changed: bool) -> Result<Provid
 }
 
 /// Returns the form with what was typed and the error of its field. Other errors become problems.
-fn form_with_error(fields: &SubmittedFields, error: &ServiceError) -> Result<ProviderForm, Problem> {
-    let ServiceError::Invalid(invalid) = error else {
-        return Err(match error {
-            ServiceError::NotFound => Problem::not_found(),
-            ServiceError::Conflict { code, message, .. } => Problem::conflict(code, message.clone()),
-            error => Problem::internal(error),
-        });
-    };
+fn form_with_error(fields: &SubmittedFields, error: ServiceError) -> Result<ProviderForm, Problem> {
+    let ServiceError::Invalid(invalid) = error else { return Err(error.into()) };
     let text = |name: &str| fields.text(name).unwrap_or_default();
     let values = ProviderFormValues {
         name: text("name"),

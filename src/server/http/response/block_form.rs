@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::domain::content_block::ContentBlock;
-use crate::domain::{InvalidField, MessageCode, Turn, TurnId};
+use crate::domain::{Turn, TurnId};
 use crate::server::app::App;
 use crate::server::http::response::problem::Problem;
 use turnleaf_service::turns::generations::RawResponseValues;
@@ -106,7 +106,7 @@ fn members_without_blocks(turn: Turn) -> Result<Map<String, Value>, Problem> {
             members.remove("blocks");
             Ok(members)
         }
-        _ => Err(Problem::invalid(InvalidField::new("form", MessageCode::FormNotAvailable))),
+        _ => Err(Problem::internal("a turn is no JSON object")),
     }
 }
 

@@ -32,7 +32,10 @@ pub struct Problem {
 impl Problem {
     /// Creates a problem with any status, a code that programs may rely on, and a sentence for people.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<CodedMessage>) -> Self {
-        Self { status, code, message: message.into(), field: None, members: Vec::new(), retry_after: None }
+        let mut message = message.into();
+        // Arguments may quote the input, and appear in several members.
+        message.args.values_mut().for_each(|value| *value = value.chars().take(REASON_CHARS).collect());
+        Self { status, code, message, field: None, members: Vec::new(), retry_after: None }
     }
 
     /// Creates a problem of a field.
@@ -62,7 +65,6 @@ impl Problem {
             Some(named) if path != named && !path.ends_with(&format!(".{named}")) => format!("{path}.{named}"),
             _ => path.to_owned(),
         };
-        let reason = reason.chars().take(REASON_CHARS).collect::<String>();
         Self::invalid(InvalidField::new(field, CodedMessage::uncoded(reason)))
     }
 

@@ -10,7 +10,7 @@ use leptos::nonce::Nonce;
 use std::convert::Infallible;
 use std::str::FromStr;
 
-use crate::domain::{CodedMessage, InvalidField, MessageCode};
+use crate::domain::{InvalidField, MessageCode};
 use crate::server::app::App;
 use crate::server::http::request::cookies::preferences;
 use crate::server::http::response::headers::document_policy;
@@ -80,9 +80,7 @@ impl<S: Send + Sync> FromRequest<S> for SubmittedFields {
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         match Form::<Vec<(String, String)>>::from_request(request, state).await {
             Ok(Form(fields)) => Ok(Self(fields)),
-            Err(rejection) => {
-                Err(Problem::invalid(InvalidField::new("", CodedMessage::uncoded(rejection.body_text()))))
-            }
+            Err(rejection) => Err(Problem::unreadable("", &rejection.body_text())),
         }
     }
 }

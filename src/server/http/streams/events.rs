@@ -40,7 +40,9 @@ pub struct TurnEventsQuery {
     /// Cursor: only events after this number. `Last-Event-ID` takes precedence.
     after: Option<String>,
     /// `1` adds `markup` signals: finished blocks as HTML rendered by the server.
-    markup: Option<String>,
+    #[serde(default, deserialize_with = "deserialize_flag")]
+    #[param(value_type = Option<bool>)]
+    markup: bool,
     /// `1` adds `thinking_signature` lines to NDJSON: the proofs by which a provider recognizes its reasoning.
     #[serde(default, deserialize_with = "deserialize_flag")]
     #[param(value_type = Option<bool>)]
@@ -76,8 +78,7 @@ pub async fn turn_events(
     };
     let offered = [sse::SseEncoder::CONTENT_TYPE, ndjson::NdjsonEncoder::CONTENT_TYPE];
     let is_ndjson = accept::preferred_media_type(&headers, &offered) == ndjson::NdjsonEncoder::CONTENT_TYPE;
-    let extras =
-        EventExtras { markup: query.markup.as_deref() == Some("1"), signatures: is_ndjson && query.signatures };
+    let extras = EventExtras { markup: query.markup, signatures: is_ndjson && query.signatures };
     let place = app.open_streams().open(Subscriber::new(viewer.0, client));
     let outgoing = outgoing_events(app, viewer, id, followed, extras);
     Ok(if is_ndjson {
@@ -87,7 +88,7 @@ pub async fn turn_events(
     })
 }
 
-/// What a stream contains beyond the events as every client sees them.
+/// Optional contents of a stream, which a client requests by query parameters.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EventExtras {
     /// The rendering of finished blocks.

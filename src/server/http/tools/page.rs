@@ -211,7 +211,6 @@ async fn refusal_page(
     Ok(context.respond(app, StatusCode::UNPROCESSABLE_ENTITY, page.draw()))
 }
 
-/// The error for programs. The page tells people the same.
 /// Refuses a form that names a program, because no form of the page does.
 fn refuse_program(fields: &SubmittedFields) -> Result<(), Problem> {
     if fields.contains("command") {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
-use crate::domain::{CodedMessage, ImportId, InvalidField, MessageCode, UserId, file_name, limits};
+use crate::domain::{ImportId, InvalidField, MessageCode, UserId, file_name, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::uploads::spool_write_problem;
@@ -150,8 +150,7 @@ pub async fn import_form(
     context: PageContext,
     form: Result<Multipart, MultipartRejection>,
 ) -> Result<Response, Problem> {
-    let form = form
-        .map_err(|rejection| Problem::invalid(InvalidField::new("", CodedMessage::uncoded(rejection.body_text()))))?;
+    let form = form.map_err(|rejection| Problem::unreadable("", &rejection.body_text()))?;
     match read_import_form(&app, viewer.0, form).await {
         Ok(id) => Ok(see_other(&format!("/settings/data/imports/{id}"))),
         Err(problem) => match problem.client_error_sentence() {

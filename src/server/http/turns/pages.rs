@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::api::error::ApiError;
 use crate::domain::attachment::Attachment;
-use crate::domain::{ChatId, GenerationId, InvalidField, MessageCode, Turn, TurnId, UserId, limits};
+use crate::domain::{ChatId, GenerationId, Turn, TurnId, UserId, limits};
 use crate::server::access::Viewer;
 use crate::server::app::App;
 use crate::server::http::attachments::forms::{attachment_block, problem_page_with_text};
@@ -248,7 +248,7 @@ pub async fn raw_page(
 
 /// `POST /forms/copy`: copies a path into a new chat and redirects to it.
 pub async fn copy_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
-    let (chat, turn): (ChatId, TurnId) = (required_id(&fields, "chat_id")?, required_id(&fields, "turn_id")?);
+    let (chat, turn): (ChatId, TurnId) = (fields.required_id("chat_id")?, fields.required_id("turn_id")?);
     let name = fields.text("client_request_id");
     let made = app.service().copy_chat(viewer.0, chat, turn, name.as_deref()).await?;
     Ok(redirect_to_turn(made.value.chat.id, made.value.leaf))
@@ -256,10 +256,4 @@ pub async fn copy_form(State(app): State<App>, viewer: Viewer, fields: Submitted
 
 fn page(title: &str, body: AnyView) -> ServerPage {
     ServerPage { section: PageSection::Chat, title: title.to_owned(), notice: None, body }
-}
-
-/// Parses a required id of a form.
-fn required_id<T: std::str::FromStr>(fields: &SubmittedFields, name: &str) -> Result<T, Problem> {
-    let text = fields.text(name).ok_or_else(|| InvalidField::new(name, MessageCode::IsMissing))?;
-    text.parse().map_err(|_| Problem::not_found())
 }

@@ -78,7 +78,7 @@ pub async fn decide_form(State(app): State<App>, viewer: Viewer, fields: Submitt
     let word = fields.text("decision").unwrap_or_default();
     let decision: ApprovalDecision = serde_json::from_value(Value::String(word))
         .map_err(|_| InvalidField::new("decision", MessageCode::NoValidDecision))?;
-    let (turn, block) = (required_id(&fields, "turn")?, required_id(&fields, "block")?);
+    let (turn, block) = (fields.subject_id("turn")?, fields.subject_id("block")?);
     let hash = fields.text("hash").unwrap_or_default();
     let turn = app.service().decide_tool_call(viewer.0, turn, block, &hash, decision, fields.text("reason")).await?;
     Ok(reply_response(&fields, &turn))
@@ -86,8 +86,7 @@ pub async fn decide_form(State(app): State<App>, viewer: Viewer, fields: Submitt
 
 /// `POST /forms/call-stop`.
 pub async fn stop_form(State(app): State<App>, viewer: Viewer, fields: SubmittedFields) -> Result<Response, Problem> {
-    let turn =
-        app.service().stop_tool_call(viewer.0, required_id(&fields, "turn")?, required_id(&fields, "block")?).await?;
+    let turn = app.service().stop_tool_call(viewer.0, fields.subject_id("turn")?, fields.subject_id("block")?).await?;
     Ok(reply_response(&fields, &turn))
 }
 
@@ -97,7 +96,7 @@ pub async fn continue_reply_form(
     viewer: Viewer,
     fields: SubmittedFields,
 ) -> Result<Response, Problem> {
-    let turn = app.service().continue_paused_reply(viewer.0, required_id(&fields, "turn")?).await?;
+    let turn = app.service().continue_paused_reply(viewer.0, fields.subject_id("turn")?).await?;
     Ok(reply_response(&fields, &turn))
 }
 
@@ -107,9 +106,4 @@ fn reply_response(fields: &SubmittedFields, turn: &Turn) -> Response {
         true => StatusCode::NO_CONTENT.into_response(),
         false => redirect_to_turn(turn.chat_id, turn.id),
     }
-}
-
-/// Parses an id of a form. 404 without one, and for another spelling.
-fn required_id<T: std::str::FromStr>(fields: &SubmittedFields, name: &str) -> Result<T, Problem> {
-    fields.text(name).and_then(|text| text.parse().ok()).ok_or_else(Problem::not_found)
 }

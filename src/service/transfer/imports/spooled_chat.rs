@@ -13,6 +13,7 @@ use super::persist;
 use super::report::{ImportOutcome, ImportReport, ImportRequest, ImportedChat};
 use crate::{Service, ServiceError};
 use turnleaf_domain::branch::resolve_lock;
+use turnleaf_domain::plural::counted;
 use turnleaf_domain::{
     Branch, BranchId, Chat, DocumentId, ImportDifference, ImportOrigin, ModelLock, Turn, TurnId, UNKNOWN_MODEL, UserId,
 };
@@ -185,10 +186,12 @@ impl Service {
         // The branches that had no lock, which come before their turns, and those turns, which come before their
         // generations.
         let (mut completed, mut unlocked) = (HashSet::<BranchId>::new(), HashSet::<TurnId>::new());
+        let mut omitted_calls = 0;
         loop {
             let parts;
             (filed, parts) = next_parts(filed, rename.clone()).await?;
             if parts.is_empty() {
+                report_omitted_calls(omitted_calls, &chat.title, report);
                 return Ok(());
             }
             for part in parts {
@@ -207,7 +210,10 @@ impl Service {
                         }
                     }
                     // Every generation of a branch was sent to its lock (docs/reference/domain.md I3).
-                    ChatPart::Generation(call) if unlocked.contains(&call.turn_id) => continue,
+                    ChatPart::Generation(call) if unlocked.contains(&call.turn_id) => {
+                        omitted_calls += 1;
+                        continue;
+                    }
                     ChatPart::Exchange(_) | ChatPart::Generation(_) => {}
                 }
                 if let Some(arriving) = &mut arriving {
@@ -251,6 +257,16 @@ impl Service {
 fn forget_provider(turn: &mut Turn) {
     turn.provider_used = None;
     turn.blocks.iter_mut().for_each(|block| block.generation_id = None);
+}
+
+/// Reports requests and raw responses of branches that had no lock: this server cannot tell to which model they belong.
+fn report_omitted_calls(omitted: u64, chat: &str, report: &mut ImportReport) {
+    if omitted > 0 {
+        let place = IssueLocation { conversation: chat.to_owned(), ..IssueLocation::default() };
+        let calls = counted(omitted, "request", "requests");
+        let text = format!("{calls} with the raw responses were not imported: their branch had no provider and model");
+        report.add_finding(&ImportIssue { kind: IssueKind::Lost, location: place, text });
+    }
 }
 
 /// Reads the next parts, with their new ids, on a blocking thread.

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use super::{MessageAttachments, PendingAttachment};
+use crate::browser::api_request;
 use crate::browser::xhr::{XhrBody, XhrEvent};
 use crate::domain::attachment::Attachment;
 use crate::ui::messages::attachments as words;
@@ -27,8 +28,8 @@ impl MessageAttachments {
 
     /// Handles a refusal: permanent, temporary, or until the encoding is known.
     fn on_rejected(self, id: u32, status: u16, answer: &Value) {
-        let reason = text_of(answer, "localized").or_else(|| text_of(answer, "detail"));
-        let reason = reason.map_or_else(|| words::send_failed().to_owned(), |reason| words::as_sentence(&reason));
+        let reason = api_request::problem_sentence(answer);
+        let reason = reason.map_or_else(|| words::send_failed().to_owned(), words::as_sentence);
         let choices = answer.get("choices").and_then(Value::as_array).into_iter().flatten();
         let encodings: Vec<String> = choices.filter_map(Value::as_str).map(str::to_owned).collect();
         // The type of a file does not change; a reader that ran out of time or memory may succeed the next time.
