@@ -19,6 +19,11 @@ pub fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, Error> {
     T::deserialize(ValueDeserializer(value))
 }
 
+/// Returns the deserializer itself, for a caller that observes how a value is read.
+pub fn deserializer(value: &Value) -> impl Deserializer<'_, Error = Error> {
+    ValueDeserializer(value)
+}
+
 /// Reads a type that takes a JSON value apart itself, from any deserializer.
 ///
 /// # Errors
@@ -95,13 +100,19 @@ impl ValueDeserializer<'_> {
     }
 }
 
-/// Implements the integer types of every width.
+/// Integers up to here are exact as floating-point numbers.
+const EXACT_FLOAT: f64 = 9_007_199_254_740_992.0;
+
+/// Implements the integer types of every width. JSON has one kind of numbers, so that `3.0` is an integer as well.
 macro_rules! whole_numbers {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            match (self.0.as_u64(), self.0.as_i64()) {
-                (Some(number), _) => visitor.visit_u64(number),
-                (_, Some(number)) => visitor.visit_i64(number),
+            match (self.0.as_u64(), self.0.as_i64(), self.0.as_f64()) {
+                (Some(number), _, _) => visitor.visit_u64(number),
+                (_, Some(number), _) => visitor.visit_i64(number),
+                (_, _, Some(number)) if number.fract() == 0.0 && number.abs() <= EXACT_FLOAT => {
+                    if number < 0.0 { visitor.visit_i64(number as i64) } else { visitor.visit_u64(number as u64) }
+                }
                 _ => Err(self.type_error("a whole number")),
             }
         }

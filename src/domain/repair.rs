@@ -117,8 +117,8 @@ pub struct KeptResponse {
     pub response_id: String,
 }
 
-/// The provider state of a branch, stored in `branches.provider_state`. A new branch starts empty, so that a fork
-/// tries the full form again.
+/// The provider state of a branch, stored in `branches.provider_state`. A new branch starts empty;
+/// what a refusal has shown about the endpoint is known for all of its branches (`learned_endpoints`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProviderState {
     /// Replies up to this turn are sent without their reasoning, because the provider refused it. Newer ones are sent

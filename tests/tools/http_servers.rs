@@ -433,3 +433,49 @@ async fn refused_version_is_followed_by_another() {
         servers.shut_down().await;
     }
 }
+
+#[tokio::test]
+async fn connection_that_was_never_ready_begins_anew_with_first_handshake() {
+    // Its first `initialize` fails as if the version were refused; every fallback is left without an answer.
+    let starts = Arc::new(Mutex::new(0));
+    let counted = starts.clone();
+    let answer = move |body: String| {
+        let starts = counted.clone();
+        async move {
+            let request: Value = serde_json::from_str(&body).unwrap();
+            let version = request["params"]["protocolVersion"].as_str();
+            let result = match request["method"].as_str().unwrap_or_default() {
+                "initialize" if version != Some("2025-11-25") => return std::future::pending().await,
+                "initialize" => {
+                    let count = {
+                        let mut starts = starts.lock().unwrap();
+                        *starts += 1;
+                        *starts
+                    };
+                    if count == 1 {
+                        return (StatusCode::BAD_REQUEST, "Unsupported protocol version").into_response();
+                    }
+                    json!({ "protocolVersion": version, "capabilities": { "tools": {} },
+                    "serverInfo": { "name": "slow", "version": "1" } })
+                }
+                "server/discover" => return std::future::pending().await,
+                "tools/list" => json!({ "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] }),
+                "tools/call" => json!({ "content": [{ "type": "text", "text": "back" }] }),
+                _ => return StatusCode::ACCEPTED.into_response(),
+            };
+            json_of(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }))
+        }
+    };
+    let app = Router::new().route("/mcp", post(answer));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let servers = servers_with_patience(short_patience());
+    let url = format!("http://{address}/mcp").parse().unwrap();
+    servers.put(server_key("bad"), server_config(McpTransport::Http { url, headers: Vec::new(), local_network: true }));
+    wait_for_state(&servers, McpServerState::Ready).await;
+    let outcome = call_tool(&servers, "echo", json!({})).await;
+    assert_eq!((outcome.outcome, outcome_text(&outcome).as_str()), (CallOutcome::Done, "back"));
+    assert_eq!(*starts.lock().unwrap(), 2);
+    servers.shut_down().await;
+}

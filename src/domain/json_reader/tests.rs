@@ -99,3 +99,14 @@ fn flattened_members_are_found() {
     assert!(read_with_both_readers::<Branch>(&branch).is_some());
     assert!(read_with_both_readers::<Chat>(&branch).is_none());
 }
+
+#[test]
+fn integral_number_is_an_integer_in_any_notation() {
+    for (text, expected) in [("3.0", Some(3)), ("-2.0", Some(-2)), ("1e3", Some(1000)), ("0.5", None), ("1e300", None)]
+    {
+        let value: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(from_value::<i64>(&value).ok(), expected, "{text}");
+    }
+    assert!(from_value::<u8>(&json!(256.0)).is_err());
+    assert!(from_value::<u8>(&json!(-1.0)).is_err());
+}

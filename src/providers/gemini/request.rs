@@ -32,10 +32,10 @@ pub fn body(request: &ChatRequest) -> Bytes {
     if !config.is_empty() {
         set("generationConfig", Value::Object(config));
     }
-    if !request.tools.is_empty() {
-        // The field `parameters` would accept only a subset of JSON Schema.
-        let tool = |tool: ToolSpec| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters});
-        let declarations: Vec<Value> = fit_tools(&request.tools, SchemaSubset::Gemini).into_iter().map(tool).collect();
+    // The field `parameters` would accept only a subset of JSON Schema.
+    let tool = |tool: ToolSpec| json!({"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.parameters});
+    let declarations: Vec<Value> = fit_tools(&request.tools, SchemaSubset::Gemini).into_iter().map(tool).collect();
+    if !declarations.is_empty() {
         set("tools", json!([{"functionDeclarations": declarations}]));
     } else {
         // Most models refuse provider tools beside functions.

@@ -30,13 +30,14 @@ pub fn body(request: &ChatRequest) -> Bytes {
     if !options.is_empty() {
         set("options", Value::Object(options));
     }
-    if !request.tools.is_empty() {
-        let tools = fit_tools(&request.tools, SchemaSubset::Common).into_iter().map(|tool| {
-            json!({"type": "function", "function": {
-                "name": tool.name, "description": tool.description, "parameters": tool.parameters,
-            }})
-        });
-        set("tools", tools.collect());
+    let tools = fit_tools(&request.tools, SchemaSubset::Common).into_iter().map(|tool| {
+        json!({"type": "function", "function": {
+            "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+        }})
+    });
+    let tools: Vec<Value> = tools.collect();
+    if !tools.is_empty() {
+        set("tools", tools.into());
     }
     pictures::serialize_body(body, request)
 }

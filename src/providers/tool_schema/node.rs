@@ -7,6 +7,7 @@ use super::combine::merge;
 use super::normalize::resolve_reference;
 use super::notes::note;
 use super::subset::{SUBSCHEMA_KEYWORDS, SchemaSubset};
+use turnleaf_domain::limits;
 
 /// Places of a fitted schema. References are resolved at each place that has them, which may multiply a schema.
 const PLACES: usize = 4_000;
@@ -18,14 +19,35 @@ pub struct Fitter<'a> {
     /// The root was rebuilt, so a reference to it means something else.
     pub is_rebuilt: bool,
     /// The references that are being resolved.
-    resolving: Vec<String>,
+    pub resolving: Vec<String>,
     places_left: usize,
+    /// Schemas within schemas at this moment.
+    depth: usize,
     keeps_definitions: bool,
 }
 
 impl<'a> Fitter<'a> {
     pub fn new(whole: &'a Value, subset: SchemaSubset) -> Self {
-        Self { whole, subset, is_rebuilt: false, resolving: Vec::new(), places_left: PLACES, keeps_definitions: false }
+        Self {
+            whole,
+            subset,
+            is_rebuilt: false,
+            resolving: Vec::new(),
+            places_left: PLACES,
+            depth: 0,
+            keeps_definitions: false,
+        }
+    }
+
+    /// Takes one of the places that a fitted schema may have; `None` if none is left.
+    pub fn spend_place(&mut self) -> Option<()> {
+        self.places_left = self.places_left.checked_sub(1)?;
+        Some(())
+    }
+
+    /// Returns whether a reference can be resolved: it is not open already, and not too many are.
+    pub fn can_resolve(&self, reference: &str) -> bool {
+        self.resolving.len() < limits::JSON_DEPTH && !self.resolving.iter().any(|open| open == reference)
     }
 
     /// Fits the root, whose combinations and references have been resolved already.
@@ -56,14 +78,18 @@ impl<'a> Fitter<'a> {
         Value::Object(root)
     }
 
-    /// Fits the schema of a value.
+    /// Fits the schema of a value. Beyond the permitted places and depth, which only references can reach, it accepts
+    /// everything.
     pub fn schema(&mut self, schema: &Value) -> Value {
-        let Some(left) = self.places_left.checked_sub(1) else { return json!({}) };
-        self.places_left = left;
+        if self.depth == limits::JSON_DEPTH || self.spend_place().is_none() {
+            return json!({});
+        }
+        self.depth += 1;
         let before = self.resolving.len();
         let members = self.resolved(schema);
         let fitted = self.members(members);
         self.resolving.truncate(before);
+        self.depth -= 1;
         Value::Object(fitted)
     }
 
@@ -81,7 +107,7 @@ impl<'a> Fitter<'a> {
             }
             members.remove("$ref");
             let Some(Value::Object(target)) = resolve_reference(self.whole, &reference) else { break };
-            if self.resolving.contains(&reference) {
+            if !self.can_resolve(&reference) {
                 for keyword in ["type", "description"] {
                     if let Some(value) = target.get(keyword) {
                         members.entry(keyword).or_insert_with(|| value.clone());

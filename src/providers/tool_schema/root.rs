@@ -23,7 +23,21 @@ impl Fitter<'_> {
         Some((members, notes))
     }
 
+    /// The references of the schema are open while its parts are flattened: one that leads back to them adds nothing.
     fn flattened(&mut self, schema: &Value, levels: usize, notes: &mut Vec<String>) -> Option<Map<String, Value>> {
+        self.spend_place()?;
+        let open = self.resolving.len();
+        let members = self.flattened_parts(schema, levels, notes);
+        self.resolving.truncate(open);
+        members
+    }
+
+    fn flattened_parts(
+        &mut self,
+        schema: &Value,
+        levels: usize,
+        notes: &mut Vec<String>,
+    ) -> Option<Map<String, Value>> {
         let source = schema.as_object()?;
         let is_combined = ["$ref", "anyOf", "oneOf", "allOf"].iter().any(|keyword| source.contains_key(*keyword));
         let mut members = if source.contains_key("$ref") { self.without_reference(source) } else { source.clone() };
@@ -61,17 +75,16 @@ impl Fitter<'_> {
         Some(members)
     }
 
-    /// Returns the members with the reference resolved; of references that lead back to themselves nothing.
+    /// Returns the members with the reference resolved; of references that lead back to an open one nothing.
     fn without_reference(&mut self, source: &Map<String, Value>) -> Map<String, Value> {
         let mut members = source.clone();
-        let mut seen = Vec::new();
         while let Some(Value::String(reference)) = members.remove("$ref") {
             let target = resolve_reference(self.whole, &reference).and_then(Value::as_object);
-            let Some(target) = target.filter(|_| !seen.contains(&reference)) else { break };
+            let Some(target) = target.filter(|_| self.can_resolve(&reference)) else { break };
             for (keyword, value) in target {
                 members.entry(keyword.clone()).or_insert_with(|| value.clone());
             }
-            seen.push(reference);
+            self.resolving.push(reference);
         }
         members
     }

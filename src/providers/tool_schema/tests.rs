@@ -196,6 +196,24 @@ fn recursion_and_growth_are_bounded() {
     for subset in ALL {
         assert!(fitted(schema.clone(), subset).to_string().len() <= limits::TOOL_SCHEMA_BYTES, "{subset:?}");
     }
+    // Each would take exponential work, or a stack as deep as the chain, without bounds.
+    let again: Vec<Value> = vec![json!({"$ref": "#/$defs/a"}); 30];
+    let chain: Map<String, Value> = (0..3_000)
+        .map(|n| {
+            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+            (format!("d{n}"), json!({"type": "object", "properties": {"next": next}}))
+        })
+        .collect();
+    for schema in [
+        json!({"$defs": {"a": {"type": "object", "allOf": again}}, "allOf": [{"$ref": "#/$defs/a"}]}),
+        json!({"$defs": {"a": {"type": "object", "anyOf": again}}, "anyOf": [{"$ref": "#/$defs/a"}]}),
+        json!({"type": "object", "allOf": again, "$defs": {"a": {"oneOf": again, "allOf": again}}}),
+        json!({"type": "object", "properties": {"first": {"$ref": "#/$defs/d0"}}, "$defs": chain}),
+    ] {
+        for subset in ALL {
+            assert_eq!(fitted(schema.clone(), subset)["type"], "object", "{subset:?}");
+        }
+    }
 }
 
 /// Returns a description of the first place that an API would refuse.

@@ -110,9 +110,12 @@ impl Service {
             server_of(tool).is_some_and(|server| late.contains(server.as_str()))
                 && tools.iter().all(|known| known.spec.name != tool.spec.name)
         };
-        let new: Vec<OfferedTool> = offered.into_iter().filter(is_new).collect();
+        let room = limits::TOOLS_OFFERED.saturating_sub(tools.len());
+        let new: Vec<OfferedTool> = offered.into_iter().filter(is_new).take(room).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
         tools.extend(new);
-        tools.truncate(limits::TOOLS_OFFERED);
         branches::set_tools(tx, branch.id, &tools).await?;
         Ok(())
     }

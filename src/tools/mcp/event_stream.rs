@@ -45,9 +45,11 @@ impl EventStreamTransport {
         let reader = StreamReader { client: client.clone(), url, headers: headers.clone(), found, sender };
         let failed = failure.clone();
         let reading = tasks::spawn(async move {
+            // The failure is stored before the reader is dropped, which wakes those that wait for the endpoint.
             if let Err(error) = reader.read().await {
                 *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             }
+            drop(reader);
         });
         Self { client, headers, endpoint, failure, output, reading }
     }
@@ -102,7 +104,7 @@ struct StreamReader {
 }
 
 impl StreamReader {
-    async fn read(self) -> Result<(), HttpError> {
+    async fn read(&self) -> Result<(), HttpError> {
         let base = Url::parse(&self.url).ok();
         let mut events = self.client.events(&self.url, &self.headers, TOOL_LINE_BYTES).await?;
         while let Some(event) = events.next().await {

@@ -224,7 +224,7 @@ async fn read_answer(
         _ if request.is_none() => Ok(StreamableHttpPostResponse::Accepted),
         Some(kind) if kind.starts_with(JSON) => {
             let body = read_bounded(response, TOOL_LINE_BYTES).await?;
-            if has_session && body.len() <= ERROR_BYTES && is_unknown_session(&body, request.as_ref()) {
+            if has_session && body.len() <= ERROR_BYTES && is_unknown_session(status, &body, request.as_ref()) {
                 return Err(StreamableHttpError::SessionExpired);
             }
             let answer = json_repair::parse(&body).map_err(|error| unexpected(format!("no message: {error}")))?;
@@ -249,7 +249,7 @@ async fn read_failure(
     } else {
         read_bounded(response, ERROR_BYTES).await.unwrap_or_default()
     };
-    if has_session && status == StatusCode::BAD_REQUEST && is_unknown_session(&body, request.as_ref()) {
+    if has_session && status == StatusCode::BAD_REQUEST && is_unknown_session(status, &body, request.as_ref()) {
         return Err(StreamableHttpError::SessionExpired);
     }
     let error = json_repair::parse(&body).ok().filter(|_| is_json);

@@ -1,11 +1,14 @@
 //! Recognizes that a server no longer knows a session. The protocol has HTTP 404 for it; many servers answer
 //! otherwise after a restart: HTTP 400 with a sentence, as JSON-RPC or plain text.
 
+use reqwest::StatusCode;
 use rmcp::model::RequestId;
 use serde_json::Value;
 
 /// Codes of errors that a server sends after it has read a request: unknown method, invalid parameters, internal.
 const OF_REQUEST: [i64; 3] = [-32601, -32602, -32603];
+/// Code of an unknown session in the official servers. They send it with the id of the request, too.
+const UNKNOWN_SESSION: i64 = -32001;
 /// Longest sentence about a session, in bytes.
 const SENTENCE_BYTES: usize = 300;
 /// Phrases with which servers refuse an unknown session, in lower case.
@@ -27,8 +30,8 @@ const UNKNOWN: [&str; 14] = [
 ];
 
 /// Returns whether an error document states that the session is unknown. The request was not executed then. An error
-/// about the request itself is none, even if it mentions a session.
-pub fn is_unknown_session(body: &[u8], request: Option<&RequestId>) -> bool {
+/// about the request itself is none, even if it mentions a session: one of a tool has the id of its request.
+pub fn is_unknown_session(status: StatusCode, body: &[u8], request: Option<&RequestId>) -> bool {
     let text = String::from_utf8_lossy(body);
     let json: Option<Value> = serde_json::from_str(&text).ok();
     let sentence = match &json {
@@ -37,7 +40,8 @@ pub fn is_unknown_session(body: &[u8], request: Option<&RequestId>) -> bool {
             let code = error.get("code").and_then(Value::as_i64);
             let is_answer = request.is_some_and(|id| json.get("id") == serde_json::to_value(id).ok().as_ref());
             let is_about_request = code.is_some_and(|code| OF_REQUEST.contains(&code));
-            if is_about_request || (is_answer && code.is_some_and(|code| !(-32700..=-32000).contains(&code))) {
+            let is_own = is_answer && (status.is_success() || code.is_some_and(|code| code != UNKNOWN_SESSION));
+            if is_about_request || is_own {
                 return false;
             }
             error.get("message").or(Some(error)).and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -72,13 +76,21 @@ mod tests {
             (error(json!(7), -32602, "Invalid arguments: session is required"), false),
             (error(json!(null), -32602, "invalid session argument"), false),
             (error(json!(7), 42, "the session of this user has expired"), false),
+            (error(json!(7), -32000, "no active browser session"), false),
             (error(json!(null), -32000, "Bad Request: Unsupported protocol version"), false),
             (json!({ "jsonrpc": "2.0", "id": 7, "result": { "text": "session not found" } }).to_string(), false),
             ("Bad Request".to_owned(), false),
             (format!("Invalid session {}", "x".repeat(500)), false),
             (String::new(), false),
         ] {
-            assert_eq!(is_unknown_session(body.as_bytes(), Some(&NumberOrString::Number(7))), expected, "{body}");
+            let request = NumberOrString::Number(7);
+            let is_unknown = is_unknown_session(StatusCode::BAD_REQUEST, body.as_bytes(), Some(&request));
+            assert_eq!(is_unknown, expected, "{body}");
+        }
+        for (id, expected) in [(json!(null), true), (json!(7), false)] {
+            let body = error(id, -32001, "Session not found");
+            let request = NumberOrString::Number(7);
+            assert_eq!(is_unknown_session(StatusCode::OK, body.as_bytes(), Some(&request)), expected, "{body}");
         }
     }
 }

@@ -54,7 +54,8 @@ pub struct McpSupervisor {
     /// The server's credentials, redacted from everything that it sends.
     pub secrets: SecretSet,
     pub log: ServerOutputLog,
-    /// The handshake that the next connection begins with: the one that succeeded last.
+    /// The handshake that the next connection begins with: the one of the last connection that became ready,
+    /// otherwise the first.
     pub handshake: Handshake,
 }
 
@@ -135,16 +136,31 @@ impl McpSupervisor {
     /// Runs the server once, with other handshakes if it refuses one.
     async fn run_once(&mut self, number: u64) -> ServerEnd {
         let is_program = matches!(self.config.transport, McpTransport::Program { .. });
-        let mut first_problem = None;
+        let mut first_problem: Option<String> = None;
         loop {
             let ended = self.run_connection(number).await;
-            let ServerEnd::Refused { refusal, problem } = ended else { return ended };
-            let problem = first_problem.get_or_insert(problem);
-            match self.handshake.after(refusal, is_program) {
+            if self.current.borrow().state == McpServerState::Ready {
+                return ended;
+            }
+            let (refusal, problem, is_gone) = match ended {
+                ServerEnd::Refused { refusal, problem } => (Some(refusal), problem, false),
+                // A server of earlier versions need not answer a method that it does not know.
+                ServerEnd::Failed { problem, is_gone } if self.handshake == Handshake::Discover => {
+                    (Some(Refusal::Version), problem, is_gone)
+                }
+                ServerEnd::Failed { problem, is_gone } => (None, problem, is_gone),
+                ended => {
+                    self.handshake = Handshake::first();
+                    return ended;
+                }
+            };
+            // The first problem is the one of the present handshake; those of later ones follow from it.
+            let problem = first_problem.get_or_insert(problem).clone();
+            match refusal.and_then(|refusal| self.handshake.after(refusal, is_program)) {
                 Some(next) => self.handshake = next,
                 None => {
                     self.handshake = Handshake::first();
-                    return ServerEnd::Failed { problem: problem.clone(), is_gone: false };
+                    return ServerEnd::Failed { problem, is_gone };
                 }
             }
         }

@@ -10,6 +10,8 @@ use turnleaf_providers::pictures::detect_image_type;
 /// tokens that the model has to repeat.
 const SHORTEST: usize = 64;
 const SHORTEST_UNKNOWN: usize = 8 << 10;
+/// Shortest signature that marks a file by itself: text that begins with a shorter one may be a token as well.
+const SURE_MAGIC_BYTES: usize = 4;
 /// Longest MIME type of a data URL, with its parameters.
 const MIME_BYTES: usize = 120;
 const DATA: &str = "data:";
@@ -103,13 +105,17 @@ fn binary_type(text: &str) -> Option<&'static str> {
     }
     let begin: String = text.chars().filter(|c| !c.is_whitespace()).take(SHORTEST / 4 * 4 - 4).collect();
     let begin = base64::decode(&begin)?;
-    let known = FILE_TYPES.iter().find(|(magic, _)| begin.starts_with(magic)).map(|(_, mime)| *mime);
+    let is_long = text.len() >= SHORTEST_UNKNOWN;
+    let known = FILE_TYPES
+        .iter()
+        .find(|(magic, _)| begin.starts_with(magic) && (is_long || magic.len() >= SURE_MAGIC_BYTES))
+        .map(|(_, mime)| *mime);
     detect_image_type(&begin).or(known).or_else(|| {
         let has = |is: fn(&char) -> bool| text.chars().any(|c| is(&c));
         // Long hexadecimal and other codes are text.
         let is_mixed = has(char::is_ascii_lowercase) && has(char::is_ascii_uppercase) && has(char::is_ascii_digit);
         let is_binary = || base64::decode(text).is_some_and(|bytes| std::str::from_utf8(&bytes).is_err());
-        (text.len() >= SHORTEST_UNKNOWN && is_mixed && is_binary()).then_some("application/octet-stream")
+        (is_long && is_mixed && is_binary()).then_some("application/octet-stream")
     })
 }
 
@@ -154,6 +160,7 @@ mod tests {
             "words",
             &"long words ".repeat(2000),
             &token,
+            &base64::encode(&[&b"\x1f\x8b\x08"[..], &[0xfe; 300]].concat()),
             &text,
             &"0123456789abcdef".repeat(1000),
             &"ACGT".repeat(4000),

@@ -77,22 +77,30 @@ impl StatedContent {
         self.additional(structured, self.whole.as_ref())
     }
 
-    /// `beside` is the value at the same place of the text.
+    /// `beside` is the value at the same place of the text. Objects with common names are compared by place only,
+    /// because the same values under exchanged names state something else.
     fn additional(&self, value: Value, beside: Option<&Value>) -> Option<Value> {
-        if self.states(&value) || beside.is_some_and(|beside| is_same(beside, &value)) {
+        let is_by_place = beside.is_some_and(|beside| has_common_name(beside, &value));
+        if beside.is_some_and(|beside| is_same(beside, &value)) || (!is_by_place && self.states(&value)) {
             return None;
         }
         match value {
             Value::Object(members) => {
+                let count = members.len();
                 let rest: Map<String, Value> = members
                     .into_iter()
                     .filter_map(|(name, value)| {
-                        let beside = beside.and_then(|beside| beside.get(&name));
-                        Some((name, self.additional(value, beside)?))
+                        let rest = match beside.and_then(|beside| beside.get(&name)) {
+                            Some(same) if is_same(same, &value) => None,
+                            Some(same) if !(same.is_object() && value.is_object()) => Some(value),
+                            beside => self.additional(value, beside),
+                        };
+                        Some((name, rest?))
                     })
                     .collect();
-                let is_part =
-                    rest.contains_key("type") && rest.keys().all(|name| PART_MEMBERS.contains(&name.as_str()));
+                let is_part = rest.len() < count
+                    && rest.contains_key("type")
+                    && rest.keys().all(|name| PART_MEMBERS.contains(&name.as_str()));
                 (!rest.is_empty() && !is_part).then_some(Value::Object(rest))
             }
             // The places in a list matter, so it is stated as a whole or not at all.
@@ -115,6 +123,14 @@ impl StatedContent {
             }
             value => self.stated.contains(&fingerprint(value, &mut |_| {})),
         }
+    }
+}
+
+/// Returns whether both are objects and a member of one has the name of one of the other.
+fn has_common_name(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => one.keys().any(|name| other.contains_key(name)),
+        _ => false,
     }
 }
 
@@ -251,6 +267,14 @@ mod tests {
             (texts(&[r#"{"a":1}"#]), json!({"a": 2}), json!({"a": 2})),
             (texts(&["No items."]), json!({"items": []}), json!({"items": []})),
             (texts(&["a"]), json!({"list": ["a", "b"]}), json!({"list": ["a", "b"]})),
+            (texts(&["words"]), json!({"type": "ok"}), json!({"type": "ok"})),
+            (texts(&["words"]), json!({"type": "a", "n": {"type": "b"}}), json!({"type": "a", "n": {"type": "b"}})),
+            (texts(&[r#"{"a":1,"b":2}"#]), json!({"a": 2, "b": 1}), json!({"a": 2, "b": 1})),
+            (
+                texts(&[r#"{"from":{"x":1},"to":{"x":2}}"#]),
+                json!({"from": {"x": 2}, "to": {"x": 1}}),
+                json!({"from": {"x": 2}, "to": {"x": 1}}),
+            ),
             (vec![image.clone()], json!({"content": [image], "width": 5}), json!({"width": 5})),
         ] {
             let stated = StatedContent::new(&content);

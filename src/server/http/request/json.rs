@@ -8,9 +8,10 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::domain::failure::InvalidField;
-use crate::domain::{CodedMessage, MessageCode};
+use crate::domain::{CodedMessage, MessageCode, json_reader};
 use crate::server::http::request::json_structure;
 use crate::server::http::response::problem::Problem;
 
@@ -89,8 +90,8 @@ pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     if !text.trim_start().starts_with('{') {
         return Err(InvalidField::new("", MessageCode::NotAnObject).into());
     }
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+    let value: Value = serde_json::from_str(text).map_err(|error| Problem::unreadable("", &error.to_string()))?;
+    serde_path_to_error::deserialize(json_reader::deserializer(&value)).map_err(|error| {
         let path = error.path().to_string();
         Problem::unreadable(if path == "." { "" } else { &path }, &error.inner().to_string())
     })

@@ -43,17 +43,17 @@ pub struct SaveToolServerRequest {
     is_enabled: Option<bool>,
     /// True allows addresses of the local network.
     local_network: Option<bool>,
-    /// The limit of its start in seconds, 1 to 86,400. `null` is the default.
+    /// The limit of its start in seconds, 1 to 1,800. `null` is the default.
     #[serde(default, deserialize_with = "deserialize_double_option")]
-    #[schema(value_type = Option<u64>, minimum = 1, maximum = 86400)]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 1800)]
     start_seconds: Option<Option<u64>>,
     /// How long a call may stay silent, in seconds. `null` is the default.
     #[serde(default, deserialize_with = "deserialize_double_option")]
-    #[schema(value_type = Option<u64>, minimum = 1, maximum = 86400)]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 1800)]
     idle_seconds: Option<Option<u64>>,
     /// How long a call may take in total, in seconds. `null` is the default.
     #[serde(default, deserialize_with = "deserialize_double_option")]
-    #[schema(value_type = Option<u64>, minimum = 1, maximum = 86400)]
+    #[schema(value_type = Option<u64>, minimum = 1, maximum = 1800)]
     total_seconds: Option<Option<u64>>,
     /// Always refused: local programs can be named in the configuration file only.
     #[schema(ignore)]

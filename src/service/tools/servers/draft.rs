@@ -107,7 +107,9 @@ pub fn apply_change(
         row.name = check_name(&name)?;
     }
     // Secrets that cannot be decrypted are kept as they are, unless the change replaces them.
-    let opened = sealer.open_secrets(row).unwrap_or_default();
+    let opened = sealer.open_secrets(row);
+    let is_sealed = opened.is_err();
+    let opened = opened.unwrap_or_default();
     let mut secrets = None;
     // A form sends the address back as it was shown.
     if let Some(url) = change.url.filter(|url| url.trim() != row.url) {
@@ -132,6 +134,10 @@ pub fn apply_change(
     row.settings.local_network = change.local_network.unwrap_or(row.settings.local_network);
     check_address("url", &row.url, row.settings.local_network)?;
     if let Some(given) = change.headers {
+        // Its masked address would take the place of the one that cannot be decrypted.
+        if is_sealed && secrets.is_none() && row.url.contains(MASKED) {
+            return Err(InvalidField::new("url", MessageCode::IsRequired));
+        }
         let url = secrets.map_or(opened.url, |secrets| secrets.url);
         secrets = Some(ServerSecrets { url, headers: headers::check_headers(given, &[])? });
     }
@@ -141,7 +147,7 @@ pub fn apply_change(
         ("idle_seconds", change.idle_seconds, &mut row.settings.idle_seconds),
         ("total_seconds", change.total_seconds, &mut row.settings.total_seconds),
     ] {
-        let change = change.unwrap_or(*seconds);
+        let Some(change) = change else { continue };
         *seconds = change
             .map(|seconds| InvalidField::check_range(field, seconds, limits::TOOL_SETTABLE_SECONDS))
             .transpose()?;
