@@ -216,8 +216,15 @@ pub const FETCH_ELEMENTS: usize = 50_000;
 pub const SEARCH_HITS: u32 = 20;
 pub const SOURCES: usize = 200;
 
-/// The longest wait of deltas before their commit begins. With the commit itself, text is durable within 100 ms.
-pub const COMMIT_EVERY: Duration = Duration::from_millis(60);
+/// The wait of deltas before their commit begins. With the commit itself, text is durable within 100 ms.
+pub const COMMIT_EVERY: Duration = Duration::from_millis(80);
+/// The longest wait of deltas while commits are slow, and the multiple of the last commit's time that it is: commits of
+/// a crowd take an eighth of the time at most, as long as that is possible.
+pub const COMMIT_LATEST: Duration = Duration::from_millis(250);
+pub const COMMIT_TIMES: u32 = 8;
+/// Raw bytes of a response are stored in one piece per second, or sooner if there are this many.
+pub const RAW_EVERY: Duration = Duration::from_secs(1);
+pub const RAW_PIECE_BYTES: usize = 64 << 10;
 /// The pending deltas of all turns together. Each turn costs a commit a few pages however little it adds, so many
 /// concurrent turns must not cause more frequent commits than the clock.
 pub const COMMIT_BYTES: usize = 2 << 20;
@@ -375,7 +382,7 @@ mod tests {
 
     #[test]
     fn journal_is_late_while_it_tries_and_stuck_only_afterwards() {
-        let order = [COMMIT_EVERY, JOURNAL_LATE, JOURNAL_PATIENCE, JOURNAL_STUCK];
+        let order = [COMMIT_EVERY, COMMIT_LATEST, JOURNAL_LATE, JOURNAL_PATIENCE, JOURNAL_STUCK];
         assert!(order.is_sorted_by(|sooner, later| sooner < later), "{order:?}");
     }
 }

@@ -13,7 +13,7 @@ use super::supervisor::Supervisor;
 use turnleaf_domain::{FailureKind, Turn, TurnId, UserId};
 use turnleaf_store::{StoreError, turn_events, turns};
 
-/// The number of journal lines per read.
+/// The number of journal rows per read.
 const PAGE: u32 = 500;
 /// The interval at which a turn that another process drives is polled.
 const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(250);
@@ -42,10 +42,7 @@ impl Supervisor {
         id: TurnId,
         cursor: EventCursor,
     ) -> Result<Option<impl Stream<Item = Result<FollowerItem, StoreError>> + Send + use<>>, StoreError> {
-        let Some(turn) = turns::find(self.db(), owner, id).await? else {
-            return Ok(None);
-        };
-        let turn = self.live_turn(id).map_or(turn, |live| live.turn());
+        let Some(turn) = self.present_turn(owner, id).await? else { return Ok(None) };
         let supervisor = self.clone();
         let followed = FollowedTurn { supervisor: self.clone(), owner, id };
         Ok(Some(try_stream! {
@@ -62,7 +59,7 @@ impl Supervisor {
             };
             let mut was_live = false;
             'following: loop {
-                let joined = supervisor.live_turn(id).map(|live| live.subscribe());
+                let joined = supervisor.live_turn(id).map(|live| live.subscribe(at));
                 let is_over = || supervisor.live_turn(id).is_none_or(|live| live.with_turn(|turn| turn.status.is_terminal()));
                 if was_live && is_over() {
                     // The turn ended, perhaps with less than this follower was shown.
@@ -73,11 +70,11 @@ impl Supervisor {
                     }
                 }
                 was_live |= joined.is_some();
-                let stored = joined.as_ref().map_or(u64::MAX, |joined| joined.committed);
+                let stored = joined.as_ref().map_or(u64::MAX, |joined| joined.journal_until);
                 while at < stored {
                     let page = turn_events::list_after(supervisor.db(), owner, id, at, PAGE).await?;
-                    let full = page.len() as u32 == PAGE;
-                    for (seq, json) in page.into_iter().take_while(|(seq, _)| *seq <= stored) {
+                    let has_more = page.has_more;
+                    for (seq, json) in page.events.into_iter().take_while(|(seq, _)| *seq <= stored) {
                         if seq > at + 1 || !turn_events::is_readable(&json) {
                             // Lines are missing or damaged: a snapshot replaces the lines up to here.
                             let Some(stored) = followed.find().await? else { return };
@@ -98,11 +95,11 @@ impl Supervisor {
                             return;
                         }
                     }
-                    if !full {
+                    if !has_more {
                         break;
                     }
                 }
-                let Some(TurnSubscription { tail, mut lines, .. }) = joined else {
+                let Some(TurnSubscription { recent, mut lines, .. }) = joined else {
                     match followed.poll_stored_turn(at).await? {
                         StoredTurnPoll::Continues => continue,
                         StoredTurnPoll::TidiedAway(turn) => yield FollowerItem::Snapshot(turn),
@@ -110,7 +107,7 @@ impl Supervisor {
                     }
                     return;
                 };
-                let mut waiting: VecDeque<TurnNotification> = tail.into_iter().map(TurnNotification::Line).collect();
+                let mut waiting: VecDeque<TurnNotification> = recent.into_iter().map(TurnNotification::Line).collect();
                 loop {
                     let next = match waiting.pop_front() {
                         Some(next) => next,
@@ -179,8 +176,9 @@ impl FollowedTurn {
         if at >= turn.last_event_seq {
             return Ok(StoredTurnPoll::IsOver);
         }
-        let rest = turn_events::list_after(self.supervisor.db(), self.owner, self.id, at, 1).await?;
-        Ok(if rest.is_empty() { StoredTurnPoll::TidiedAway(Box::new(turn)) } else { StoredTurnPoll::Continues })
+        // The row that the position is in, and the next one.
+        let rest = turn_events::list_after(self.supervisor.db(), self.owner, self.id, at, 2).await?;
+        Ok(if rest.events.is_empty() { StoredTurnPoll::TidiedAway(Box::new(turn)) } else { StoredTurnPoll::Continues })
     }
 }
 

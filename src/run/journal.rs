@@ -46,24 +46,35 @@ impl Journal {
     pub async fn commit(&self, live: &Arc<LiveTurn>, batch: JournalBatch) -> Result<(), CommitError> {
         let gone = |failure| CommitError { failure, is_taken: false, is_refused: false };
         let (done, stored) = oneshot::channel();
-        self.send(live, batch, Some(done)).await.map_err(gone)?;
+        self.send(live, batch, (false, Some(done))).await.map_err(gone)?;
         stored.await.unwrap_or_else(|_| Err(gone(self::journal_closed())))
     }
 
-    /// Queues deltas, which are stored within 100 ms. A failure reaches the run as an interrupt.
+    /// Queues raw bytes. A failure reaches the run as an interrupt.
     pub async fn append(&self, live: &Arc<LiveTurn>, batch: JournalBatch) -> Result<(), Failure> {
-        self.send(live, batch, None).await
+        self.send(live, batch, (false, None)).await
+    }
+
+    /// Queues the deltas that the turn has published and the journal does not have, unless they are queued. They are
+    /// stored within 100 ms, as long as the database is not slow; if it is, this waits. A failure reaches the run as an
+    /// interrupt.
+    pub async fn append_deltas(&self, live: &Arc<LiveTurn>) -> Result<(), Failure> {
+        if live.begin_queueing() {
+            self.send(live, JournalBatch::default(), (true, None)).await?;
+        }
+        live.wait_for_journal().await;
+        Ok(())
     }
 
     async fn send(
         &self,
         live: &Arc<LiveTurn>,
         batch: JournalBatch,
-        done: Option<oneshot::Sender<Result<(), CommitError>>>,
+        (has_deltas, done): (bool, Option<oneshot::Sender<Result<(), CommitError>>>),
     ) -> Result<(), Failure> {
         let (turn_id, chat_id) = live.with_turn(|turn| (turn.id, turn.chat_id));
         let (since, waiting) = (Instant::now(), Some(self.1.track_batch()));
-        let entry = JournalEntry { since, live: live.clone(), turn_id, chat_id, batch, done, waiting };
+        let entry = JournalEntry { since, live: live.clone(), turn_id, chat_id, batch, has_deltas, done, waiting };
         self.0.send(entry).await.map_err(|_| journal_closed())
     }
 }

@@ -17,10 +17,11 @@ pub mod path_cache;
 pub mod purge;
 pub mod request_base_cache;
 pub mod resume;
+mod search_indexer;
 pub mod supervisor;
 pub mod sweep;
 pub mod timeouts;
 
 pub use follower::{EventCursor, FollowerItem, can_be_shortened};
-pub use supervisor::{RunJob, StopOutcome, Supervisor};
+pub use supervisor::{ChatOpening, RunJob, StopOutcome, Supervisor};
 pub use timeouts::RunTimeouts;

@@ -5,13 +5,20 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::journal::batch::{EventLine, JournalBatch};
 use crate::mailbox::RunMailbox;
 use turnleaf_domain::fold::{self, ApplyOutcome};
 use turnleaf_domain::{Event, Failure, Turn, TurnId, UserId, limits};
+
+/// The number of stored events that stay in memory, so that a follower who joins within a second of a reply's begin, or
+/// reconnects, needs no database.
+const RECENT_EVENTS: usize = 64;
+const RECENT_BYTES: usize = 64 << 10;
+/// The bytes of events that may be published and not stored before a run waits.
+const UNSTORED_BYTES: usize = 2 << 20;
 
 /// The reason why a run is interrupted.
 #[derive(Debug, Clone)]
@@ -24,10 +31,11 @@ pub enum Interrupt {
     Failed(Failure),
 }
 
-/// A subscription to a running turn: the committed position, the unstored tail, and the live channel.
+/// A subscription to a running turn: what the journal has to be read for, the events after that, and the live channel.
 pub struct TurnSubscription {
-    pub committed: u64,
-    pub tail: Vec<EventLine>,
+    /// The follower needs the journal up to this event; 0 if the newest events, which are in memory, are enough.
+    pub journal_until: u64,
+    pub recent: Vec<EventLine>,
     pub lines: broadcast::Receiver<TurnNotification>,
 }
 
@@ -42,7 +50,41 @@ pub enum TurnNotification {
 struct State {
     turn: Turn,
     committed: u64,
-    tail: VecDeque<EventLine>,
+    /// The newest events, among them all that are not stored yet.
+    recent: VecDeque<EventLine>,
+    recent_bytes: usize,
+    /// Deltas that no entry of the journal has collected.
+    unqueued: Vec<EventLine>,
+    /// An entry that will collect them is queued.
+    is_queued: bool,
+}
+
+impl State {
+    fn new(turn: Turn) -> Self {
+        Self {
+            committed: turn.last_event_seq,
+            turn,
+            recent: VecDeque::new(),
+            recent_bytes: 0,
+            unqueued: Vec::new(),
+            is_queued: false,
+        }
+    }
+
+    fn keep(&mut self, line: EventLine) {
+        self.recent_bytes += line.json.len();
+        self.recent.push_back(line);
+    }
+
+    /// Forgets the oldest events that the journal has, beyond those that new followers usually need.
+    fn forget_oldest(&mut self) {
+        let is_stored = |line: &EventLine, committed: u64| line.seq <= committed;
+        while (self.recent.len() > RECENT_EVENTS || self.recent_bytes > RECENT_BYTES)
+            && let Some(oldest) = self.recent.pop_front_if(|line| is_stored(line, self.committed))
+        {
+            self.recent_bytes -= oldest.json.len();
+        }
+    }
 }
 
 /// A running turn, shared by its run and its followers.
@@ -50,6 +92,8 @@ pub struct LiveTurn {
     owner: UserId,
     state: Mutex<State>,
     lines: broadcast::Sender<TurnNotification>,
+    /// Notified when the journal has stored deltas.
+    stored: Notify,
     cancel: CancellationToken,
     interrupt: Mutex<Option<Interrupt>>,
     /// Deltas that the journal could not store.
@@ -66,8 +110,9 @@ impl LiveTurn {
     pub fn new(owner: UserId, turn: Turn) -> Self {
         Self {
             owner,
-            state: Mutex::new(State { committed: turn.last_event_seq, turn, tail: VecDeque::new() }),
+            state: Mutex::new(State::new(turn)),
             lines: broadcast::Sender::new(limits::FOLLOWER_FRAMES),
+            stored: Notify::new(),
             cancel: CancellationToken::new(),
             interrupt: Mutex::new(None),
             unstored: Mutex::new(Vec::new()),
@@ -108,7 +153,17 @@ impl LiveTurn {
 
     /// Applies numbered events and sends them to the followers. `stored` says whether the journal has them already.
     pub fn publish(&self, events: &[(Event, EventLine)], stored: bool) {
+        self.publish_locked(&mut self.state(), events, stored);
+    }
+
+    /// Works like [`Self::publish`] for deltas that are not stored: an entry of the journal collects them.
+    pub fn publish_deltas(&self, events: &[(Event, EventLine)]) {
         let mut state = self.state();
+        self.publish_locked(&mut state, events, false);
+        state.unqueued.extend(events.iter().map(|(_, line)| line.clone()));
+    }
+
+    fn publish_locked(&self, state: &mut State, events: &[(Event, EventLine)], stored: bool) {
         for (event, line) in events {
             match fold::apply(&mut state.turn, line.seq, event) {
                 ApplyOutcome::Changed | ApplyOutcome::AlreadyCovered => {}
@@ -118,18 +173,46 @@ impl LiveTurn {
             }
             if stored {
                 state.committed = line.seq;
-            } else {
-                state.tail.push_back(line.clone());
             }
+            state.keep(line.clone());
             // Sending fails only if there are no followers.
             let _ = self.lines.send(TurnNotification::Line(line.clone()));
+        }
+        state.forget_oldest();
+    }
+
+    /// Returns true if an entry must be queued that collects the published deltas; the caller queues it.
+    pub fn begin_queueing(&self) -> bool {
+        let mut state = self.state();
+        !std::mem::replace(&mut state.is_queued, true)
+    }
+
+    /// Takes the published deltas for an entry of the journal; later ones need another entry.
+    pub fn take_unqueued(&self) -> Vec<EventLine> {
+        let mut state = self.state();
+        state.is_queued = false;
+        std::mem::take(&mut state.unqueued)
+    }
+
+    /// Waits while far more is published than stored, so that a database that hangs holds the run back. Ends as well
+    /// when the run is interrupted.
+    pub async fn wait_for_journal(&self) {
+        loop {
+            let stored = self.stored.notified();
+            if self.state().recent_bytes <= UNSTORED_BYTES {
+                return;
+            }
+            tokio::select! {
+                () = stored => {}
+                () = self.cancel.cancelled() => return,
+            }
         }
     }
 
     /// Replaces the turn by its stored state and notifies the followers.
     pub fn replace_turn(&self, turn: Turn) {
         let mut state = self.state();
-        *state = State { committed: turn.last_event_seq, turn, tail: VecDeque::new() };
+        *state = State::new(turn);
         let _ = self.lines.send(TurnNotification::Replaced);
     }
 
@@ -137,17 +220,20 @@ impl LiveTurn {
     pub fn mark_committed(&self, seq: u64) {
         let mut state = self.state();
         state.committed = state.committed.max(seq);
-        while state.tail.front().is_some_and(|line| line.seq <= seq) {
-            state.tail.pop_front();
-        }
+        state.forget_oldest();
+        drop(state);
+        self.stored.notify_waiters();
     }
 
-    /// Subscribes under one lock, so that no event falls between the journal, the tail and the channel.
-    pub fn subscribe(&self) -> TurnSubscription {
+    /// Subscribes from the event after `at`, under one lock, so that no event falls between the journal, the recent
+    /// events and the channel.
+    pub fn subscribe(&self, at: u64) -> TurnSubscription {
         let state = self.state();
+        let is_enough = state.recent.front().is_some_and(|line| line.seq <= at + 1) || state.committed <= at;
+        let after = if is_enough { at } else { state.committed };
         TurnSubscription {
-            committed: state.committed,
-            tail: state.tail.iter().cloned().collect(),
+            journal_until: if is_enough { 0 } else { state.committed },
+            recent: state.recent.iter().filter(|line| line.seq > after).cloned().collect(),
             lines: self.lines.subscribe(),
         }
     }

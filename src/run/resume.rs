@@ -46,7 +46,16 @@ impl Supervisor {
         let (is_thinking_mode, not_sent) = (exchange.is_thinking_mode, exchange.not_sent);
         let settled = ResolvedParams { params, thinking, is_thinking_mode, not_sent };
         let (lock, resolved_params) = (branch.lock, settled);
-        self.resume_run(RunJob { owner, chat, turn, lock, resolved_params, capabilities, is_thinking_undecided });
+        self.resume_run(RunJob {
+            owner,
+            chat,
+            turn,
+            lock,
+            resolved_params,
+            capabilities,
+            is_thinking_undecided,
+            opening: None,
+        });
         Ok(true)
     }
 }

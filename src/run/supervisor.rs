@@ -17,7 +17,9 @@ use super::learned_endpoints::LearnedEndpoints;
 use super::live_turns::{Interrupt, LiveTurn, LiveTurns};
 use super::path_cache::PathCache;
 use super::request_base_cache::RequestBaseCache;
+use super::search_indexer::SearchIndexer;
 use super::timeouts::RunTimeouts;
+use turnleaf_domain::branch::{ContextPolicy, PromptPrefix};
 use turnleaf_domain::params_resolution::ResolvedParams;
 use turnleaf_domain::user_input_wait::pending_user_input;
 use turnleaf_domain::{Capabilities, Chat, ChatId, ModelLock, Turn, TurnId, UserId, limits};
@@ -39,6 +41,17 @@ pub struct RunJob {
     pub capabilities: Capabilities,
     /// The first reasoning of the reply turns the thinking mode of its exchange on.
     pub is_thinking_undecided: bool,
+    /// Present for the first message of a chat.
+    pub opening: Option<ChatOpening>,
+}
+
+/// The beginning of a chat as it was just stored, so that its first reply need not read it again.
+#[derive(Debug, Clone)]
+pub struct ChatOpening {
+    pub message: Turn,
+    pub policy: ContextPolicy,
+    /// The prompt prefix of the chat's first branch.
+    pub frozen: PromptPrefix,
 }
 
 /// The result of a Stop.
@@ -68,6 +81,7 @@ struct Shared {
     path_cache: PathCache,
     request_base_cache: RequestBaseCache,
     learned_endpoints: LearnedEndpoints,
+    search_index: SearchIndexer,
 }
 
 /// The number of started replies by which a subscriber may lag.
@@ -89,6 +103,8 @@ impl Supervisor {
     ) -> Self {
         let tasks = TaskTracker::new();
         let (journal, _writer) = Journal::start(db.clone(), clock.clone(), pace.database);
+        let closing = CancellationToken::new();
+        let search_index = SearchIndexer::start(db.clone(), closing.clone());
         Self(Arc::new(Shared {
             db,
             registry,
@@ -97,13 +113,14 @@ impl Supervisor {
             journal,
             live: LiveTurns::default(),
             tasks,
-            closing: CancellationToken::new(),
+            closing,
             started: broadcast::Sender::new(STARTED_CAPACITY),
             stores_raw: AtomicBool::new(store_raw),
             timeouts: pace,
             path_cache: PathCache::default(),
             request_base_cache: RequestBaseCache::default(),
             learned_endpoints: LearnedEndpoints::default(),
+            search_index,
         }))
     }
 
@@ -136,6 +153,11 @@ impl Supervisor {
         self.0.stores_raw.store(stores_raw, Ordering::Relaxed);
     }
 
+    /// Indexes texts soon that were just written.
+    pub fn index_soon(&self) {
+        self.0.search_index.wake();
+    }
+
     pub(super) fn path_cache(&self) -> &PathCache {
         &self.0.path_cache
     }
@@ -155,6 +177,20 @@ impl Supervisor {
     /// Returns the live turn if it runs in this process.
     pub fn live_turn(&self, id: TurnId) -> Option<Arc<LiveTurn>> {
         self.0.live.get(id)
+    }
+
+    /// Returns a turn of this owner as of now. The live state of a running turn is ahead of the journal, and needs no
+    /// database: a turn is not deleted before its run has ended.
+    ///
+    /// # Errors
+    /// The database could not be read.
+    pub async fn present_turn(&self, owner: UserId, id: TurnId) -> Result<Option<Turn>, StoreError> {
+        if let Some(live) = self.live_turn(id) {
+            return Ok((live.owner() == owner).then(|| live.turn()));
+        }
+        let turn = turns::find(self.db(), owner, id).await?;
+        // The run may have begun in between.
+        Ok(turn.map(|turn| self.live_turn(id).map_or(turn, |live| live.turn())))
     }
 
     /// Returns the number of running turns, without those that wait for a person.
@@ -265,7 +301,7 @@ impl Supervisor {
     }
 
     /// Runs maintenance: indexes chats that are older than the search index, packs raw bodies that a crash left in
-    /// pieces, counts the bytes of finished turns, deletes journals of turns that ended long ago, and purges Trash. A
+    /// pieces, counts the bytes of finished turns, forgets old idempotency keys, deletes journals of turns that ended long ago, and purges Trash. A
     /// step that fails is logged and does not stop the others.
     ///
     /// # Errors
@@ -276,6 +312,7 @@ impl Supervisor {
             ("search index", super::sweep::update_search_index(db).await),
             ("raw response packing", super::sweep::pack_raw_bodies(db).await),
             ("storage count", super::sweep::count_stored_bytes(db).await),
+            ("idempotency keys", super::sweep::delete_old_requests(db, self.0.clock.now()).await),
             ("journal cleanup", super::sweep::delete_old_journals(db, self.0.clock.now()).await),
             ("Trash purge", super::purge::purge_expired(db, self.0.clock.now()).await),
         ];

@@ -17,7 +17,9 @@ use turnleaf_store::readable::{is_damage_note, is_placeholder};
 use turnleaf_store::turn_blocks::{BlockUpsert, StoredBlockPosition};
 use turnleaf_store::turn_events::EventRow;
 use turnleaf_store::turns::TurnProgress;
-use turnleaf_store::{Db, StoreError, Tx, generations, search, spending, storage, turn_blocks, turn_events, turns};
+use turnleaf_store::{
+    Db, StoreError, Tx, generations, idempotency_keys, search, spending, storage, turn_blocks, turn_events, turns,
+};
 
 /// Ends all unfinished turns that do not wait for a person; returns their number. Each turn is a transaction of its
 /// own, so that a crash in the middle only leaves fewer to do.
@@ -238,6 +240,7 @@ async fn store_blocks<'b>(
 
 /// Indexes chats that are older than the search index.
 pub async fn update_search_index(db: &Db) -> Result<(), StoreError> {
+    while search::queue::index_batch(db).await? {}
     while search::backfill::index_batch(db).await? {}
     Ok(())
 }
@@ -262,6 +265,13 @@ pub async fn pack_raw_bodies(db: &Db) -> Result<(), StoreError> {
             raw::pack(db, generation).await?;
         }
     }
+}
+
+/// Deletes the idempotency keys that are old enough.
+pub async fn delete_old_requests(db: &Db, now: DateTime<Utc>) -> Result<(), StoreError> {
+    let mut tx = db.begin().await?;
+    idempotency_keys::delete_old(&mut tx, now - limits::REQUESTS_KEPT).await?;
+    tx.commit().await
 }
 
 /// Deletes the journals of turns that ended too long ago to have followers; their blocks remain.

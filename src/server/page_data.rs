@@ -227,8 +227,11 @@ impl PageService {
     }
 
     async fn started_view(&self, viewer: UserId, started: ServiceStarted) -> Result<StartedReply, ApiError> {
-        let user_turn = self.turn(viewer, started.user_turn.id).await?;
-        let assistant_turn = self.turn(viewer, started.assistant_turn.id).await?;
+        let details = self.0.accepted_details(viewer, &started).await.map_err(self.api_error())?;
+        let mut turns = self.render_turns(viewer, details.into()).await?.into_iter();
+        let (Some(user_turn), Some(assistant_turn)) = (turns.next(), turns.next()) else {
+            return Err(ApiError::NotFound);
+        };
         let branch_from = self.branch_from(viewer, &started.branch).await?;
         Ok(StartedReply { chat_id: started.chat.id, branch: started.branch, branch_from, user_turn, assistant_turn })
     }

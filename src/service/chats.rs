@@ -8,12 +8,16 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
+use self::new_chats::NextChat;
 use crate::idempotency::Created;
 use crate::turns::placement::{PlacementRequest, TurnPlacement};
 use crate::{Service, ServiceError};
+use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::chat::{ChatSettings, check_title};
 use turnleaf_domain::tool::ToolChoice;
-use turnleaf_domain::{Branch, BranchOrigin, Chat, ChatId, InvalidField, MessageCode, ModelParams, UserId, limits};
+use turnleaf_domain::{
+    Branch, BranchOrigin, Chat, ChatId, InvalidField, MessageCode, ModelLock, ModelParams, UserId, limits,
+};
 use turnleaf_platform::ids;
 use turnleaf_store::db::Tx;
 use turnleaf_store::{branches, chat_tools, chats};
@@ -44,6 +48,19 @@ pub(super) struct InitialChatSettings {
     pub tools: Option<ToolChoice>,
 }
 
+/// Everything that a new chat needs, read before the transaction that stores it.
+#[derive(Debug, Clone)]
+pub(super) struct NewChatPlan {
+    pub owner: UserId,
+    pub settings: InitialChatSettings,
+    pub lock: ModelLock,
+    pub choice: ToolChoice,
+    /// The prompt prefix of its first branch.
+    pub frozen: PromptPrefix,
+    /// The settings of the next chat that were read for it; the default if they are not used.
+    pub next: NextChat,
+}
+
 /// The changeable fields of a chat; `None` keeps a field.
 #[derive(Debug, Clone, Default)]
 pub struct ChatChange {
@@ -59,34 +76,15 @@ impl Service {
     pub(super) async fn insert_new_chat(
         &self,
         tx: &mut Tx,
-        owner: UserId,
         id: ChatId,
-        wanted: &PlacementRequest,
-        InitialChatSettings { title, system_prompt, params, tools }: InitialChatSettings,
+        NewChatPlan { owner, settings, lock, choice, frozen, .. }: NewChatPlan,
+        derived_title: String,
     ) -> Result<(Chat, TurnPlacement), ServiceError> {
-        if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
-            return Err(InvalidField::new("prev_turn_id", MessageCode::NewChatHasNoParent).into());
-        }
-        let lock = self.first_lock(wanted)?;
+        let InitialChatSettings { title, system_prompt, params, .. } = settings;
         let now = self.clock().now();
-        let mut chat = Chat {
-            id,
-            owner_id: owner,
-            settings: ChatSettings { params, titled_by_user: !title.is_empty() },
-            title,
-            system_prompt,
-            default_branch_id: None,
-            last_viewed_turn_id: None,
-            copied_from_turn_id: None,
-            pinned_at: None,
-            archived_at: None,
-            rev: 0,
-            created_at: now,
-            updated_at: now,
-        };
         let branch = Branch {
             id: ids::mint(),
-            chat_id: chat.id,
+            chat_id: id,
             name: "main".into(),
             lock,
             parent_branch_id: None,
@@ -98,16 +96,47 @@ impl Service {
             policy: Default::default(),
             created_at: now,
         };
+        let titled_by_user = !title.is_empty();
+        let chat = Chat {
+            id,
+            owner_id: owner,
+            settings: ChatSettings { params, titled_by_user },
+            title: if titled_by_user { title } else { derived_title },
+            system_prompt,
+            // The branch is checked at the commit.
+            default_branch_id: Some(branch.id),
+            last_viewed_turn_id: None,
+            copied_from_turn_id: None,
+            pinned_at: None,
+            archived_at: None,
+            rev: 0,
+            created_at: now,
+            updated_at: now,
+        };
         chats::insert(tx, &chat).await?;
-        let choice = match tools {
-            Some(choice) => choice,
+        chat_tools::put(tx, owner, chat.id, &choice).await?;
+        branches::insert(tx, &branch, &frozen).await?;
+        Ok((chat, TurnPlacement { parent: None, branch }))
+    }
+
+    /// Plans a new chat with these settings: everything that has to be read for it.
+    pub(super) async fn plan_chat(
+        &self,
+        owner: UserId,
+        wanted: &PlacementRequest,
+        settings: InitialChatSettings,
+    ) -> Result<NewChatPlan, ServiceError> {
+        if wanted.prev_turn_id.is_some() || wanted.branch_id.is_some() {
+            return Err(InvalidField::new("prev_turn_id", MessageCode::NewChatHasNoParent).into());
+        }
+        let lock = self.first_lock(wanted)?;
+        let choice = match &settings.tools {
+            Some(choice) => choice.clone(),
             None => self.default_tools(owner).await?,
         };
-        chat_tools::put(tx, owner, chat.id, &choice).await?;
-        branches::insert(tx, &branch, &self.freeze_branch(&chat, &branch.lock, &choice).await).await?;
-        chats::set_default_branch(tx, chat.id, branch.id).await?;
-        chat.default_branch_id = Some(branch.id);
-        Ok((chat, TurnPlacement { parent: None, branch }))
+        let tools = Some(self.offered_tools(owner, &lock, &choice).await);
+        let frozen = PromptPrefix { system_prompt: settings.system_prompt.clone(), tools };
+        Ok(NewChatPlan { owner, settings, lock, choice, frozen, next: NextChat::default() })
     }
 
     /// Returns the newest chats, each with whether a reply is running.
@@ -178,6 +207,7 @@ impl Service {
         let wanted = PlacementRequest { provider: new.provider, model: new.model, ..PlacementRequest::default() };
         let beginning =
             InitialChatSettings { title, system_prompt: new.system_prompt, params: new.params, tools: new.tools };
+        let plan = self.plan_chat(owner, &wanted, beginning).await;
         let mut tx = self.db().begin().await?;
         let id: ChatId = ids::mint();
         if let Some(made) = self.claim_request(&mut tx, owner, new.client_request_id.as_deref(), request, id).await? {
@@ -186,7 +216,7 @@ impl Service {
             let branch = self.default_branch(owner, &chat).await?.ok_or(ServiceError::NotFound)?;
             return Ok(Created::existing((chat, branch)));
         }
-        let (chat, place) = self.insert_new_chat(&mut tx, owner, id, &wanted, beginning).await?;
+        let (chat, place) = self.insert_new_chat(&mut tx, id, plan?, String::new()).await?;
         tx.commit().await?;
         Ok(Created::new((chat, place.branch)))
     }

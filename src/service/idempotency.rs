@@ -11,7 +11,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{Service, ServiceError};
-use turnleaf_domain::{ExchangeId, InvalidField, MessageCode, UserId, limits};
+use turnleaf_domain::{ExchangeId, InvalidField, MessageCode, UserId};
 use turnleaf_store::db::Tx;
 use turnleaf_store::exchanges::{self, KnownRequest};
 use turnleaf_store::idempotency_keys::{self, IdempotencyRecord};
@@ -127,7 +127,6 @@ impl Service {
         request: &IdempotencyRecord,
     ) -> Result<Option<String>, ServiceError> {
         let now = self.clock().now();
-        idempotency_keys::delete_old(tx, now - limits::REQUESTS_KEPT).await?;
         let earlier = idempotency_keys::claim(tx, owner, request, now).await?;
         earlier.map(|earlier| check_same_request(earlier, &request.hash)).transpose()
     }

@@ -9,9 +9,12 @@ pub mod window;
 use std::collections::HashMap;
 
 use self::window::{WindowDirection, WindowRequest};
-use crate::turns::versions::ListedVersion;
+use crate::turns::AcceptedExchange;
+use crate::turns::versions::{self, ListedVersion};
 use crate::{Service, ServiceError};
-use turnleaf_domain::{Branch, BranchId, Chat, ChatId, Exchange, Role, Turn, TurnId, UserId};
+use turnleaf_domain::{
+    Branch, BranchId, Chat, ChatId, Exchange, ExchangeKind, Role, Turn, TurnId, UserId, client_redaction,
+};
 use turnleaf_providers::registry::models::display_name;
 use turnleaf_store::{branches, chats, exchanges, turns};
 
@@ -200,23 +203,62 @@ impl Service {
         let turn = self.turn(owner, id).await?;
         let exchange = self.exchanges(owner, std::slice::from_ref(&turn)).await?.remove(&id);
         let siblings = turns::siblings(self.db(), owner, &[id]).await?.remove(&id).unwrap_or_default();
-        let before = match turn.prev_turn_id {
-            Some(before) => turns::find(self.db(), owner, before).await?,
-            None => None,
-        };
-        let switched_to = match before {
-            Some(before) if before.branch_id != turn.branch_id => {
-                let was = branches::find(self.db(), owner, before.branch_id).await?.map(|branch| branch.lock);
-                let is = branches::find(self.db(), owner, turn.branch_id).await?.map(|branch| branch.lock);
-                is.filter(|is| was.is_some_and(|was| was != *is)).map(|is| display_name(&is.model))
-            }
-            _ => None,
-        };
+        let switched_to = self.switched_to(owner, &turn).await?;
         let by_turn = HashMap::from([(id, siblings)]);
         let versions = self.versions(owner, turn.chat_id, &by_turn).await?.remove(&id).unwrap_or_default();
         let retry_id = self.retry_ids(owner, &[id]).await?.remove(&id).filter(|_| turn.role == Role::Assistant);
         let siblings = by_turn.into_values().flatten().collect();
         Ok(TurnDetails { turn, exchange, siblings, versions, retry_id, switched_to })
+    }
+
+    /// Returns the name of the model to which the path switches at this turn, if it does.
+    async fn switched_to(&self, owner: UserId, turn: &Turn) -> Result<Option<String>, ServiceError> {
+        let before = match turn.prev_turn_id {
+            Some(before) => turns::find_position(self.db(), owner, before).await?,
+            None => None,
+        };
+        let Some(before) = before.filter(|before| before.branch_id != turn.branch_id) else { return Ok(None) };
+        let was = branches::find(self.db(), owner, before.branch_id).await?.map(|branch| branch.lock);
+        let is = branches::find(self.db(), owner, turn.branch_id).await?.map(|branch| branch.lock);
+        Ok(is.filter(|is| was.is_some_and(|was| was != *is)).map(|is| display_name(&is.model)))
+    }
+
+    /// Returns the message and the reply of an exchange that was just accepted, as [`Self::turn_details`] does. A new
+    /// turn has no versions, so little of that has to be read.
+    pub async fn accepted_details(
+        &self,
+        owner: UserId,
+        accepted: &AcceptedExchange,
+    ) -> Result<[TurnDetails; 2], ServiceError> {
+        let AcceptedExchange { user_turn, assistant_turn, exchange, .. } = accepted;
+        let live = self.supervisor().live_turn(assistant_turn.id).filter(|_| accepted.is_new);
+        let (Some(live), ExchangeKind::Send) = (live, exchange.kind) else {
+            let message = self.turn_details(owner, user_turn.id).await?;
+            return Ok([message, self.turn_details(owner, assistant_turn.id).await?]);
+        };
+        let siblings = match user_turn.ord {
+            1 => vec![user_turn.id],
+            _ => turns::siblings(self.db(), owner, &[user_turn.id]).await?.remove(&user_turn.id).unwrap_or_default(),
+        };
+        let by_turn = HashMap::from([(user_turn.id, siblings)]);
+        let versions = self.versions(owner, user_turn.chat_id, &by_turn).await?.remove(&user_turn.id);
+        let message = TurnDetails {
+            turn: client_redaction::redact_turn(user_turn.clone()),
+            exchange: Some(exchange.clone()),
+            siblings: by_turn.into_values().flatten().collect(),
+            versions: versions.unwrap_or_default(),
+            retry_id: None,
+            switched_to: self.switched_to(owner, user_turn).await?,
+        };
+        let reply = TurnDetails {
+            turn: client_redaction::redact_turn(live.turn()),
+            exchange: Some(exchange.clone()),
+            siblings: vec![assistant_turn.id],
+            versions: Vec::new(),
+            retry_id: Some(versions::retry_id(assistant_turn.id, assistant_turn.ord)),
+            switched_to: None,
+        };
+        Ok([message, reply])
     }
 
     async fn switches(

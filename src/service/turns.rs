@@ -12,7 +12,7 @@ pub mod versions;
 
 use serde_json::json;
 
-use self::exchanges::NewExchange;
+use self::exchanges::{NewExchange, derived_title};
 use self::messages::MessageBlock;
 use self::placement::{BranchFork, PlacementRequest, TurnPlacement, branch_name_after};
 use self::tool_results::keep_tool_results;
@@ -70,6 +70,11 @@ impl Service {
         // A repeated request gets its first result even when it could not be built again: its draft is empty by now.
         let message = self.message_to_send(owner, &request).await;
         let growth = self.check_growth(owner, 0).await;
+        // Whatever can be read before, is: all other writers wait for this transaction.
+        let plan = match request.chat_id {
+            Some(_) => None,
+            None => Some(self.plan_next_chat(owner, &request.place).await),
+        };
         if !self.supervisor().has_room() {
             return Err(ServiceError::TooManyRunning);
         }
@@ -80,15 +85,18 @@ impl Service {
         }
         let message = message?;
         growth?;
-        let (chat, place) = match request.chat_id {
-            Some(id) => {
+        let (chat, place, opening) = match (request.chat_id, plan) {
+            (Some(id), _) => {
                 let chat = self.lock_chat(&mut tx, owner, id).await?;
                 let place = self.place_user_turn(&mut tx, &chat, &request.place, &message.contents).await?;
-                (chat, place)
+                (chat, place, None)
             }
-            None => {
-                let beginning = self.take_next_chat(&mut tx, owner).await?;
-                self.insert_new_chat(&mut tx, owner, ids::mint(), &request.place, beginning).await?
+            (None, plan) => {
+                let plan = plan.ok_or(ServiceError::NotFound)??;
+                let plan = self.take_next_chat(&mut tx, owner, &request.place, plan).await?;
+                let frozen = plan.frozen.clone();
+                let (chat, place) = self.insert_new_chat(&mut tx, ids::mint(), plan, derived_title(&message)).await?;
+                (chat, place, Some(frozen))
             }
         };
         let exchange = NewExchange {
@@ -100,6 +108,7 @@ impl Service {
             sends_draft_of: (!request.keeps_draft).then_some(request.chat_id),
             moves_reader: true,
             request_id: request.client_request_id,
+            opening,
             fingerprint,
         };
         let chat = self.name_chat(&mut tx, owner, chat, &message).await?;
@@ -156,6 +165,7 @@ impl Service {
             sends_draft_of: None,
             moves_reader: true,
             request_id: client_request_id,
+            opening: None,
             fingerprint,
         };
         self.commit_exchange(tx, chat, branch, user_turn, exchange).await
@@ -217,6 +227,7 @@ impl Service {
             sends_draft_of: None,
             moves_reader: true,
             request_id: edit.client_request_id,
+            opening: None,
             fingerprint,
         };
         let place = TurnPlacement { parent, branch };
@@ -302,7 +313,7 @@ impl Service {
 
     /// Returns the present state of a turn; of a running one the live state. Redacted for clients.
     pub async fn turn(&self, owner: UserId, id: TurnId) -> Result<Turn, ServiceError> {
-        let turn = turns::find(self.db(), owner, id).await?.ok_or(ServiceError::NotFound)?;
-        Ok(client_redaction::redact_turn(self.supervisor().live_turn(id).map_or(turn, |live| live.turn())))
+        let turn = self.supervisor().present_turn(owner, id).await?.ok_or(ServiceError::NotFound)?;
+        Ok(client_redaction::redact_turn(turn))
     }
 }

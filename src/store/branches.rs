@@ -55,7 +55,8 @@ sql! {
     SET_PINNED = "UPDATE branches SET pinned = $2 WHERE id = $1 AND deleted_at IS NULL";
     SET_POLICY = "UPDATE branches SET policy = $2 WHERE id = $1 AND deleted_at IS NULL";
     VISIT = "UPDATE branches SET visited_at = $2 WHERE id = $1 AND deleted_at IS NULL";
-    SET_HEAD = "UPDATE branches SET head_turn_id = $3 \
+    /// $4 is the time of the visit if the reader moves along.
+    SET_HEAD = "UPDATE branches SET head_turn_id = $3, visited_at = COALESCE($4, visited_at) \
         WHERE id = $1 AND head_turn_id IS NOT DISTINCT FROM $2 AND deleted_at IS NULL";
 }
 
@@ -372,9 +373,19 @@ pub async fn record_visit(tx: &mut Tx, branch: BranchId, now: DateTime<Utc>) -> 
 /// Moves the head by compare-and-swap from `seen`. Returns false if the head is elsewhere by now: the branch was
 /// extended meanwhile, and the new turn belongs on a branch of its own (`docs/reference/domain.md I4`).
 pub async fn set_head(tx: &mut Tx, branch: BranchId, seen: Option<TurnId>, head: TurnId) -> Result<bool, StoreError> {
+    set_visited_head(tx, branch, (seen, head), None).await
+}
+
+/// Works like [`set_head`], and records a visit at `visited_at` as [`record_visit`] does.
+pub async fn set_visited_head(
+    tx: &mut Tx,
+    branch: BranchId,
+    (seen, head): (Option<TurnId>, TurnId),
+    visited_at: Option<DateTime<Utc>>,
+) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
         let query = sqlx::query(SET_HEAD).bind(branch.uuid()).bind(seen.map(TurnId::uuid)).bind(head.uuid());
-        query.execute(conn).await?.rows_affected()
+        query.bind(visited_at).execute(conn).await?.rows_affected()
     });
     Ok(changed > 0)
 }

@@ -50,8 +50,8 @@ sql! {
     SET_PINNED = "UPDATE chats SET pinned_at = $3 WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
     SET_ARCHIVED = "UPDATE chats SET archived_at = $3 WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL";
     /// A new message moves an archived chat back to the list.
-    TAKE_ORD = "UPDATE chats SET next_ord = next_ord + 1, rev = rev + 1, updated_at = $3, archived_at = NULL \
-        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING next_ord - 1";
+    TAKE_ORDS = "UPDATE chats SET next_ord = next_ord + $4, rev = rev + $4, updated_at = $3, archived_at = NULL \
+        WHERE owner_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING next_ord - $4";
     /// An imported turn moves a chat only to the turn's own time, and leaves it in the archive.
     TAKE_ORD_OF_ELSEWHERE = "UPDATE chats SET next_ord = next_ord + 1, rev = rev + 1, \
         updated_at = CASE WHEN updated_at < $3 THEN $3 ELSE updated_at END \
@@ -139,7 +139,7 @@ pub async fn insert(tx: &mut Tx, chat: &Chat) -> Result<(), StoreError> {
             .execute(conn)
             .await?;
     });
-    search::index::index_chat_title(tx, chat.id).await
+    search::queue::put_chat_title(tx, chat.id).await
 }
 
 /// Returns the purge epoch of a chat: it changes whenever the chat is imported or turns of it are permanently
@@ -216,7 +216,7 @@ pub async fn rename(tx: &mut Tx, owner: UserId, chat: ChatId, title: &str, by_us
     in_tx!(&mut *tx, |conn| {
         sqlx::query(SET_TITLE).bind(chat.uuid()).bind(title).bind(Json(&settings)).execute(conn).await?;
     });
-    search::index::index_chat_title(tx, chat).await?;
+    search::queue::put_chat_title(tx, chat).await?;
     Ok(true)
 }
 
@@ -280,6 +280,16 @@ pub async fn set_last_viewed(tx: &mut Tx, owner: UserId, chat: ChatId, turn: Tur
     if lock_for_update(tx, owner, chat).await?.is_none() {
         return Ok(false);
     }
+    set_last_viewed_of_locked(tx, owner, chat, turn).await
+}
+
+/// Works like [`set_last_viewed`], for a chat whose row this transaction has locked.
+pub async fn set_last_viewed_of_locked(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    turn: TurnId,
+) -> Result<bool, StoreError> {
     let changed = in_tx!(tx, |conn| {
         let query = sqlx::query(SET_LAST_VIEWED).bind(owner.uuid()).bind(chat.uuid()).bind(turn.uuid());
         query.execute(conn).await?.rows_affected()
@@ -303,8 +313,19 @@ pub async fn allocate_ord(
     chat: ChatId,
     now: DateTime<Utc>,
 ) -> Result<Option<i64>, StoreError> {
+    allocate_ords(tx, owner, chat, 1, now).await
+}
+
+/// Works like [`allocate_ord`], for this many turns in a row; returns the first of their positions.
+pub async fn allocate_ords(
+    tx: &mut Tx,
+    owner: UserId,
+    chat: ChatId,
+    count: i64,
+    now: DateTime<Utc>,
+) -> Result<Option<i64>, StoreError> {
     Ok(in_tx!(tx, |conn| {
-        let query = sqlx::query_scalar(TAKE_ORD).bind(owner.uuid()).bind(chat.uuid()).bind(now);
+        let query = sqlx::query_scalar(TAKE_ORDS).bind(owner.uuid()).bind(chat.uuid()).bind(now).bind(count);
         query.fetch_optional(conn).await?
     }))
 }

@@ -253,7 +253,7 @@ pub async fn copy(tx: &mut Tx, chat: ChatId, copies: &CopyPlan) -> Result<(), St
         sqlx::query(COUNT_ON).bind(chat).bind(next_ord).execute(&mut *conn).await?;
     });
     for turn in &copies.turns {
-        search::index::index_turn(tx, turn.new).await?;
+        search::queue::put_turn(tx, turn.new).await?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use crate::claim::gate::ClaimGate;
 use crate::error::StoreError;
 use crate::postgres_tx::PostgresTx;
 use crate::time_limits::{TimeLimits, with_deadline};
+use crate::write_queue::WriteQueue;
 
 /// Runs the same body on the reader pool of either database, compiled once per driver.
 macro_rules! with_pool {
@@ -118,8 +119,8 @@ macro_rules! sql {
 /// and queueing in the pool is fairer than in the file's lock.
 #[derive(Debug, Clone)]
 pub enum Db {
-    Sqlite { writer: SqlitePool, readers: SqlitePool, path: PathBuf },
-    Postgres { writer: PgPool, readers: PgPool, limits: TimeLimits, claim: ClaimGate },
+    Sqlite { writer: SqlitePool, readers: SqlitePool, queue: WriteQueue, path: PathBuf },
+    Postgres { writer: PgPool, readers: PgPool, queue: WriteQueue, limits: TimeLimits, claim: ClaimGate },
 }
 
 /// A transaction. Dropping it without [`Tx::commit`] rolls it back.
@@ -136,6 +137,17 @@ impl Db {
     /// # Errors
     /// `Busy` while the claim of this process is lost (see [`crate::claim`]), `InUse` once another process has it.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
+        let (Self::Sqlite { queue, .. } | Self::Postgres { queue, .. }) = self;
+        let _first_in_queue = queue.wait().await?;
+        self.begin_urgent().await
+    }
+
+    /// Works like [`Self::begin`] but overtakes the transactions that wait there: for the journal, for which every
+    /// running reply waits.
+    ///
+    /// # Errors
+    /// As of [`Self::begin`].
+    pub async fn begin_urgent(&self) -> Result<Tx, StoreError> {
         Ok(match self {
             Self::Sqlite { writer, .. } => Tx::Sqlite(writer.begin_with("BEGIN IMMEDIATE").await?),
             Self::Postgres { writer, limits, claim, .. } => {

@@ -52,6 +52,7 @@ pub mod turn_events;
 pub mod turns;
 pub mod uploads;
 pub mod users;
+pub mod write_queue;
 
 pub mod fsck;
 
@@ -79,6 +80,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, &'static str)> {
         ("exchanges", exchanges::STATEMENTS),
         ("generations", generations::STATEMENTS),
         ("generations/raw", generations::raw::STATEMENTS),
+        ("generations/raw/pieces", generations::raw::pieces::STATEMENTS),
         ("generations/requests", generations::requests::STATEMENTS),
         ("grafts", reruns::STATEMENTS),
         ("providers", providers::STATEMENTS),

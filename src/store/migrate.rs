@@ -48,6 +48,8 @@ migration_files!(
     "0028_stored_bytes",
     "0029_quarantine",
     "0030_quarantine_owners",
+    "0031_packed_pieces",
+    "0032_search_queue",
 );
 
 static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator_of(SQLITE_FILES));

@@ -13,6 +13,7 @@ use crate::db::Db;
 use crate::error::StoreError;
 use crate::postgres_tx::{is_alive, is_alive_and_writable};
 use crate::time_limits::TimeLimits;
+use crate::write_queue::WriteQueue;
 
 /// The time that a statement waits for another process's lock on the file.
 const BUSY: Duration = Duration::from_secs(5);
@@ -107,7 +108,7 @@ async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db, StoreError> {
     });
     let writer = writer.connect_with(writing).await?;
     let readers = pool.max_connections(SQLITE_READERS).connect_lazy_with(options.pragma("query_only", "ON"));
-    Ok(Db::Sqlite { writer, readers, path })
+    Ok(Db::Sqlite { writer, readers, queue: WriteQueue::new(ACQUIRE), path })
 }
 
 async fn open_postgres(url: &str, limits: TimeLimits) -> Result<Db, StoreError> {
@@ -124,5 +125,6 @@ async fn open_postgres(url: &str, limits: TimeLimits) -> Result<Db, StoreError> 
     let readers = pool.max_connections(POSTGRES_READERS);
     let readers = readers.before_acquire(move |conn, _| Box::pin(is_alive(conn, limits.probe)));
     let writer = writer.connect_with(options.clone()).await?;
-    Ok(Db::Postgres { writer, readers: readers.connect_lazy_with(options), limits, claim: ClaimGate::default() })
+    let readers = readers.connect_lazy_with(options);
+    Ok(Db::Postgres { writer, readers, queue: WriteQueue::new(limits.acquire), limits, claim: ClaimGate::default() })
 }

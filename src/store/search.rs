@@ -20,6 +20,7 @@ pub mod keys;
 mod kind;
 pub mod parts;
 pub mod query;
+pub mod queue;
 pub mod retrieval;
 pub(crate) mod word_index;
 
@@ -30,10 +31,11 @@ pub use kind::SearchKind;
 pub use query::TextQuery;
 pub use retrieval::{MatchPage, SearchFilter, find_items};
 
-pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 3] {
+pub(super) fn statements() -> [(&'static str, &'static [(&'static str, &'static str)]); 4] {
     [
         ("search/catch_up", backfill::STATEMENTS),
         ("search/index", index::STATEMENTS),
         ("search/look", retrieval::STATEMENTS),
+        ("search/queue", queue::STATEMENTS),
     ]
 }

@@ -1,14 +1,22 @@
-//! The journal table: the numbered events of each turn, as text that is served exactly as it was written.
+//! The journal table: the numbered events of each turn, as text that is served exactly as it was written. A row holds
+//! one event, or the joined deltas of one commit.
+
+pub(crate) mod joined;
+
+use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use serde_json::Map;
 use sqlx::QueryBuilder;
+use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::readable::{Damage, Lossy, RowReader};
 use crate::rows::{to_bigint, to_unsigned};
 use turnleaf_domain::{Event, TurnId, UserId};
+
+pub use self::joined::{JoinedEvents, join};
 
 const TABLE: &str = "turn_events";
 /// Rows of values and [`IGNORE_CONFLICTS`] follow.
@@ -17,24 +25,35 @@ const INSERT: &str = "INSERT INTO turn_events (turn_id, seq, event) ";
 pub(super) const IGNORE_CONFLICTS: &str = " ON CONFLICT DO NOTHING";
 
 sql! {
+    /// From the row on that begins at the number or before it, because joined deltas have the number of the first.
     AFTER = "SELECT e.seq, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id JOIN chats c ON c.id = t.chat_id \
-        WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL \
-        AND e.turn_id = $2 AND e.seq > $3 ORDER BY e.seq LIMIT $4";
+        WHERE c.owner_id = $1 AND t.deleted_at IS NULL AND c.deleted_at IS NULL AND e.turn_id = $2 \
+        AND e.seq >= COALESCE((SELECT MAX(b.seq) FROM turn_events b WHERE b.turn_id = $2 AND b.seq <= $3), 0) \
+        ORDER BY e.seq LIMIT $4";
     UP_TO = "SELECT seq, event FROM turn_events WHERE turn_id = $1 AND seq <= $2 ORDER BY seq";
-    STORED = "SELECT event FROM turn_events WHERE turn_id = $1 AND seq = $2";
-    LAST_SEQ = "SELECT MAX(seq) FROM turn_events WHERE turn_id = $1";
+    FROM_ROW = "SELECT seq, event FROM turn_events WHERE turn_id = $1 AND seq >= $2 ORDER BY seq";
+    LAST_ROW = "SELECT seq, event FROM turn_events WHERE turn_id = $1 ORDER BY seq DESC LIMIT 1";
     /// The query starts with the events, of which few are kept, and not with the turns, of which all are.
     DELETE_OLD = "DELETE FROM turn_events WHERE turn_id IN (SELECT e.turn_id \
         FROM (SELECT DISTINCT turn_id FROM turn_events) e CROSS JOIN turns t \
         WHERE t.id = e.turn_id AND t.completed_at < $1 LIMIT $2)";
 }
 
-/// An event to append; its JSON is stored byte for byte.
+/// A row to append: an event, or joined deltas. Its text is stored byte for byte.
 #[derive(Debug, Clone, Copy)]
 pub struct EventRow<'a> {
     pub turn_id: TurnId,
+    /// The number of the event, or of the first of joined ones.
     pub seq: u64,
     pub event: &'a str,
+}
+
+/// Events of a turn, in order, as far as they were read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventPage {
+    pub events: Vec<(u64, String)>,
+    /// True if later rows may exist.
+    pub has_more: bool,
 }
 
 /// The numbers of rows per insert. A few fixed sizes keep the number of prepared statements low; the largest stays
@@ -51,42 +70,61 @@ pub(super) fn fixed_chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
     })
 }
 
-/// Appends events of any number of turns. Idempotent: an event that is stored already with the same bytes is left
-/// unchanged, because the acknowledgement of an earlier commit may have been lost.
+/// Appends rows of any number of turns. Idempotent: an event that is stored already with the same bytes is left
+/// unchanged, even if it was joined with others, because the acknowledgement of an earlier commit may have been lost.
 ///
 /// # Errors
 /// `NotUnique` when a turn has another event with this number: two writers believe that they own it.
-pub async fn append(tx: &mut Tx, events: &[EventRow<'_>]) -> Result<(), StoreError> {
-    in_tx!(tx, |conn| {
-        for chunk in fixed_chunks(events) {
-            let mut query = QueryBuilder::new(INSERT);
-            query.push_values(chunk, |mut row, event| {
-                row.push_bind(event.turn_id.uuid()).push_bind(to_bigint(event.seq)).push_bind(event.event);
-            });
-            let stored = query.push(IGNORE_CONFLICTS).build().execute(&mut *conn).await?.rows_affected();
-            if stored == chunk.len() as u64 {
-                continue;
-            }
-            for event in chunk {
-                let query = sqlx::query_scalar(STORED).bind(event.turn_id.uuid()).bind(to_bigint(event.seq));
-                let stored: Option<String> = query.fetch_optional(&mut *conn).await?;
-                if stored.as_deref() != Some(event.event) {
-                    return Err(StoreError::NotUnique);
-                }
+pub async fn append(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<(), StoreError> {
+    for chunk in fixed_chunks(rows) {
+        if insert(tx, chunk).await? < chunk.len() as u64 {
+            for row in chunk {
+                append_missing(tx, *row).await?;
             }
         }
-    });
+    }
     Ok(())
 }
 
-/// Returns the events of this owner's turn after a number, at most `limit`.
-pub async fn list_after(
-    db: &Db,
-    owner: UserId,
-    turn: TurnId,
-    seq: u64,
-    limit: u32,
-) -> Result<Vec<(u64, String)>, StoreError> {
+/// Inserts one batch of a fixed size; returns the number of new rows.
+async fn insert(tx: &mut Tx, rows: &[EventRow<'_>]) -> Result<u64, StoreError> {
+    Ok(in_tx!(tx, |conn| {
+        let mut query = QueryBuilder::new(INSERT);
+        query.push_values(rows, |mut row, event| {
+            row.push_bind(event.turn_id.uuid()).push_bind(to_bigint(event.seq)).push_bind(event.event);
+        });
+        query.push(IGNORE_CONFLICTS).build().execute(conn).await?.rows_affected()
+    }))
+}
+
+/// Stores those events of a row that are not stored yet.
+async fn append_missing(tx: &mut Tx, row: EventRow<'_>) -> Result<(), StoreError> {
+    let stored: Vec<(i64, String)> = in_tx!(&mut *tx, |conn| {
+        sqlx::query_as(FROM_ROW).bind(row.turn_id.uuid()).bind(to_bigint(row.seq)).fetch_all(conn).await?
+    });
+    if stored.first().is_some_and(|(seq, event)| to_unsigned(*seq) == row.seq && event == row.event) {
+        return Ok(());
+    }
+    let stored: HashMap<u64, String> =
+        stored.into_iter().filter_map(|(seq, event)| joined::expand(to_unsigned(seq), event)).flatten().collect();
+    let events = joined::expand(row.seq, row.event.to_owned()).ok_or(StoreError::NotUnique)?;
+    let is_taken = |(seq, event): &(u64, String)| stored.get(seq).is_some_and(|stored| stored != event);
+    // A row of this number that is not one of these events is damaged, or another writer's.
+    if !stored.contains_key(&row.seq) || events.iter().any(is_taken) {
+        return Err(StoreError::NotUnique);
+    }
+    let missing = events.iter().filter(|(seq, _)| !stored.contains_key(seq));
+    let missing = join(missing.map(|(seq, event)| EventRow { turn_id: row.turn_id, seq: *seq, event }));
+    for row in &missing {
+        if insert(tx, &[row.row()]).await? == 0 {
+            return Err(StoreError::NotUnique);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the events of this owner's turn after a number, from at most `limit` rows.
+pub async fn list_after(db: &Db, owner: UserId, turn: TurnId, seq: u64, limit: u32) -> Result<EventPage, StoreError> {
     let rows: Vec<(i64, Lossy<String>)> = with_pool!(db, |pool| {
         sqlx::query_as(AFTER)
             .bind(owner.uuid())
@@ -96,9 +134,16 @@ pub async fn list_after(
             .fetch_all(pool)
             .await?
     });
-    // An empty string, which is no JSON, replaces unreadable text.
-    let text = |event: Lossy<String>| event.unwrap_or_log(TABLE, "event", turn.uuid(), String::new);
-    Ok(rows.into_iter().map(|(seq, event)| (to_unsigned(seq), text(event))).collect())
+    let has_more = rows.len() == limit as usize;
+    let mut page = EventPage { events: Vec::with_capacity(rows.len()), has_more };
+    for (first, event) in rows {
+        let first = to_unsigned(first);
+        // An empty string, which is no JSON, replaces unreadable text.
+        let event = event.unwrap_or_log(TABLE, "event", turn.uuid(), String::new);
+        page.events.extend(joined::expand(first, event).unwrap_or_else(|| vec![(first, String::new())]));
+    }
+    page.events.retain(|(of, _)| *of > seq);
+    Ok(page)
 }
 
 /// Returns whether this journal line parses as an event with the shape of its type.
@@ -108,9 +153,12 @@ pub fn is_readable(event: &str) -> bool {
 
 /// Returns the number of a turn's newest event; 0 if there is none, for example after [`delete_old`].
 pub async fn last_seq(db: &Db, turn: TurnId) -> Result<u64, StoreError> {
-    let last: Option<i64> =
-        with_pool!(db, |pool| sqlx::query_scalar(LAST_SEQ).bind(turn.uuid()).fetch_one(pool).await?);
-    Ok(last.map_or(0, to_unsigned))
+    let last: Option<(i64, Lossy<String>)> =
+        with_pool!(db, |pool| sqlx::query_as(LAST_ROW).bind(turn.uuid()).fetch_optional(pool).await?);
+    let Some((first, event)) = last else { return Ok(0) };
+    let first = to_unsigned(first);
+    let events = event.into_result().ok().and_then(|event| joined::expand(first, event));
+    Ok(events.and_then(|events| events.last().map(|(seq, _)| *seq)).unwrap_or(first))
 }
 
 /// Deletes the journals of turns that ended before `before`, at most `limit` turns at a time, and returns the number
@@ -131,14 +179,38 @@ pub(super) async fn parse_up_to(
 ) -> Result<Vec<(u64, Event)>, StoreError> {
     let rows: Vec<(Lossy<i64>, Lossy<String>)> =
         with_pool!(db, |pool| sqlx::query_as(UP_TO).bind(turn.uuid()).bind(to_bigint(seq)).fetch_all(pool).await?);
-    let mut reader = RowReader { table: TABLE, id: turn.uuid(), damages };
-    let read = |(seq, event): (Lossy<i64>, Lossy<String>)| {
-        let seq = reader.value("seq", seq)?;
-        let read: Option<Event> = reader.value("event", event).and_then(|text| reader.json("event", &text));
-        if read.as_ref().is_some_and(Event::is_malformed) {
-            reader.note("event", format_args!("event {seq} has not the shape of its type"));
+    let mut events = parse_rows(turn.uuid(), rows, damages);
+    events.retain(|(of, _)| *of <= seq);
+    Ok(events)
+}
+
+/// Parses the events of a turn's rows. Unreadable values are recorded in `damages`.
+pub(crate) fn parse_rows(
+    turn: Uuid,
+    rows: Vec<(Lossy<i64>, Lossy<String>)>,
+    damages: &mut Vec<Damage>,
+) -> Vec<(u64, Event)> {
+    let mut reader = RowReader { table: TABLE, id: turn, damages };
+    let unreadable = || Event::Unknown(Map::new());
+    let mut events = Vec::with_capacity(rows.len());
+    for (seq, event) in rows {
+        let Some(seq) = reader.value("seq", seq).map(to_unsigned) else { continue };
+        let Some(text) = reader.value("event", event) else {
+            events.push((seq, unreadable()));
+            continue;
+        };
+        let Some(joined) = joined::expand(seq, text) else {
+            reader.note("event", format_args!("the lengths of the events from {seq} are not those of their text"));
+            events.push((seq, unreadable()));
+            continue;
+        };
+        for (seq, text) in joined {
+            let read: Option<Event> = reader.json("event", &text);
+            if read.as_ref().is_some_and(Event::is_malformed) {
+                reader.note("event", format_args!("event {seq} has not the shape of its type"));
+            }
+            events.push((seq, read.unwrap_or_else(unreadable)));
         }
-        Some((to_unsigned(seq), read.unwrap_or_else(|| Event::Unknown(Map::new()))))
-    };
-    Ok(rows.into_iter().filter_map(read).collect())
+    }
+    events
 }

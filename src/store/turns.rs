@@ -95,6 +95,11 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     {
         return Err(StoreError::Deleted("the turn before"));
     }
+    insert_after_known(tx, turn).await
+}
+
+/// Works like [`insert`], for a turn without one before it, or after one that this transaction has stored or locked.
+pub async fn insert_after_known(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
     let text = content_text_column(&turn.content_text());
     let has_text = !text.is_empty();
     let [input, output, cache_read, cache_write, reasoning] = UsageRow::from(turn.usage).counts();
@@ -132,7 +137,7 @@ pub async fn insert(tx: &mut Tx, turn: &Turn) -> Result<(), StoreError> {
         turn.blocks.iter().map(|block| BlockUpsert { chat_id: turn.chat_id, turn_id: turn.id, block }).collect();
     turn_blocks::upsert(tx, &blocks, turn.created_at).await?;
     attachments::insert_references(tx, &turn.blocks).await?;
-    if has_text { search::index::index_turn(tx, turn.id).await } else { Ok(()) }
+    if has_text { search::queue::put_turn(tx, turn.id).await } else { Ok(()) }
 }
 
 /// Records the progress of a running turn. Returns false if the turn is finished already; then the caller lost the
@@ -205,6 +210,6 @@ pub async fn finish(tx: &mut Tx, turn: &Turn) -> Result<bool, StoreError> {
         });
         return Ok(same.is_some());
     }
-    search::index::index_turn(tx, turn.id).await?;
+    search::queue::put_turn(tx, turn.id).await?;
     Ok(true)
 }

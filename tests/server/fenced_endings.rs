@@ -34,7 +34,7 @@ async fn ending_of_run_is_not_stored_over_another_ending() {
         let after = turns::find(&house.db, house.owner, id).await.unwrap().unwrap();
         assert_eq!(after, before, "its blocks, too");
         let stored = turn_events::list_after(&house.db, house.owner, id, 0, 100).await.unwrap();
-        assert!(!stored.iter().any(|(_, event)| event.contains("turn_end")), "{stored:#?}");
+        assert!(!stored.events.iter().any(|(_, event)| event.contains("turn_end")), "{stored:#?}");
         house.close().await;
     }
 }

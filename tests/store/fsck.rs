@@ -3,6 +3,7 @@
 
 use crate::walkthrough;
 use std::str::FromStr;
+use std::time::Duration;
 
 use crate::databases::{TestDatabase, test_databases};
 use sqlx::AssertSqlSafe;
@@ -10,6 +11,8 @@ use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use turnleaf_store::claim::ClaimGate;
 use turnleaf_store::fsck::{self, CheckMode, FsckFinding};
+use turnleaf_store::search::queue;
+use turnleaf_store::write_queue::WriteQueue;
 use turnleaf_store::{Db, TimeLimits};
 
 /// (broken invariant, table of the finding, statement that plants it). `$reply` is the finished reply, `$first` the
@@ -185,18 +188,22 @@ const PLANTED: &[(&str, &str, &str)] = &[
 const REPLY: &str = "(SELECT id FROM turns WHERE ord = 2)";
 const FIRST: &str = "(SELECT id FROM turns WHERE ord = 1)";
 
+const QUEUE_PATIENCE: Duration = Duration::from_secs(10);
+
 /// Opens the database through one connection without foreign keys, so that a corruption is visible to the checker in
 /// its transaction and can be rolled back.
 async fn open_unchecked(fresh: &TestDatabase) -> Db {
     if fresh.db.path().is_some() {
         let options = SqliteConnectOptions::from_str(&fresh.url).unwrap().foreign_keys(false);
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap();
-        Db::Sqlite { writer: pool.clone(), readers: pool, path: fresh.db.path().unwrap().to_owned() }
+        let path = fresh.db.path().unwrap().to_owned();
+        Db::Sqlite { writer: pool.clone(), readers: pool, queue: WriteQueue::new(QUEUE_PATIENCE), path }
     } else {
         let pool = PgPoolOptions::new().max_connections(1).connect(&fresh.url).await.unwrap();
         let db = Db::Postgres {
             writer: pool.clone(),
             readers: pool,
+            queue: WriteQueue::new(QUEUE_PATIENCE),
             limits: TimeLimits::COMMAND,
             claim: ClaimGate::default(),
         };
@@ -217,6 +224,7 @@ async fn run(db: &Db, text: &str) {
 async fn every_planted_corruption_is_found() {
     for fresh in test_databases().await {
         walkthrough::start_walkthrough(&fresh.db).await;
+        assert!(queue::index_all(&fresh.db, 10).await.unwrap(), "what is queued is not checked");
         let db = open_unchecked(&fresh).await;
         assert_eq!(fsck::check(&db, CheckMode::Stopped).await.unwrap(), Vec::new());
         let mut missed = Vec::new();

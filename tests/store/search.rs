@@ -7,7 +7,7 @@ use turnleaf::domain::*;
 use turnleaf_store::deletions::{self, DeletionOutcome, DeletionRoot, NewDeletion, RestoreOutcome, purge};
 use turnleaf_store::fsck::{self, CheckMode};
 use turnleaf_store::search::{
-    MatchPage, MatchedItem, SearchCursor, SearchFilter, SearchKind, TextQuery, backfill, find_items, index,
+    MatchPage, MatchedItem, SearchCursor, SearchFilter, SearchKind, TextQuery, backfill, find_items, queue,
 };
 use turnleaf_store::{Db, Tx, branches, chats, exchanges, turns, users};
 
@@ -543,7 +543,7 @@ async fn documents_are_found_by_their_titles_and_their_newest_text() {
         write!(INSERT, document.uuid(), owner.uuid(), next_time());
         for text in ["old figures", "revenue of 2025: 100%"] {
             write!(VERSION, document.uuid(), next_time(), text);
-            index::index_document(&mut tx, document).await.unwrap();
+            queue::put_document(&mut tx, document).await.unwrap();
         }
         tx.commit().await.unwrap();
         for (query, hits) in [("report", 1), ("revenue", 1), ("annual 100%", 1), ("old", 0)] {

@@ -291,7 +291,7 @@ async fn check_ownership(db: &Db, story: &Story) {
     assert_eq!(turns::outline::count_leaves(db, other, chat).await.unwrap(), 0);
     assert_eq!(turns::leaf_below(db, other, turn).await.unwrap(), None);
     assert_eq!(turns::leaf_of_chat(db, other, chat).await.unwrap(), None);
-    assert_eq!(turn_events::list_after(db, other, turn, 0, 10).await.unwrap(), []);
+    assert_eq!(turn_events::list_after(db, other, turn, 0, 10).await.unwrap().events, []);
     assert_eq!(generations::list(db, other, turn).await.unwrap(), []);
     assert_eq!(generations::list_ids(db, other, turn).await.unwrap(), []);
     assert_eq!(drafts::find(db, other, Some(chat)).await.unwrap(), None);
@@ -365,10 +365,10 @@ async fn check_streaming_reads(db: &Db, story: &Story) -> Turn {
         let read = turns::find(db, story.owner, live.id).await.unwrap().unwrap();
         assert_eq!(json!(read).to_string(), json!(live).to_string(), "after commit {n}");
     }
-    let followed = turn_events::list_after(db, story.owner, live.id, 3, 2).await.unwrap();
+    let followed = turn_events::list_after(db, story.owner, live.id, 3, 3).await.unwrap().events;
     assert_eq!(followed.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [4, 5]);
     assert_eq!(followed[0].1, serde_json::to_string(&commits[1][0]).unwrap(), "events come back as they were written");
-    assert_eq!(turn_events::list_after(db, story.owner, live.id, u64::MAX, 2).await.unwrap(), []);
+    assert_eq!(turn_events::list_after(db, story.owner, live.id, u64::MAX, 2).await.unwrap().events, []);
     assert_eq!(turn_events::last_seq(db, live.id).await.unwrap(), live.last_event_seq);
     assert_eq!(turns::list_unfinished(db).await.unwrap(), [live.clone()]);
     let (path, has_more) = turns::path(db, story.owner, live.id, 10).await.unwrap();

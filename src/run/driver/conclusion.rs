@@ -10,7 +10,7 @@ use turnleaf_platform::tasks;
 use turnleaf_providers::prices::BillableCall;
 use turnleaf_providers::provider::DecodeOutcome;
 use turnleaf_providers::reply_ending::{ReplyEnding, reply_ending};
-use turnleaf_store::generations::{GenerationEnd, GenerationStatus};
+use turnleaf_store::generations::{GenerationEnd, GenerationStatus, raw};
 
 impl TurnRun<'_> {
     /// Stores the end of the generation. After a failure it is stored together with the end of the turn.
@@ -38,6 +38,9 @@ impl TurnRun<'_> {
         let is_cut_off = halt.is_some() && progress.has_content;
         let charge = self.charge(BillableCall { is_cut_off, ..self.billable_call(&progress) }).await;
         let end = self.generation_end(&progress, halt.as_ref(), charge);
+        if progress.raw.len() > raw::PACKED_AT_ONCE && self.supervisor.stores_raw() {
+            self.generations.push(progress.id);
+        }
         if let Some(halt) = halt {
             self.cut_off = Some(end);
             return Err(halt);

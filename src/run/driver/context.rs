@@ -2,6 +2,7 @@
 //! per turn; steps are added as they end.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -11,6 +12,7 @@ use super::attachments::read_path_attachments;
 use super::client_tool_results::attach_client_results;
 use super::run::{HaltReason, RequestContext, TurnRun};
 use crate::path_cache::{CachedPath, CachedResponse};
+use crate::supervisor::ChatOpening;
 use turnleaf_domain::block::STEP;
 use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::context::{
@@ -216,6 +218,16 @@ impl TurnRun<'_> {
 
     /// Reads the path above this turn, with its branches and the raw bytes of its replies.
     async fn read_path(&self) -> Result<LoadedPath, StoreError> {
+        if let Some(ChatOpening { message, policy, frozen }) = self.job.opening.clone() {
+            let branch = PathBranch { lock: self.job.lock.clone(), policy };
+            return Ok(LoadedPath {
+                path: vec![Arc::new(message)],
+                branches: HashMap::from([(self.job.turn.branch_id, branch)]),
+                raws: HashMap::new(),
+                frozen,
+                state: ProviderState::default(),
+            });
+        }
         let db = self.supervisor.db();
         let branch_id = self.job.turn.branch_id;
         // The reads run concurrently, because a person waits for all of them.

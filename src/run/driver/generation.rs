@@ -88,7 +88,6 @@ impl TurnRun<'_> {
         self.recorder.flush(JournalBatch { generation: Some(generation), ..JournalBatch::default() }).await?;
         if self.supervisor.stores_raw() {
             self.recorder.start_raw(id);
-            self.generations.push(id);
         }
         Ok(self.progress(id))
     }
@@ -213,19 +212,33 @@ impl TurnRun<'_> {
         let (mut bytes_at, mut progress_at) = (Instant::now(), Instant::now());
         let mut bytes_by = first_byte;
         let mut progress_by = Instant::now() + pace.idle_progress.max(pace.first_byte);
+        let live = self.live.clone();
+        let interrupted = live.wait_for_interrupt();
+        // One timer for all deadlines. They mostly move into the future, for which it need not be set again: it then
+        // only wakes too soon.
+        let timer = sleep_until(first_byte);
+        tokio::pin!(interrupted, timer);
         loop {
-            let frame = self.recorder.frame_deadline();
+            let flush = self.recorder.flush_deadline();
             let given_up = bytes_by.min(progress_by).min(self.deadline);
+            let next = flush.map_or(given_up, |flush| flush.min(given_up));
+            if next < timer.deadline() || timer.is_elapsed() {
+                timer.as_mut().reset(next);
+            }
             let chunk = tokio::select! {
                 biased;
-                interrupt = self.live.wait_for_interrupt() => return Err(HaltReason::Interrupted(interrupt)),
+                interrupt = &mut interrupted => return Err(HaltReason::Interrupted(interrupt)),
                 chunk = body.next() => chunk,
-                () = sleep_until(frame.unwrap_or(given_up)), if frame.is_some() => {
-                    let stored = self.store().await?;
-                    (bytes_by, progress_by) = (bytes_by + stored, progress_by + stored);
-                    continue;
-                }
-                () = sleep_until(given_up) => {
+                () = &mut timer => {
+                    let now = Instant::now();
+                    if flush.is_some_and(|flush| flush <= now) {
+                        let stored = self.store().await?;
+                        (bytes_by, progress_by) = (bytes_by + stored, progress_by + stored);
+                        continue;
+                    }
+                    if now < given_up {
+                        continue;
+                    }
                     if decoder.is_over() {
                         return Ok(None);
                     }

@@ -22,6 +22,42 @@ struct RawTail {
     /// The number of response bytes that the journal has.
     offset: u64,
     waiting: BytesMut,
+    /// The time of the first of the waiting bytes.
+    since: Option<Instant>,
+}
+
+impl RawTail {
+    fn new(generation: GenerationId) -> Self {
+        Self { generation, offset: 0, waiting: BytesMut::new(), since: None }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.since.get_or_insert_with(Instant::now);
+            self.waiting.extend_from_slice(bytes);
+        }
+    }
+
+    /// Returns the time at which the waiting bytes must be stored.
+    fn deadline(&self) -> Option<Instant> {
+        self.since.map(|since| since + limits::RAW_EVERY)
+    }
+
+    /// Returns whether the waiting bytes must be stored now. A row costs more than its bytes, so they are stored in
+    /// few pieces.
+    fn is_due(&self) -> bool {
+        self.waiting.len() >= limits::RAW_PIECE_BYTES
+            || self.deadline().is_some_and(|deadline| deadline <= Instant::now())
+    }
+
+    /// Takes the waiting bytes, with their offset in the response.
+    fn take(&mut self) -> (GenerationId, u64, Bytes) {
+        self.since = None;
+        let bytes = self.waiting.split().freeze();
+        let offset = self.offset;
+        self.offset += bytes.len() as u64;
+        (self.generation, offset, bytes)
+    }
 }
 
 /// The recorder of one run.
@@ -100,27 +136,31 @@ impl Recorder {
 
     /// Directs the bytes of [`Self::push_raw`] to this generation.
     pub fn start_raw(&mut self, generation: GenerationId) {
-        self.raw = Some(RawTail { generation, offset: 0, waiting: BytesMut::new() });
+        self.raw = Some(RawTail::new(generation));
     }
 
     /// Records bytes as the provider sent them; they are stored with the events they led to.
     pub fn push_raw(&mut self, bytes: &[u8]) {
         if let Some(raw) = &mut self.raw {
-            raw.waiting.extend_from_slice(bytes);
+            raw.push(bytes);
         }
     }
 
-    /// Returns the time at which pending deltas must be published; `None` when nothing is pending.
-    pub fn frame_deadline(&self) -> Option<Instant> {
-        if self.pending.is_empty() {
-            return None;
-        }
-        Some(self.last_frame.map_or_else(Instant::now, |last| last + limits::FRAME_EVERY))
+    /// Returns the time at which pending deltas must be published or raw bytes stored; `None` when nothing is pending.
+    pub fn flush_deadline(&self) -> Option<Instant> {
+        let frame = || self.last_frame.map_or_else(Instant::now, |last| last + limits::FRAME_EVERY);
+        let frame = (!self.pending.is_empty()).then(frame);
+        let raw = self.raw.as_ref().and_then(RawTail::deadline);
+        frame.into_iter().chain(raw).min()
     }
 
-    /// Flushes if a pending event must not wait: a structural change, or deltas whose frame is due.
+    /// Flushes if something must not wait: a structural change, deltas whose frame is due, or raw bytes.
     pub async fn flush_if_due(&mut self) -> Result<(), Failure> {
-        if self.structural || self.frame_deadline().is_some_and(|deadline| deadline <= Instant::now()) {
+        let is_due = |deadline: Instant| deadline <= Instant::now();
+        if self.structural
+            || self.flush_deadline().is_some_and(is_due)
+            || self.raw.as_ref().is_some_and(RawTail::is_due)
+        {
             self.flush(JournalBatch::default()).await?;
         }
         Ok(())
@@ -128,7 +168,8 @@ impl Recorder {
 
     /// Stores and publishes everything pending, together with `batch`.
     pub async fn flush(&mut self, batch: JournalBatch) -> Result<(), Failure> {
-        let (events, batch) = self.take(batch);
+        let ends_generation = batch.generation_end.is_some();
+        let (events, batch) = self.take(batch, ends_generation);
         let stored = !batch.blocks.is_empty()
             || batch.generation.is_some()
             || batch.generation_end.is_some()
@@ -146,9 +187,15 @@ impl Recorder {
             }
             self.is_thinking_undecided &= !is_decided;
             self.live.publish(&events, true);
-        } else if !events.is_empty() || !batch.raw.is_empty() {
-            self.live.publish(&events, false);
-            self.journal.append(&self.live, batch).await?;
+            return Ok(());
+        }
+        // Only deltas are left, and raw bytes now and then.
+        if !events.is_empty() {
+            self.live.publish_deltas(&events);
+            self.journal.append_deltas(&self.live).await?;
+        }
+        if !batch.raw.is_empty() {
+            self.journal.append(&self.live, JournalBatch { raw: batch.raw, ..JournalBatch::default() }).await?;
         }
         Ok(())
     }
@@ -157,7 +204,7 @@ impl Recorder {
     /// unfinished. What cannot be stored at once is published meanwhile. If the database refuses the run's data, the
     /// turn ends without it.
     pub async fn flush_ending(&mut self, ending: impl Fn(&Turn) -> JournalBatch, supervisor: &Supervisor) {
-        let (events, batch) = self.take(JournalBatch::default());
+        let (events, batch) = self.take(JournalBatch::default(), true);
         let complete = |mut batch: JournalBatch, turn: &Turn| {
             let end = ending(turn);
             (batch.ending, batch.generation_end, batch.provider_state) =
@@ -231,6 +278,7 @@ impl Recorder {
             waiting.extend_from_slice(&bytes);
         }
         waiting.extend_from_slice(&raw.waiting);
+        raw.since = raw.since.or_else(|| (!waiting.is_empty()).then(Instant::now));
         raw.waiting = waiting;
     }
 
@@ -245,7 +293,8 @@ impl Recorder {
         }
     }
 
-    fn take(&mut self, mut batch: JournalBatch) -> (Vec<(Event, EventLine)>, JournalBatch) {
+    /// Takes everything pending; the raw bytes if they are due or `is_last`.
+    fn take(&mut self, mut batch: JournalBatch, is_last: bool) -> (Vec<(Event, EventLine)>, JournalBatch) {
         self.apply_pending();
         let events = std::mem::take(&mut self.ready);
         // Deltas are in the journal only, until their block ends.
@@ -261,11 +310,9 @@ impl Recorder {
         batch.blobs = std::mem::take(&mut self.blobs);
         if let Some(raw) = &mut self.raw
             && !raw.waiting.is_empty()
+            && (is_last || raw.is_due())
         {
-            let bytes: Bytes = raw.waiting.split().freeze();
-            let offset = raw.offset;
-            raw.offset += bytes.len() as u64;
-            batch.raw.push((raw.generation, offset, bytes));
+            batch.raw.push(raw.take());
         }
         if self.structural && !self.turn.status.is_terminal() {
             batch.progress = Some(progress_of(&self.turn));

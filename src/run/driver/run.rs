@@ -64,7 +64,7 @@ pub(super) struct TurnRun<'a> {
     pub(super) steps_raw: Vec<StoredResponse>,
     /// The id under which the provider keeps the last of them.
     pub(super) response_id: Option<String>,
-    /// The generations of this run, whose raw bytes are packed at the end.
+    /// The generations of this run with so many raw bytes that they are packed after the end.
     pub(super) generations: Vec<GenerationId>,
     /// The number of the next generation. A request that was refused and repaired has a number of its own.
     pub(super) step: u32,

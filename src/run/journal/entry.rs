@@ -16,7 +16,7 @@ use turnleaf_domain::{BlockId, ChatId, Failure, GenerationId, TurnId};
 use turnleaf_store::blobs::{self, NewBlockBlob};
 use turnleaf_store::generations::raw::{self, RawChunk};
 use turnleaf_store::turn_blocks::BlockUpsert;
-use turnleaf_store::turn_events::EventRow;
+use turnleaf_store::turn_events::{EventRow, JoinedEvents};
 use turnleaf_store::{Db, StoreError, Tx, branches, exchanges, generations, turn_blocks, turn_events, turns};
 use turnleaf_tools::toolbox::NewBlob;
 
@@ -31,10 +31,22 @@ pub(super) struct JournalEntry {
     pub turn_id: TurnId,
     pub chat_id: ChatId,
     pub batch: JournalBatch,
+    /// True for deltas that the live turn still holds. They are collected when the entry is stored, so that the deltas
+    /// of one commit are one entry.
+    pub has_deltas: bool,
     /// Present for batches that must be stored before their run continues.
     pub done: Option<oneshot::Sender<Result<(), CommitError>>>,
     /// Counts the entry in the journal's health; removed when it is answered, or deferred while others are stored.
     pub waiting: Option<WaitingBatch>,
+}
+
+impl JournalEntry {
+    /// Moves the deltas that the live turn holds into the batch. A repeated attempt stores the same ones.
+    pub fn collect_deltas(&mut self) {
+        if std::mem::take(&mut self.has_deltas) {
+            self.batch.lines.extend(self.live.take_unqueued());
+        }
+    }
 }
 
 /// The reason why a batch was not stored.
@@ -54,19 +66,18 @@ pub(super) async fn store_entries(
     lock_wait: Duration,
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
-    let mut tx = db.begin().await?;
+    let mut tx = db.begin_urgent().await?;
     db.fence_with_lock_timeout(&mut tx, lock_wait).await?;
     for entry in waiting {
         if let Some(generation) = &entry.batch.generation {
             generations::insert(&mut tx, generation).await?;
         }
     }
-    let events: Vec<EventRow<'_>> = waiting
-        .iter()
-        .flat_map(|entry| {
-            entry.batch.lines.iter().map(|line| EventRow { turn_id: entry.turn_id, seq: line.seq, event: &line.json })
-        })
-        .collect();
+    let mut events: Vec<EventRow<'_>> = waiting.iter().flat_map(event_rows).collect();
+    // Deltas are joined if they are adjacent, and neighbouring rows cost fewer pages.
+    events.sort_by_key(|event| (event.turn_id, event.seq));
+    let events = turn_events::join(events);
+    let events: Vec<EventRow<'_>> = events.iter().map(JoinedEvents::row).collect();
     turn_events::append(&mut tx, &events).await?;
     let blocks: Vec<BlockUpsert<'_>> = waiting
         .iter()
@@ -94,6 +105,10 @@ pub(super) async fn store_entries(
         store_progress(&mut tx, entry).await?;
     }
     tx.commit_idempotent().await
+}
+
+fn event_rows(entry: &JournalEntry) -> impl Iterator<Item = EventRow<'_>> {
+    entry.batch.lines.iter().map(|line| EventRow { turn_id: entry.turn_id, seq: line.seq, event: &line.json })
 }
 
 /// Stores the progress of an entry's turn, and its ending if it has one.

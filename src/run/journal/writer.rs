@@ -2,7 +2,7 @@
 //! itself, so that entries of one turn that the database refuses hold up no other turn; those are deferred and retried
 //! separately until their patience ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,6 +43,8 @@ pub(super) struct JournalWriter {
     waiting: Vec<JournalEntry>,
     bytes: usize,
     deferred: BTreeMap<TurnId, DeferredTurn>,
+    /// The time that the last group took.
+    spent: Duration,
 }
 
 /// Entries of one turn that could not be stored while others were.
@@ -84,7 +86,16 @@ impl JournalWriter {
         entries: mpsc::Receiver<JournalEntry>,
         patience: Duration,
     ) -> Self {
-        Self { db, clock, entries, patience, waiting: Vec::new(), bytes: 0, deferred: BTreeMap::new() }
+        Self {
+            db,
+            clock,
+            entries,
+            patience,
+            waiting: Vec::new(),
+            bytes: 0,
+            deferred: BTreeMap::new(),
+            spent: Duration::ZERO,
+        }
     }
 
     /// Runs until the last handle is dropped and everything is stored or answered.
@@ -118,11 +129,16 @@ impl JournalWriter {
             urgent |= self.take_arrived();
             // The deadline is checked here too, because the waits above never complete while batches keep arriving.
             let is_due = deadline.is_some_and(|deadline| deadline <= Instant::now());
-            if urgent || is_due || self.bytes >= limits::COMMIT_BYTES {
+            if is_due || self.bytes >= limits::COMMIT_BYTES {
                 self.flush().await;
                 deadline = None;
-            } else if deadline.is_none() && !self.waiting.is_empty() {
-                deadline = Some(Instant::now() + limits::COMMIT_EVERY);
+            } else if urgent {
+                self.flush_urgent().await;
+            }
+            if self.waiting.is_empty() {
+                deadline = None;
+            } else if deadline.is_none() {
+                deadline = Some(Instant::now() + self.commit_pause());
             }
             // Checked again, because the flush may have answered the deferred turn that was due.
             if self.deferred.values().any(|apart| apart.again_at <= Instant::now()) {
@@ -131,11 +147,18 @@ impl JournalWriter {
         }
     }
 
+    /// Returns how long deltas wait for their commit: longer while commits are slow, because a crowd is not helped by
+    /// more of them.
+    fn commit_pause(&self) -> Duration {
+        (self.spent * limits::COMMIT_TIMES).clamp(limits::COMMIT_EVERY, limits::COMMIT_LATEST)
+    }
+
     /// Takes an entry; returns whether its run waits for it.
     fn take(&mut self, mut entry: JournalEntry) -> bool {
         if let Some(apart) = self.deferred.get_mut(&entry.turn_id) {
             // The entry queues behind earlier ones of its turn, whose numbers are lower.
             drop(entry.waiting.take());
+            entry.collect_deltas();
             apart.entries.push(entry);
             if apart.entries.len() >= ENTRIES_DEFERRED {
                 apart.again_at = Instant::now();
@@ -159,13 +182,30 @@ impl JournalWriter {
         urgent
     }
 
+    /// Stores the entries of those turns whose runs wait. The deltas of others keep their own pace: a commit costs a few
+    /// pages for each turn in it.
+    async fn flush_urgent(&mut self) {
+        let urgent: HashSet<TurnId> =
+            self.waiting.iter().filter(|entry| entry.done.is_some()).map(|entry| entry.turn_id).collect();
+        let (now, mut later): (Vec<_>, Vec<_>) =
+            self.waiting.drain(..).partition(|entry| urgent.contains(&entry.turn_id));
+        self.waiting = now;
+        self.flush().await;
+        later.append(&mut self.waiting);
+        self.waiting = later;
+        self.bytes = self.waiting.iter().map(|entry| entry.batch.byte_count()).sum();
+    }
+
     /// Stores the waiting entries, with retries while the database is busy. A failed attempt may have been committed
     /// nevertheless, because the acknowledgement can be lost; therefore all writes in it are idempotent.
     async fn flush(&mut self) {
         let (mut pause, mut attempts) = (PAUSE_FIRST, 0);
         while !self.waiting.is_empty() {
+            self.waiting.iter_mut().for_each(JournalEntry::collect_deltas);
             let lock_wait = if attempts == 0 { LOCK_WAIT } else { LOCK_WAIT_AGAIN };
+            let began = Instant::now();
             let result = self.attempt(&self.waiting, lock_wait).await;
+            self.spent = began.elapsed();
             attempts += 1;
             let is_busy = result.as_ref().is_err_and(StoreError::is_busy);
             let is_of_all = matches!(result, Ok(()) | Err(StoreError::Full | StoreError::InUse));

@@ -55,5 +55,7 @@ impl Supervisor {
     fn remove_live_turn(&self, live: &LiveTurn, id: TurnId) {
         self.0.live.remove(id);
         live.mark_ended();
+        // The message and its reply.
+        self.index_soon();
     }
 }

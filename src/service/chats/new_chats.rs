@@ -5,7 +5,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::chats::{InitialChatSettings, check_system_prompt};
+use crate::chats::{InitialChatSettings, NewChatPlan, check_system_prompt};
+use crate::turns::placement::PlacementRequest;
 use crate::{Service, ServiceError};
 use turnleaf_domain::tool::ToolChoice;
 use turnleaf_domain::{ModelParams, UserId};
@@ -83,15 +84,40 @@ impl Service {
         }
     }
 
-    /// Consumes the settings of the next chat: the chat after it starts with the defaults.
-    pub(crate) async fn take_next_chat(&self, tx: &mut Tx, owner: UserId) -> Result<InitialChatSettings, ServiceError> {
-        let mut next = self.next_chat(owner).await?;
-        if next != NextChat::default() {
-            // Settings that are stored after this lock belong to the chat after this one.
-            let now = self.clock().now();
-            next = parse_setting(settings::lock_for_update(tx, owner, NEXT, now).await?);
-            settings::put(tx, owner, NEXT, &Value::Null, now).await?;
+    /// Returns the plan of the next chat, with its present settings.
+    pub(crate) async fn plan_next_chat(
+        &self,
+        owner: UserId,
+        wanted: &PlacementRequest,
+    ) -> Result<NewChatPlan, ServiceError> {
+        let next = self.next_chat(owner).await?;
+        let plan = self.plan_chat(owner, wanted, self.initial_settings(owner, next.clone()).await?).await?;
+        Ok(NewChatPlan { next, ..plan })
+    }
+
+    /// Consumes the settings of the next chat: the chat after it starts with the defaults. Returns the plan with the
+    /// settings that were consumed.
+    pub(crate) async fn take_next_chat(
+        &self,
+        tx: &mut Tx,
+        owner: UserId,
+        wanted: &PlacementRequest,
+        plan: NewChatPlan,
+    ) -> Result<NewChatPlan, ServiceError> {
+        if plan.next == NextChat::default() {
+            return Ok(plan);
         }
+        // Settings that are stored after this lock belong to the chat after this one.
+        let now = self.clock().now();
+        let next: NextChat = parse_setting(settings::lock_for_update(tx, owner, NEXT, now).await?);
+        settings::put(tx, owner, NEXT, &Value::Null, now).await?;
+        if next == plan.next {
+            return Ok(plan);
+        }
+        self.plan_chat(owner, wanted, self.initial_settings(owner, next).await?).await
+    }
+
+    async fn initial_settings(&self, owner: UserId, next: NextChat) -> Result<InitialChatSettings, ServiceError> {
         let system_prompt = match next.system_prompt {
             Some(prompt) => prompt,
             None => self.instructions(owner).await?,

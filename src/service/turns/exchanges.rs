@@ -8,6 +8,7 @@ use crate::turns::placement::TurnPlacement;
 use crate::turns::tool_results::bind_results;
 use crate::{Service, ServiceError};
 use turnleaf_domain::block::{Block, BlockState, chat_seq};
+use turnleaf_domain::branch::PromptPrefix;
 use turnleaf_domain::derived_text::content_text;
 use turnleaf_domain::params_resolution::resolve_params;
 use turnleaf_domain::{
@@ -16,7 +17,7 @@ use turnleaf_domain::{
 };
 use turnleaf_platform::ids;
 use turnleaf_platform::tasks;
-use turnleaf_run::RunJob;
+use turnleaf_run::{ChatOpening, RunJob};
 use turnleaf_store::db::Tx;
 use turnleaf_store::{StoreError, branches, chats, drafts, exchanges, turns};
 
@@ -38,6 +39,8 @@ pub(crate) struct NewExchange {
     /// True when the reader moves to the reply; requests that the server starts by itself leave the reader in place.
     pub moves_reader: bool,
     pub request_id: Option<String>,
+    /// The prompt prefix of the branch, if this is the first message of a chat.
+    pub opening: Option<PromptPrefix>,
     /// The hash of the request: the same idempotency key with another hash is a client error.
     pub fingerprint: Vec<u8>,
 }
@@ -73,8 +76,14 @@ pub(crate) fn complete_user_turn(turn: &mut Turn, message: UserMessage) {
     turn.blocks = message.contents.into_iter().zip(message.metadata).zip(0..).map(block).collect();
 }
 
+/// Returns the title of a chat that begins with this message.
+pub(crate) fn derived_title(message: &UserMessage) -> String {
+    let words = content_text(&message.contents);
+    chat::derive_title(if words.trim().is_empty() { message.first_title() } else { &words })
+}
+
 impl Service {
-    /// Derives the title of an untitled chat from its first message.
+    /// Names an untitled chat after its first message.
     pub(crate) async fn name_chat(
         &self,
         tx: &mut Tx,
@@ -83,14 +92,13 @@ impl Service {
         message: &UserMessage,
     ) -> Result<Chat, ServiceError> {
         if chat.title.is_empty() && !chat.settings.titled_by_user {
-            let words = content_text(&message.contents);
-            chat.title = chat::derive_title(if words.trim().is_empty() { message.first_title() } else { &words });
+            chat.title = derived_title(message);
             chats::rename(tx, owner, chat.id, &chat.title, false).await?;
         }
         Ok(chat)
     }
 
-    /// Stores the user turn.
+    /// Prepares the user turn, which [`Self::commit_exchange`] stores. Its reply has the position after it.
     pub(crate) async fn insert_user_turn(
         &self,
         tx: &mut Tx,
@@ -100,7 +108,8 @@ impl Service {
         exchange: ExchangeId,
     ) -> Result<Turn, ServiceError> {
         let parent = place.parent.as_ref();
-        let mut turn = self.insert_turn(tx, chat, &place.branch, parent, Role::User, exchange).await?;
+        let ord = self.allocate_ords(tx, chat, 2).await?;
+        let mut turn = self.new_turn(chat, &place.branch, (parent, ord), Role::User, exchange);
         if let Some(source) = message.copy_of {
             turn.id = ids::mint_for_copy(source.uuid());
         }
@@ -139,19 +148,22 @@ impl Service {
             Err(StoreError::NotUnique) => return Err(ServiceError::reused_request_id()),
             stored => stored?,
         }
+        let ord = if is_new_message { user_turn.ord + 1 } else { self.allocate_ords(&mut tx, &chat, 1).await? };
+        let assistant_turn = self.new_turn(&chat, &branch, (Some(&user_turn), ord), Role::Assistant, exchange.id);
         if is_new_message {
             turns::insert(&mut tx, &user_turn).await?;
+            turns::insert_after_known(&mut tx, &assistant_turn).await?;
+        } else {
+            turns::insert(&mut tx, &assistant_turn).await?;
         }
-        let assistant_turn =
-            self.insert_turn(&mut tx, &chat, &branch, Some(&user_turn), Role::Assistant, exchange.id).await?;
-        turns::insert(&mut tx, &assistant_turn).await?;
-        if !branches::set_head(&mut tx, branch.id, branch.head_turn_id, assistant_turn.id).await? {
+        let visited_at = of.moves_reader.then_some(exchange.created_at);
+        let head = (branch.head_turn_id, assistant_turn.id);
+        if !branches::set_visited_head(&mut tx, branch.id, head, visited_at).await? {
             return Err(ServiceError::conflict("branch_moved", MessageCode::BranchMoved));
         }
         branch.head_turn_id = Some(assistant_turn.id);
         if of.moves_reader {
-            chats::set_last_viewed(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
-            branches::record_visit(&mut tx, branch.id, exchange.created_at).await?;
+            chats::set_last_viewed_of_locked(&mut tx, of.owner, chat.id, assistant_turn.id).await?;
         }
         if let Some(draft_of) = of.sends_draft_of {
             drafts::clear(&mut tx, of.owner, draft_of, exchange.created_at).await?;
@@ -164,6 +176,7 @@ impl Service {
             resolved_params: settled,
             capabilities,
             is_thinking_undecided: exchange.is_thinking_undecided(),
+            opening: of.opening.map(|frozen| ChatOpening { message: user_turn.clone(), policy: branch.policy, frozen }),
         };
         self.commit_and_start(tx, job).await?;
         if is_new_message {
@@ -191,22 +204,27 @@ impl Service {
         Ok(())
     }
 
-    pub(crate) async fn insert_turn(
-        &self,
-        tx: &mut Tx,
-        chat: &Chat,
-        branch: &Branch,
-        parent: Option<&Turn>,
-        role: Role,
-        exchange: ExchangeId,
-    ) -> Result<Turn, ServiceError> {
+    /// Allocates the positions of this many turns in a row, and locks the chat; returns the first.
+    pub(crate) async fn allocate_ords(&self, tx: &mut Tx, chat: &Chat, count: i64) -> Result<i64, ServiceError> {
         let now = self.clock().now();
-        let ord = chats::allocate_ord(tx, chat.owner_id, chat.id, now).await?.ok_or(ServiceError::NotFound)?;
-        if ord > limits::TURNS_PER_CHAT {
+        let ord = chats::allocate_ords(tx, chat.owner_id, chat.id, count, now).await?.ok_or(ServiceError::NotFound)?;
+        if ord + count - 1 > limits::TURNS_PER_CHAT {
             let message = MessageCode::TooManyMessages.with("most", limits::TURNS_PER_CHAT);
             return Err(ServiceError::conflict("too_many_turns", message));
         }
-        Ok(Turn {
+        Ok(ord)
+    }
+
+    /// Returns a pending turn without blocks, after `parent` and at this position.
+    pub(crate) fn new_turn(
+        &self,
+        chat: &Chat,
+        branch: &Branch,
+        (parent, ord): (Option<&Turn>, i64),
+        role: Role,
+        exchange: ExchangeId,
+    ) -> Turn {
+        Turn {
             id: ids::mint(),
             chat_id: chat.id,
             ord,
@@ -223,12 +241,12 @@ impl Service {
             context_tokens: None,
             error: None,
             last_event_seq: 0,
-            created_at: now,
+            created_at: self.clock().now(),
             started_at: None,
             completed_at: None,
             blocks: Vec::new(),
             attempt: None,
-        })
+        }
     }
 
     /// Returns the parameters of the turn's own exchange.

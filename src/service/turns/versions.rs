@@ -43,6 +43,11 @@ pub struct NewerTurns {
     pub turns: u64,
 }
 
+/// Returns the idempotency key of the retry form of a turn whose newest version has this position.
+pub(crate) fn retry_id(turn: TurnId, newest_ord: i64) -> String {
+    format!("retry-{turn}-{newest_ord}")
+}
+
 impl Service {
     /// Returns the versions of those turns that have more than one.
     pub async fn versions(
@@ -85,7 +90,7 @@ impl Service {
     /// never reused, whatever was deleted since.
     pub async fn retry_ids(&self, owner: UserId, tried: &[TurnId]) -> Result<HashMap<TurnId, String>, ServiceError> {
         let newest = turns::newest_versions(self.db(), owner, tried).await?;
-        Ok(newest.into_iter().map(|(turn, ord)| (turn, format!("retry-{turn}-{ord}"))).collect())
+        Ok(newest.into_iter().map(|(turn, ord)| (turn, retry_id(turn, ord))).collect())
     }
 
     /// Returns the turns that are newer than the end of the shown path.
@@ -150,8 +155,8 @@ impl Service {
             created_at: self.clock().now(),
         };
         exchanges::insert(&mut tx, owner, &exchange, Some(&fingerprint)).await?;
-        let mut version =
-            self.insert_turn(&mut tx, &chat, &branch, Some(&question), Role::Assistant, exchange.id).await?;
+        let ord = self.allocate_ords(&mut tx, &chat, 1).await?;
+        let mut version = self.new_turn(&chat, &branch, (Some(&question), ord), Role::Assistant, exchange.id);
         complete_user_turn(&mut version, message);
         turns::insert(&mut tx, &version).await?;
         branches::set_head(&mut tx, branch.id, None, version.id).await?;

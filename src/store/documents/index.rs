@@ -8,5 +8,5 @@ use turnleaf_domain::DocumentId;
 
 /// Updates the search index after a change of a document's text or title.
 pub(super) async fn reindex(tx: &mut Tx, document: DocumentId) -> Result<(), StoreError> {
-    search::index::index_document(tx, document).await
+    search::queue::put_document(tx, document).await
 }

@@ -73,7 +73,8 @@ rules! {
         "SELECT g.id FROM generations g JOIN turns t ON t.id = g.turn_id \
          WHERE g.status = 'running' AND t.status IN ('complete', 'cancelled', 'error')";
     PIECES: "I9", "generation_chunks", "pieces of the raw response are missing",
-        "SELECT generation_id FROM generation_chunks GROUP BY generation_id HAVING SUM(LENGTH(bytes)) <> MAX(n + LENGTH(bytes))";
+        "SELECT generation_id FROM generation_chunks GROUP BY generation_id \
+         HAVING SUM(COALESCE(length, LENGTH(bytes))) <> MAX(n + COALESCE(length, LENGTH(bytes)))";
     PIECES_AND_BODY: "I9", "generation_chunks", "the raw response is stored twice, packed and in pieces",
         "SELECT g.id FROM generations g WHERE g.raw_response IS NOT NULL \
          AND EXISTS (SELECT 1 FROM generation_chunks k WHERE k.generation_id = g.id)";

@@ -1,5 +1,7 @@
 //! Checks that the search index has exactly what is stored. Skipped while older rows are still being indexed.
 
+use std::collections::HashSet;
+
 use uuid::Uuid;
 
 use super::finding::{FsckFinding, finding, readable_ids};
@@ -8,7 +10,7 @@ use crate::error::StoreError;
 use crate::readable::ok_or_log;
 use crate::search::keys::{self, RequiredKey};
 use crate::search::word_index::{self, IndexQuery};
-use crate::search::{SearchKind, index, parts};
+use crate::search::{SearchKind, index, parts, queue};
 
 /// The number of keys of a part that are looked up in its row.
 const SOME: usize = 24;
@@ -36,18 +38,24 @@ pub(super) async fn check(db: &Db, findings: &mut Vec<FsckFinding>) -> Result<()
     let stray = readable_ids::<Uuid>(stray);
     let problem = "it is in the search index but does not exist";
     findings.extend(stray.into_iter().map(|id| finding("search", "search_entries", id, problem)));
+    // The index follows what is written: what waited before or after the check is no problem.
+    let mut queued: HashSet<Uuid> = queue::list_ids(db).await?.into_iter().collect();
+    let mut problems = Vec::new();
     for (kind, text, table) in [
         (SearchKind::Chat, CHATS, "chats"),
         (SearchKind::Document, DOCUMENTS, "documents"),
         (SearchKind::Turn, TURNS, "turns"),
     ] {
         let ids = with_pool!(db, |pool| sqlx::query_as(text).fetch_all(pool).await?);
-        for id in readable_ids::<Uuid>(ids) {
+        for id in readable_ids::<Uuid>(ids).into_iter().filter(|id| !queued.contains(id)) {
             if let Some(Some(problem)) = ok_or_log(index_problem(db, kind, id).await, table)? {
-                findings.push(finding("search", table, id, problem));
+                problems.push((table, id, problem));
             }
         }
     }
+    queued.extend(queue::list_ids(db).await?);
+    problems.retain(|(_, id, _)| !queued.contains(id));
+    findings.extend(problems.into_iter().map(|(table, id, problem)| finding("search", table, id, problem)));
     Ok(())
 }
 

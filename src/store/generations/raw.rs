@@ -1,6 +1,8 @@
 //! Raw responses, byte for byte: rows of pieces while they arrive, then one compressed body with the sha256 of the
 //! original.
 
+pub(crate) mod pieces;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -10,37 +12,32 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, keep_decoded, keep_readable};
-use crate::rows::{inconsistent, to_bigint};
+use crate::readable::{Readable, keep_decoded, keep_readable, ok_or_log};
+use crate::rows::inconsistent;
 use crate::storage;
-use crate::turn_events::{IGNORE_CONFLICTS, fixed_chunks};
 use turnleaf_domain::{GenerationId, TurnId, UserId, limits};
 use turnleaf_platform::tasks;
+
+pub use self::pieces::{RawChunk, append_chunks};
 
 /// An upper bound on any kept response, of this server or of an archive.
 const LENGTH_MAX: usize = 4 * limits::RAW_BYTES;
 
 /// Bodies up to this many bytes are compressed inside the transaction that ends the generation, which takes a few
 /// milliseconds.
-const SMALL: i64 = 1 << 20;
+pub const PACKED_AT_ONCE: usize = 1 << 20;
 /// The default level of zstd: JSON streams shrink to a tenth, at several hundred MB/s.
 const LEVEL: i32 = 3;
 
 /// The number of turns per query, far below the parameter limit of either database.
 const TURNS_AT_ONCE: usize = 1_000;
 
-/// Rows of values and `IGNORE_CONFLICTS` follow.
-const INSERT: &str = "INSERT INTO generation_chunks (generation_id, n, bytes) ";
-
 sql! {
-    SIZE = "SELECT CAST(SUM(LENGTH(bytes)) AS BIGINT) FROM generation_chunks WHERE generation_id = $1";
-    CHUNKS = "SELECT bytes FROM generation_chunks WHERE generation_id = $1 ORDER BY n";
     PACK = "UPDATE generations SET raw_response = $2, raw_sha256 = $3, raw_bytes = $4 \
         WHERE id = $1 AND raw_response IS NULL AND status <> 'running'";
     DELETE = "DELETE FROM generation_chunks WHERE generation_id = $1";
     DELETE_PACKED = "DELETE FROM generation_chunks WHERE generation_id = $1 \
         AND EXISTS (SELECT 1 FROM generations g WHERE g.id = $1 AND g.raw_response IS NOT NULL)";
-    STORED = "SELECT bytes FROM generation_chunks WHERE generation_id = $1 AND n = $2";
     /// The query starts with the pieces, of which few are kept, and not with the responses, of which all are.
     UNPACKED = "SELECT g.id FROM (SELECT DISTINCT generation_id FROM generation_chunks) k CROSS JOIN generations g \
         WHERE g.id = k.generation_id AND g.status <> 'running' AND g.raw_response IS NULL ORDER BY g.id LIMIT $1";
@@ -51,14 +48,6 @@ sql! {
     PACKED = "SELECT raw_response, raw_bytes FROM generations WHERE id = $1";
     OF_TURNS = "SELECT g.turn_id, g.id, g.raw_response, g.raw_bytes, g.raw_complete, g.status, g.api, \
         EXISTS (SELECT 1 FROM generation_chunks k WHERE k.generation_id = g.id) AS has_pieces FROM generations g ";
-}
-
-/// A piece of a response, with its offset in bytes, stored as `n`.
-#[derive(Debug, Clone, Copy)]
-pub struct RawChunk<'a> {
-    pub generation_id: GenerationId,
-    pub offset: u64,
-    pub bytes: &'a [u8],
 }
 
 /// The raw response of one step of a turn.
@@ -130,49 +119,6 @@ struct StepRow {
 }
 from_row!(StepRow { turn_id, id, raw_response, raw_bytes, raw_complete, status, api, has_pieces });
 
-/// Appends pieces of any number of responses. Idempotent: stored bytes are left unchanged, even if they were split
-/// differently, because the acknowledgement of an earlier commit may have been lost.
-///
-/// # Errors
-/// `NotUnique` when different bytes are stored at this offset of the response.
-pub async fn append_chunks(tx: &mut Tx, chunks: &[RawChunk<'_>]) -> Result<(), StoreError> {
-    for some in fixed_chunks(chunks) {
-        if insert_chunks(tx, some).await? < some.len() as u64 {
-            for chunk in some {
-                append_missing(tx, *chunk).await?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Stores the missing part of a piece.
-async fn append_missing(tx: &mut Tx, mut chunk: RawChunk<'_>) -> Result<(), StoreError> {
-    while !chunk.bytes.is_empty() && insert_chunks(tx, &[chunk]).await? == 0 {
-        let stored: Vec<u8> = in_tx!(&mut *tx, |conn| {
-            let query = sqlx::query_scalar(STORED).bind(chunk.generation_id.uuid()).bind(to_bigint(chunk.offset));
-            query.fetch_one(conn).await?
-        });
-        let (overlap, beyond) = chunk.bytes.split_at(stored.len().min(chunk.bytes.len()));
-        if stored.is_empty() || !stored.starts_with(overlap) {
-            return Err(StoreError::NotUnique);
-        }
-        chunk = RawChunk { offset: chunk.offset + overlap.len() as u64, bytes: beyond, ..chunk };
-    }
-    Ok(())
-}
-
-/// Inserts one batch of a fixed size; returns the number of new pieces.
-async fn insert_chunks(tx: &mut Tx, some: &[RawChunk<'_>]) -> Result<u64, StoreError> {
-    Ok(in_tx!(tx, |conn| {
-        let mut query = QueryBuilder::new(INSERT);
-        query.push_values(some, |mut row, chunk| {
-            row.push_bind(chunk.generation_id.uuid()).push_bind(to_bigint(chunk.offset)).push_bind(chunk.bytes);
-        });
-        query.push(IGNORE_CONFLICTS).build().execute(conn).await?.rows_affected()
-    }))
-}
-
 /// Deletes the pieces of a generation whose body is packed.
 pub(super) async fn drop_packed_pieces(tx: &mut Tx, generation: GenerationId) -> Result<(), StoreError> {
     in_tx!(tx, |conn| sqlx::query(DELETE_PACKED).bind(generation.uuid()).execute(conn).await.map(drop))?;
@@ -201,7 +147,7 @@ pub async fn pack(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
 }
 
 async fn pack_pieces(db: &Db, generation: GenerationId) -> Result<(), StoreError> {
-    let pieces = pieces(db, generation.uuid()).await?;
+    let pieces = pieces::list(db, generation.uuid()).await?;
     if pieces.is_empty() {
         return Ok(());
     }
@@ -236,7 +182,7 @@ pub async fn find(db: &Db, owner: UserId, generation: GenerationId) -> Result<Op
         None => Ok(None),
         Some((Some(packed), Some(length))) => decompress(&packed, length, generation.uuid()).map(Some),
         Some(_) => {
-            let pieces = pieces(db, generation.uuid()).await?;
+            let pieces = pieces::list(db, generation.uuid()).await?;
             Ok(Some(pieces.concat()).filter(|bytes| !bytes.is_empty()))
         }
     }
@@ -267,10 +213,11 @@ pub async fn list_by_turns(db: &Db, turns: &[TurnId]) -> Result<HashMap<TurnId, 
                         .unwrap_or(RawBody::Plain(Vec::new()))
                 }
                 _ if !row.has_pieces => RawBody::Plain(Vec::new()),
-                _ => match pieces(db, row.id).await?.concat() {
+                _ => match ok_or_log(pieces::list(db, row.id).await, "generation_chunks")? {
+                    None => RawBody::Plain(Vec::new()),
                     // The pieces may have been packed since the row was read.
-                    none if none.is_empty() => RawBody::Plain(packed_bytes(db, row.id).await?),
-                    bytes => RawBody::Plain(bytes),
+                    Some(none) if none.is_empty() => RawBody::Plain(packed_bytes(db, row.id).await?),
+                    Some(pieces) => RawBody::Plain(pieces.concat()),
                 },
             };
             let is_complete = row.raw_complete && row.status == "complete" && !body.is_empty();
@@ -293,15 +240,15 @@ async fn packed_bytes(db: &Db, generation: Uuid) -> Result<Vec<u8>, StoreError> 
 
 /// Packs within the transaction that ends the generation, if the body is small.
 pub(super) async fn pack_if_small(tx: &mut Tx, generation: GenerationId) -> Result<(), StoreError> {
-    let pieces: Vec<Vec<u8>> = in_tx!(&mut *tx, |conn| {
-        let size: Option<i64> = sqlx::query_scalar(SIZE).bind(generation.uuid()).fetch_one(&mut *conn).await?;
-        match size {
-            Some(size) if size <= SMALL => {
-                sqlx::query_scalar(CHUNKS).bind(generation.uuid()).fetch_all(&mut *conn).await?
-            }
-            _ => Vec::new(),
+    let pieces = match pieces::list_small(tx, generation.uuid(), PACKED_AT_ONCE as i64).await {
+        // A damaged piece must not keep the generation from ending.
+        Err(error) if !error.is_database_wide() => {
+            tracing::error!(%generation, %error, "a raw body cannot be packed and stays in pieces");
+            with_not_packed(|all| all.insert(generation.uuid()));
+            return Ok(());
         }
-    });
+        pieces => pieces?,
+    };
     if pieces.is_empty() {
         return Ok(());
     }
@@ -323,10 +270,6 @@ async fn store_packed(tx: &mut Tx, generation: GenerationId, packed: PackedBody)
         }
     });
     Ok(())
-}
-
-async fn pieces(db: &Db, generation: Uuid) -> Result<Vec<Vec<u8>>, StoreError> {
-    Ok(with_pool!(db, |pool| sqlx::query_scalar(CHUNKS).bind(generation).fetch_all(pool).await?))
 }
 
 pub(crate) fn compress(pieces: &[Vec<u8>]) -> Result<PackedBody, StoreError> {

@@ -1,5 +1,4 @@
-//! Writes the search index, in the transaction of the writer of the text. Each function reads what is stored and
-//! updates the index to match; the calls are idempotent. Deletions need no call.
+//! Writes the search index: reads what is stored and updates the index to match, idempotently. Deletions need no call.
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -8,8 +7,7 @@ use crate::db::{Db, Tx};
 use crate::error::StoreError;
 use crate::search::keys::{self, TextLocation};
 use crate::search::{SearchKind, parts, word_index};
-use turnleaf_domain::id::DocumentId;
-use turnleaf_domain::{ChatId, TurnId, UserId};
+use turnleaf_domain::UserId;
 
 sql! {
     TURN = "SELECT c.owner_id, t.chat_id, t.branch_id, b.model, t.role, t.content_text FROM turns t \
@@ -32,7 +30,7 @@ sql! {
 /// The age of the indexed text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IndexAge {
-    /// The text is being written.
+    /// The text was just written.
     New,
     /// The text is older than the index.
     Old,
@@ -50,46 +48,7 @@ pub(crate) struct IndexEntry {
     pub places: Vec<String>,
 }
 
-/// Indexes the text of a turn.
-pub async fn index_turn(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
-    index_new(tx, SearchKind::Turn, turn.uuid()).await
-}
-
-/// Indexes the title of a chat.
-pub async fn index_chat_title(tx: &mut Tx, chat: ChatId) -> Result<(), StoreError> {
-    index_new(tx, SearchKind::Chat, chat.uuid()).await
-}
-
-/// Indexes the title and the newest text of a document.
-pub async fn index_document(tx: &mut Tx, document: DocumentId) -> Result<(), StoreError> {
-    index_new(tx, SearchKind::Document, document.uuid()).await
-}
-
-/// Indexes a new or changed item. The index is derived data: the item is stored even if the index, or data next to
-/// the item, is damaged.
-async fn index_new(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<(), StoreError> {
-    tx.savepoint().await?;
-    let indexed = index_item(tx, kind, id, IndexAge::New).await;
-    let flushed = match indexed {
-        Ok(()) => flush(tx).await,
-        failed => failed,
-    };
-    let is_tolerated = |error: &StoreError| error.is_damaged() || !error.is_database_wide();
-    if let Err(error) = tx.finish_savepoint(flushed, is_tolerated).await? {
-        tracing::error!(kind = kind.as_str(), %id, %error, "it could not be indexed for the search");
-    }
-    Ok(())
-}
-
-/// Makes SQLite write its buffered words: otherwise a damaged index would only fail at the commit.
-async fn flush(tx: &mut Tx) -> Result<(), StoreError> {
-    if let Tx::Sqlite(_) = tx {
-        tx.savepoint().await?;
-        tx.release_savepoint().await?;
-    }
-    Ok(())
-}
-
+/// Indexes an item as it is stored: its entry is replaced, or added.
 pub(super) async fn index_item(tx: &mut Tx, kind: SearchKind, id: Uuid, age: IndexAge) -> Result<(), StoreError> {
     match entry(tx, kind, id).await? {
         Some(entry) => replace_entry(tx, &entry, age).await,

@@ -17,9 +17,12 @@ use crate::search::hits::{self, MatchedItem};
 use crate::search::keys::{self, RequiredKey, TextLocation};
 use crate::search::parts::{self, ROWS_PER_ENTRY, WITH_ROWS, push_row};
 use crate::search::word_index::{self, IndexQuery};
-use crate::search::{SearchKind, TextQuery};
+use crate::search::{SearchKind, TextQuery, queue};
 use crate::turn_events::fixed_chunks;
 use turnleaf_domain::{BranchId, ChatId, InvalidField, MessageCode, Role, UserId, limits};
+
+/// The batches of queued texts that are indexed before a search; an import may have queued far more.
+const BATCHES_BEFORE_SEARCH: u32 = 32;
 
 sql! {
     UNDONE = "SELECT COUNT(*) FROM search_progress WHERE NOT is_done OR rules <> $1";
@@ -116,10 +119,14 @@ pub async fn find_items(
         None => kinds.first().map(|kind| first_cursor(*kind, query_hash)),
     };
     let until = Instant::now() + limits::SEARCH_TIME;
+    let is_queue_empty = queue::index_all(db, BATCHES_BEFORE_SEARCH).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "the newest texts could not be indexed before a search");
+        false
+    });
     let mut tx = db.snapshot().await?;
     let undone: i64 =
         in_tx!(&mut tx, |conn| sqlx::query_scalar(UNDONE).bind(keys::RULES_VERSION).fetch_one(conn).await?);
-    let mut page = MatchPage { is_whole: true, is_indexed: undone == 0, ..MatchPage::default() };
+    let mut page = MatchPage { is_whole: true, is_indexed: undone == 0 && is_queue_empty, ..MatchPage::default() };
     let most = limit as usize;
     while let Some(cursor_now) = at.take() {
         let window = window(&mut tx, owner, (query, filter), cursor_now, until).await?;

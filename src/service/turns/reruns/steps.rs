@@ -218,6 +218,7 @@ impl Service {
             base: self.exchange_params(owner, source).await?,
             sends_draft_of: None,
             moves_reader: false,
+            opening: None,
             fingerprint: request_hash(json!({ "graft": graft.id, "step": request_id })),
             request_id: Some(request_id),
         })

@@ -61,7 +61,7 @@ pub(super) async fn update_turn(
             }
         }
     });
-    ok_or_log(search::index::index_turn(tx, id.into()).await, "turns")?;
+    ok_or_log(search::queue::put_turn(tx, id.into()).await, "turns")?;
     storage::invalidate_turn_size(tx, id.into()).await?;
     damages.retain(|damage| damage.column != WHOLE_ROW);
     if !damages.is_empty() {
@@ -85,8 +85,8 @@ fn is_same(replayed: &[Block], stored: &[Block]) -> bool {
 /// Reindexes a chat or a document whose row was repaired.
 pub(super) async fn reindex(tx: &mut Tx, table: &'static str, id: Uuid) -> Result<(), StoreError> {
     let indexed = match table {
-        "chats" => search::index::index_chat_title(tx, id.into()).await,
-        "documents" | "document_versions" => search::index::index_document(tx, id.into()).await,
+        "chats" => search::queue::put_chat_title(tx, id.into()).await,
+        "documents" | "document_versions" => search::queue::put_document(tx, id.into()).await,
         _ => return Ok(()),
     };
     ok_or_log(indexed, table).map(drop)

@@ -3,7 +3,6 @@
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use serde_json::Map;
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
@@ -13,10 +12,11 @@ use crate::db::{Db, Tx};
 use crate::dialect;
 use crate::error::StoreError;
 use crate::fsck::values::CheckedColumn;
-use crate::readable::{Damage, Lossy, Readable, RowReader, keep_readable, time_of_id};
+use crate::readable::{Damage, Lossy, Readable, keep_readable, time_of_id};
 use crate::rows::{to_json, to_unsigned, to_word};
+use crate::turn_events;
 use crate::turns::replay::JournalReplay;
-use turnleaf_domain::{Block, Event, Failure, Role, Turn, TurnStatus, Usage};
+use turnleaf_domain::{Block, Failure, Role, Turn, TurnStatus, Usage};
 
 const TABLE: &str = "turn_events";
 
@@ -47,22 +47,17 @@ type Row = (Lossy<Uuid>, i64, i64, Lossy<DateTime<Utc>>, bool);
 
 /// Replays the journal of a finished turn.
 pub(super) async fn rebuild(tx: &mut Tx, turn: Uuid) -> Result<JournalRebuild, StoreError> {
-    let (row, lines): (Option<Row>, Vec<(i64, Lossy<String>)>) = in_tx!(tx, |conn| {
+    let (row, lines): (Option<Row>, Vec<(Lossy<i64>, Lossy<String>)>) = in_tx!(tx, |conn| {
         let row = sqlx::query_as(ROW).bind(turn).fetch_optional(&mut *conn).await?;
         (row, sqlx::query_as(LINES).bind(turn).fetch_all(&mut *conn).await?)
     });
     let Some((chat, ord, last, created_at, true)) = row else { return Ok(JournalRebuild::NoJournal) };
-    let lines: Vec<_> = lines.into_iter().filter(|(seq, _)| *seq <= last).collect();
-    if lines.is_empty() {
+    let mut damages: Vec<Damage> = Vec::new();
+    let mut events = turn_events::parse_rows(turn, lines, &mut damages);
+    events.retain(|(seq, _)| *seq <= to_unsigned(last));
+    if events.is_empty() {
         return Ok(JournalRebuild::NoJournal);
     }
-    let mut damages: Vec<Damage> = Vec::new();
-    let mut reader = RowReader { table: TABLE, id: turn, damages: &mut damages };
-    let mut read = |(seq, text): (i64, Lossy<String>)| {
-        let event: Option<Event> = reader.value("event", text).and_then(|text| reader.json("event", &text));
-        (to_unsigned(seq), event.unwrap_or_else(|| Event::Unknown(Map::new())))
-    };
-    let events: Vec<(u64, Event)> = lines.into_iter().map(&mut read).collect();
     let chat = chat.into_result().unwrap_or_default();
     let created_at = created_at.into_result().unwrap_or_else(|_| time_of_id(turn));
     let row = Turn { last_event_seq: to_unsigned(last), ..turn_before_events(turn, chat, ord, created_at) };

@@ -1,0 +1,125 @@
+//! The queue of the search index: whoever writes text adds it here in the same transaction, and it is indexed soon
+//! afterwards, at the latest before the next search. A crash in between loses nothing.
+
+use uuid::Uuid;
+
+use crate::db::{Db, Tx};
+use crate::error::StoreError;
+use crate::readable::{Readable, keep_readable};
+use crate::search::SearchKind;
+use crate::search::index::{self, IndexAge};
+use turnleaf_domain::{ChatId, DocumentId, TurnId};
+
+const TABLE: &str = "search_queue";
+/// The number of items per transaction, during which other writers wait.
+const BATCH: i64 = 32;
+
+sql! {
+    /// The update waits for an indexer that has taken the item, and for it alone: the item is queued again, unless that
+    /// indexer will read the new text anyway.
+    PUT = "INSERT INTO search_queue (kind, item_id) VALUES ($1, $2) \
+        ON CONFLICT (kind, item_id) DO UPDATE SET kind = excluded.kind";
+    LIST = "SELECT kind, item_id FROM search_queue LIMIT $1";
+    TAKE = "DELETE FROM search_queue WHERE kind = $1 AND item_id = $2";
+    COUNT = "SELECT COUNT(*) FROM search_queue";
+    IDS = "SELECT item_id FROM search_queue";
+}
+
+/// Queues the text of a turn.
+pub async fn put_turn(tx: &mut Tx, turn: TurnId) -> Result<(), StoreError> {
+    put(tx, SearchKind::Turn, turn.uuid()).await
+}
+
+/// Queues the title of a chat.
+pub async fn put_chat_title(tx: &mut Tx, chat: ChatId) -> Result<(), StoreError> {
+    put(tx, SearchKind::Chat, chat.uuid()).await
+}
+
+/// Queues the title and the newest text of a document.
+pub async fn put_document(tx: &mut Tx, document: DocumentId) -> Result<(), StoreError> {
+    put(tx, SearchKind::Document, document.uuid()).await
+}
+
+async fn put(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<(), StoreError> {
+    in_tx!(tx, |conn| sqlx::query(PUT).bind(kind.as_str()).bind(id).execute(conn).await.map(drop))?;
+    Ok(())
+}
+
+/// Indexes a batch of what waits; returns whether more may wait. An item that cannot be indexed is logged and left out.
+///
+/// # Errors
+/// The database is unavailable; the batch waits on.
+pub async fn index_batch(db: &Db) -> Result<bool, StoreError> {
+    let rows: Vec<Readable<(String, Uuid)>> =
+        with_pool!(db, |pool| sqlx::query_as(LIST).bind(BATCH).fetch_all(pool).await?);
+    let more = rows.len() as i64 == BATCH;
+    let is_kind = |word: &str| SearchKind::ALL.into_iter().find(|kind| kind.as_str() == word);
+    let items = keep_readable(rows, TABLE).into_iter().filter_map(|(word, id)| Some((is_kind(&word)?, id)));
+    let items: Vec<(SearchKind, Uuid)> = items.collect();
+    if items.is_empty() {
+        return Ok(false);
+    }
+    match index_together(db, &items).await {
+        Ok(()) => {}
+        Err(error) if error.is_busy() => return Err(error),
+        Err(error) => {
+            tracing::warn!(%error, "a batch could not be indexed for the search; its items are tried one by one");
+            for item in &items {
+                index_alone(db, *item).await?;
+            }
+        }
+    }
+    Ok(more)
+}
+
+/// Indexes everything that waits, but at most this many batches. Returns whether nothing waits afterwards.
+///
+/// # Errors
+/// As of [`index_batch`].
+pub async fn index_all(db: &Db, at_most: u32) -> Result<bool, StoreError> {
+    for _ in 0..at_most {
+        if !index_batch(db).await? {
+            return Ok(true);
+        }
+    }
+    let left: i64 = with_pool!(db, |pool| sqlx::query_scalar(COUNT).fetch_one(pool).await?);
+    Ok(left == 0)
+}
+
+/// Indexes a batch in one transaction.
+async fn index_together(db: &Db, items: &[(SearchKind, Uuid)]) -> Result<(), StoreError> {
+    let mut tx = db.begin().await?;
+    for (kind, id) in items {
+        if take(&mut tx, *kind, *id).await? {
+            index::index_item(&mut tx, *kind, *id, IndexAge::New).await?;
+        }
+    }
+    tx.commit().await
+}
+
+/// Indexes one item by itself. The index is derived data: if it, or data next to the item, is damaged, the item is
+/// left out, and a check of the database finds that.
+async fn index_alone(db: &Db, (kind, id): (SearchKind, Uuid)) -> Result<(), StoreError> {
+    match index_together(db, &[(kind, id)]).await {
+        Err(error) if error.is_damaged() || !error.is_database_wide() => {
+            tracing::error!(kind = kind.as_str(), %id, %error, "it could not be indexed for the search");
+            let mut tx = db.begin().await?;
+            take(&mut tx, kind, id).await?;
+            tx.commit().await
+        }
+        indexed => indexed,
+    }
+}
+
+/// Takes an item from the queue; returns false if another indexer has taken it. The item is read afterwards, so that
+/// text of a writer that this waited for is indexed.
+async fn take(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<bool, StoreError> {
+    let taken = in_tx!(tx, |conn| sqlx::query(TAKE).bind(kind.as_str()).bind(id).execute(conn).await?.rows_affected());
+    Ok(taken > 0)
+}
+
+/// Returns the ids of everything that waits.
+pub(crate) async fn list_ids(db: &Db) -> Result<Vec<Uuid>, StoreError> {
+    let rows: Vec<Readable<(Uuid,)>> = with_pool!(db, |pool| sqlx::query_as(IDS).fetch_all(pool).await?);
+    Ok(keep_readable(rows, TABLE).into_iter().map(|(id,)| id).collect())
+}

@@ -1,0 +1,33 @@
+//! The queue of write transactions. The pools serve whoever waits in order; so that the journal never waits behind a
+//! crowd, only the first of all others waits at the pool.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::error::StoreError;
+
+/// The queue before a pool of writers. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct WriteQueue {
+    first: Arc<Semaphore>,
+    patience: Duration,
+}
+
+impl WriteQueue {
+    /// Returns an empty queue, in which nobody waits longer than `patience`.
+    pub fn new(patience: Duration) -> Self {
+        Self { first: Arc::new(Semaphore::new(1)), patience }
+    }
+
+    /// Waits until this transaction is the next that waits at the pool; it is until the permit is dropped.
+    ///
+    /// # Errors
+    /// `Busy` when that takes too long.
+    pub(crate) async fn wait(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+        let busy = || StoreError::Busy("too many transactions wait".into());
+        let permit = tokio::time::timeout(self.patience, self.first.acquire()).await;
+        permit.map_err(|_| busy())?.map_err(|_| busy())
+    }
+}
