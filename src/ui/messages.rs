@@ -98,7 +98,7 @@ define_messages! {
     export: "Export", "导出";
     model: "Model", "模型";
     thinking: "Thinking", "思考";
-    locked: "locked", "已锁定";
+    this_branch: "this branch", "此分支";
     why_locked: "The provider and model stay the same on this branch so that the model can reuse its own reasoning.",
         "此分支上的服务商和模型保持不变，以便沿用模型自己的思考过程。";
     new_branch: "new branch", "新分支";
@@ -184,10 +184,10 @@ pub fn stay_with(model: &str) -> String {
     message!("Keep {model}", "继续使用 {model}")
 }
 
-/// The label of the chip with a branch's lock.
+/// The label of the chip with a branch, its provider and its model.
 pub fn branch_chip(branch: &Branch, from: Option<&str>, provider_name: &str, model_name: &str) -> String {
     let (from, mark) = from.map_or(("", ""), |from| (from, " ▸ "));
-    format!("{from}{mark}{} · {provider_name} · {model_name} · {}", branch.name, locked())
+    format!("{from}{mark}{} · {provider_name} · {model_name}", branch.name)
 }
 
 /// The reason why a form submitted without script failed, from the code in the address.

@@ -81,7 +81,7 @@ define_messages! {
     invalid_fields: "Not saved. Check the highlighted fields.", "尚未保存，请检查有误的字段。";
 
     // Text search in a chat.
-    find_hint: "Finds exact text on this path, ignoring case.", "在此路径中逐字查找，不区分大小写。";
+    find_hint: "Finds exact text on this branch, ignoring case.", "在此分支中逐字查找，不区分大小写。";
     find_results: "Results", "结果";
     found_nothing: "No messages found.", "没有找到消息。";
     found_one: "1 message found.", "找到 1 条消息。";

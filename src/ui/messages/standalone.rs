@@ -31,8 +31,8 @@ pub fn turns(count: usize) -> String {
 /// The footer: the exporting program and the day.
 pub fn exported(day: &str) -> String {
     message!(
-        "Exported from Turnleaf on {day}. Only the displayed path is included.",
-        "于 {day} 从 Turnleaf 导出，仅包含当时显示的路径。"
+        "Exported from Turnleaf on {day}. Only the displayed branch is included.",
+        "于 {day} 从 Turnleaf 导出，仅包含当时显示的分支。"
     )
 }
 

@@ -4,7 +4,7 @@ use crate::api::view::tree::{TreeCard, TreeRow};
 use crate::domain::Role;
 use crate::domain::tree::outline::TurnMark;
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
-use crate::ui::messages::{PRODUCT, locked, untitled};
+use crate::ui::messages::{PRODUCT, untitled};
 
 define_messages! {
     tree: "Chat tree", "对话树";
@@ -105,14 +105,14 @@ pub fn row(row: &TreeRow) -> String {
 
 /// The label of the tree button in the header.
 pub fn ends(leaves: u64) -> String {
-    plural_message!(leaves; "Tree, 1 path", "Tree, {leaves} paths"; "对话树，{leaves} 条路径")
+    plural_message!(leaves; "Tree, 1 branch", "Tree, {leaves} branches"; "对话树，{leaves} 个分支")
 }
 
 /// The size of the tree, and the number of search hits.
 pub fn summary(turns: usize, leaves: usize, hits: Option<usize>) -> String {
     let all = messages(turns);
     match hits {
-        None => join_list(&[all, plural_message!(leaves; "1 path", "{leaves} paths"; "{leaves} 条路径")]),
+        None => join_list(&[all, plural_message!(leaves; "1 branch", "{leaves} branches"; "{leaves} 个分支")]),
         Some(0) => message!("No matches in {all}", "在{all}中没有找到。"),
         Some(hits) => plural_message!(hits; "1 match in {all}", "{hits} matches in {all}"; "在{all}中找到 {hits} 条"),
     }
@@ -124,14 +124,14 @@ pub fn below(card: &TreeCard) -> String {
     match (card.below, ends) {
         (0, _) => localized_word("No messages below.", "其下没有消息。").to_owned(),
         (_, 1) => message!("{below} below.", "其下有 {below}。"),
-        _ => message!("{below} below, on {ends} paths.", "其下有 {below}，{ends} 条路径。"),
+        _ => message!("{below} below, on {ends} branches.", "其下有 {below}，分属 {ends} 个分支。"),
     }
 }
 
-/// The branch of a turn, with its lock.
+/// The branch of a turn, with its model.
 pub fn branch(card: &TreeCard) -> String {
-    let (name, model, locked) = (&card.branch.name, &card.model, locked());
-    message!("Branch {name} · {model} · {locked}", "分支 {name} · {model} · {locked}")
+    let (name, model) = (&card.branch.name, &card.model);
+    message!("Branch {name} · {model}", "分支 {name} · {model}")
 }
 
 pub fn document_title(title: &str) -> String {

@@ -27,7 +27,7 @@ impl ComparePage<'_> {
         let ends: Vec<(&str, &str)> = ends.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
         let chosen = self.left.map(|id| id.to_string()).unwrap_or_default();
         let path = SelectField {
-            label: texts::rerun_path(),
+            label: texts::rerun_branch(),
             name: "leaf_turn_id",
             form: "graft",
             options: &ends,

@@ -30,7 +30,7 @@ define_messages! {
     repaired: "Resent", "重新发送";
     goes_on: "Continues from", "接续自";
     messages: "Messages", "消息";
-    not_on_path: "(no longer on this path)", "（已不在此路径上）";
+    not_on_path: "(no longer on this branch)", "（已不在此分支上）";
     unreadable: "This request was recorded by a different version of Turnleaf and cannot be shown here. Its JSON is \
         available.", "此请求由另一版本的 Turnleaf 记录，无法在此显示，可查看其 JSON。";
     token_breakdown: "Context usage", "上下文占用";

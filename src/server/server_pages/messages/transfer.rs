@@ -60,13 +60,13 @@ define_messages! {
     markdown: "Markdown", "Markdown";
     markdown_zip: "Markdown with images", "Markdown 与图片";
     page: "Page (HTML)", "网页（HTML）";
-    page_hint: "The current path as it looks here, in one file with its images. It can be read and printed without \
-        Turnleaf or a network connection.", "当前显示的路径，外观与此处相同，连同图片保存为一个文件，无需 \
+    page_hint: "The current branch as it looks here, in one file with its images. It can be read and printed without \
+        Turnleaf or a network connection.", "当前显示的分支，外观与此处相同，连同图片保存为一个文件，无需 \
         Turnleaf 和网络即可阅读和打印。";
     git: "Git repository", "Git 仓库";
     git_hint: "All branches as a bare repository in a ZIP file. Each message and each reply is a commit, each branch \
         a ref. Includes reasoning and tool calls; provider responses are only in the archive.", "以 ZIP 打包的裸仓库，包含所有分支。每条消息和每条回复是一个提交，每个分支是一个引用。包含思考过程和工具调用；服务商的原始响应仅在存档中。";
-    markdown_hint: "The current path as readable text.", "当前显示的路径，便于阅读。";
+    markdown_hint: "The current branch as readable text.", "当前显示的分支，便于阅读。";
     markdown_zip_hint: "The same text in a ZIP with the images that it links.", "同样的文本，与其链接的图片一起打包为 ZIP。";
     reasoning: "Reasoning", "思考过程";
     tools: "Tool calls", "工具调用";

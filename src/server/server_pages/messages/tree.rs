@@ -29,9 +29,9 @@ define_messages! {
         the same as text.", "每个方框是一段没有分叉的消息，点开后会到最后一条。大纲以文字列出相同的内容。";
 }
 
-/// Returns the provider and model to which a branch is locked.
+/// Returns the provider and model of a branch.
 pub fn lock_description(provider: &str, model: &str) -> String {
-    format!("{provider} · {model} · {}", crate::ui::messages::locked())
+    format!("{provider} · {model}")
 }
 
 /// Returns the origin of a branch; a link to the turn follows.
@@ -111,7 +111,7 @@ pub fn show_hidden_branches(count: usize) -> String {
 /// Returns the accessible name of the drawing.
 pub fn drawing_description(runs: usize, turns: usize, ends: usize) -> String {
     let messages = messages(turns);
-    let ends = plural_message!(ends; "1 path", "{ends} paths"; "{ends} 条路径");
+    let ends = plural_message!(ends; "1 branch", "{ends} branches"; "{ends} 个分支");
     let runs = plural_message!(runs; "1 box", "{runs} boxes"; "{runs} 个方框");
     message!("Tree diagram: {messages}, {ends}, {runs}", "对话树图示：{messages}，{ends}，{runs}")
 }
