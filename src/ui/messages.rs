@@ -3,6 +3,7 @@
 
 pub mod amounts;
 pub mod attachments;
+pub mod branches;
 pub mod chats;
 pub mod commands;
 pub mod document_quoting;
@@ -186,8 +187,9 @@ pub fn stay_with(model: &str) -> String {
 
 /// The label of the chip with a branch, its provider and its model.
 pub fn branch_chip(branch: &Branch, from: Option<&str>, provider_name: &str, model_name: &str) -> String {
-    let (from, mark) = from.map_or(("", ""), |from| (from, " ▸ "));
-    format!("{from}{mark}{} · {provider_name} · {model_name}", branch.name)
+    let from = from.map(|from| format!("{} ▸ ", branches::branch_name(from))).unwrap_or_default();
+    let name = branches::branch_name(&branch.name);
+    format!("{from}{name} · {provider_name} · {model_name}")
 }
 
 /// The reason why a form submitted without script failed, from the code in the address.

@@ -22,6 +22,7 @@ pub mod usage;
 
 use crate::domain::excerpt::capitalize;
 use crate::ui::locale::{Locale, define_messages, locale, message};
+use crate::ui::messages::branches::branch_name;
 pub use crate::ui::messages::provider_connect::show;
 
 pub const API: &str = "API";
@@ -89,6 +90,7 @@ define_messages! {
 }
 
 pub fn keeps_prompt(branch: &str) -> String {
+    let branch = branch_name(branch);
     message!("Branch “{branch}” keeps the prompt it started with", "分支“{branch}”沿用开始时的提示词")
 }
 
@@ -102,6 +104,7 @@ pub fn bounds_while_thinking(bounds: &str) -> String {
 }
 
 pub fn branch_settings_title(branch: &str) -> String {
+    let branch = branch_name(branch);
     message!("Branch “{branch}”", "分支“{branch}”")
 }
 

@@ -4,6 +4,7 @@ use crate::api::view::tree::{TreeCard, TreeRow};
 use crate::domain::Role;
 use crate::domain::tree::outline::TurnMark;
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
+use crate::ui::messages::branches::branch_name;
 use crate::ui::messages::{PRODUCT, untitled};
 
 define_messages! {
@@ -130,7 +131,7 @@ pub fn below(card: &TreeCard) -> String {
 
 /// The branch of a turn, with its model.
 pub fn branch(card: &TreeCard) -> String {
-    let (name, model) = (&card.branch.name, &card.model);
+    let (name, model) = (branch_name(&card.branch.name), &card.model);
     message!("Branch {name} · {model}", "分支 {name} · {model}")
 }
 

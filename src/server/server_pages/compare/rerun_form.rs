@@ -9,6 +9,7 @@ use crate::server::server_pages::messages::compare as texts;
 use crate::ui::erased::view;
 use crate::ui::locale::label_with_value;
 use crate::ui::messages as app_words;
+use crate::ui::messages::branches::branch_name;
 
 impl ComparePage<'_> {
     /// Renders the rerun form.
@@ -17,7 +18,9 @@ impl ComparePage<'_> {
             Some(comparison) => [(texts::left(), &comparison.left), (texts::right(), &comparison.right)]
                 .into_iter()
                 .filter(|(_, side)| !side.is_ancestor)
-                .map(|(name, side)| (side.leaf_turn_id.to_string(), label_with_value(name, &side.branch.name)))
+                .map(|(name, side)| {
+                    (side.leaf_turn_id.to_string(), label_with_value(name, &branch_name(&side.branch.name)))
+                })
                 .collect(),
             None => self.ends(),
         };

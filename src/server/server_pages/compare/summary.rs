@@ -7,6 +7,7 @@ use crate::server::server_pages::messages::compare as texts;
 use crate::ui::erased::view;
 use crate::ui::locale::join_list;
 use crate::ui::messages::amounts::{measured_time, number};
+use crate::ui::messages::branches::branch_name;
 use crate::ui::messages::usage;
 use turnleaf_service::branches::compare::{ComparedSide, Comparison, NamedLock, ToolCount};
 
@@ -34,7 +35,7 @@ pub(super) fn draw(chat: ChatId, comparison: &Comparison) -> AnyView {
             </thead>
             <tbody>
                 {row(texts::branch(), &|side| view! {
-                    <bdi>{side.branch.name.clone()}</bdi>
+                    <bdi>{branch_name(&side.branch.name)}</bdi>
                     " "
                     <a class="no-print" href=format!("/c/{chat}?at={}", side.leaf_turn_id)>{texts::open()}</a>
                 }.into_any())}

@@ -4,6 +4,7 @@ use crate::domain::rerun::{RerunPauseReason, RerunStatus};
 use crate::domain::{InvalidField, MessageCode, TurnStatus};
 use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_list, localized_word, message};
+use crate::ui::messages::branches::branch_name;
 
 pub use crate::ui::messages::compare as title;
 
@@ -142,9 +143,10 @@ pub fn rerun_refused(code: &str) -> String {
         "nothing_to_ask" => {
             localized_word("There is no message on this branch to rerun.", "此分支上没有可重新运行的消息。")
         }
-        "graft_too_long" => {
-            localized_word("This branch has too many messages for one rerun.", "此分支的消息数超过了一次重新运行的上限。")
-        }
+        "graft_too_long" => localized_word(
+            "This branch has too many messages for one rerun.",
+            "此分支的消息数超过了一次重新运行的上限。",
+        ),
         "too_many_branches" => {
             localized_word("This chat has reached its limit of branches.", "此对话的分支数已达上限。")
         }
@@ -209,6 +211,7 @@ pub fn pause_reason(reason: RerunPauseReason) -> &'static str {
 }
 
 pub fn rerun_of_branch(branch: &str) -> String {
+    let branch = branch_name(branch);
     message!("On branch “{branch}”", "在分支“{branch}”上")
 }
 

@@ -9,6 +9,7 @@ use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::{InvalidField, limits};
 use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_sentences, localized_word, message, plural_message};
+use crate::ui::messages::branches::branch_name;
 pub use crate::ui::messages::palette::chat_tools as of_chat;
 
 pub const KIND_HTTP: &str = "HTTP";
@@ -167,6 +168,7 @@ pub fn remove_description(name: &str) -> String {
 }
 
 pub fn use_now_hint(branch: &str) -> String {
+    let branch = branch_name(branch);
     message!(
         "For branch “{branch}”. The provider then has to read the whole chat again, which may cost more once.",
         "用于分支“{branch}”。服务商随后会重新读取整个对话，可能产生一次额外费用。"
