@@ -3,7 +3,7 @@
 pub use super::saved;
 use std::ops::RangeInclusive;
 
-use crate::domain::{InvalidField, limits};
+use crate::domain::{CodedMessage, InvalidField, MessageCode, limits};
 use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
 pub use crate::ui::messages::provider_connect::{
@@ -130,6 +130,30 @@ pub fn connection_state(state: &str) -> &'static str {
         "key_unreadable" => localized_word("API key cannot be decrypted", "API 密钥无法解密"),
         _ => localized_word("Not tested", "未测试"),
     }
+}
+
+/// Returns what the status of a connection or a tool server says beyond its word, which the card shows beside the name.
+pub fn status_detail(status: &CodedMessage) -> Option<String> {
+    Some(match status.code {
+        MessageCode::Working
+        | MessageCode::NotTested
+        | MessageCode::SwitchedOff
+        | MessageCode::ServerStarting
+        | MessageCode::ServerWorking
+        | MessageCode::ServerFailed
+        | MessageCode::ServerNotStarted => return None,
+        MessageCode::WorkingWithoutModels => localized_word("No models are listed.", "没有列出模型。").to_owned(),
+        MessageCode::WorkingWithOneModel => localized_word("1 model", "1 个模型").to_owned(),
+        MessageCode::WorkingWithModels => {
+            let models = status.args.get("models")?;
+            message!("{models} models", "{models} 个模型")
+        }
+        MessageCode::WorkingWithoutList => {
+            let model = status.args.get("model")?;
+            message!("{model} responds, but there is no model list.", "{model} 有响应，但没有模型列表。")
+        }
+        _ => coded_sentence(status),
+    })
 }
 
 /// Returns a relative time from a number of seconds.
