@@ -157,6 +157,7 @@ define_messages! {
 
 /// The position of the shown turn among the search hits.
 pub fn found_position(number: usize, total: u32) -> String {
+    let (number, total) = (amounts::number(number as u64), amounts::number(total.into()));
     message!("{number} of {total}", "{number} / {total}")
 }
 

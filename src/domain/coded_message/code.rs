@@ -178,7 +178,7 @@ define_codes! {
     DocumentLimit, "document_limit", "a document can have at most {limit}";
     ReferencesLimit, "references_limit",
         "references in a message can have at most {limit} in total; the largest is “{title}” with {size}";
-    BodyTooLarge, "body_too_large", "The request body is larger than {limit} bytes.";
+    BodyTooLarge, "body_too_large", "The request body is larger than {limit}.";
     // Tools and their servers.
     NotAToolName, "not_a_tool_name", "is not a tool name";
     ListedTwice, "listed_twice", "contains `{name}` twice";

@@ -22,6 +22,7 @@ pub mod usage;
 
 use crate::domain::excerpt::capitalize;
 use crate::ui::locale::{Locale, define_messages, locale, message};
+use crate::ui::messages::amounts::number;
 use crate::ui::messages::branches::branch_name;
 pub use crate::ui::messages::provider_connect::show;
 
@@ -109,10 +110,12 @@ pub fn branch_settings_title(branch: &str) -> String {
 }
 
 pub fn turns_found(total: u32) -> String {
+    let total = number(total.into());
     message!("{total} messages found, newest first.", "找到 {total} 条消息，最新的在前。")
 }
 
 pub fn newest_turns_found(total: u32, shown: usize) -> String {
+    let (total, shown) = (number(total.into()), number(shown as u64));
     message!("{total} messages found; showing the newest {shown}.", "找到 {total} 条消息，显示最新的 {shown} 条。")
 }
 

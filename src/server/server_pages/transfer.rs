@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 
 use super::form_fields::SelectField;
-use super::messages::documents::size;
 use super::messages::{delete_all, transfer as words};
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::{Chat, ImportOrigin};
 use crate::ui::erased::view;
 use crate::ui::locale::locale;
 use crate::ui::messages as app_words;
+use crate::ui::messages::amounts::{number, size};
 use crate::ui::standalone::import_note;
 use turnleaf_service::transfer::imports::{ImportJob, ImportReport, formats};
 use turnleaf_service::usage::storage::StorageUse;
@@ -214,7 +214,7 @@ fn chats_section(report: &ImportReport) -> Option<AnyView> {
             Some(id) => view! { <a href=format!("/c/{id}") dir="auto">{title}</a> },
             None => view! { <span dir="auto">{title}</span> },
         };
-        let turns = (chat.turns > 0).then(|| chat.turns.to_string());
+        let turns = (chat.turns > 0).then(|| number(chat.turns));
         view! { <tr><td>{title}</td><td>{words::outcome_name(chat.outcome)}</td><td>{turns}</td></tr> }
     });
     let shown = report.chats.len().min(SHOWN) as u64;

@@ -216,7 +216,7 @@ fn chinese_template(code: MessageCode) -> &'static str {
         MessageCode::ImagesLimit => "一条消息中的图片合计最多 {limit}",
         MessageCode::DocumentLimit => "一份文档最多 {limit}",
         MessageCode::ReferencesLimit => "一条消息中引用的内容合计最多 {limit}，其中最大的是“{title}”（{size}）",
-        MessageCode::BodyTooLarge => "请求内容超过 {limit} 字节。",
+        MessageCode::BodyTooLarge => "请求内容超过 {limit}。",
         MessageCode::NotAToolName => "不是工具名称",
         MessageCode::ListedTwice => "重复包含 `{name}`",
         MessageCode::UnknownTool => "未知的工具 `{name}`",

@@ -2,6 +2,7 @@
 
 use crate::domain::ImportDifferenceKind;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
+use crate::ui::messages::amounts::number;
 
 define_messages! {
     untitled: "Untitled", "未命名";
@@ -25,7 +26,8 @@ pub fn began(day: &str) -> String {
 
 /// The number of messages and replies on the page.
 pub fn turns(count: usize) -> String {
-    plural_message!(count; "{count} message", "{count} messages"; "{count} 条消息")
+    let many = number(count as u64);
+    plural_message!(count; "{many} message", "{many} messages"; "{many} 条消息")
 }
 
 /// The footer: the exporting program and the day.

@@ -4,6 +4,7 @@ use crate::domain::rerun::{RerunPauseReason, RerunStatus};
 use crate::domain::{InvalidField, MessageCode, TurnStatus};
 use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_list, localized_word, message};
+use crate::ui::messages::amounts::number;
 use crate::ui::messages::branches::branch_name;
 
 pub use crate::ui::messages::compare as title;
@@ -90,10 +91,13 @@ pub const LITTLE_IN_COMMON_PERCENT: u8 = 25;
 pub fn common_turns(turns: usize) -> String {
     match turns {
         1 => localized_word("The two branches share their first message.", "两个分支的第一条消息相同。").to_owned(),
-        turns => message!(
-            "The two branches share their first {turns} messages and replies.",
-            "两个分支的前 {turns} 条消息和回复相同。"
-        ),
+        turns => {
+            let turns = number(turns as u64);
+            message!(
+                "The two branches share their first {turns} messages and replies.",
+                "两个分支的前 {turns} 条消息和回复相同。"
+            )
+        }
     }
 }
 
@@ -102,6 +106,7 @@ pub fn exchange(number: usize) -> String {
 }
 
 pub fn exchange_range(first: usize, last: usize, total: usize) -> String {
+    let [first, last, total] = [first, last, total].map(|position| number(position as u64));
     message!("Messages {first}–{last} of {total}", "第 {first}–{last} 条消息，共 {total} 条")
 }
 
@@ -217,5 +222,6 @@ pub fn rerun_of_branch(branch: &str) -> String {
 
 /// Returns the label of folded unchanged lines.
 pub fn same_lines(count: usize) -> String {
+    let count = number(count as u64);
     message!("{count} identical lines", "{count} 行相同")
 }

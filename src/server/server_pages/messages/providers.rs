@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use crate::domain::{CodedMessage, InvalidField, MessageCode, limits};
 use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
+use crate::ui::messages::amounts::number;
 pub use crate::ui::messages::provider_connect::{
     address, address_hint, key, key_hint, name, new_tab, test_and_save, testing, where_keys,
 };
@@ -145,7 +146,7 @@ pub fn status_detail(status: &CodedMessage) -> Option<String> {
         MessageCode::WorkingWithoutModels => localized_word("No models are listed.", "没有列出模型。").to_owned(),
         MessageCode::WorkingWithOneModel => localized_word("1 model", "1 个模型").to_owned(),
         MessageCode::WorkingWithModels => {
-            let models = status.args.get("models")?;
+            let models = number(status.args.get("models")?.parse().ok()?);
             message!("{models} models", "{models} 个模型")
         }
         MessageCode::WorkingWithoutList => {
@@ -206,13 +207,15 @@ pub fn headers_kept(names: &str) -> String {
 }
 
 pub fn models(count: usize, hidden: usize) -> String {
+    let (count, many_hidden) = (number(count as u64), number(hidden as u64));
     match hidden {
         0 => message!("Models ({count})", "模型（{count}）"),
-        hidden => message!("Models ({count}, {hidden} hidden)", "模型（{count}，隐藏 {hidden}）"),
+        _ => message!("Models ({count}, {many_hidden} hidden)", "模型（{count}，隐藏 {many_hidden}）"),
     }
 }
 
 pub fn more_models(rest: usize) -> String {
+    let rest = number(rest as u64);
     message!("{rest} more. Search by name.", "还有 {rest} 个，可按名称查找。")
 }
 

@@ -4,6 +4,7 @@ use crate::domain::{DeletionKind, Role, limits};
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
 use crate::ui::messages::branches::branch_name;
 use crate::ui::messages::trash::messages;
+use crate::ui::messages::tree::branch_count;
 use crate::ui::messages::untitled;
 
 pub use crate::ui::messages::trash;
@@ -70,9 +71,7 @@ fn named(title: &str) -> &str {
 pub fn counts(turns: u64, branches: u64) -> String {
     match branches {
         0 => messages(turns),
-        count => {
-            join_list(&[messages(turns), plural_message!(count; "1 branch", "{count} branches"; "{count} 个分支")])
-        }
+        count => join_list(&[messages(turns), branch_count(count as usize)]),
     }
 }
 
