@@ -34,6 +34,9 @@ define_messages! {
     providers_title: "Providers", "服务商";
     usage_title: "Usage", "用量";
     optional: "optional", "可选";
+    choose_file: "Choose file", "选择文件";
+    choose_files: "Choose files", "选择文件";
+    no_file_chosen: "No file chosen", "未选择文件";
 }
 
 // The settings of a chat.

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::form_fields::SelectField;
+use super::form_fields::{FileField, SelectField};
 use super::messages::{delete_all, transfer as words};
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::{Chat, ImportOrigin};
@@ -79,15 +79,19 @@ fn upload_form() -> AnyView {
     let auto = ("auto", words::detect_format());
     let options: Vec<_> = [auto].into_iter().chain(formats().map(|name| (name, words::format_name(name)))).collect();
     let from = choice("import", "from", words::import_format(), &options);
+    let file = FileField {
+        id: "import-file",
+        name: "file",
+        label: words::file(),
+        accept: Some(".json,.jsonl,.zip,.gz,application/json,application/zip"),
+        is_required: true,
+        ..FileField::default()
+    };
     view! {
         <form class="form" method="post" action="/forms/import" enctype="multipart/form-data" data-upload="">
             {from.draw()}
             <label class="tick"><input type="checkbox" name="dry_run" value="1"/>{words::dry_run()}</label>
-            <div class="form-field">
-                <label for="import-file">{words::file()}</label>
-                <input class="field" type="file" id="import-file" name="file" required
-                    accept=".json,.jsonl,.zip,.gz,application/json,application/zip"/>
-            </div>
+            {file.draw()}
             <div class="deeds"><button type="submit" class="button primary">{words::start_import()}</button></div>
             <div class="upload-bar" hidden=true>
                 <progress aria-label=words::sending()></progress>
