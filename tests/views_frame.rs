@@ -413,11 +413,11 @@ async fn draft_attachments_each_have_remove_button() {
 }
 
 #[tokio::test]
-async fn chat_shows_branch_provider_and_model_as_locked() {
+async fn chat_shows_branch_provider_and_model() {
     let html = render(|| view! { <ChatScreen page=chat_page(TurnStatus::Complete, "Cats")/> }).await;
     let header = html.split("data-branch-id=").nth(1).unwrap();
     assert!(header.starts_with("\"00000000-0000-0000-0000-000000000002\""));
-    assert!(header.contains("main · Example AI · vendor/large by name · locked"), "{header}");
+    assert!(header.contains("main · Example AI · vendor/large by name"), "{header}");
     assert!(!html.contains(r#"<select name="model""#), "a locked branch has nothing to choose");
     let left = Some("the first".to_owned());
     let page = ChatPage { branch_from: left, ..chat_page(TurnStatus::Complete, "Cats") };

@@ -1,8 +1,10 @@
-//! Byte sizes as configuration and error messages write them: a number with an optional unit (`256 MiB`, `2GB`).
-//! Sizes on pages are formatted by `ui::messages` instead.
+//! Byte sizes: as configuration writes them, a number with an optional unit (`256 MiB`, `2GB`), and rounded for people.
+//! Turnleaf itself writes binary units only.
 
 use std::fmt;
 use std::str::FromStr;
+
+use crate::plural::group_thousands;
 
 /// The accepted units in lower case. Units without `i` are decimal.
 const UNITS: [(&str, u64); 10] = [
@@ -26,6 +28,23 @@ impl ByteSize {
     /// Converts a bound on memory, which is a `usize`.
     pub const fn from_usize(bytes: usize) -> Self {
         Self(bytes as u64)
+    }
+
+    /// Formats the size for people: `512 B`, `12 KiB`, `3.2 MiB`, `1.5 GiB`. It is rounded up, so that a size above a
+    /// limit never looks equal to it.
+    pub fn rounded(self) -> String {
+        let (mut unit, mut factor) = ("B", 1_u64);
+        for (name, larger) in [("KiB", 1_u64 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)] {
+            if self.0.div_ceil(factor) < 1_024 {
+                break;
+            }
+            (unit, factor) = (name, larger);
+        }
+        let tenths = (u128::from(self.0) * 10).div_ceil(u128::from(factor));
+        if tenths < 100 && !tenths.is_multiple_of(10) {
+            return format!("{}.{} {unit}", tenths / 10, tenths % 10);
+        }
+        format!("{} {unit}", group_thousands(self.0.div_ceil(factor)))
     }
 }
 
@@ -63,6 +82,29 @@ impl fmt::Display for ByteSize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_for_people_are_rounded_up_in_binary_units() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1, "1 B"),
+            (1_023, "1,023 B"),
+            (1_024, "1 KiB"),
+            (1_025, "1.1 KiB"),
+            (10_240, "10 KiB"),
+            (99_000, "97 KiB"),
+            (1_047_552, "1,023 KiB"),
+            (1_047_553, "1 MiB"),
+            (3_250_586, "3.2 MiB"),
+            (33_554_432, "32 MiB"),
+            (33_554_433, "33 MiB"),
+            (5 << 30, "5 GiB"),
+            (1_610_612_736, "1.5 GiB"),
+            (u64::MAX, "16,777,216 TiB"),
+        ] {
+            assert_eq!(ByteSize(bytes).rounded(), text, "{bytes}");
+        }
+    }
 
     #[test]
     fn sizes_parse_with_and_without_units() {

@@ -92,7 +92,7 @@ const FINDINGS: &[FindingTemplate] = &[
     ("import_interrupted", "its import was interrupted for too long: import the file again"),
     ("row_message_missing", "its message is missing: it was placed by its time"),
     ("model_parameters", "its model parameters are not imported ({names})"),
-    ("parent_missing", "its parent is missing: it starts a path of its own"),
+    ("parent_missing", "its parent is missing: it starts a branch of its own"),
     ("mode_inferred", "its reasoning setting is missing: it was inferred"),
     ("role_unknown", "its role is unknown"),
     ("shared_link", "its shared link is not imported"),

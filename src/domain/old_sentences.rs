@@ -40,4 +40,7 @@ pub(crate) const APPROVAL_NOTES: &[OldSentence] = &[
     ("unnamed_host", "The chat holds text that you did not write, and no message of yours names {host}."),
 ];
 
-pub(crate) const IMPORT_FINDINGS: &[OldSentence] = &[("no_messages", "the conversation has no messages")];
+pub(crate) const IMPORT_FINDINGS: &[OldSentence] = &[
+    ("no_messages", "the conversation has no messages"),
+    ("parent_missing", "its parent is missing: it starts a path of its own"),
+];

@@ -114,7 +114,7 @@ fn parents(nodes: &[SourceNode], index: &HashMap<&str, usize>, notes: &mut Conve
         let is_lost = node.parent.is_some() && named.is_none();
         let parent = named.or(claimed);
         if is_lost && parent.is_none() && node.message.is_some() {
-            notes.add(IssueKind::PutRight, &node.id, "its parent is missing: it starts a path of its own");
+            notes.add(IssueKind::PutRight, &node.id, "its parent is missing: it starts a branch of its own");
         }
         parent
     };

@@ -3,6 +3,7 @@
 
 pub mod amounts;
 pub mod attachments;
+pub mod branches;
 pub mod chats;
 pub mod commands;
 pub mod document_quoting;
@@ -98,7 +99,7 @@ define_messages! {
     export: "Export", "导出";
     model: "Model", "模型";
     thinking: "Thinking", "思考";
-    locked: "locked", "已锁定";
+    this_branch: "this branch", "此分支";
     why_locked: "The provider and model stay the same on this branch so that the model can reuse its own reasoning.",
         "此分支上的服务商和模型保持不变，以便沿用模型自己的思考过程。";
     new_branch: "new branch", "新分支";
@@ -156,6 +157,7 @@ define_messages! {
 
 /// The position of the shown turn among the search hits.
 pub fn found_position(number: usize, total: u32) -> String {
+    let (number, total) = (amounts::number(number as u64), amounts::number(total.into()));
     message!("{number} of {total}", "{number} / {total}")
 }
 
@@ -184,10 +186,11 @@ pub fn stay_with(model: &str) -> String {
     message!("Keep {model}", "继续使用 {model}")
 }
 
-/// The label of the chip with a branch's lock.
+/// The label of the chip with a branch, its provider and its model.
 pub fn branch_chip(branch: &Branch, from: Option<&str>, provider_name: &str, model_name: &str) -> String {
-    let (from, mark) = from.map_or(("", ""), |from| (from, " ▸ "));
-    format!("{from}{mark}{} · {provider_name} · {model_name} · {}", branch.name, locked())
+    let from = from.map(|from| format!("{} ▸ ", branches::branch_name(from))).unwrap_or_default();
+    let name = branches::branch_name(&branch.name);
+    format!("{from}{name} · {provider_name} · {model_name}")
 }
 
 /// The reason why a form submitted without script failed, from the code in the address.

@@ -559,7 +559,7 @@ async fn providers_page_works_without_script() {
     assert_eq!((status, to.as_str()), (StatusCode::SEE_OTHER, "/settings/providers?done=saved&id=b-box"));
     let page = api.get_page(&to).await;
     for part in
-        ["Saved.", "Working · 2 models", "API key set · ends in 4f2a", "data-state=\"working\"", "value=\"small\""]
+        ["Saved.", "Working", "2 models", "API key set · ends in 4f2a", "data-state=\"working\"", "value=\"small\""]
     {
         assert!(page.contains(part), "{part}: {page}");
     }

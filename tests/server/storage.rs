@@ -283,7 +283,7 @@ async fn refusal_names_scarce_resource_and_usage() {
     let (status, refused) = send("more".into()).await;
     assert_eq!((status, &refused["code"]), (StatusCode::INSUFFICIENT_STORAGE, &json!("quota_reached")));
     assert_eq!(refused["quota_bytes"], 100_000);
-    for (language, words) in [("en", "storage quota of 100000 is used up"), ("zh", "存储配额（100000）已用尽")]
+    for (language, words) in [("en", "storage quota of 98 KiB is used up"), ("zh", "存储配额（98 KiB）已用尽")]
     {
         let (_, page) = form("typed-words", language).await;
         assert!(page.contains("typed-words") && page.contains(words), "{page}");

@@ -675,7 +675,8 @@ async fn forms_match_api() {
     assert_eq!(api.post_form("/forms/tools/default", &[("on", "files/*")]).await, saved);
     let off = api.post_form("/forms/tools/change", &[("id", "files"), ("switch", "off")]).await;
     assert_eq!(off.1, "/settings/tools?done=saved&id=files");
-    assert!(api.get_page("/settings/tools").await.contains("Disabled."));
+    let page = api.get_page("/settings/tools").await;
+    assert!(page.contains("data-state=\"off\"") && page.contains("Disabled"), "{page}");
 
     api.post_form("/forms/tools/change", &[("id", "files"), ("switch", "on")]).await;
     let chat = api.create_chat().await;

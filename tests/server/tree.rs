@@ -138,7 +138,7 @@ async fn list_of_branches_is_page_of_links_and_forms() {
         format!("href=\"/c/{chat}?at={}\"", other.assistant_turn.id),
         format!("href=\"/c/{chat}?at={}\"", two.assistant_turn.id),
         "third &lt;b&gt;".into(),
-        "locked".into(),
+        "#icon-lock".into(),
         "action=\"/forms/branch\"".into(),
     ] {
         assert!(html.contains(&part), "{part}: {html}");
@@ -212,7 +212,7 @@ async fn drawing_links_every_run_and_marks_current_position() {
     }
     assert_eq!(html.matches("class=\"run").count(), 3, "{html}");
     assert_eq!(html.matches("id=\"here\"").count(), 1);
-    assert!(html.contains("6 messages, 2 paths, 3 boxes"), "{html}");
+    assert!(html.contains("6 messages, 2 branches, 3 boxes"), "{html}");
     assert!(!html.contains("<script>"), "{html}");
     // A larger zoom is wider, and an unknown one is the default.
     let width = |html: &str| -> u32 {
@@ -245,7 +245,7 @@ async fn tree_map_without_script_is_rows_of_links() {
     let (_, found) = page(&api, &format!("/c/{chat}/tree?q=0%25")).await;
     assert!(found.contains("1 match in 6 messages"), "a sign of patterns is a letter: {found}");
     let (_, card) = page(&api, &format!("/c/{chat}/tree?on={}", one.user_turn.id)).await;
-    assert!(card.contains("action=\"/forms/branch\"") && card.contains("5 messages below, on 2 paths."), "{card}");
+    assert!(card.contains("action=\"/forms/branch\"") && card.contains("5 messages below, on 2 branches."), "{card}");
     let (status, _) = page(&api, &format!("/c/{NOBODY}/tree")).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
     // Invalid parameters are ignored.

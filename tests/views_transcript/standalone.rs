@@ -157,7 +157,7 @@ fn page_uses_application_texts_and_names_missing_parts() {
     for words in [
         "Started on 2026-01-01 · 4 messages",
         "System prompt Be &lt;/div&gt;brief.",
-        "Exported from Turnleaf on 2026-01-02. Only the displayed path is included.",
+        "Exported from Turnleaf on 2026-01-02. Only the displayed branch is included.",
         "A reply that was still being generated is not included.",
         "1 other version is not included.",
         "1 image is not included.",

@@ -330,7 +330,7 @@ fn result_shows_text_tree_images_and_files_and_names_missing_parts() {
     assert!(image.contains("alt=\"A &quot;cat&quot;\""), "{image}");
     assert!(tag(&html, "download=\"\"").contains(SHA));
     assert_text(&html, "Download audio/wav, 13 KiB");
-    assert_text(&html, "Showing the first 64 KiB of 3.1 MiB. Open full content");
+    assert_text(&html, "Showing the first 64 KiB of 3.2 MiB. Open full content");
     assert!(html.matches(&format!("href=\"/api/blobs/{SHA}\"")).count() >= 3);
     assert_text(&html, "2 terminal codes removed · 1 hidden character");
 }

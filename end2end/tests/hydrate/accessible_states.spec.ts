@@ -59,7 +59,7 @@ test("menus of a chat", async ({ page, turnleaf, model }) => {
   await escape(page);
   await over(page, "the menu of the chat", popover, () => page.getByRole("button", { name: "More actions for this chat" }).click());
   await escape(page);
-  await over(page, "why the model is locked", popover, () => page.getByRole("form", { name: "Message" }).getByRole("button", { name: /locked/ }).click());
+  await over(page, "why the model is locked", popover, () => page.getByRole("form", { name: "Message" }).getByRole("button", { name: /this branch/ }).click());
   await escape(page);
   // Overlays of the chat list, which is a drawer on narrow screens.
   const [wide, narrow] = [[1440], [820, 390]];

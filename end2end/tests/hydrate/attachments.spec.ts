@@ -353,7 +353,7 @@ test("a long text that is pasted can become a document, and a key is remarked up
   await expect(messageBox(page)).toHaveValue(long);
   await messageBox(page).fill("Before ");
   await dispatchFiles(page, "#message", "paste", [], long);
-  await expect(page.locator(".attached-note")).toContainText("You pasted 11000 characters.");
+  await expect(page.locator(".attached-note")).toContainText("You pasted 11,000 characters.");
   await page.getByRole("button", { name: "Attach as document" }).click();
   await expect(ready(page)).toHaveText([/Pasted text/]);
   await expect(messageBox(page)).toHaveValue("Before ");
@@ -382,7 +382,7 @@ test("a file that is too large is refused before it is sent, beside one that is 
   const requests: string[] = [];
   page.on("request", (request) => void (request.url().includes("/api/blobs") && requests.push(request.url())));
   await attachFiles(page, { name: "large.txt", mimeType: "text/plain", buffer: Buffer.alloc((32 << 20) + 1, "a") }, textFile("small.txt", "s"));
-  await expect(attachmentChips(page).filter({ hasText: "large.txt" })).toContainText("The limit is 32.0 MiB per file.");
+  await expect(attachmentChips(page).filter({ hasText: "large.txt" })).toContainText("This file is 33 MiB. The limit is 32 MiB per file.");
   await expect(ready(page)).toHaveCount(1);
   expect(requests).toHaveLength(1);
 });

@@ -20,7 +20,7 @@ test("a path is asked again, grows in the open chat, and is compared with the ol
   await link.focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "Compare branches", level: 1 })).toBeVisible();
-  const again = page.getByRole("region", { name: "Rerun this path with another model" });
+  const again = page.getByRole("region", { name: "Rerun this branch with another model" });
   await again.getByLabel("Model").selectOption(TEST_MODEL);
   await again.getByRole("button", { name: "Rerun" }).focus();
   await page.keyboard.press("Enter");

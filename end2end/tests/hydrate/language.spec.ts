@@ -134,7 +134,7 @@ async function overflowingElements(page: Page): Promise<string[]> {
  * of addresses.
  */
 function isOfPage(text: string): boolean {
-  const known = [/\[[^\]]*\]/gs, /127\.0\.0\.1:\d+/g, /^(title|aria-label|alt)=/, /\b(main|test-model|Esc|Enter|Ctrl|HTTP API|UTC|KiB|ms|openai|again)\b/g];
+  const known = [/\[[^\]]*\]/gs, /127\.0\.0\.1:\d+/g, /^(title|aria-label|alt)=/, /\b(main|test-model|Esc|Enter|Ctrl|HTTP API|UTC|B|KiB|MiB|GiB|ms|openai|again)\b/g];
   const wordsOf = (text: string) => text.match(/[\p{L}\d]+/gu) ?? [];
   const own = new Set(SEEDED_TEXTS.flatMap(wordsOf));
   // A text may be a part of the seeded content, such as a search result or a diff.

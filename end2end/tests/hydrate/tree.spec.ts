@@ -19,7 +19,7 @@ const latest = (page: Page) => textOf(replies(page).last());
 test("the panel follows the chat and opens another branch without leaving the page", async ({ page, turnleaf, model }) => {
   const planted = await plantTree(turnleaf, model, 4, 3);
   await openPage(page, `/c/${planted.chat}?at=${planted.trunk[3]}`);
-  await expect(button(page)).toHaveAccessibleName("Tree, 4 paths");
+  await expect(button(page)).toHaveAccessibleName("Tree, 4 branches");
   await button(page).click();
   await expect(button(page)).toHaveAttribute("aria-expanded", "true");
   await expect(row(page, /^Reply: Answer 3.*you are here/)).toBeFocused();
@@ -44,7 +44,7 @@ test("the panel follows the chat and opens another branch without leaving the pa
   await addExchange(turnleaf, planted.chat, "Another way", planted.trunk[1]);
   await answering;
   await expect(row(page, /^You: Another way/)).toBeVisible();
-  await expect(button(page)).toHaveAccessibleName("Tree, 5 paths");
+  await expect(button(page)).toHaveAccessibleName("Tree, 5 branches");
   await page.getByRole("button", { name: "Close tree" }).click();
   await expect(tree(page)).toHaveCount(0);
 });
@@ -144,12 +144,12 @@ test("from the card: compare with current, delete with what is below, Undo", asy
   await card(page).getByRole("button", { name: "Delete this version and 1 message below" }).click();
   await expect(row(page, /^You: Twig 1/)).toHaveCount(0);
   await expect(card(page)).toHaveCount(0);
-  await expect(button(page)).toHaveAccessibleName("Tree, 3 paths");
+  await expect(button(page)).toHaveAccessibleName("Tree, 3 branches");
   await expect(latest(page)).toHaveText("Answer 4");
   await page.getByRole("button", { name: "Undo" }).click();
   await expect(row(page, /^You: Twig 1/)).toBeVisible();
   await expect(latest(page)).toHaveText("Answer 4");
-  await expect(button(page)).toHaveAccessibleName("Tree, 4 paths");
+  await expect(button(page)).toHaveAccessibleName("Tree, 4 branches");
 
   // Deletion on the path moves the reader to the remaining turns; Undo returns.
   await row(page, /^Reply: Answer 4/).getByRole("button", { name: "Message actions" }).click();
@@ -173,11 +173,11 @@ test("from the card with keys alone: everything but one branch is deleted and co
   await expect(prune).toBeFocused();
   await page.keyboard.press("Enter");
   await expect(page.locator("article[data-role=user]").last()).toContainText("Twig 1");
-  await expect(button(page)).toHaveAccessibleName("Tree, 1 path");
+  await expect(button(page)).toHaveAccessibleName("Tree, 1 branch");
   // The focus stays in the tree.
   await expect(tree(page).locator("[role=treeitem]:focus")).toHaveCount(1);
   await page.keyboard.press("Control+z");
-  await expect(button(page)).toHaveAccessibleName("Tree, 3 paths");
+  await expect(button(page)).toHaveAccessibleName("Tree, 3 branches");
 });
 
 /** Holds the responses to these requests until they are released. */

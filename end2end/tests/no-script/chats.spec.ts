@@ -62,6 +62,20 @@ test("plain pages fit on 320 px", async ({ page, watch }) => {
   }
 });
 
+test("on a phone the pages are listed behind the name of the current one", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("/settings/general");
+  const sections = page.getByRole("navigation", { name: "Settings" });
+  await expect(sections.getByRole("link")).toHaveCount(0);
+  await sections.locator("summary", { hasText: "General" }).click();
+  await sections.getByRole("link", { name: "Appearance" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Appearance");
+  await expect(sections.getByRole("link")).toHaveCount(0);
+  await page.setViewportSize({ width: 1024, height: 800 });
+  await expect(sections.getByRole("link", { name: "General" })).toBeVisible();
+  await expect(sections.locator("summary")).toBeHidden();
+});
+
 test("trying again, searching and choosing a look are forms, on a phone too", async ({ page, model }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto("/");

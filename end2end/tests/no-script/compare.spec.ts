@@ -14,7 +14,7 @@ test("branches are compared, and a path is asked again, stopped, resumed and fin
 
   await page.goto(`${chat}/compare`);
   await expect(page.getByText("This chat has only one branch.")).toBeVisible();
-  const again = page.getByRole("region", { name: "Rerun this path with another model" });
+  const again = page.getByRole("region", { name: "Rerun this branch with another model" });
   await again.getByLabel("Model").selectOption(`openai/${MODEL}`);
   await again.getByRole("button", { name: "Rerun" }).click();
   await expect(page.getByRole("heading", { name: "Rerunning message 1 of 1" })).toBeVisible();

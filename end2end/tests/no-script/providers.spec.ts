@@ -29,7 +29,8 @@ test("a provider is connected from the first run on, and removed", async ({ page
   await expect(page).toHaveURL(/\/$/);
   const card = page.getByRole("article", { name: "Test box" });
   await page.goto("/settings/providers");
-  await expect(card).toContainText("Working · 1 model");
+  await expect(card).toContainText("Working");
+  await expect(card).toContainText("1 model · Checked");
   await expect(card).toContainText("API key set · ends in 4f2a");
   expect(await page.content()).not.toContain(KEY);
 

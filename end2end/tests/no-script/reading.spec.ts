@@ -121,7 +121,7 @@ test("another model is taken by a form, and what was typed stays", async ({ page
   }).toPass();
   const form = page.getByRole("form", { name: "Message" });
   await form.getByRole("textbox", { name: "Message" }).fill("Second <i>thought</i>");
-  await form.getByRole("button", { name: /locked/ }).click();
+  await form.getByRole("button", { name: /this branch/ }).click();
   await form.getByRole("combobox", { name: "Switch model in a new branch" }).selectOption("demo/tour");
   await form.getByRole("button", { name: "Choose a model" }).click();
   await expect(form.getByRole("textbox", { name: "Message" })).toHaveValue("Second <i>thought</i>");

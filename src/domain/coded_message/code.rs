@@ -104,9 +104,9 @@ define_codes! {
     OwnReplyHasNoModel, "own_reply_has_no_model", "a model cannot be set for a reply you write yourself";
     CopyMustEndWithReply, "copy_must_end_with_reply", "a copy must end with a reply";
     NotBelowStart, "not_below_start", "must be the start turn or below it";
-    NotOnPath, "not_on_path", "this message is not on the path";
-    NothingToRerun, "nothing_to_rerun", "this path has no messages left to rerun";
-    NotRepeatable, "not_repeatable", "a message on this path contains a tool result and cannot be rerun";
+    NotOnPath, "not_on_path", "this message is not on the branch";
+    NothingToRerun, "nothing_to_rerun", "this branch has no messages left to rerun";
+    NotRepeatable, "not_repeatable", "a message on this branch contains a tool result and cannot be rerun";
     SameTurn, "same_turn", "must differ from the left one";
     NoDefaultModel, "no_default_model", "this provider has no default model; choose one";
     ProviderNotConfigured, "provider_not_configured", "provider {provider} is not configured";
@@ -127,7 +127,7 @@ define_codes! {
     TooManyMessages, "too_many_messages", "a chat can have at most {most} messages";
     BranchMoved, "branch_moved", "this branch was changed at the same time; reload and try again";
     DraftChanged, "draft_changed", "the draft was changed at the same time";
-    RerunTooLong, "rerun_too_long", "a rerun can have at most {most} messages; this path has more";
+    RerunTooLong, "rerun_too_long", "a rerun can have at most {most} messages; this branch has more";
     RerunNotPaused, "rerun_not_paused", "only a paused rerun can be resumed";
     RerunReplyGone, "rerun_reply_gone", "the last reply of this rerun was deleted";
     RerunChanged, "rerun_changed", "this rerun was changed at the same time";
@@ -178,7 +178,7 @@ define_codes! {
     DocumentLimit, "document_limit", "a document can have at most {limit}";
     ReferencesLimit, "references_limit",
         "references in a message can have at most {limit} in total; the largest is “{title}” with {size}";
-    BodyTooLarge, "body_too_large", "The request body is larger than {limit} bytes.";
+    BodyTooLarge, "body_too_large", "The request body is larger than {limit}.";
     // Tools and their servers.
     NotAToolName, "not_a_tool_name", "is not a tool name";
     ListedTwice, "listed_twice", "contains `{name}` twice";

@@ -4,6 +4,7 @@
 use chrono::DateTime;
 use uuid::Uuid;
 
+use super::script::ScriptPiece;
 use super::*;
 use crate::builder::{BlockBuilder, BlockPosition};
 use crate::provider::{DecodeOutcome, DecodedItem, HistoryTurn};
@@ -161,6 +162,36 @@ async fn long_texts_arrive_exactly() {
     assert_eq!(run("slow", Thinking::Medium, true).await.1, include_str!("slow.md"));
 }
 
+#[test]
+fn reply_is_in_language_of_message() {
+    for script in &MODELS {
+        for (question, expected) in [("这是什么？", true), ("What is this?", false), ("これは何ですか？", false)]
+        {
+            for step in 0..3 {
+                let mut messages = vec![serde_json::json!({"role": "user", "content": question})];
+                messages.extend(vec![serde_json::json!({"role": "assistant", "content": ""}); step]);
+                let body = serde_json::json!({"model": script.name, "messages": messages, "tools": [{}]});
+                for piece in script::reply(&DemoRequest::from_body(&body).unwrap()).unwrap() {
+                    let (ScriptPiece::Think(text) | ScriptPiece::Text(text)) = piece else { continue };
+                    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
+                    let han = text.chars().filter(|letter| script::is_han(*letter)).count();
+                    // Some texts show the other script, or code.
+                    assert_eq!(han * 4 > letters, expected, "{}: {text}", script.name);
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn tools_explain_words_of_both_languages() {
+    let demo = DemoProvider::new(0.0);
+    for (term, known) in [("Branch", true), ("分支", true), ("unicorn", false), ("独角兽", false)] {
+        let outcome = demo.run_tool("look_up", &serde_json::json!({"term": term})).unwrap().await;
+        assert_eq!((outcome.is_error, outcome.result.get("meaning").is_some()), (!known, known), "{term}");
+    }
+}
+
 #[tokio::test]
 async fn script_without_tools_finishes_in_one_step() {
     let (kinds, _, outcome) = run("tour", Thinking::Medium, false).await;
@@ -185,8 +216,8 @@ async fn unknown_script_and_empty_request_are_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn slow_script_takes_about_one_minute_and_tour_much_less() {
-    for (model, seconds) in [("slow", 50..90), ("plain", 0..5)] {
-        let body = format!(r#"{{"model":"{model}","messages":[{{"role":"user","content":"x"}}]}}"#);
+    for (model, message, seconds) in [("slow", "x", 50..90), ("slow", "慢", 50..90), ("plain", "x", 0..5)] {
+        let body = format!(r#"{{"model":"{model}","messages":[{{"role":"user","content":"{message}"}}]}}"#);
         let begun = tokio::time::Instant::now();
         let reply = DemoProvider::new(1.0).send("", body.into()).await.unwrap();
         reply.body.for_each(|_| async {}).await;

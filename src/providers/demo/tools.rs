@@ -2,17 +2,24 @@
 
 use serde_json::{Value, json};
 
+use crate::demo::script::is_chinese;
 use crate::provider::ToolOutcome;
 use turnleaf_domain::tool::ToolSpec;
 
-/// Terms of Turnleaf with their definitions.
-const GLOSSARY: [(&str, &str); 6] = [
+/// Terms of Turnleaf with their definitions, in both languages.
+const GLOSSARY: [(&str, &str); 12] = [
     ("chat", "A whole conversation: a tree of messages, not a list."),
     ("message", "One node of the tree: what you or the model wrote."),
-    ("branch", "A path through the chat that keeps its provider and model."),
+    ("branch", "A line of messages and replies that keeps its provider and model."),
     ("block", "One typed part of a message or reply: text, reasoning, a tool call or its result."),
     ("reasoning block", "A model's reasoning and the tools it used in between, in one collapsible panel."),
     ("version", "One of several replies to the same message; a retry adds another."),
+    ("对话", "一次完整的交谈：由消息组成的树，而不是列表。"),
+    ("消息", "树上的一个节点：你或模型写下的内容。"),
+    ("分支", "对话中的一串消息和回复，始终使用同一个服务商和模型。"),
+    ("内容块", "消息或回复中有类型的一部分：文字、思考、工具调用或其结果。"),
+    ("思考过程", "模型的思考以及其间使用的工具，放在同一个可折叠的面板中。"),
+    ("版本", "对同一条消息的多条回复之一；重试会再增加一个。"),
 ];
 
 /// Returns the tool specifications that a model gets.
@@ -41,6 +48,7 @@ pub fn run(name: &str, arguments: &Value) -> Option<ToolOutcome> {
         "look_up" => match argument("term") {
             Some(term) => match GLOSSARY.iter().find(|(known, _)| known.eq_ignore_ascii_case(term.trim())) {
                 Some((term, meaning)) => done(json!({"term": term, "meaning": meaning})),
+                None if is_chinese(term) => wrong(format!("词汇表中没有“{term}”。")),
                 None => wrong(format!("The glossary has no entry {term:?}.")),
             },
             None => wrong("look_up requires \"term\", a string.".to_owned()),

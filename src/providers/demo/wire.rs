@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::base64;
-use crate::demo::script::{DemoRequest, ScriptPiece};
+use crate::demo::script::{DemoRequest, ScriptPiece, is_han};
 
 /// The pauses between two chunks: about thirty per second, and fewer in the slow script.
 const USUAL: Duration = Duration::from_millis(33);
@@ -88,16 +88,29 @@ fn choice(request: &DemoRequest, delta: &Value, finish: Option<&str>) -> Value {
     })
 }
 
-/// Splits a text into words with the white space before them, so that joining them restores the text.
+/// Splits a text into words with the white space before them, so that joining them restores the text. Between Han
+/// characters there is no white space: two of them are a word.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let word = rest.find(|c: char| !c.is_whitespace())?;
-        let end = rest[word..].find(char::is_whitespace).map_or(rest.len(), |length| word + length);
+        let end = word + word_length(&rest[word..]);
         // Trailing white space belongs to the last word.
         let end = if rest[end..].trim().is_empty() { rest.len() } else { end };
         let (piece, after) = rest.split_at(end);
         rest = after;
         Some(piece)
     })
+}
+
+/// Returns the length of the word at the start of a text, in bytes.
+fn word_length(text: &str) -> usize {
+    let mut han = 0;
+    for (at, letter) in text.char_indices() {
+        if letter.is_whitespace() || han == 2 {
+            return at;
+        }
+        han += usize::from(is_han(letter));
+    }
+    text.len()
 }

@@ -5,7 +5,7 @@ use super::gallery_sheet::GallerySheet;
 use crate::ui::locale::{define_messages, localized_word};
 
 define_messages! {
-    gallery: "Gallery", "组件陈列";
+    gallery: "Interface samples", "界面示例";
     lead: "Every component in every state, with sample data. Nothing here has any effect.",
         "以示例展示界面的每个组件及其所有状态，这里的操作不会产生任何效果。";
     colours: "Colours: light and dark", "颜色：浅色与深色";

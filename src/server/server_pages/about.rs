@@ -10,7 +10,7 @@ use crate::ui::erased::view;
 pub struct AboutPage {
     /// `SQLite` or `PostgreSQL`.
     pub database: &'static str,
-    /// The build id of the assets in this binary.
+    /// The build id of the pages' scripts and styles in this binary.
     pub build: String,
     /// The path of the notices of the libraries, if the site has them.
     pub notices: Option<String>,
@@ -30,7 +30,7 @@ impl AboutPage {
             <p><a href="/readyz">{words::health()}</a>" · "{words::health_hint()}</p>
             <p><a href="/api/docs">{words::api()}</a></p>
             {self.notices.map(|path| view! { <p><a href=path>{words::third_party()}</a></p> })}
-            <p><a href="/settings/about/gallery">{words::gallery()}</a></p>
+            <p><a href="/settings/about/gallery">{words::gallery()}</a>" · "{words::gallery_hint()}</p>
         };
         ServerPage { section: PageSection::About, title: PageSection::About.name().to_owned(), notice: None, body }
     }

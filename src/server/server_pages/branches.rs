@@ -10,6 +10,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::{comma, label_with_value};
 use crate::ui::messages as app_words;
+use crate::ui::messages::branches::branch_name;
 use crate::ui::messages::usage;
 use turnleaf_service::paths::outline::{BranchImpact, ListedBranch};
 use turnleaf_service::usage::SpendingSum;
@@ -80,6 +81,7 @@ fn card(
     let took = usage_text(&listed.usage);
     let ListedBranch { branch, turns, ends, left_turn: left, sibling, .. } = listed;
     let title_id = format!("branch-{}", branch.id);
+    let name = branch_name(&branch.name);
     let labelled = title_id.clone();
     let pinned = branch.pinned.then(|| view! { <span class="mark">{words::pinned()}</span> });
     let label = branch.label.clone().map(|label| view! { <bdi class="tree-label">{label}</bdi> });
@@ -109,13 +111,13 @@ fn card(
     };
     view! {
         <section class="panel branch" id=branch.id.to_string() aria-labelledby=labelled>
-            <h2 id=title_id><Icon name="branch"/><bdi>{branch.name.clone()}</bdi>{pinned}{label}</h2>
+            <h2 id=title_id><Icon name="branch"/><bdi>{name.clone()}</bdi>{pinned}{label}</h2>
             <p class="hint"><Icon name="lock"/><bdi>{words::lock_description(&provider, &model)}</bdi></p>
             <p>{words::branch_origin(origin)}{from}</p>
             {latest}
             <p class="hint">{took}</p>
             <div class="branch-forms no-print">
-                {text_form(&branch, "name", words::rename_branch(), &branch.name, limits::TITLE_CHARS)}
+                {text_form(&branch, "name", words::rename_branch(), &name, limits::TITLE_CHARS)}
                 {text_form(&branch, "label", words::label(), branch.label.as_deref().unwrap_or_default(), limits::LABEL_CHARS)}
                 {pin_form(&branch)}
             </div>

@@ -20,6 +20,7 @@ use crate::ui::erased::view;
 use crate::ui::kit::Icon;
 use crate::ui::locale::comma;
 use crate::ui::messages as app_words;
+use crate::ui::messages::branches::branch_name;
 use turnleaf_service::branches::compare::Comparison;
 
 /// The choices of the form.
@@ -95,7 +96,7 @@ impl ComparePage<'_> {
         let heads = self.options.branches.iter().rev().filter_map(|branch| {
             let head = branch.head_turn_id?;
             let label = branch.label.as_ref().map(|label| format!(" ({label})")).unwrap_or_default();
-            Some((head.to_string(), format!("{}{label} · {}", branch.name, self.model_name(branch))))
+            Some((head.to_string(), format!("{}{label} · {}", branch_name(&branch.name), self.model_name(branch))))
         });
         heads.take(limits::BRANCHES_OFFERED).collect()
     }
@@ -121,7 +122,7 @@ impl ComparePage<'_> {
     fn rerun_list(&self) -> AnyView {
         let row = |graft: &Rerun| {
             let branch = self.options.branches.iter().find(|branch| branch.id == graft.branch_id);
-            let name = branch.map(|branch| format!("{} · {}", branch.name, self.model_name(branch)));
+            let name = branch.map(|branch| format!("{} · {}", branch_name(&branch.name), self.model_name(branch)));
             let state = texts::rerun_progress(graft.status, graft.asked, graft.messages.len());
             view! {
                 <li>

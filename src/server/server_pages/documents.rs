@@ -4,6 +4,7 @@
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
+use super::form_fields::FileField;
 use super::messages::documents as words;
 use super::messages::providers::time_ago;
 use super::{ActionNotice, PageSection, ServerPage};
@@ -140,6 +141,16 @@ pub(super) fn upload_form(of: Option<DocumentId>) -> AnyView {
     };
     let document = of.map(|id| view! { <input type="hidden" name="document_id" value=id.to_string()/> });
     let options = ENCODINGS.map(|name| view! { <option value=name>{name}</option> });
+    let hint = words::files_hint();
+    let files = FileField {
+        id: "upload-files",
+        name: "files",
+        label,
+        hint: Some(&hint),
+        is_multiple: !is_one,
+        is_required: true,
+        ..FileField::default()
+    };
     // The encoding must come before the files in the form data, because files are processed as they arrive.
     view! {
         <form class="panel" method="post" action="/forms/documents/upload" enctype="multipart/form-data">
@@ -152,11 +163,7 @@ pub(super) fn upload_form(of: Option<DocumentId>) -> AnyView {
                     {options.into_iter().collect_view()}
                 </select>
             </details>
-            <div class="form-field">
-                <label for="upload-files">{label}</label>
-                <p class="hint" id="upload-hint">{words::files_hint()}</p>
-                <input class="field" type="file" id="upload-files" name="files" multiple=!is_one required aria-describedby="upload-hint"/>
-            </div>
+            {files.draw()}
             <div class="deeds"><button type="submit" class="button" data-busy=super::messages::transfer::sending()>{name}</button></div>
         </form>
     }

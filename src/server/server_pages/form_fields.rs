@@ -7,6 +7,7 @@ use super::messages;
 use crate::domain::InvalidField;
 use crate::ui::erased::view;
 use crate::ui::escape::textarea_content;
+use crate::ui::kit::Icon;
 use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::parenthesized;
 
@@ -182,6 +183,42 @@ impl SelectField<'_> {
     }
 }
 
+/// A field for files. The browser's own button and its "No file chosen" are in the language of the browser, so the
+/// style replaces them: a label opens the dialog, and the names stand beside it. The input stays for keys and screen
+/// readers, and shows the names itself, so that all of this works without script.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FileField<'a> {
+    pub id: &'static str,
+    pub name: &'static str,
+    pub label: &'a str,
+    pub hint: Option<&'a str>,
+    /// The accepted types; any by default.
+    pub accept: Option<&'static str>,
+    pub is_multiple: bool,
+    pub is_required: bool,
+}
+
+impl FileField<'_> {
+    pub fn draw(&self) -> AnyView {
+        let hint_id = format!("{}-hint", self.id);
+        let described = self.hint.map(|_| hint_id.clone());
+        let hint = self.hint.map(|hint| view! { <p class="hint" id=hint_id>{hint.to_owned()}</p> });
+        let choose = if self.is_multiple { messages::choose_files() } else { messages::choose_file() };
+        view! {
+            <div class="form-field">
+                <label for=self.id>{self.label.to_owned()}</label>
+                {hint}
+                <div class="file-choice">
+                    <label class="button" for=self.id><Icon name="attach"/>{choose}</label>
+                    <input class="file-input" type="file" id=self.id name=self.name multiple=self.is_multiple
+                        required=self.is_required accept=self.accept aria-describedby=described/>
+                    <span class="hint file-none" aria-hidden="true">{messages::no_file_chosen()}</span>
+                </div>
+            </div>
+        }
+    }
+}
+
 /// Renders a checkbox with a hint below it. A form sends `name=value` when it is checked and nothing otherwise.
 pub fn checkbox(form: &str, name: &str, value: &str, label: &str, hint: Option<&str>, is_ticked: bool) -> AnyView {
     let hint_id = format!("{form}-{name}-hint");
@@ -230,6 +267,18 @@ mod tests {
         }
         let lines = rendered(&TextField { kind: FieldKind::Lines(3), value: "</textarea><script>", ..field });
         assert!(lines.contains("&lt;/textarea&gt;") && !lines.contains("<script>"), "{lines}");
+    }
+
+    #[test]
+    fn file_field_has_button_of_its_own_language() {
+        let field =
+            FileField { id: "import-file", name: "file", label: "File", is_required: true, ..FileField::default() };
+        let html = Owner::new().with(|| field.draw().to_html()).replace("<!>", "");
+        assert_eq!(html.matches("for=\"import-file\"").count(), 2, "{html}");
+        for part in ["type=\"file\"", "required", "Choose file</label>", "No file chosen"] {
+            assert!(html.contains(part), "{part}: {html}");
+        }
+        assert!(!html.contains("multiple") && !html.contains("aria-describedby"), "{html}");
     }
 
     #[test]

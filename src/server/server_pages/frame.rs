@@ -208,13 +208,18 @@ impl PageFrame {
     }
 }
 
+/// Renders the navigation. On a narrow screen the list is behind a disclosure with the name of the page, so that the
+/// page does not begin with it; the style lets the disclosure beside the list show and hide it.
 fn sections(current: PageSection) -> AnyView {
     let link = |section: PageSection| {
         let is_here = (section == current).then_some("page");
         view! { <li><a href=section.path() aria-current=is_here>{section.name()}</a></li> }
     };
+    // A page of a chat is not in the list.
+    let here = if current == PageSection::Chat { app_words::settings() } else { current.name() };
     view! {
         <nav class="plain-nav no-print" aria-label=app_words::settings()>
+            <details class="plain-here"><summary>{here}<Icon name="chevron-down"/></summary></details>
             <ul>{PageSection::ALL.into_iter().map(link).collect_view()}</ul>
         </nav>
     }
@@ -252,6 +257,7 @@ mod tests {
             "<title>Usage · Turnleaf</title>",
             "href=\"/pkg/0/turnleaf.css\"",
             "href=\"/pkg/0/plain.css\"",
+            "<summary>Usage<svg",
             "<a href=\"/usage\" aria-current=\"page\">",
             "<a href=\"/settings/providers\">",
             "name=\"next\" value=\"/usage?a=1\"",

@@ -22,6 +22,8 @@ pub mod usage;
 
 use crate::domain::excerpt::capitalize;
 use crate::ui::locale::{Locale, define_messages, locale, message};
+use crate::ui::messages::amounts::number;
+use crate::ui::messages::branches::branch_name;
 pub use crate::ui::messages::provider_connect::show;
 
 pub const API: &str = "API";
@@ -32,6 +34,9 @@ define_messages! {
     providers_title: "Providers", "服务商";
     usage_title: "Usage", "用量";
     optional: "optional", "可选";
+    choose_file: "Choose file", "选择文件";
+    choose_files: "Choose files", "选择文件";
+    no_file_chosen: "No file chosen", "未选择文件";
 }
 
 // The settings of a chat.
@@ -81,7 +86,7 @@ define_messages! {
     invalid_fields: "Not saved. Check the highlighted fields.", "尚未保存，请检查有误的字段。";
 
     // Text search in a chat.
-    find_hint: "Finds exact text on this path, ignoring case.", "在此路径中逐字查找，不区分大小写。";
+    find_hint: "Finds exact text on this branch, ignoring case.", "在此分支中逐字查找，不区分大小写。";
     find_results: "Results", "结果";
     found_nothing: "No messages found.", "没有找到消息。";
     found_one: "1 message found.", "找到 1 条消息。";
@@ -89,6 +94,7 @@ define_messages! {
 }
 
 pub fn keeps_prompt(branch: &str) -> String {
+    let branch = branch_name(branch);
     message!("Branch “{branch}” keeps the prompt it started with", "分支“{branch}”沿用开始时的提示词")
 }
 
@@ -102,14 +108,17 @@ pub fn bounds_while_thinking(bounds: &str) -> String {
 }
 
 pub fn branch_settings_title(branch: &str) -> String {
+    let branch = branch_name(branch);
     message!("Branch “{branch}”", "分支“{branch}”")
 }
 
 pub fn turns_found(total: u32) -> String {
+    let total = number(total.into());
     message!("{total} messages found, newest first.", "找到 {total} 条消息，最新的在前。")
 }
 
 pub fn newest_turns_found(total: u32, shown: usize) -> String {
+    let (total, shown) = (number(total.into()), number(shown as u64));
     message!("{total} messages found; showing the newest {shown}.", "找到 {total} 条消息，显示最新的 {shown} 条。")
 }
 

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn long_response_says_how_much_is_shown_and_missing_one_why() {
         let html = rendered(reply(2, []), 2, Some(b"abc"), 3_000_000);
-        assert!(html.contains("Showing the first 3 bytes of 2.8 MiB.") && html.contains("Request 2"), "{html}");
+        assert!(html.contains("Showing the first 3 B of 2.9 MiB.") && html.contains("Request 2"), "{html}");
         assert!(rendered(reply(2, []), 1, None, 0).contains(texts::raw_response_missing()));
         assert!(rendered(reply(2, []), 0, None, 0).contains(texts::no_model_asked()));
         assert!(rendered(running_reply(2), 0, None, 0).contains(texts::not_yet()));

@@ -12,6 +12,7 @@ use crate::domain::{BranchId, ChatId, Role};
 use crate::ui::erased::view;
 use crate::ui::locale::{localized_word, parenthesized, sentence_end};
 use crate::ui::messages as app_words;
+use crate::ui::messages::branches::branch_name;
 use turnleaf_service::chats::ListedChat;
 use turnleaf_service::search::{HighlightedText, MatchedItem, SearchKind, TurnHit};
 
@@ -258,7 +259,7 @@ fn turn(hit: &TurnHit) -> AnyView {
     };
     let title = if hit.chat_title.is_empty() { app_words::untitled() } else { &hit.chat_title };
     let address = format!("/c/{}?at={}#turn-{}", hit.chat_id, hit.turn_id, hit.turn_id);
-    let place = format!("{} · {} · ", hit.branch, hit.lock.model);
+    let place = format!("{} · {} · ", branch_name(&hit.branch), hit.lock.model);
     let day = hit.created_at.format("%Y-%m-%d").to_string();
     let day = view! { <time datetime=hit.created_at.to_rfc3339()>{day}</time> };
     view! {

@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use super::form_fields::SelectField;
-use super::messages::documents::size;
+use super::form_fields::{FileField, SelectField};
 use super::messages::{delete_all, transfer as words};
 use super::{ActionNotice, PageSection, ServerPage};
 use crate::domain::{Chat, ImportOrigin};
 use crate::ui::erased::view;
 use crate::ui::locale::locale;
 use crate::ui::messages as app_words;
+use crate::ui::messages::amounts::{number, size};
 use crate::ui::standalone::import_note;
 use turnleaf_service::transfer::imports::{ImportJob, ImportReport, formats};
 use turnleaf_service::usage::storage::StorageUse;
@@ -79,15 +79,19 @@ fn upload_form() -> AnyView {
     let auto = ("auto", words::detect_format());
     let options: Vec<_> = [auto].into_iter().chain(formats().map(|name| (name, words::format_name(name)))).collect();
     let from = choice("import", "from", words::import_format(), &options);
+    let file = FileField {
+        id: "import-file",
+        name: "file",
+        label: words::file(),
+        accept: Some(".json,.jsonl,.zip,.gz,application/json,application/zip"),
+        is_required: true,
+        ..FileField::default()
+    };
     view! {
         <form class="form" method="post" action="/forms/import" enctype="multipart/form-data" data-upload="">
             {from.draw()}
             <label class="tick"><input type="checkbox" name="dry_run" value="1"/>{words::dry_run()}</label>
-            <div class="form-field">
-                <label for="import-file">{words::file()}</label>
-                <input class="field" type="file" id="import-file" name="file" required
-                    accept=".json,.jsonl,.zip,.gz,application/json,application/zip"/>
-            </div>
+            {file.draw()}
             <div class="deeds"><button type="submit" class="button primary">{words::start_import()}</button></div>
             <div class="upload-bar" hidden=true>
                 <progress aria-label=words::sending()></progress>
@@ -214,7 +218,7 @@ fn chats_section(report: &ImportReport) -> Option<AnyView> {
             Some(id) => view! { <a href=format!("/c/{id}") dir="auto">{title}</a> },
             None => view! { <span dir="auto">{title}</span> },
         };
-        let turns = (chat.turns > 0).then(|| chat.turns.to_string());
+        let turns = (chat.turns > 0).then(|| number(chat.turns));
         view! { <tr><td>{title}</td><td>{words::outcome_name(chat.outcome)}</td><td>{turns}</td></tr> }
     });
     let shown = report.chats.len().min(SHOWN) as u64;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::confirmation::ConfirmationForm;
-use super::form_fields::{FieldKind, TextField};
+use super::form_fields::{FieldKind, FileField, TextField};
 use super::messages::{self, trash};
 use super::{PageSection, ServerPage};
 use crate::domain::attachment::Attachment;
@@ -90,12 +90,16 @@ fn attachment_fields(turn: &Turn) -> AnyView {
             <ul class="chips">{chips}</ul>
         }
     });
+    let files = FileField {
+        id: "edit-files",
+        name: "files",
+        label: of_files::attach(),
+        is_multiple: true,
+        ..FileField::default()
+    };
     view! {
         {kept}
-        <div class="form-field">
-            <label for="edit-files">{of_files::attach()}</label>
-            <input class="field" type="file" id="edit-files" name="files" multiple/>
-        </div>
+        {files.draw()}
     }
 }
 

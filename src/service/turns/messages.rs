@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ServiceError;
 use turnleaf_domain::attachment::{Attachment, AttachmentCard, CARD_KEY};
+use turnleaf_domain::byte_size::ByteSize;
 use turnleaf_domain::{Block, Content, InvalidField, MessageCode, TurnId, limits};
 use turnleaf_tools::result::{ResultPart, build_result};
 use turnleaf_tools::toolbox::CallOutcome;
@@ -207,7 +208,7 @@ pub fn check_blocks(blocks: Vec<MessageBlock>) -> Result<Vec<CheckedBlock>, Serv
     });
     let bytes: usize = texts.clone().map(String::len).sum();
     if bytes > limits::MESSAGE_BYTES {
-        let limit = MessageCode::SizeLimit.with("limit", format!("{} KiB", limits::MESSAGE_BYTES >> 10));
+        let limit = MessageCode::SizeLimit.with("limit", ByteSize::from_usize(limits::MESSAGE_BYTES));
         return Err(ServiceError::TooLarge { field: "content", limit });
     }
     if texts.clone().map(|text| text.chars().count()).sum::<usize>() > limits::MESSAGE_CHARS {
@@ -263,7 +264,7 @@ fn content(block: MessageBlock) -> Result<Content, ServiceError> {
             }
             let bytes = result.as_str().map_or_else(|| result.to_string().len(), str::len);
             if bytes > limits::TOOL_RESULT_BYTES {
-                let limit = format!("{} KiB", limits::TOOL_RESULT_BYTES >> 10);
+                let limit = ByteSize::from_usize(limits::TOOL_RESULT_BYTES);
                 let limit = MessageCode::ToolResultLimit.with("limit", limit);
                 return Err(ServiceError::TooLarge { field: "content", limit });
             }

@@ -259,7 +259,7 @@ impl AttachmentSizes {
         let limit = MessageCode::ReferencesLimit
             .with("limit", ByteSize::from_usize(limits::TURN_REFERENCE_BYTES))
             .with("title", title)
-            .with("size", format!("{} MiB", bytes.div_ceil(1 << 20)));
+            .with("size", ByteSize(*bytes).rounded());
         Err(ServiceError::TooLarge { field: "content", limit })
     }
 }

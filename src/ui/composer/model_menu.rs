@@ -57,7 +57,7 @@ fn LockedMenu(lock: ModelLock) -> impl IntoView {
         )
     };
     let chip = move || match state.choice.get() {
-        None => ("lock", messages::locked()),
+        None => ("lock", messages::this_branch()),
         Some(_) => ("branch", messages::new_branch()),
     };
     // The select triggers an action and holds no state: the same model may be chosen again after the choice was

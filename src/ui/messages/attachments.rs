@@ -1,6 +1,6 @@
 //! Messages about attachments: files, documents and images, in both languages.
 
-use super::amounts::{line_range, size, tokens};
+use super::amounts::{line_range, number, size, tokens};
 use super::trash::messages;
 use crate::browser::case_mapping::to_uppercase;
 use crate::domain::attachment::{AttachmentCard, ReferenceStatus};
@@ -129,6 +129,7 @@ pub fn too_many() -> String {
 
 /// The notice on a long paste.
 pub fn long_paste(chars: usize) -> String {
+    let chars = number(chars as u64);
     message!("You pasted {chars} characters.", "你粘贴了 {chars} 个字符。")
 }
 
@@ -140,11 +141,12 @@ pub fn paste_offer(chars: usize) -> String {
 
 /// The problem with a line range beyond the document's end.
 pub fn no_such_lines(count: u64) -> String {
+    let many = number(count);
     plural_message!(
         count;
-        "These lines do not exist: the document has {count} line.",
-        "These lines do not exist: the document has {count} lines.";
-        "这些行不存在，该文档共 {count} 行。"
+        "These lines do not exist: the document has {many} line.",
+        "These lines do not exist: the document has {many} lines.";
+        "这些行不存在，该文档共 {many} 行。"
     )
 }
 

@@ -1,6 +1,7 @@
 //! Messages of the model picker, in both languages.
 
 use crate::ui::locale::{define_messages, message, plural_message};
+use crate::ui::messages::amounts::number;
 
 define_messages! {
     find_model: "Find a model", "查找模型";
@@ -14,10 +15,12 @@ pub fn no_models_found(typed: &str) -> String {
 }
 
 pub fn found(count: usize) -> String {
-    plural_message!(count; "1 model", "{count} models"; "{count} 个模型")
+    let many = number(count as u64);
+    plural_message!(count; "1 model", "{many} models"; "{many} 个模型")
 }
 
 /// The number of models that are not shown.
 pub fn more_models(count: usize) -> String {
-    plural_message!(count; "1 more: type to find it.", "{count} more: type to find them."; "另有 {count} 个，输入名称即可查找。")
+    let many = number(count as u64);
+    plural_message!(count; "1 more: type to find it.", "{many} more: type to find them."; "另有 {many} 个，输入名称即可查找。")
 }

@@ -1,6 +1,7 @@
 //! Messages about connecting a provider: on a new server's first page, and on the page "Providers".
 
 use crate::ui::locale::{define_messages, message, plural_message};
+use crate::ui::messages::amounts::number;
 
 define_messages! {
     name: "Name", "名称";
@@ -25,7 +26,8 @@ define_messages! {
 
 /// The success of a connection test: the number of models, and whether it was made `with_key`.
 pub fn works(name: &str, with_key: bool, models: usize) -> String {
-    let found = plural_message!(models; "1 model found", "{models} models found"; "找到 {models} 个模型");
+    let many = number(models as u64);
+    let found = plural_message!(models; "1 model found", "{many} models found"; "找到 {many} 个模型");
     match with_key {
         true => message!("{name}: API key works · {found}", "{name}：API 密钥有效 · {found}"),
         false => message!("Connected to {name} · {found}", "已连接 {name} · {found}"),

@@ -2,6 +2,7 @@
 
 use crate::domain::ImportDifferenceKind;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
+use crate::ui::messages::amounts::number;
 
 define_messages! {
     untitled: "Untitled", "未命名";
@@ -25,14 +26,15 @@ pub fn began(day: &str) -> String {
 
 /// The number of messages and replies on the page.
 pub fn turns(count: usize) -> String {
-    plural_message!(count; "{count} message", "{count} messages"; "{count} 条消息")
+    let many = number(count as u64);
+    plural_message!(count; "{many} message", "{many} messages"; "{many} 条消息")
 }
 
 /// The footer: the exporting program and the day.
 pub fn exported(day: &str) -> String {
     message!(
-        "Exported from Turnleaf on {day}. Only the displayed path is included.",
-        "于 {day} 从 Turnleaf 导出，仅包含当时显示的路径。"
+        "Exported from Turnleaf on {day}. Only the displayed branch is included.",
+        "于 {day} 从 Turnleaf 导出，仅包含当时显示的分支。"
     )
 }
 

@@ -98,12 +98,14 @@ pub fn hides_below(turns: u64) -> String {
         return localized_word("Your next message will follow this reply.", "你接下来发送的内容会接在此回复之后。")
             .to_owned();
     }
-    plural_message!(turns; "1 message below is hidden; it stays on its branch.", "{turns} messages below are hidden; they stay on their branch."; "下面的 {turns} 条消息已隐藏，仍保留在原来的分支上。")
+    let many = number(turns);
+    plural_message!(turns; "1 message below is hidden; it stays on its branch.", "{many} messages below are hidden; they stay on their branch."; "下面的 {many} 条消息已隐藏，仍保留在原来的分支上。")
 }
 
 /// The number of turns that are newer than the path on screen.
 pub fn newer_elsewhere(turns: u64) -> String {
-    plural_message!(turns; "1 newer message is in another version.", "{turns} newer messages are in another version."; "另一个版本中有 {turns} 条较新的消息")
+    let many = number(turns);
+    plural_message!(turns; "1 newer message is in another version.", "{many} newer messages are in another version."; "另一个版本中有 {many} 条较新的消息")
 }
 
 /// The origin of a copied chat.
@@ -116,8 +118,9 @@ pub fn copied_from(title: &str) -> String {
 
 /// The number of turns that follow a version.
 pub fn continues_with(turns: u64) -> Option<String> {
+    let many = number(turns);
     let sentence =
-        || plural_message!(turns; "followed by 1 message", "followed by {turns} messages"; "其后有 {turns} 条消息");
+        || plural_message!(turns; "followed by 1 message", "followed by {many} messages"; "其后有 {many} 条消息");
     (turns > 0).then(sentence)
 }
 

@@ -45,6 +45,6 @@ mod tests {
         assert_eq!(delete_version(1), "Delete this version");
         assert_eq!(delete_version(2), "Delete this version and 1 message below");
         assert_eq!(delete_version(7), "Delete this version and 6 messages below");
-        assert_eq!(deleted(1_234), "Deleted 1\u{202f}234 messages.");
+        assert_eq!(deleted(1_234), "Deleted 1,234 messages.");
     }
 }

@@ -4,7 +4,9 @@ use crate::api::view::tree::{TreeCard, TreeRow};
 use crate::domain::Role;
 use crate::domain::tree::outline::TurnMark;
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
-use crate::ui::messages::{PRODUCT, locked, untitled};
+use crate::ui::messages::amounts::number;
+use crate::ui::messages::branches::branch_name;
+use crate::ui::messages::{PRODUCT, untitled};
 
 define_messages! {
     tree: "Chat tree", "对话树";
@@ -59,12 +61,13 @@ pub fn mark(mark: TurnMark) -> Option<(&'static str, &'static str)> {
 }
 
 pub fn messages(count: usize) -> String {
-    plural_message!(count; "1 message", "{count} messages"; "{count} 条消息")
+    let many = number(count as u64);
+    plural_message!(count; "1 message", "{many} messages"; "{many} 条消息")
 }
 
 /// The number of turns that a collapsed row hides.
 pub fn more(count: usize) -> String {
-    format!("+{count}")
+    format!("+{}", number(count as u64))
 }
 
 pub fn version((number, count): (usize, usize)) -> String {
@@ -105,33 +108,42 @@ pub fn row(row: &TreeRow) -> String {
 
 /// The label of the tree button in the header.
 pub fn ends(leaves: u64) -> String {
-    plural_message!(leaves; "Tree, 1 path", "Tree, {leaves} paths"; "对话树，{leaves} 条路径")
+    let many = number(leaves);
+    plural_message!(leaves; "Tree, 1 branch", "Tree, {many} branches"; "对话树，{many} 个分支")
+}
+
+pub fn branch_count(count: usize) -> String {
+    let many = number(count as u64);
+    plural_message!(count; "1 branch", "{many} branches"; "{many} 个分支")
 }
 
 /// The size of the tree, and the number of search hits.
 pub fn summary(turns: usize, leaves: usize, hits: Option<usize>) -> String {
     let all = messages(turns);
     match hits {
-        None => join_list(&[all, plural_message!(leaves; "1 path", "{leaves} paths"; "{leaves} 条路径")]),
+        None => join_list(&[all, branch_count(leaves)]),
         Some(0) => message!("No matches in {all}", "在{all}中没有找到。"),
-        Some(hits) => plural_message!(hits; "1 match in {all}", "{hits} matches in {all}"; "在{all}中找到 {hits} 条"),
+        Some(hits) => {
+            let many = number(hits as u64);
+            plural_message!(hits; "1 match in {all}", "{many} matches in {all}"; "在{all}中找到 {many} 条")
+        }
     }
 }
 
 /// The position of a turn in the tree, on its card.
 pub fn below(card: &TreeCard) -> String {
-    let (below, ends) = (messages(card.below), card.ends);
-    match (card.below, ends) {
+    let (below, ends) = (messages(card.below), branch_count(card.ends));
+    match (card.below, card.ends) {
         (0, _) => localized_word("No messages below.", "其下没有消息。").to_owned(),
         (_, 1) => message!("{below} below.", "其下有 {below}。"),
-        _ => message!("{below} below, on {ends} paths.", "其下有 {below}，{ends} 条路径。"),
+        _ => message!("{below} below, on {ends}.", "其下有 {below}，分属 {ends}。"),
     }
 }
 
-/// The branch of a turn, with its lock.
+/// The branch of a turn, with its model.
 pub fn branch(card: &TreeCard) -> String {
-    let (name, model, locked) = (&card.branch.name, &card.model, locked());
-    message!("Branch {name} · {model} · {locked}", "分支 {name} · {model} · {locked}")
+    let (name, model) = (branch_name(&card.branch.name), &card.model);
+    message!("Branch {name} · {model}", "分支 {name} · {model}")
 }
 
 pub fn document_title(title: &str) -> String {

@@ -6,6 +6,7 @@ use crate::browser::api_request::ApiFailureMessage;
 use crate::browser::clock;
 use crate::domain::ChatId;
 use crate::ui::chats::chat_path;
+use crate::ui::messages::branches::branch_name;
 use crate::ui::messages::{self, transcript};
 use crate::ui::palette::entry::{EntryAction, PaletteEntry, PaletteGroup, PaletteText};
 
@@ -134,7 +135,7 @@ fn hit_entry(hit: &Value) -> Option<PaletteEntry> {
             let archived =
                 if hit["archived"] == true { format!(" · {}", messages::chats::in_archive()) } else { String::new() };
             PaletteEntry {
-                place: format!("{author} · {} · {} · {day}{archived}", text("branch"), text("model")),
+                place: format!("{author} · {} · {} · {day}{archived}", branch_name(text("branch")), text("model")),
                 ..row(PaletteGroup::Messages, turn, "chat", title, does)
             }
         }

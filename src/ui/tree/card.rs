@@ -15,6 +15,7 @@ use crate::ui::erased::{live_view, on_change, view};
 use crate::ui::kit::{Icon, Toasts};
 use crate::ui::locale::{label_with_value, sentence_end};
 use crate::ui::messages;
+use crate::ui::messages::branches::branch_name;
 use crate::ui::messages::server_messages::problem;
 use crate::ui::messages::tree as texts;
 use crate::ui::transcript::turn_heading::TurnTime;
@@ -28,10 +29,10 @@ enum BranchField {
 }
 
 impl BranchField {
-    /// Returns the value that its form sends: the current one, or the opposite for the pin.
+    /// Returns the value that its form shows: the current one, or the opposite for the pin.
     fn form_value(self, branch: &Branch) -> String {
         match self {
-            Self::Name => branch.name.clone(),
+            Self::Name => branch_name(&branch.name),
             Self::Label => branch.label.clone().unwrap_or_default(),
             Self::Pinned => (!branch.pinned).to_string(),
         }
@@ -193,10 +194,10 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: BranchField) -> imp
     // A problem is shown beside the input, which stays: the same button sends it again.
     let wrong = RwSignal::new(None::<String>);
     let (id, chat) = branch.with_untracked(|branch| (branch.id, branch.chat_id));
-    let stored = move || branch.with(|branch| field.form_value(branch));
-    let value = RwSignal::new(untrack(stored));
+    let shown = move || branch.with(|branch| field.form_value(branch));
+    let value = RwSignal::new(untrack(shown));
     // Unsaved input stays when the branch changes.
-    on_change(stored, move |before, now| {
+    on_change(shown, move |before, now| {
         if value.with_untracked(|value| *value == before) {
             value.set(now);
         }
@@ -204,11 +205,15 @@ fn BranchForm(state: TreeState, branch: Memo<Branch>, field: BranchField) -> imp
     let save = move |event: SubmitEvent| {
         event.prevent_default();
         let sent = value.get_untracked();
+        // A default name is shown in the language of the page, and stays stored as it is.
+        let own = branch.with_untracked(|branch| branch.name.clone());
+        let name = if sent == branch_name(&own) { own } else { sent.clone() };
         wrong.set(None);
         spawn_local(async move {
-            let text = |wanted| (field == wanted).then(|| sent.clone());
+            let name = (field == BranchField::Name).then_some(name);
+            let label = (field == BranchField::Label).then(|| sent.clone());
             let pinned = (field == BranchField::Pinned).then(|| sent == "true");
-            let answer = change_branch(id, text(BranchField::Name), text(BranchField::Label), pinned).await;
+            let answer = change_branch(id, name, label, pinned).await;
             match answer {
                 Ok(branch) => {
                     // The card, the panel or the chat may be gone by now.

@@ -19,6 +19,7 @@ use crate::server::server_pages::tree_drawing::{DEFAULT_ZOOM, TreeDrawingPage, Z
 use crate::server::server_pages::{ActionNotice, messages};
 use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::label_with_value;
+use crate::ui::messages::branches::branch_name;
 use turnleaf_service::ServiceError;
 use turnleaf_service::branches::BranchChange;
 
@@ -73,8 +74,10 @@ pub async fn update_branch(
     let id: BranchId = fields.subject_id("branch_id")?;
     let (branch, _) = app.service().branch(viewer.0, id).await?;
     let given = |name: &str| fields.contains(name).then(|| fields.text(name).unwrap_or_default());
+    let shown_name = branch_name(&branch.name);
     let change = BranchChange {
-        name: given("name"),
+        // A default name is shown in the language of the page, and stays stored as it is.
+        name: given("name").filter(|name| *name != shown_name),
         label: given("label").map(Some),
         pinned: given("pinned").map(|pinned| pinned == "true"),
         policy: None,
@@ -87,7 +90,7 @@ pub async fn update_branch(
         }
         Err(ServiceError::Invalid(invalid)) => {
             let why = field_error_sentence(&invalid);
-            let notice = Some(ActionNotice::Refused(label_with_value(&branch.name, &why)));
+            let notice = Some(ActionNotice::Refused(label_with_value(&shown_name, &why)));
             render_branch_list(
                 &app,
                 viewer.0,

@@ -8,6 +8,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
+use crate::domain::byte_size::ByteSize;
 use crate::domain::{CodedMessage, InvalidField, MessageCode};
 use crate::server::http::request::request_id;
 use crate::ui::locale::coded_messages::{labelled_sentence, translated_sentence};
@@ -85,7 +86,7 @@ impl Problem {
 
     /// Returns 413 with the bound in bytes.
     pub fn too_large(limit: usize) -> Self {
-        let message = MessageCode::BodyTooLarge.with("limit", limit);
+        let message = MessageCode::BodyTooLarge.with("limit", ByteSize::from_usize(limit).rounded());
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message).with_member("limit", limit)
     }
 

@@ -9,6 +9,7 @@ use crate::server::server_pages::messages::compare as texts;
 use crate::ui::erased::view;
 use crate::ui::locale::label_with_value;
 use crate::ui::messages as app_words;
+use crate::ui::messages::branches::branch_name;
 
 impl ComparePage<'_> {
     /// Renders the rerun form.
@@ -17,7 +18,9 @@ impl ComparePage<'_> {
             Some(comparison) => [(texts::left(), &comparison.left), (texts::right(), &comparison.right)]
                 .into_iter()
                 .filter(|(_, side)| !side.is_ancestor)
-                .map(|(name, side)| (side.leaf_turn_id.to_string(), label_with_value(name, &side.branch.name)))
+                .map(|(name, side)| {
+                    (side.leaf_turn_id.to_string(), label_with_value(name, &branch_name(&side.branch.name)))
+                })
                 .collect(),
             None => self.ends(),
         };
@@ -27,7 +30,7 @@ impl ComparePage<'_> {
         let ends: Vec<(&str, &str)> = ends.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
         let chosen = self.left.map(|id| id.to_string()).unwrap_or_default();
         let path = SelectField {
-            label: texts::rerun_path(),
+            label: texts::rerun_branch(),
             name: "leaf_turn_id",
             form: "graft",
             options: &ends,

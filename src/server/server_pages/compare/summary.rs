@@ -7,6 +7,7 @@ use crate::server::server_pages::messages::compare as texts;
 use crate::ui::erased::view;
 use crate::ui::locale::join_list;
 use crate::ui::messages::amounts::{measured_time, number};
+use crate::ui::messages::branches::branch_name;
 use crate::ui::messages::usage;
 use turnleaf_service::branches::compare::{ComparedSide, Comparison, NamedLock, ToolCount};
 
@@ -34,12 +35,12 @@ pub(super) fn draw(chat: ChatId, comparison: &Comparison) -> AnyView {
             </thead>
             <tbody>
                 {row(texts::branch(), &|side| view! {
-                    <bdi>{side.branch.name.clone()}</bdi>
+                    <bdi>{branch_name(&side.branch.name)}</bdi>
                     " "
                     <a class="no-print" href=format!("/c/{chat}?at={}", side.leaf_turn_id)>{texts::open()}</a>
                 }.into_any())}
                 {row(texts::models(), &|side| models(side))}
-                {row(texts::messages(), &|side| text(side.messages.to_string()))}
+                {row(texts::messages(), &|side| text(number(side.messages as u64)))}
                 {row(texts::replies(), &|side| replies(side))}
                 {row(texts::tokens_in(), &|side| text(count(side.usage.input_tokens)))}
                 {row(texts::tokens_out(), &|side| text(count(side.usage.output_tokens)))}
@@ -71,7 +72,7 @@ fn replies(side: &ComparedSide) -> AnyView {
         let words = texts::unfinished(side.unfinished.iter().map(|(status, count)| (*status, *count)));
         view! { " " <span class="mark">{words}</span> }
     });
-    view! { {side.replies.to_string()} {unfinished} }.into_any()
+    view! { {number(side.replies as u64)} {unfinished} }.into_any()
 }
 
 pub(super) fn tools(tools: &[ToolCount]) -> String {

@@ -4,6 +4,8 @@ use crate::domain::rerun::{RerunPauseReason, RerunStatus};
 use crate::domain::{InvalidField, MessageCode, TurnStatus};
 use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_list, localized_word, message};
+use crate::ui::messages::amounts::number;
+use crate::ui::messages::branches::branch_name;
 
 pub use crate::ui::messages::compare as title;
 
@@ -15,8 +17,8 @@ define_messages! {
     not_chosen: "Choose a branch", "选择分支";
     compare: "Compare", "比较";
     swap: "Swap sides", "交换两侧";
-    one_branch: "This chat has only one branch. Edit a message, retry a reply, or rerun the path below to create \
-        another.", "此对话目前只有一个分支。编辑消息、重试回复，或在下方重新运行此路径，即可得到另一个分支。";
+    one_branch: "This chat has only one branch. Edit a message, retry a reply, or rerun this branch below to create \
+        another.", "此对话目前只有一个分支。编辑消息、重试回复，或在下方重新运行此分支，即可得到另一个分支。";
     open: "Open", "打开";
     open_in_chat: "Open in chat", "在对话中打开";
     summary: "Summary", "摘要";
@@ -33,7 +35,8 @@ define_messages! {
     tools: "Tool calls", "工具调用";
     no_tools: "none", "无";
     ends_here: "This side ends at the last common message; the other side continues from it.", "此侧止于最后一条共同消息，另一侧由此继续。";
-    no_common: "The two paths have nothing in common; they start with different messages.", "两条路径没有共同之处，从不同的消息开始。";
+    no_common: "The two branches have nothing in common; they start with different messages.",
+        "两个分支没有共同之处，从不同的消息开始。";
     common_link: "Open the last common message", "打开最后一条共同消息";
     exchanges: "Message by message", "逐条对照";
     legend: "How to read this:", "图例：";
@@ -58,10 +61,10 @@ define_messages! {
     older: "Previous messages", "前面的消息";
     pages: "Pages of the comparison", "比较结果分页";
 
-    rerun: "Rerun this path with another model", "用其他模型重新运行此路径";
-    rerun_hint: "Sends every message of the path again, one after another, on a new branch. Existing messages do not \
-        change. It continues in the background when you leave.", "路径上的每条消息会在新分支上依次重新发送。已有内容不会改变。离开页面后仍会在后台继续。";
-    rerun_path: "Path", "路径";
+    rerun: "Rerun this branch with another model", "用其他模型重新运行此分支";
+    rerun_hint: "Sends every message of this branch again, one after another, on a new branch. Existing messages do \
+        not change. It continues in the background when you leave.", "此分支的每条消息会在新分支上依次重新发送。已有内容不会改变。离开页面后仍会在后台继续。";
+    rerun_branch: "Branch", "分支";
     rerun_model: "Model", "模型";
     rerun_start: "Start from", "起点";
     from_common: "After the last common message", "最后一条共同消息之后";
@@ -73,8 +76,8 @@ define_messages! {
     cancel_hint: "Cancel also stops the reply that is being generated.", "取消也会停止正在生成的回复。";
     resume: "Resume", "继续";
     open_new: "Open new branch", "打开新分支";
-    open_old: "Open original path", "打开原路径";
-    compare_both: "Compare original and rerun", "比较原路径与重新运行的结果";
+    open_old: "Open original branch", "打开原分支";
+    compare_both: "Compare original and rerun", "比较原分支与重新运行的结果";
     to_comparison: "Compare branches", "比较分支";
     refreshes: "This page refreshes every few seconds.", "此页面每隔几秒自动刷新。";
     ask_again_hint: "Resume resends the message whose reply is incomplete. The new reply becomes another version.",
@@ -87,11 +90,14 @@ pub const LITTLE_IN_COMMON_PERCENT: u8 = 25;
 
 pub fn common_turns(turns: usize) -> String {
     match turns {
-        1 => localized_word("The two paths share their first message.", "两条路径的第一条消息相同。").to_owned(),
-        turns => message!(
-            "The two paths share their first {turns} messages and replies.",
-            "两条路径的前 {turns} 条消息和回复相同。"
-        ),
+        1 => localized_word("The two branches share their first message.", "两个分支的第一条消息相同。").to_owned(),
+        turns => {
+            let turns = number(turns as u64);
+            message!(
+                "The two branches share their first {turns} messages and replies.",
+                "两个分支的前 {turns} 条消息和回复相同。"
+            )
+        }
     }
 }
 
@@ -100,6 +106,7 @@ pub fn exchange(number: usize) -> String {
 }
 
 pub fn exchange_range(first: usize, last: usize, total: usize) -> String {
+    let [first, last, total] = [first, last, total].map(|position| number(position as u64));
     message!("Messages {first}–{last} of {total}", "第 {first}–{last} 条消息，共 {total} 条")
 }
 
@@ -139,11 +146,12 @@ pub fn invalid_rerun(invalid: &InvalidField) -> String {
 pub fn rerun_refused(code: &str) -> String {
     let reason = match code {
         "nothing_to_ask" => {
-            localized_word("There is no message on this path to rerun.", "此路径上没有可重新运行的消息。")
+            localized_word("There is no message on this branch to rerun.", "此分支上没有可重新运行的消息。")
         }
-        "graft_too_long" => {
-            localized_word("This path has too many messages for one rerun.", "此路径的消息数超过了一次重新运行的上限。")
-        }
+        "graft_too_long" => localized_word(
+            "This branch has too many messages for one rerun.",
+            "此分支的消息数超过了一次重新运行的上限。",
+        ),
         "too_many_branches" => {
             localized_word("This chat has reached its limit of branches.", "此对话的分支数已达上限。")
         }
@@ -208,10 +216,12 @@ pub fn pause_reason(reason: RerunPauseReason) -> &'static str {
 }
 
 pub fn rerun_of_branch(branch: &str) -> String {
+    let branch = branch_name(branch);
     message!("On branch “{branch}”", "在分支“{branch}”上")
 }
 
 /// Returns the label of folded unchanged lines.
 pub fn same_lines(count: usize) -> String {
+    let count = number(count as u64);
     message!("{count} identical lines", "{count} 行相同")
 }

@@ -1,6 +1,7 @@
 //! Messages of the page that deletes everything, in both languages.
 
 use crate::ui::locale::{define_messages, message, plural_message};
+use crate::ui::messages::amounts::number;
 
 define_messages! {
     title: "Delete everything", "删除全部内容";
@@ -49,13 +50,16 @@ pub fn not_all_deleted(reason: &str) -> String {
 }
 
 pub fn chats(count: u64) -> String {
-    plural_message!(count; "1 chat, with all its branches", "{count} chats, with all their branches"; "{count} 个对话，包括所有分支")
+    let many = number(count);
+    plural_message!(count; "1 chat, with all its branches", "{many} chats, with all their branches"; "{many} 个对话，包括所有分支")
 }
 
 pub fn documents(count: u64) -> String {
-    plural_message!(count; "1 document, with its versions", "{count} documents, with their versions"; "{count} 篇文档，包括各个版本")
+    let many = number(count);
+    plural_message!(count; "1 document, with its versions", "{many} documents, with their versions"; "{many} 篇文档，包括各个版本")
 }
 
 pub fn files(count: u64) -> String {
-    plural_message!(count; "1 file or image", "{count} files and images"; "{count} 个文件和图片")
+    let many = number(count);
+    plural_message!(count; "1 file or image", "{many} files and images"; "{many} 个文件和图片")
 }

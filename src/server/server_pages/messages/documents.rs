@@ -1,9 +1,8 @@
 //! Messages of the pages of documents, in both languages.
 
-use crate::domain::byte_size::ByteSize;
 use crate::domain::limits;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
-
+use crate::ui::messages::amounts::number;
 pub use crate::ui::messages::amounts::size;
 
 define_messages! {
@@ -85,13 +84,17 @@ define_messages! {
 }
 
 pub fn lines(count: u64) -> String {
-    plural_message!(count; "1 line", "{count} lines"; "{count} 行")
+    let many = number(count);
+    plural_message!(count; "1 line", "{many} lines"; "{many} 行")
 }
 
 pub fn used_in_chats(chats: u64) -> String {
     match chats {
         0 => localized_word("not used yet", "尚未使用").to_owned(),
-        count => plural_message!(count; "used in 1 chat", "used in {count} chats"; "用于 {count} 个对话"),
+        count => {
+            let many = number(count);
+            plural_message!(count; "used in 1 chat", "used in {many} chats"; "用于 {many} 个对话")
+        }
     }
 }
 
@@ -112,8 +115,7 @@ pub fn delete_description() -> String {
 }
 
 pub fn files_hint() -> String {
-    let (each, together) =
-        (ByteSize::from_usize(limits::UPLOAD_BYTES), ByteSize::from_usize(limits::TURN_UPLOAD_BYTES));
+    let (each, together) = (size(limits::UPLOAD_BYTES as u64), size(limits::TURN_UPLOAD_BYTES as u64));
     message!("Up to {each} per file, {together} in total.", "每个文件不超过 {each}，合计不超过 {together}。")
 }
 

@@ -32,14 +32,15 @@ define_messages! {
     about_lead: "Self-hosted chat for every LLM. Each chat is a tree of branches and keeps the model's reasoning, \
         tool calls and replies as they happened.", "可自行部署、适用于各种大模型的对话应用。每个对话都是一棵分支树，并原样保存模型的思考过程、工具调用和回复。";
     version: "Version", "版本";
-    build: "Assets", "资源版本";
+    build: "Build", "构建编号";
     database: "Database", "数据库";
-    health: "Health", "运行状况";
+    health: "Server status", "服务器状态";
     third_party: "Third-party licenses", "第三方许可";
     health_hint: "For monitoring: shows whether the server responds and can reach its database.",
         "供监控使用：显示服务器是否有响应、能否访问数据库。";
     api: "HTTP API", "HTTP API";
-    gallery: "Gallery", "组件陈列";
+    gallery: "Interface samples", "界面示例";
+    gallery_hint: "For developers: every part of the interface, with sample data.", "供开发者使用：以示例数据展示界面的各个部分。";
     licence: "License", "许可证";
 }
 

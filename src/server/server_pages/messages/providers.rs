@@ -3,9 +3,10 @@
 pub use super::saved;
 use std::ops::RangeInclusive;
 
-use crate::domain::{InvalidField, limits};
+use crate::domain::{CodedMessage, InvalidField, MessageCode, limits};
 use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
+use crate::ui::messages::amounts::number;
 pub use crate::ui::messages::provider_connect::{
     address, address_hint, key, key_hint, name, new_tab, test_and_save, testing, where_keys,
 };
@@ -132,6 +133,30 @@ pub fn connection_state(state: &str) -> &'static str {
     }
 }
 
+/// Returns what the status of a connection or a tool server says beyond its word, which the card shows beside the name.
+pub fn status_detail(status: &CodedMessage) -> Option<String> {
+    Some(match status.code {
+        MessageCode::Working
+        | MessageCode::NotTested
+        | MessageCode::SwitchedOff
+        | MessageCode::ServerStarting
+        | MessageCode::ServerWorking
+        | MessageCode::ServerFailed
+        | MessageCode::ServerNotStarted => return None,
+        MessageCode::WorkingWithoutModels => localized_word("No models are listed.", "没有列出模型。").to_owned(),
+        MessageCode::WorkingWithOneModel => localized_word("1 model", "1 个模型").to_owned(),
+        MessageCode::WorkingWithModels => {
+            let models = number(status.args.get("models")?.parse().ok()?);
+            message!("{models} models", "{models} 个模型")
+        }
+        MessageCode::WorkingWithoutList => {
+            let model = status.args.get("model")?;
+            message!("{model} responds, but there is no model list.", "{model} 有响应，但没有模型列表。")
+        }
+        _ => coded_sentence(status),
+    })
+}
+
 /// Returns a relative time from a number of seconds.
 pub fn time_ago(seconds: i64) -> String {
     let (minutes, hours, days) = (seconds / 60, seconds / 3_600, seconds / 86_400);
@@ -182,13 +207,15 @@ pub fn headers_kept(names: &str) -> String {
 }
 
 pub fn models(count: usize, hidden: usize) -> String {
+    let (count, many_hidden) = (number(count as u64), number(hidden as u64));
     match hidden {
         0 => message!("Models ({count})", "模型（{count}）"),
-        hidden => message!("Models ({count}, {hidden} hidden)", "模型（{count}，隐藏 {hidden}）"),
+        _ => message!("Models ({count}, {many_hidden} hidden)", "模型（{count}，隐藏 {many_hidden}）"),
     }
 }
 
 pub fn more_models(rest: usize) -> String {
+    let rest = number(rest as u64);
     message!("{rest} more. Search by name.", "还有 {rest} 个，可按名称查找。")
 }
 

@@ -5,7 +5,7 @@ use crate::domain::attachment::AttachmentRendering;
 use crate::domain::context::{ReplayMode, ReplayReason};
 use crate::server::server_pages::sent_request::request_parts::RequestPart;
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
-use crate::ui::messages::amounts::{short_count, size, tokens};
+use crate::ui::messages::amounts::{number, short_count, size, tokens};
 use turnleaf_service::turns::generations::GenerationStatus;
 
 pub use crate::ui::messages::transcript::what_was_sent as title;
@@ -30,7 +30,7 @@ define_messages! {
     repaired: "Resent", "重新发送";
     goes_on: "Continues from", "接续自";
     messages: "Messages", "消息";
-    not_on_path: "(no longer on this path)", "（已不在此路径上）";
+    not_on_path: "(no longer on this branch)", "（已不在此分支上）";
     unreadable: "This request was recorded by a different version of Turnleaf and cannot be shown here. Its JSON is \
         available.", "此请求由另一版本的 Turnleaf 记录，无法在此显示，可查看其 JSON。";
     token_breakdown: "Context usage", "上下文占用";
@@ -111,12 +111,12 @@ pub fn left_out(blocks: u32) -> Option<String> {
 
 /// Returns the sentence about older messages without a row.
 pub fn earlier_messages(count: usize, tokens: u64) -> String {
-    let tokens = short_count(tokens);
+    let (many, tokens) = (number(count as u64), short_count(tokens));
     plural_message!(
         count;
         "1 earlier message was also sent, ≈ {tokens} tokens. It is listed in the JSON.",
-        "{count} earlier messages were also sent, ≈ {tokens} tokens. They are listed in the JSON.";
-        "还发送了 {count} 条更早的消息，≈ {tokens} token，均列于 JSON 中。"
+        "{many} earlier messages were also sent, ≈ {tokens} tokens. They are listed in the JSON.";
+        "还发送了 {many} 条更早的消息，≈ {tokens} token，均列于 JSON 中。"
     )
 }
 
@@ -138,7 +138,7 @@ pub fn version_of(moment: &str) -> String {
 /// Returns the lines, if known, and the characters of a selection, from 1, both included.
 pub fn range(lines: Option<(u64, u64)>, selection: Option<(u64, u64)>) -> String {
     let Some((from, to)) = selection else { return localized_word("whole document", "全文").to_owned() };
-    let from = from + 1;
+    let (from, to) = (number(from + 1), number(to));
     match lines {
         Some((first, last)) if first == last => {
             message!("line {first}, characters {from}–{to}", "第 {first} 行，第 {from}–{to} 个字符")

@@ -1,7 +1,9 @@
 //! Messages of the page "Tools" and of a chat's tools page, in both languages.
 
 pub use super::providers::{address, edit, headers, headers_hint, local_no, local_yes, name, network, network_hint};
-pub use super::providers::{no_headers, remove, switch_off, switch_on, test, test_and_save, test_result};
+pub use super::providers::{
+    no_headers, remove, status_detail, switch_off, switch_on, test, test_and_save, test_result,
+};
 pub use super::saved;
 use std::time::Duration;
 
@@ -9,6 +11,7 @@ use crate::domain::approval::ToolApprovalPolicy;
 use crate::domain::{InvalidField, limits};
 use crate::ui::locale::coded_messages::field_error_sentence;
 use crate::ui::locale::{define_messages, join_sentences, localized_word, message, plural_message};
+use crate::ui::messages::branches::branch_name;
 pub use crate::ui::messages::palette::chat_tools as of_chat;
 
 pub const KIND_HTTP: &str = "HTTP";
@@ -26,6 +29,7 @@ define_messages! {
         "由服务商在回复过程中自行运行，可能收费，不会征求你的同意。";
     built_in: "Built-in tools", "内置工具";
     servers: "Tool servers", "工具服务器";
+    status_changed: "Status changed", "状态更新于";
     no_servers: "No tool servers connected yet.", "尚未连接工具服务器。";
     add: "Connect an HTTP server", "通过 HTTP 连接服务器";
     add_hint: "Local programs can only be added in this server's configuration file, because a program can do \
@@ -167,6 +171,7 @@ pub fn remove_description(name: &str) -> String {
 }
 
 pub fn use_now_hint(branch: &str) -> String {
+    let branch = branch_name(branch);
     message!(
         "For branch “{branch}”. The provider then has to read the whole chat again, which may cost more once.",
         "用于分支“{branch}”。服务商随后会重新读取整个对话，可能产生一次额外费用。"

@@ -1,6 +1,7 @@
 //! Messages of import and export, in both languages.
 
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
+use crate::ui::messages::amounts::number;
 pub use crate::ui::messages::standalone::{difference_kind, format_name};
 use turnleaf_service::transfer::imports::{DISK_IS_LOW, ImportOutcome};
 
@@ -60,13 +61,13 @@ define_messages! {
     markdown: "Markdown", "Markdown";
     markdown_zip: "Markdown with images", "Markdown 与图片";
     page: "Page (HTML)", "网页（HTML）";
-    page_hint: "The current path as it looks here, in one file with its images. It can be read and printed without \
-        Turnleaf or a network connection.", "当前显示的路径，外观与此处相同，连同图片保存为一个文件，无需 \
+    page_hint: "The current branch as it looks here, in one file with its images. It can be read and printed without \
+        Turnleaf or a network connection.", "当前显示的分支，外观与此处相同，连同图片保存为一个文件，无需 \
         Turnleaf 和网络即可阅读和打印。";
     git: "Git repository", "Git 仓库";
     git_hint: "All branches as a bare repository in a ZIP file. Each message and each reply is a commit, each branch \
         a ref. Includes reasoning and tool calls; provider responses are only in the archive.", "以 ZIP 打包的裸仓库，包含所有分支。每条消息和每条回复是一个提交，每个分支是一个引用。包含思考过程和工具调用；服务商的原始响应仅在存档中。";
-    markdown_hint: "The current path as readable text.", "当前显示的路径，便于阅读。";
+    markdown_hint: "The current branch as readable text.", "当前显示的分支，便于阅读。";
     markdown_zip_hint: "The same text in a ZIP with the images that it links.", "同样的文本，与其链接的图片一起打包为 ZIP。";
     reasoning: "Reasoning", "思考过程";
     tools: "Tool calls", "工具调用";
@@ -81,11 +82,13 @@ define_messages! {
 
 /// Returns the progress of an import.
 pub fn import_progress(conversations: u64) -> String {
-    plural_message!(conversations; "{conversations} chat read.", "{conversations} chats read."; "已读取 {conversations} 个对话。")
+    let many = number(conversations);
+    plural_message!(conversations; "{many} chat read.", "{many} chats read."; "已读取 {many} 个对话。")
 }
 
 /// Returns the sums of imported, known and skipped conversations.
 pub fn import_sums(imported: u64, known: u64, left_out: u64) -> String {
+    let [imported, known, left_out] = [imported, known, left_out].map(number);
     message!(
         "{imported} imported, {known} already imported, {left_out} skipped.",
         "导入 {imported} 个，已存在 {known} 个，跳过 {left_out} 个。"
@@ -107,32 +110,36 @@ pub fn storage_parts(chats: &str, files: &str, documents: &str, waiting: &str) -
 
 /// Returns the number of conversations for which there was no room.
 pub fn skipped_for_space(count: u64) -> String {
+    let many = number(count);
     plural_message!(
-        count; "{count} chat was not imported: not enough space.", "{count} chats were not imported: not enough space.";
-        "{count} 个对话因空间不足未能导入。"
+        count; "{many} chat was not imported: not enough space.", "{many} chats were not imported: not enough space.";
+        "{many} 个对话因空间不足未能导入。"
     )
 }
 
 /// Returns the sentence about known chats that are in Trash.
 pub fn known_in_trash(count: u64) -> String {
+    let many = number(count);
     plural_message!(
-        count; "{count} chat is in Trash; nothing is added to it there.", "{count} chats are in Trash; nothing is added to them there.";
-        "{count} 个对话在回收站中，不会添加新内容。"
+        count; "{many} chat is in Trash; nothing is added to it there.", "{many} chats are in Trash; nothing is added to them there.";
+        "{many} 个对话在回收站中，不会添加新内容。"
     )
 }
 
 /// Returns the sentence above a list that does not show everything.
 pub fn list_is_cut(shown: u64, total: u64) -> String {
+    let (shown, total) = (number(shown), number(total));
     message!("The first {shown} of {total} are shown.", "仅显示前 {shown} 项，共 {total} 项。")
 }
 
 /// Returns the counts of imported objects.
 pub fn imported_counts(turns: u64, branches: u64, files: u64, documents: u64) -> String {
+    let [many_turns, many_branches, many_files, many_documents] = [turns, branches, files, documents].map(number);
     let parts = [
-        plural_message!(turns; "1 message or reply", "{turns} messages and replies"; "{turns} 条消息和回复"),
-        plural_message!(branches; "1 branch", "{branches} branches"; "{branches} 个分支"),
-        plural_message!(files; "1 file", "{files} files"; "{files} 个文件"),
-        plural_message!(documents; "1 document", "{documents} documents"; "{documents} 篇文档"),
+        plural_message!(turns; "1 message or reply", "{many_turns} messages and replies"; "{many_turns} 条消息和回复"),
+        plural_message!(branches; "1 branch", "{many_branches} branches"; "{many_branches} 个分支"),
+        plural_message!(files; "1 file", "{many_files} files"; "{many_files} 个文件"),
+        plural_message!(documents; "1 document", "{many_documents} documents"; "{many_documents} 篇文档"),
     ];
     let list = join_list(&parts);
     message!("{list}.", "共 {list}。")

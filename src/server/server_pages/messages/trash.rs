@@ -2,7 +2,9 @@
 
 use crate::domain::{DeletionKind, Role, limits};
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
+use crate::ui::messages::branches::branch_name;
 use crate::ui::messages::trash::messages;
+use crate::ui::messages::tree::branch_count;
 use crate::ui::messages::untitled;
 
 pub use crate::ui::messages::trash;
@@ -50,10 +52,10 @@ pub fn deletion_kind(kind: DeletionKind, role: Option<Role>) -> &'static str {
 /// Returns the name of a deleted item. A pruned chat is named by the path that was kept.
 pub fn deletion_title(of: DeletionKind, title: &str) -> String {
     let title = named(title);
-    if of == DeletionKind::Prune {
-        message!("all except {title}", "除 {title} 外的全部")
-    } else {
-        title.to_owned()
+    match of {
+        DeletionKind::Prune => message!("all except {title}", "除 {title} 外的全部"),
+        DeletionKind::Branch => branch_name(title),
+        DeletionKind::Chat | DeletionKind::Turn => title.to_owned(),
     }
 }
 
@@ -69,9 +71,7 @@ fn named(title: &str) -> &str {
 pub fn counts(turns: u64, branches: u64) -> String {
     match branches {
         0 => messages(turns),
-        count => {
-            join_list(&[messages(turns), plural_message!(count; "1 branch", "{count} branches"; "{count} 个分支")])
-        }
+        count => join_list(&[messages(turns), branch_count(count as usize)]),
     }
 }
 

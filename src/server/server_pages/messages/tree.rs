@@ -2,8 +2,9 @@
 
 use crate::domain::tree::outline::drawing::DrawnRun;
 use crate::ui::locale::{define_messages, join_list, localized_word, message, plural_message};
+use crate::ui::messages::amounts::number;
 pub use crate::ui::messages::tree::{
-    back_to_chat, branches, compare, drawing, label, mark, messages, no_branches, no_text, no_turns, pin,
+    back_to_chat, branch_count, branches, compare, drawing, label, mark, messages, no_branches, no_text, no_turns, pin,
     rename_branch, role, spoken_version, tree_short, unpin, version,
 };
 
@@ -29,9 +30,9 @@ define_messages! {
         the same as text.", "每个方框是一段没有分叉的消息，点开后会到最后一条。大纲以文字列出相同的内容。";
 }
 
-/// Returns the provider and model to which a branch is locked.
+/// Returns the provider and model of a branch.
 pub fn lock_description(provider: &str, model: &str) -> String {
-    format!("{provider} · {model} · {}", crate::ui::messages::locked())
+    format!("{provider} · {model}")
 }
 
 /// Returns the origin of a branch; a link to the turn follows.
@@ -58,26 +59,28 @@ pub fn delete_branch(turns: usize) -> String {
 
 /// Returns the position of the shown part of the list.
 pub fn list_part(from: usize, to: usize, of: usize) -> String {
+    let [from, to, of] = [from, to, of].map(|position| number(position as u64));
     message!("{from}–{to} of {of}", "第 {from}–{to} 个，共 {of} 个")
 }
 
 /// Returns the usage of a branch's own calls.
 pub fn branch_usage(tokens: Option<String>, cost: Option<String>, calls: u64) -> String {
+    let many = number(calls);
     let known: Vec<String> = tokens.into_iter().chain(cost).collect();
     if known.is_empty() {
         return plural_message!(
             calls;
             "Replies on this branch: 1 request.",
-            "Replies on this branch: {calls} requests.";
-            "此分支的回复共 {calls} 次请求。"
+            "Replies on this branch: {many} requests.";
+            "此分支的回复共 {many} 次请求。"
         );
     }
     let known = known.join(localized_word(", ", "，"));
     plural_message!(
         calls;
         "Replies on this branch: {known}, 1 request.",
-        "Replies on this branch: {known}, {calls} requests.";
-        "此分支的回复用去 {known}，共 {calls} 次请求。"
+        "Replies on this branch: {known}, {many} requests.";
+        "此分支的回复用去 {known}，共 {many} 次请求。"
     )
 }
 
@@ -100,7 +103,7 @@ pub fn run_caption(run: &DrawnRun<'_>) -> String {
 }
 
 pub fn hidden_branches(count: usize) -> String {
-    format!("+{count}")
+    format!("+{}", number(count as u64))
 }
 
 pub fn show_hidden_branches(count: usize) -> String {
@@ -111,8 +114,8 @@ pub fn show_hidden_branches(count: usize) -> String {
 /// Returns the accessible name of the drawing.
 pub fn drawing_description(runs: usize, turns: usize, ends: usize) -> String {
     let messages = messages(turns);
-    let ends = plural_message!(ends; "1 path", "{ends} paths"; "{ends} 条路径");
-    let runs = plural_message!(runs; "1 box", "{runs} boxes"; "{runs} 个方框");
+    let (ends, many) = (branch_count(ends), number(runs as u64));
+    let runs = plural_message!(runs; "1 box", "{many} boxes"; "{many} 个方框");
     message!("Tree diagram: {messages}, {ends}, {runs}", "对话树图示：{messages}，{ends}，{runs}")
 }
 

@@ -3,6 +3,7 @@
 use chrono::NaiveDate;
 
 use crate::ui::locale::{define_messages, message, plural_message};
+use crate::ui::messages::amounts::number;
 
 define_messages! {
     from: "From", "起始日期";
@@ -42,9 +43,11 @@ pub fn caption(from: NaiveDate, to: NaiveDate) -> String {
 
 /// Returns the number of unknown costs, shown next to a sum.
 pub fn unknown_costs(unknown: u64) -> String {
+    let unknown = number(unknown);
     message!(" + {unknown} unknown", " + {unknown} 项未知")
 }
 
 pub fn more_rows(hidden: usize) -> String {
-    plural_message!(hidden; "1 more row is in the CSV.", "{hidden} more rows are in the CSV."; "还有 {hidden} 行在 CSV 中。")
+    let many = number(hidden as u64);
+    plural_message!(hidden; "1 more row is in the CSV.", "{many} more rows are in the CSV."; "还有 {many} 行在 CSV 中。")
 }

@@ -10,7 +10,6 @@ use crate::server::server_pages::form_fields::{FieldKind, TextField};
 use crate::server::server_pages::messages::providers as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::messages::amounts;
 use turnleaf_service::providers::ProviderView;
 
@@ -24,7 +23,7 @@ pub fn draw(provider: &ProviderView, now: DateTime<Utc>, wrong_key: Option<&str>
                 <h2 id=title><bdi>{provider.name.clone()}</bdi></h2>
                 {status(provider)}
             </header>
-            <p class="status-line" dir="auto">{coded_sentence(&provider.status.message())}{checked(provider, now)}</p>
+            {status_line(provider, now)}
             {suggestion(provider)}
             {facts(provider)}
             {(!provider.locked).then(|| key_forms(provider, wrong_key))}
@@ -40,13 +39,22 @@ fn status(provider: &ProviderView) -> AnyView {
     view! { <span class="state" data-state=state><span class="state-dot" aria-hidden="true"></span>{words::connection_state(state)}</span> }
 }
 
-fn checked(provider: &ProviderView, now: DateTime<Utc>) -> Option<AnyView> {
-    let at = provider.status.checked_at?;
-    let ago = words::time_ago((now - at).num_seconds());
-    let exact = at.format("%Y-%m-%d %H:%M UTC").to_string();
-    Some(
-        view! { <span class="hint">" "{words::checked()}" "<time datetime=at.to_rfc3339() title=exact>{ago}</time></span> },
-    )
+/// Renders what there is to say beyond the word of the status, and the time of the last check.
+fn status_line(provider: &ProviderView, now: DateTime<Utc>) -> Option<AnyView> {
+    let detail = words::status_detail(&provider.status.message());
+    let gap = match &detail {
+        None => "",
+        Some(sentence) if sentence.ends_with(['.', '。']) => " ",
+        Some(_) => " · ",
+    };
+    let checked = provider.status.checked_at.map(|at| {
+        let ago = words::time_ago((now - at).num_seconds());
+        let exact = at.format("%Y-%m-%d %H:%M UTC").to_string();
+        view! {
+            <span class="hint">{gap}{words::checked()}" "<time datetime=at.to_rfc3339() title=exact>{ago}</time></span>
+        }
+    });
+    (detail.is_some() || checked.is_some()).then(|| view! { <p class="status-line" dir="auto">{detail}{checked}</p> })
 }
 
 fn suggestion(provider: &ProviderView) -> Option<AnyView> {

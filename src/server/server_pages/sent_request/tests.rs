@@ -91,7 +91,7 @@ fn attachments_are_named_with_version_and_range() {
         "≈ $0.0015",
         "top_k was not sent: not supported by this model.",
         "Images were replaced with text descriptions",
-        "Raw provider response (2 KiB)",
+        "Raw provider response (1.3 KiB)",
     ] {
         assert!(html.contains(words), "{words} in {html}");
     }

@@ -122,7 +122,7 @@ fn about(tool: &ToolView) -> AnyView {
     }
 }
 
-/// The number of characters of a description that is shown next to the name.
+/// The number of characters of a server's description that are shown below the name in a choice.
 const HINT_CHARS: usize = 200;
 
 /// Renders a tool's checkbox in a choice. `form` and `at` make the id, because a tool's name may contain any
@@ -133,9 +133,9 @@ pub fn tool_checkbox(form: &str, at: usize, tool: &ToolView, is_on: bool) -> Any
         .then(|| view! { " "<span class="badge warn">{words::hidden(tool.hidden_characters)}</span> });
     let hint = (!tool.description.is_empty()).then(|| {
         let whole = description(tool);
-        // The rest of a long description is for the model.
-        let short = first_words(&whole, HINT_CHARS);
-        view! { <p class="hint tick-hint" id=hint_id.clone() dir="auto">{short}</p> }
+        // The rest of a server's long description is for the model.
+        let shown = if is_built_in(tool) { whole.into_owned() } else { first_words(&whole, HINT_CHARS) };
+        view! { <p class="hint tick-hint" id=hint_id.clone() dir="auto">{shown}</p> }
     });
     let described = hint.is_some().then_some(hint_id);
     view! {
@@ -165,16 +165,17 @@ pub fn named_checkbox(form: &str, name: &str, title: String, is_on: bool) -> Any
     }
 }
 
+/// Returns whether a tool is built in: the name of another one begins with that of its server.
+fn is_built_in(tool: &ToolView) -> bool {
+    tool.name == tool.tool
+}
+
 /// Returns the title of a tool: localized for a built-in tool, else unchanged.
 fn title(tool: &ToolView) -> Cow<'_, str> {
-    if tool.name == tool.tool { tool_title(&tool.tool, &tool.title) } else { Cow::Borrowed(&tool.title) }
+    if is_built_in(tool) { tool_title(&tool.tool, &tool.title) } else { Cow::Borrowed(&tool.title) }
 }
 
 /// Returns the description of a tool: localized for a built-in tool, else unchanged.
 fn description(tool: &ToolView) -> Cow<'_, str> {
-    if tool.name == tool.tool {
-        tool_description(&tool.tool, &tool.description)
-    } else {
-        Cow::Borrowed(&tool.description)
-    }
+    if is_built_in(tool) { tool_description(&tool.tool, &tool.description) } else { Cow::Borrowed(&tool.description) }
 }

@@ -9,7 +9,6 @@ use crate::server::server_pages::messages::providers::time_ago;
 use crate::server::server_pages::messages::tools as words;
 use crate::ui::erased::view;
 use crate::ui::kit::Icon;
-use crate::ui::locale::coded_messages::coded_sentence;
 use crate::ui::locale::join_list;
 use turnleaf_service::tools::servers::ToolServerView;
 
@@ -21,8 +20,11 @@ pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
     let since = server.status.since.map(|since| {
         let exact = since.format("%Y-%m-%d %H:%M UTC").to_string();
         let ago = time_ago((now - since).num_seconds());
-        view! { <span class="hint">" "<time datetime=since.to_rfc3339() title=exact>{ago}</time></span> }
+        view! { <span class="hint">" "{words::status_changed()}" "<time datetime=since.to_rfc3339() title=exact>{ago}</time></span> }
     });
+    let detail = words::status_detail(&server.status.message());
+    let status =
+        (detail.is_some() || since.is_some()).then(|| view! { <p class="status-line" dir="auto">{detail}{since}</p> });
     let tools = if server.tools.is_empty() {
         view! { <p class="hint">{words::no_tools()}</p> }
     } else {
@@ -47,7 +49,7 @@ pub fn draw(server: &ToolServerView, now: DateTime<Utc>) -> AnyView {
                 <h2 id=title><bdi>{server.name.clone()}</bdi></h2>
                 <span class="state" data-state=status_colour(state)><span class="state-dot" aria-hidden="true"></span>{words::server_state(state)}</span>
             </header>
-            <p class="status-line" dir="auto">{coded_sentence(&server.status.message())}{since}</p>
+            {status}
             {facts(server)}
             {tools}
             {log}

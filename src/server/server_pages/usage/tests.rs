@@ -41,7 +41,7 @@ fn table_comes_first_and_marks_unknown_and_estimated_costs() {
     for part in [
         "<caption>2026-10-23 to 2026-11-21</caption>",
         "<th scope=\"row\">2026-11-21</th><td>≈ $0.004<span class=\"hint\"> + 1 unknown</span></td>\
-         <td>3</td><td>12\u{202f}345</td><td>—</td><td>678</td><td>—</td>\
+         <td>3</td><td>12,345</td><td>—</td><td>678</td><td>—</td>\
          <td class=\"bar\"><meter aria-hidden=\"true\" max=\"4012\" value=\"4012\"></meter></td>",
         "<th scope=\"row\">2026-11-20</th><td>—</td><td>1</td><td>—</td><td>—</td><td>—</td><td>—</td>",
         "<th scope=\"row\">Total</th><td>≈ $0.004<span class=\"hint\"> + 2 unknown</span></td><td>4</td>",

@@ -55,7 +55,7 @@ impl From<StorageRefusal> for CodedMessage {
         match refusal {
             StorageRefusal::DiskLow => MessageCode::DiskLow.into(),
             StorageRefusal::QuotaReached { quota_bytes } => {
-                MessageCode::QuotaReached.with("quota", ByteSize(quota_bytes))
+                MessageCode::QuotaReached.with("quota", ByteSize(quota_bytes).rounded())
             }
         }
     }

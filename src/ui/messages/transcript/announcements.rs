@@ -2,6 +2,7 @@
 
 use crate::ui::keymap::{KeyCommand, Keymap};
 use crate::ui::locale::{define_messages, localized_word, message, plural_message};
+use crate::ui::messages::amounts;
 
 define_messages! {
     thinking: "Assistant is thinking.", "助手正在思考。";
@@ -47,11 +48,12 @@ pub fn keys_to_read() -> Option<String> {
 
 /// A complete reply; `read_by` are the keys that lead to it from the reader's position.
 pub fn complete(words: usize, read_by: Option<&str>) -> String {
+    let many = amounts::number(words as u64);
     let Some(keys) = read_by else {
-        return plural_message!(words; "Reply complete, 1 word.", "Reply complete, {words} words."; "回复完成，共 {words} 字。");
+        return plural_message!(words; "Reply complete, 1 word.", "Reply complete, {many} words."; "回复完成，共 {many} 字。");
     };
-    plural_message!(words; "Reply complete, 1 word. Press {keys} to read.", "Reply complete, {words} words. Press \
-        {keys} to read."; "回复完成，共 {words} 字，按 {keys} 阅读。")
+    plural_message!(words; "Reply complete, 1 word. Press {keys} to read.", "Reply complete, {many} words. Press \
+        {keys} to read."; "回复完成，共 {many} 字，按 {keys} 阅读。")
 }
 
 pub fn failed(title: &str) -> String {
@@ -62,5 +64,6 @@ pub fn version(number: usize, of: usize, followed_by: u64) -> String {
     if followed_by == 0 {
         return message!("Version {number} of {of}.", "第 {number} 版，共 {of} 版。");
     }
-    plural_message!(followed_by; "Version {number} of {of}, followed by 1 message.", "Version {number} of {of}, followed by {followed_by} messages."; "第 {number} 版，共 {of} 版，其后有 {followed_by} 条消息。")
+    let many = amounts::number(followed_by);
+    plural_message!(followed_by; "Version {number} of {of}, followed by 1 message.", "Version {number} of {of}, followed by {many} messages."; "第 {number} 版，共 {of} 版，其后有 {many} 条消息。")
 }

@@ -75,7 +75,7 @@ fn tool_groups_state_counts_and_queue_place() {
 
 #[test]
 fn notes_on_result_name_what_is_missing() {
-    assert_eq!(cut_at(64 << 10, 3_250_586), "Showing the first 64 KiB of 3.1 MiB.");
+    assert_eq!(cut_at(64 << 10, 3_250_586), "Showing the first 64 KiB of 3.2 MiB.");
     assert_eq!(cleaned([0, 0, 0, 0]), "");
     assert_eq!(cleaned([1, 0, 0, 2]), "1 terminal code removed · 2 hidden characters");
 }

@@ -61,9 +61,10 @@ pub fn continue_reply() -> String {
 
 /// The number of hidden characters in the arguments.
 pub fn hidden_characters(count: u32) -> String {
+    let many = number(count.into());
     plural_message!(
-        count; "1 hidden character, shown as its code", "{count} hidden characters, shown as their codes";
-        "{count} 个隐藏字符，以编码显示"
+        count; "1 hidden character, shown as its code", "{many} hidden characters, shown as their codes";
+        "{many} 个隐藏字符，以编码显示"
     )
 }
 
@@ -241,7 +242,7 @@ fn first_line(text: &str) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The note on a truncated result: "Showing the first 64 KiB of 3.1 MiB."
+/// The note on a truncated result: "Showing the first 64 KiB of 3.2 MiB."
 pub fn cut_at(bytes: usize, of: u64) -> String {
     let (kept, all) = (size(bytes as u64), size(of));
     message!("Showing the first {kept} of {all}.", "共 {all}，仅显示前 {kept}。")
