@@ -3,10 +3,12 @@
 //! stream ends.
 
 use std::mem::take;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use futures::StreamExt;
-use futures::stream::{self, BoxStream};
+use futures::stream::BoxStream;
+use futures::{Stream, StreamExt};
 use serde_json::Value;
 
 use super::provider::{DecodeOutcome, DecodedItem, Decoder};
@@ -57,17 +59,42 @@ pub fn redact_body(
     if secrets.is_empty() {
         return body;
     }
-    let ended = body.map(Some).chain(stream::iter([None]));
-    let clean = ended.scan(Redactor::new(secrets), |redactor, piece| {
-        let pieces = match piece {
-            Some(Ok(piece)) => vec![Ok(redactor.push(piece))],
-            Some(Err(failure)) => vec![Ok(redactor.finish()), Err(failure)],
-            None => vec![Ok(redactor.finish())],
-        };
-        std::future::ready(Some(stream::iter(pieces)))
-    });
-    let has_bytes = |piece: &Result<Bytes, Failure>| std::future::ready(!piece.as_ref().is_ok_and(Bytes::is_empty));
-    clean.flatten().filter(has_bytes).boxed()
+    RedactedBody { body, redactor: Redactor::new(secrets), failure: None, is_over: false }.boxed()
+}
+
+/// A body without keys. A stream of its own, because it is polled for every piece of a reply.
+struct RedactedBody {
+    body: BoxStream<'static, Result<Bytes, Failure>>,
+    redactor: Redactor,
+    /// The failure that follows the last bytes.
+    failure: Option<Failure>,
+    is_over: bool,
+}
+
+impl Stream for RedactedBody {
+    type Item = Result<Bytes, Failure>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if let Some(failure) = self.failure.take() {
+                return Poll::Ready(Some(Err(failure)));
+            }
+            if self.is_over {
+                return Poll::Ready(None);
+            }
+            let bytes = match ready!(self.body.poll_next_unpin(context)) {
+                Some(Ok(piece)) => self.redactor.push(piece),
+                ended => {
+                    self.is_over = true;
+                    self.failure = ended.and_then(Result::err);
+                    self.redactor.finish()
+                }
+            };
+            if !bytes.is_empty() {
+                return Poll::Ready(Some(Ok(bytes)));
+            }
+        }
+    }
 }
 
 /// The text that a delta belongs to.

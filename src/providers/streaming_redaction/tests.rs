@@ -1,5 +1,6 @@
 //! Tests of streaming redaction: however a body is split, no key remains, and everything else passes unchanged.
 
+use futures::stream;
 use proptest::prelude::*;
 use secrecy::SecretString;
 

@@ -166,37 +166,46 @@ impl Recorder {
         Ok(())
     }
 
-    /// Stores and publishes everything pending, together with `batch`.
-    pub async fn flush(&mut self, batch: JournalBatch) -> Result<(), Failure> {
-        let ends_generation = batch.generation_end.is_some();
-        let (events, batch) = self.take(batch, ends_generation);
-        let stored = !batch.blocks.is_empty()
-            || batch.generation.is_some()
-            || batch.generation_end.is_some()
-            || batch.ending.is_some()
-            || batch.progress.is_some();
-        if stored {
-            let (raw, blobs) = (batch.raw.clone(), batch.blobs.clone());
-            let is_decided = batch.turns_thinking_on.is_some();
-            if let Err(unstored) = self.journal.commit(&self.live, batch).await {
-                // The ending stores and publishes them.
-                self.ready = events;
-                self.blobs = blobs;
-                self.put_back(raw);
-                return Err(unstored.failure);
-            }
-            self.is_thinking_undecided &= !is_decided;
-            self.live.publish(&events, true);
-            return Ok(());
-        }
-        // Only deltas are left, and raw bytes now and then.
+    /// Publishes pending deltas, which are stored soon, and stores raw bytes that are due.
+    async fn flush_deltas(&mut self) -> Result<(), Failure> {
+        self.apply_pending();
+        let events = std::mem::take(&mut self.ready);
+        self.last_frame = Some(Instant::now());
+        let raw: Vec<_> = self.take_raw(false).into_iter().collect();
         if !events.is_empty() {
             self.live.publish_deltas(&events);
             self.journal.append_deltas(&self.live).await?;
         }
-        if !batch.raw.is_empty() {
-            self.journal.append(&self.live, JournalBatch { raw: batch.raw, ..JournalBatch::default() }).await?;
+        if !raw.is_empty() {
+            self.journal.append(&self.live, JournalBatch { raw, ..JournalBatch::default() }).await?;
         }
+        Ok(())
+    }
+
+    /// Takes the raw bytes if they are due or `is_last`.
+    fn take_raw(&mut self, is_last: bool) -> Option<(GenerationId, u64, Bytes)> {
+        let raw = self.raw.as_mut().filter(|raw| !raw.waiting.is_empty())?;
+        (is_last || raw.is_due()).then(|| raw.take())
+    }
+
+    /// Stores and publishes everything pending, together with `batch`.
+    pub async fn flush(&mut self, batch: JournalBatch) -> Result<(), Failure> {
+        if !self.structural && self.ready.is_empty() && !batch.must_be_stored_first() {
+            return self.flush_deltas().await;
+        }
+        let ends_generation = batch.generation_end.is_some();
+        let (events, batch) = self.take(batch, ends_generation);
+        let (raw, blobs) = (batch.raw.clone(), batch.blobs.clone());
+        let is_decided = batch.turns_thinking_on.is_some();
+        if let Err(unstored) = self.journal.commit(&self.live, batch).await {
+            // The ending stores and publishes them.
+            self.ready = events;
+            self.blobs = blobs;
+            self.put_back(raw);
+            return Err(unstored.failure);
+        }
+        self.is_thinking_undecided &= !is_decided;
+        self.live.publish(&events, true);
         Ok(())
     }
 
@@ -308,12 +317,7 @@ impl Recorder {
         }
         batch.lines = events.iter().map(|(_, line)| line.clone()).collect();
         batch.blobs = std::mem::take(&mut self.blobs);
-        if let Some(raw) = &mut self.raw
-            && !raw.waiting.is_empty()
-            && (is_last || raw.is_due())
-        {
-            batch.raw.push(raw.take());
-        }
+        batch.raw.extend(self.take_raw(is_last));
         if self.structural && !self.turn.status.is_terminal() {
             batch.progress = Some(progress_of(&self.turn));
         }

@@ -54,6 +54,11 @@ pub struct JournalBatch {
 }
 
 impl JournalBatch {
+    /// Returns whether something in the batch must be stored before anything is published.
+    pub(crate) fn must_be_stored_first(&self) -> bool {
+        self.generation.is_some() || self.generation_end.is_some() || self.ending.is_some() || self.progress.is_some()
+    }
+
     /// Returns the size of the batch in bytes.
     pub(super) fn byte_count(&self) -> usize {
         let lines = self.lines.iter().map(|line| line.json.len());

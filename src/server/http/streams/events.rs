@@ -15,7 +15,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::{Stream, StreamExt};
 use serde::Deserialize;
-use tokio::time::{Instant, interval_at};
+use tokio::time::{Instant, sleep_until};
 
 use self::encoder::{EventEncoder, OutgoingEvent};
 use crate::domain::frame::{StreamSignal, parse_cursor};
@@ -109,7 +109,14 @@ fn respond<E: EventEncoder + 'static>(
             yield Ok::<Bytes, std::convert::Infallible>(opening);
         }
         let mut outgoing = pin!(outgoing);
-        while let Some(next) = place.displaced_token().run_until_cancelled(outgoing.next()).await {
+        // One wait for the whole stream: each new one would be registered with the token.
+        let mut displaced = pin!(place.displaced_token().cancelled());
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = &mut displaced => break,
+                next = outgoing.next() => next,
+            };
             match next {
                 Some(next) => if let Some(bytes) = encoder.encode(next) {
                     yield Ok(bytes);
@@ -142,17 +149,23 @@ pub fn outgoing_events(
     let locale = locale();
     stream! {
         let mut followed = pin!(followed);
-        let mut heartbeat = interval_at(Instant::now() + limits::HEARTBEAT, limits::HEARTBEAT);
-        let closing = app.closing_token();
+        // The timer is not set again for each event: when it wakes, it looks when the last one was.
+        let mut last = Instant::now();
+        let mut heartbeat = pin!(sleep_until(last + limits::HEARTBEAT));
+        let mut closing = pin!(app.closing_token().clone().cancelled_owned());
         loop {
             let next = tokio::select! {
                 biased;
                 next = followed.next() => next,
-                _ = heartbeat.tick() => {
-                    yield OutgoingEvent::Signal(StreamSignal::Heartbeat { now: app.now() });
+                () = &mut heartbeat => {
+                    if last.elapsed() >= limits::HEARTBEAT {
+                        last = Instant::now();
+                        yield OutgoingEvent::Signal(StreamSignal::Heartbeat { now: app.now() });
+                    }
+                    heartbeat.as_mut().reset(last + limits::HEARTBEAT);
                     continue;
                 }
-                () = closing.cancelled() => return,
+                () = &mut closing => return,
             };
             match next {
                 Some(Ok(next)) => {
@@ -162,7 +175,7 @@ pub fn outgoing_events(
                     if let Some(signal) = match ended { Some(block) => markup(&app, viewer, id, block, locale).await, None => None } {
                         yield OutgoingEvent::Signal(signal);
                     }
-                    heartbeat.reset();
+                    last = Instant::now();
                 }
                 Some(Err(error)) => {
                     // The client reconnects with its cursor.

@@ -1,5 +1,7 @@
 //! The encoder of a stream, and the events that it encodes.
 
+use std::fmt::Write as _;
+
 use axum::body::Bytes;
 
 use crate::domain::TurnId;
@@ -21,8 +23,9 @@ pub trait EventEncoder: Send {
     fn encode(&mut self, outgoing: OutgoingEvent) -> Option<Bytes>;
 }
 
-/// Returns an event with its turn and number, as one JSON object.
-pub fn event_json(turn: TurnId, line: &EventLine) -> String {
+/// Writes an event with its turn and number, as one JSON object.
+pub fn write_event_json(json: &mut String, turn: TurnId, line: &EventLine) {
     let fields = line.json.strip_prefix('{').unwrap_or("}");
-    format!(r#"{{"turn_id":"{turn}","seq":{},{fields}"#, line.seq)
+    // Writing into a string cannot fail.
+    let _ = write!(json, r#"{{"turn_id":"{turn}","seq":{},{fields}"#, line.seq);
 }

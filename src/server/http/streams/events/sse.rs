@@ -1,10 +1,12 @@
 //! Server-sent events: the name of an event, its cursor as id, and its JSON as data.
 
+use std::fmt::Write as _;
+
 use axum::body::Bytes;
 
 use crate::domain::TurnId;
 use crate::domain::frame::{StreamSignal, format_cursor};
-use crate::server::http::streams::events::encoder::{EventEncoder, OutgoingEvent, event_json};
+use crate::server::http::streams::events::encoder::{EventEncoder, OutgoingEvent, write_event_json};
 use turnleaf_service::FollowerItem;
 
 /// Delay before a browser reconnects after a lost connection, in milliseconds.
@@ -12,6 +14,9 @@ const RETRY_MS: u32 = 500;
 /// Delay before a displaced stream reconnects, in milliseconds. Without it, the stream would at once displace another
 /// one of its client.
 const DISPLACED_RETRY_MS: u32 = 30_000;
+
+/// The length of an event without its own members.
+const EVENT_BYTES: usize = 160;
 
 pub struct SseEncoder {
     turn: TurnId,
@@ -38,8 +43,13 @@ impl EventEncoder for SseEncoder {
         // JSON contains no raw line ends, so one `data:` line always holds it.
         let text = match outgoing {
             OutgoingEvent::Followed(FollowerItem::Line(line)) => {
-                let id = format_cursor(self.turn, line.seq);
-                format!("id: {id}\nevent: {}\ndata: {}\n\n", line.name(), event_json(self.turn, &line))
+                let (turn, seq, name) = (self.turn, line.seq, line.name());
+                let mut text = String::with_capacity(EVENT_BYTES + line.json.len());
+                // Writing into a string cannot fail.
+                let _ = write!(text, "id: {turn}:{seq}\nevent: {name}\ndata: ");
+                write_event_json(&mut text, turn, &line);
+                text.push_str("\n\n");
+                text
             }
             OutgoingEvent::Followed(FollowerItem::Snapshot(turn)) => {
                 let id = format_cursor(self.turn, turn.last_event_seq);
