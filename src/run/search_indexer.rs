@@ -28,11 +28,16 @@ impl SearchIndexer {
             loop {
                 waits.notified().await;
                 sleep(DEBOUNCE).await;
-                while let Some(true) = queue::index_batch(&db)
-                    .await
-                    .inspect_err(|error| tracing::warn!(%error, "the search index is late"))
-                    .ok()
-                {}
+                loop {
+                    match queue::index_batch(&db).await {
+                        Ok(true) => {}
+                        Ok(false) => break,
+                        Err(error) => {
+                            tracing::warn!(%error, "the search index is late");
+                            break;
+                        }
+                    }
+                }
             }
         })));
         Self(woken)

@@ -8,7 +8,6 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use self::new_chats::NextChat;
 use crate::idempotency::Created;
 use crate::turns::placement::{PlacementRequest, TurnPlacement};
 use crate::{Service, ServiceError};
@@ -57,8 +56,6 @@ pub(super) struct NewChatPlan {
     pub choice: ToolChoice,
     /// The prompt prefix of its first branch.
     pub frozen: PromptPrefix,
-    /// The settings of the next chat that were read for it; the default if they are not used.
-    pub next: NextChat,
 }
 
 /// The changeable fields of a chat; `None` keeps a field.
@@ -77,7 +74,7 @@ impl Service {
         &self,
         tx: &mut Tx,
         id: ChatId,
-        NewChatPlan { owner, settings, lock, choice, frozen, .. }: NewChatPlan,
+        NewChatPlan { owner, settings, lock, choice, frozen }: NewChatPlan,
         derived_title: String,
     ) -> Result<(Chat, TurnPlacement), ServiceError> {
         let InitialChatSettings { title, system_prompt, params, .. } = settings;
@@ -136,7 +133,7 @@ impl Service {
         };
         let tools = Some(self.offered_tools(owner, &lock, &choice).await);
         let frozen = PromptPrefix { system_prompt: settings.system_prompt.clone(), tools };
-        Ok(NewChatPlan { owner, settings, lock, choice, frozen, next: NextChat::default() })
+        Ok(NewChatPlan { owner, settings, lock, choice, frozen })
     }
 
     /// Returns the newest chats, each with whether a reply is running.

@@ -16,7 +16,7 @@ use crate::readable::{Damage, Lossy, RowReader};
 use crate::rows::{to_bigint, to_unsigned};
 use turnleaf_domain::{Event, TurnId, UserId};
 
-pub use self::joined::{JoinedEvents, join};
+pub use self::joined::{EventRow, JoinedEvents, join};
 
 const TABLE: &str = "turn_events";
 /// Rows of values and [`IGNORE_CONFLICTS`] follow.
@@ -37,15 +37,6 @@ sql! {
     DELETE_OLD = "DELETE FROM turn_events WHERE turn_id IN (SELECT e.turn_id \
         FROM (SELECT DISTINCT turn_id FROM turn_events) e CROSS JOIN turns t \
         WHERE t.id = e.turn_id AND t.completed_at < $1 LIMIT $2)";
-}
-
-/// A row to append: an event, or joined deltas. Its text is stored byte for byte.
-#[derive(Debug, Clone, Copy)]
-pub struct EventRow<'a> {
-    pub turn_id: TurnId,
-    /// The number of the event, or of the first of joined ones.
-    pub seq: u64,
-    pub event: &'a str,
 }
 
 /// Events of a turn, in order, as far as they were read.
@@ -140,9 +131,11 @@ pub async fn list_after(db: &Db, owner: UserId, turn: TurnId, seq: u64, limit: u
         let first = to_unsigned(first);
         // An empty string, which is no JSON, replaces unreadable text.
         let event = event.unwrap_or_log(TABLE, "event", turn.uuid(), String::new);
-        page.events.extend(joined::expand(first, event).unwrap_or_else(|| vec![(first, String::new())]));
+        let events = joined::expand(first, event).unwrap_or_else(|| vec![(first, String::new())]);
+        // Events that were stored again, joined with others, are in two rows.
+        let after = page.events.last().map_or(seq, |(last, _)| *last);
+        page.events.extend(events.into_iter().filter(|(seq, _)| *seq > after));
     }
-    page.events.retain(|(of, _)| *of > seq);
     Ok(page)
 }
 
@@ -177,19 +170,18 @@ pub(super) async fn parse_up_to(
     seq: u64,
     damages: &mut Vec<Damage>,
 ) -> Result<Vec<(u64, Event)>, StoreError> {
-    let rows: Vec<(Lossy<i64>, Lossy<String>)> =
+    let rows: Vec<EventColumns> =
         with_pool!(db, |pool| sqlx::query_as(UP_TO).bind(turn.uuid()).bind(to_bigint(seq)).fetch_all(pool).await?);
     let mut events = parse_rows(turn.uuid(), rows, damages);
     events.retain(|(of, _)| *of <= seq);
     Ok(events)
 }
 
+/// The number and the text of a row, as far as they can be read.
+pub(crate) type EventColumns = (Lossy<i64>, Lossy<String>);
+
 /// Parses the events of a turn's rows. Unreadable values are recorded in `damages`.
-pub(crate) fn parse_rows(
-    turn: Uuid,
-    rows: Vec<(Lossy<i64>, Lossy<String>)>,
-    damages: &mut Vec<Damage>,
-) -> Vec<(u64, Event)> {
+pub(crate) fn parse_rows(turn: Uuid, rows: Vec<EventColumns>, damages: &mut Vec<Damage>) -> Vec<(u64, Event)> {
     let mut reader = RowReader { table: TABLE, id: turn, damages };
     let unreadable = || Event::Unknown(Map::new());
     let mut events = Vec::with_capacity(rows.len());
@@ -204,7 +196,8 @@ pub(crate) fn parse_rows(
             events.push((seq, unreadable()));
             continue;
         };
-        for (seq, text) in joined {
+        let after = events.last().map_or(0, |(last, _)| *last);
+        for (seq, text) in joined.into_iter().filter(|(seq, _)| *seq > after) {
             let read: Option<Event> = reader.json("event", &text);
             if read.as_ref().is_some_and(Event::is_malformed) {
                 reader.note("event", format_args!("event {seq} has not the shape of its type"));

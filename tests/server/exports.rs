@@ -316,10 +316,10 @@ async fn page_over_http_includes_images_and_repository_is_zip() {
 }
 
 /// A key that was stored before it was known as a key: in text, which is escaped, and in code, which highlighting
-/// splits into spans.
+/// splits into spans. Its parts are none of an id.
 #[tokio::test]
 async fn page_contains_no_currently_known_key() {
-    let key = "k<3&\"9f8e-7d6c-5b4a\"=='let x'";
+    let key = "k<3&\"9x8y-7w6z-5v4u\"=='let x'";
     let house = TestServer::new(ScriptedProvider::new(
         "scripted",
         [streamed_answer([text_step(&format!("It is {key}.\n\n```rust\n{key}\n```\n"))])],
@@ -334,12 +334,12 @@ async fn page_contains_no_currently_known_key() {
     house.service.supervisor().registry().remember_credentials([key.to_owned().into()]);
     let page = standalone_page(&house.service, String::new(), house.owner, chat, None, ExportOptions::default()).await;
     let page = page.map_err(|error| error.detail().to_owned()).unwrap();
-    for part in ["9f8e", "7d6c", "5b4a"] {
+    for part in ["9x8y", "7w6z", "5v4u"] {
         assert!(!page.contains(part), "{page}");
     }
     assert!(page.contains("My key is") && page.contains("[removed]"), "{page}");
     let archive = String::from_utf8(export_archive(&house, ExportScope::Chat(chat)).await).unwrap();
-    assert!(!archive.contains("9f8e"), "{archive}");
+    assert!(!archive.contains("9x8y"), "{archive}");
     house.close().await;
 }
 

@@ -176,10 +176,10 @@ async fn limits_of_server_are_set_and_reset() {
     let (status, server) = api.call("POST", "/api/tool-servers", Some(body)).await;
     let limits = |server: &Value| ["start_seconds", "idle_seconds", "total_seconds"].map(|name| server[name].clone());
     assert_eq!((status, limits(&server)), (StatusCode::CREATED, [json!(90), json!(300), json!(null)]), "{server}");
-    let change = json!({ "start_seconds": null, "total_seconds": 7200 });
+    let change = json!({ "start_seconds": null, "total_seconds": 1200 });
     let (_, server) = api.call("PATCH", "/api/tool-servers/a", Some(change)).await;
-    assert_eq!(limits(&server), [json!(null), json!(300), json!(7200)]);
-    for (name, value) in [("start_seconds", 0), ("idle_seconds", 86_401), ("total_seconds", 0)] {
+    assert_eq!(limits(&server), [json!(null), json!(300), json!(1200)]);
+    for (name, value) in [("start_seconds", 0), ("idle_seconds", 1_801), ("total_seconds", 0)] {
         let (status, refused) = api.call("PATCH", "/api/tool-servers/a", Some(json!({ name: value }))).await;
         assert_eq!((status.as_u16(), &refused["field"]), (422, &json!(name)), "{refused}");
     }

@@ -5,7 +5,7 @@ use turnleaf::domain::*;
 use turnleaf_store::generations::raw::{self, RawChunk};
 use turnleaf_store::generations::requests::StoredRequest;
 use turnleaf_store::generations::{self, GenerationEnd, GenerationStatus, NewGeneration, RawKind};
-use turnleaf_store::turn_events::EventRow;
+use turnleaf_store::turn_events::{EventRow, JoinedEvents};
 use turnleaf_store::{Db, StoreError, TimeLimits, turn_events};
 
 use crate::databases::{migrated_postgres, test_databases};
@@ -128,6 +128,42 @@ async fn bytes_stored_again_are_stored_once_however_split() {
             Db::Postgres { writer, .. } => sqlx::query_scalar::<_, i64>(CHUNKS).fetch_one(writer).await.unwrap(),
         };
         assert_eq!(left, 0, "no piece lies beside the packed body");
+        fresh.close().await;
+    }
+}
+
+#[tokio::test]
+async fn deltas_stored_again_in_other_rows_are_read_once() {
+    for fresh in test_databases().await {
+        let owner = create_owner(&fresh.db).await;
+        let (_, line) = create_linear_chat(&fresh.db, owner, 1).await;
+        let (turn_id, block_id) = (line[0].id, next_id());
+        let delta = |text: &str| {
+            let event = Event::BlockDelta { block_id, text: text.to_owned() };
+            serde_json::to_string(&event).unwrap()
+        };
+        let texts: Vec<String> = (1..=9).map(|n| delta(&format!("{n} \"\u{e9}\" "))).collect();
+        let rows: Vec<EventRow<'_>> = (1..).zip(&texts).map(|(seq, event)| EventRow { turn_id, seq, event }).collect();
+        let store = async |some: &[EventRow<'_>]| {
+            let joined = turn_events::join(some.iter().copied());
+            let rows: Vec<EventRow<'_>> = joined.iter().map(JoinedEvents::row).collect();
+            append(&fresh.db, &rows).await
+        };
+        // A retry has more, and an ending has what came back, one by one.
+        for some in [0..3, 0..3, 0..5] {
+            store(&rows[some]).await.unwrap();
+        }
+        append(&fresh.db, &rows[2..]).await.unwrap();
+        let all: Vec<(u64, String)> = (1..).zip(texts.clone()).collect();
+        for after in 0..=9 {
+            let page = turn_events::list_after(&fresh.db, owner, turn_id, after, 100).await.unwrap();
+            assert_eq!(page.events, all[after as usize..], "after {after}");
+        }
+        assert_eq!(turn_events::last_seq(&fresh.db, turn_id).await.unwrap(), 9);
+        let others = [delta("other"), delta("writer")];
+        let others: Vec<EventRow<'_>> =
+            (1..).zip(&others).map(|(seq, event)| EventRow { turn_id, seq, event }).collect();
+        assert!(matches!(store(&others).await, Err(StoreError::NotUnique)));
         fresh.close().await;
     }
 }

@@ -73,11 +73,15 @@ pub(super) async fn store_entries(
             generations::insert(&mut tx, generation).await?;
         }
     }
-    let mut events: Vec<EventRow<'_>> = waiting.iter().flat_map(event_rows).collect();
+    let is_ending = |entry: &&JournalEntry| entry.batch.ending.is_some();
+    let mut events: Vec<EventRow<'_>> = waiting.iter().filter(|entry| !is_ending(entry)).flat_map(event_rows).collect();
     // Deltas are joined if they are adjacent, and neighbouring rows cost fewer pages.
     events.sort_by_key(|event| (event.turn_id, event.seq));
     let events = turn_events::join(events);
-    let events: Vec<EventRow<'_>> = events.iter().map(JoinedEvents::row).collect();
+    // An ending may have events that came back from an attempt whose outcome is unknown. Row by row, they can only
+    // repeat what is stored.
+    let endings = waiting.iter().filter(is_ending).flat_map(event_rows);
+    let events: Vec<EventRow<'_>> = events.iter().map(JoinedEvents::row).chain(endings).collect();
     turn_events::append(&mut tx, &events).await?;
     let blocks: Vec<BlockUpsert<'_>> = waiting
         .iter()

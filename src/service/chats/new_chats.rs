@@ -84,15 +84,15 @@ impl Service {
         }
     }
 
-    /// Returns the plan of the next chat, with its present settings.
+    /// Returns the plan of the next chat, with the present settings for it.
     pub(crate) async fn plan_next_chat(
         &self,
         owner: UserId,
         wanted: &PlacementRequest,
-    ) -> Result<NewChatPlan, ServiceError> {
+    ) -> Result<(NextChat, NewChatPlan), ServiceError> {
         let next = self.next_chat(owner).await?;
         let plan = self.plan_chat(owner, wanted, self.initial_settings(owner, next.clone()).await?).await?;
-        Ok(NewChatPlan { next, ..plan })
+        Ok((next, plan))
     }
 
     /// Consumes the settings of the next chat: the chat after it starts with the defaults. Returns the plan with the
@@ -102,16 +102,16 @@ impl Service {
         tx: &mut Tx,
         owner: UserId,
         wanted: &PlacementRequest,
-        plan: NewChatPlan,
+        (planned, plan): (NextChat, NewChatPlan),
     ) -> Result<NewChatPlan, ServiceError> {
-        if plan.next == NextChat::default() {
+        if planned == NextChat::default() {
             return Ok(plan);
         }
         // Settings that are stored after this lock belong to the chat after this one.
         let now = self.clock().now();
         let next: NextChat = parse_setting(settings::lock_for_update(tx, owner, NEXT, now).await?);
         settings::put(tx, owner, NEXT, &Value::Null, now).await?;
-        if next == plan.next {
+        if next == planned {
             return Ok(plan);
         }
         self.plan_chat(owner, wanted, self.initial_settings(owner, next).await?).await

@@ -1,12 +1,12 @@
 //! Raw responses, byte for byte: rows of pieces while they arrive, then one compressed body with the sha256 of the
 //! original.
 
+mod compression;
 pub(crate) mod pieces;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use sha2::{Digest, Sha256};
 use sqlx::QueryBuilder;
 use uuid::Uuid;
 
@@ -15,19 +15,15 @@ use crate::error::StoreError;
 use crate::readable::{Readable, keep_decoded, keep_readable, ok_or_log};
 use crate::rows::inconsistent;
 use crate::storage;
-use turnleaf_domain::{GenerationId, TurnId, UserId, limits};
+use turnleaf_domain::{GenerationId, TurnId, UserId};
 use turnleaf_platform::tasks;
 
+pub(crate) use self::compression::{PackedBody, compress, decompress};
 pub use self::pieces::{RawChunk, append_chunks};
-
-/// An upper bound on any kept response, of this server or of an archive.
-const LENGTH_MAX: usize = 4 * limits::RAW_BYTES;
 
 /// Bodies up to this many bytes are compressed inside the transaction that ends the generation, which takes a few
 /// milliseconds.
 pub const PACKED_AT_ONCE: usize = 1 << 20;
-/// The default level of zstd: JSON streams shrink to a tenth, at several hundred MB/s.
-const LEVEL: i32 = 3;
 
 /// The number of turns per query, far below the parameter limit of either database.
 const TURNS_AT_ONCE: usize = 1_000;
@@ -255,12 +251,6 @@ pub(super) async fn pack_if_small(tx: &mut Tx, generation: GenerationId) -> Resu
     store_packed(tx, generation, compress(&pieces)?).await
 }
 
-pub(crate) struct PackedBody {
-    pub bytes: Vec<u8>,
-    pub sha256: Vec<u8>,
-    pub length: i64,
-}
-
 async fn store_packed(tx: &mut Tx, generation: GenerationId, packed: PackedBody) -> Result<(), StoreError> {
     let id = generation.uuid();
     in_tx!(tx, |conn| {
@@ -270,24 +260,4 @@ async fn store_packed(tx: &mut Tx, generation: GenerationId, packed: PackedBody)
         }
     });
     Ok(())
-}
-
-pub(crate) fn compress(pieces: &[Vec<u8>]) -> Result<PackedBody, StoreError> {
-    let body = pieces.concat();
-    let failed = |error| inconsistent("generations", "raw_response", "a new body", error);
-    let bytes = zstd::bulk::compress(&body, LEVEL).map_err(failed)?;
-    let length = i64::try_from(body.len()).unwrap_or(i64::MAX);
-    Ok(PackedBody { bytes, sha256: Sha256::digest(&body).to_vec(), length })
-}
-
-/// Decompresses a body of [`compress`]. `length` is the stored one, which bounds the expansion of a damaged body.
-pub(crate) fn decompress(packed: &[u8], length: i64, id: Uuid) -> Result<Vec<u8>, StoreError> {
-    let failed = |error: String| inconsistent("generations", "raw_response", id, error);
-    let length = usize::try_from(length).map_err(|error| failed(error.to_string()))?;
-    // The length is allocated up front, so a damaged one must be bounded.
-    if length > LENGTH_MAX {
-        return Err(failed(format!("its length of {length} bytes is beyond every response")));
-    }
-    let body = zstd::bulk::decompress(packed, length).map_err(|error| failed(error.to_string()))?;
-    if body.len() == length { Ok(body) } else { Err(failed("the length is not the stored one".into())) }
 }

@@ -73,11 +73,12 @@ async fn index_unless_damaged(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result
     }
 }
 
-/// Clears the whole index, so that [`index_batch`] rebuilds it.
+/// Clears the whole index, so that [`index_batch`] rebuilds it, with what waits in the queue.
 pub async fn reset(db: &Db) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
     in_tx!(&mut tx, |conn| {
         QueryBuilder::new("DELETE FROM search_entries").build().execute(&mut *conn).await?;
+        QueryBuilder::new("DELETE FROM search_queue").build().execute(&mut *conn).await?;
         for kind in SearchKind::ALL {
             let query = sqlx::query(ADVANCE).bind(kind.as_str()).bind(RULES_VERSION).bind(Uuid::nil()).bind(false);
             query.execute(&mut *conn).await?;

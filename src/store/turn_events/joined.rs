@@ -7,8 +7,6 @@ use std::fmt::Write as _;
 
 use turnleaf_domain::TurnId;
 
-use super::EventRow;
-
 /// The begin of a delta's JSON, its id, and what stands before and after its text.
 const BEGIN: &str = r#"{"type":"block_delta","block_id":""#;
 const ID_BYTES: usize = 36;
@@ -17,6 +15,15 @@ const END: &str = r#""}"#;
 /// What stands between the text of joined deltas and their lengths, and after those.
 const LENGTHS: &str = r#"","lengths":["#;
 const LENGTHS_END: &str = "]}";
+
+/// A row to append: an event, or joined deltas. Its text is stored byte for byte.
+#[derive(Debug, Clone, Copy)]
+pub struct EventRow<'a> {
+    pub turn_id: TurnId,
+    /// The number of the event, or of the first of joined ones.
+    pub seq: u64,
+    pub event: &'a str,
+}
 
 /// A row of one event, or of joined deltas.
 #[derive(Debug, Clone, PartialEq, Eq)]

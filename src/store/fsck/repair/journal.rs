@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::fsck::values::CheckedColumn;
 use crate::readable::{Damage, Lossy, Readable, keep_readable, time_of_id};
 use crate::rows::{to_json, to_unsigned, to_word};
-use crate::turn_events;
+use crate::turn_events::{self, EventColumns};
 use crate::turns::replay::JournalReplay;
 use turnleaf_domain::{Block, Failure, Role, Turn, TurnStatus, Usage};
 
@@ -47,7 +47,7 @@ type Row = (Lossy<Uuid>, i64, i64, Lossy<DateTime<Utc>>, bool);
 
 /// Replays the journal of a finished turn.
 pub(super) async fn rebuild(tx: &mut Tx, turn: Uuid) -> Result<JournalRebuild, StoreError> {
-    let (row, lines): (Option<Row>, Vec<(Lossy<i64>, Lossy<String>)>) = in_tx!(tx, |conn| {
+    let (row, lines): (Option<Row>, Vec<EventColumns>) = in_tx!(tx, |conn| {
         let row = sqlx::query_as(ROW).bind(turn).fetch_optional(&mut *conn).await?;
         (row, sqlx::query_as(LINES).bind(turn).fetch_all(&mut *conn).await?)
     });

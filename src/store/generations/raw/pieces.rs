@@ -8,9 +8,9 @@ use sqlx::QueryBuilder;
 use uuid::Uuid;
 use zstd::bulk::Compressor;
 
-use super::decompress;
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
+use crate::generations::raw::compression::decompress;
 use crate::readable::Lossy;
 use crate::rows::{inconsistent, to_bigint};
 use crate::turn_events::{IGNORE_CONFLICTS, fixed_chunks};

@@ -1,0 +1,41 @@
+//! Compression of responses, and the bounds within which they are unpacked.
+
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::rows::inconsistent;
+use turnleaf_domain::limits;
+
+/// An upper bound on any kept response, of this server or of an archive.
+const LENGTH_MAX: usize = 4 * limits::RAW_BYTES;
+
+/// The default level of zstd: JSON streams shrink to a tenth, at several hundred MB/s.
+const LEVEL: i32 = 3;
+
+/// A whole response, compressed.
+pub(crate) struct PackedBody {
+    pub bytes: Vec<u8>,
+    pub sha256: Vec<u8>,
+    pub length: i64,
+}
+
+pub(crate) fn compress(pieces: &[Vec<u8>]) -> Result<PackedBody, StoreError> {
+    let body = pieces.concat();
+    let failed = |error| inconsistent("generations", "raw_response", "a new body", error);
+    let bytes = zstd::bulk::compress(&body, LEVEL).map_err(failed)?;
+    let length = i64::try_from(body.len()).unwrap_or(i64::MAX);
+    Ok(PackedBody { bytes, sha256: Sha256::digest(&body).to_vec(), length })
+}
+
+/// Decompresses a body of [`compress`]. `length` is the stored one, which bounds the expansion of a damaged body.
+pub(crate) fn decompress(packed: &[u8], length: i64, id: Uuid) -> Result<Vec<u8>, StoreError> {
+    let failed = |error: String| inconsistent("generations", "raw_response", id, error);
+    let length = usize::try_from(length).map_err(|error| failed(error.to_string()))?;
+    // The length is allocated up front, so a damaged one must be bounded.
+    if length > LENGTH_MAX {
+        return Err(failed(format!("its length of {length} bytes is beyond every response")));
+    }
+    let body = zstd::bulk::decompress(packed, length).map_err(|error| failed(error.to_string()))?;
+    if body.len() == length { Ok(body) } else { Err(failed("the length is not the stored one".into())) }
+}
