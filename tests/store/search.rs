@@ -455,6 +455,7 @@ async fn turns_older_than_index_are_indexed_in_steps() {
         assert!(backfill::index_batch(db).await.unwrap());
         // A turn that is added meanwhile is the newest result when the backfill is done.
         let new = written.add_turn(db, "oak 450").await;
+        assert!(queue::index_all(db, 1).await.unwrap());
         let mut steps = 0;
         while backfill::index_batch(db).await.unwrap() {
             steps += 1;

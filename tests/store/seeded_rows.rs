@@ -9,6 +9,7 @@ use turnleaf_service::turns::TurnRequest;
 use turnleaf_service::turns::messages::MessageBlock;
 use turnleaf_store::drafts::Draft;
 use turnleaf_store::providers::{ProviderSettings, StoredProvider};
+use turnleaf_store::search::queue;
 use turnleaf_store::trusted_tools::{self, TrustedTool};
 use turnleaf_store::{Db, providers};
 use uuid::Uuid;
@@ -79,6 +80,9 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
 
     let literal = |id: Uuid| if db.path().is_some() { format!("X'{}'", id.simple()) } else { format!("'{id}'") };
     let bytes = if db.path().is_some() { "X'00'" } else { "'\\x00'" };
+    // Three bytes in a frame of zstd.
+    let piece = if db.path().is_some() { "X'28B52FFD2003190000616263'" } else { "'\\x28B52FFD2003190000616263'" };
+    assert!(queue::index_all(db, 10).await.unwrap());
     let (new, pinned, running, sha256) =
         (literal(next_id()), literal(pinned.uuid()), literal(running.uuid()), upload.sha256);
     let (of_pinned, of_running) =
@@ -101,8 +105,11 @@ pub async fn seed_all_rows(db: &Db, service: &Service, owner: UserId) {
              v.version_timestamp FROM turn_blocks b, document_versions v WHERE b.{of_pinned} ORDER BY b.id LIMIT 1"
         ),
         format!(
-            "INSERT INTO generation_chunks (generation_id, n, bytes) SELECT id, 0, {bytes} FROM generations \
+            "INSERT INTO generation_chunks (generation_id, n, bytes, length) SELECT id, 0, {piece}, 3 FROM generations \
              ORDER BY id LIMIT 1"
+        ),
+        format!(
+            "INSERT INTO search_queue (kind, item_id) SELECT 'turn', id FROM turns WHERE {of_pinned} ORDER BY id LIMIT 1"
         ),
         "UPDATE turns SET cache_read_tokens = 1, cache_write_tokens = 1, reasoning_tokens = 1 \
          WHERE role = 'assistant' AND completed_at IS NOT NULL"

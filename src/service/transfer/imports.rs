@@ -220,6 +220,7 @@ impl Service {
                 Ok(()) => running.has_ended = true,
                 Err(error) => tracing::error!(%error, "an import broke off"),
             }
+            service.supervisor().index_soon();
         });
         Ok(id)
     }

@@ -49,7 +49,9 @@ impl TextLocation<'_> {
         match self {
             Self::Chat(id) => format!("fc{}", id.simple()),
             Self::Branch(id) => format!("fb{}", id.simple()),
-            Self::Role(role) => format!("fr{role}"),
+            Self::Role(role) if role.bytes().all(|byte| byte.is_ascii_lowercase()) => format!("fr{role}"),
+            // A damaged role must not be taken for several words.
+            Self::Role(_) => "frunknown".to_owned(),
             Self::Model(model) => {
                 format!("fm{}", hex(&Sha256::digest(model.as_bytes())[..8]))
             }

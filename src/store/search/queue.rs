@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::db::{Db, Tx};
 use crate::error::StoreError;
-use crate::readable::{Readable, keep_readable};
+use crate::readable::{Lossy, Readable, keep_readable};
 use crate::search::SearchKind;
 use crate::search::index::{self, IndexAge};
 use turnleaf_domain::{ChatId, DocumentId, TurnId};
@@ -21,6 +21,8 @@ sql! {
         ON CONFLICT (kind, item_id) DO UPDATE SET kind = excluded.kind";
     LIST = "SELECT kind, item_id FROM search_queue LIMIT $1";
     TAKE = "DELETE FROM search_queue WHERE kind = $1 AND item_id = $2";
+    /// Of the kinds, only those that no version knows are left.
+    TAKE_ODD = "DELETE FROM search_queue WHERE item_id = $1 AND kind NOT IN ('chat', 'document', 'turn')";
     COUNT = "SELECT COUNT(*) FROM search_queue";
     IDS = "SELECT item_id FROM search_queue";
 }
@@ -45,17 +47,29 @@ async fn put(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<(), StoreError> 
     Ok(())
 }
 
+/// An item of the queue. One whose kind is damaged is indexed as whatever has its id.
+#[derive(Debug, Clone, Copy)]
+struct QueuedItem {
+    kind: Option<SearchKind>,
+    id: Uuid,
+}
+
+impl QueuedItem {
+    fn new(word: Option<String>, id: Uuid) -> Self {
+        Self { kind: SearchKind::ALL.into_iter().find(|kind| word.as_deref() == Some(kind.as_str())), id }
+    }
+}
+
 /// Indexes a batch of what waits; returns whether more may wait. An item that cannot be indexed is logged and left out.
 ///
 /// # Errors
 /// The database is unavailable; the batch waits on.
 pub async fn index_batch(db: &Db) -> Result<bool, StoreError> {
-    let rows: Vec<Readable<(String, Uuid)>> =
+    let rows: Vec<Readable<(Lossy<String>, Uuid)>> =
         with_pool!(db, |pool| sqlx::query_as(LIST).bind(BATCH).fetch_all(pool).await?);
     let more = rows.len() as i64 == BATCH;
-    let is_kind = |word: &str| SearchKind::ALL.into_iter().find(|kind| kind.as_str() == word);
-    let items = keep_readable(rows, TABLE).into_iter().filter_map(|(word, id)| Some((is_kind(&word)?, id)));
-    let items: Vec<(SearchKind, Uuid)> = items.collect();
+    let items: Vec<QueuedItem> =
+        keep_readable(rows, TABLE).into_iter().map(|(word, id)| QueuedItem::new(word.into_result().ok(), id)).collect();
     if items.is_empty() {
         return Ok(false);
     }
@@ -87,11 +101,13 @@ pub async fn index_all(db: &Db, at_most: u32) -> Result<bool, StoreError> {
 }
 
 /// Indexes a batch in one transaction.
-async fn index_together(db: &Db, items: &[(SearchKind, Uuid)]) -> Result<(), StoreError> {
+async fn index_together(db: &Db, items: &[QueuedItem]) -> Result<(), StoreError> {
     let mut tx = db.begin().await?;
-    for (kind, id) in items {
-        if take(&mut tx, *kind, *id).await? {
-            index::index_item(&mut tx, *kind, *id, IndexAge::New).await?;
+    for item in items {
+        if take(&mut tx, *item).await? {
+            for kind in SearchKind::ALL.into_iter().filter(|kind| item.kind.is_none_or(|known| known == *kind)) {
+                index::index_item(&mut tx, kind, item.id, IndexAge::New).await?;
+            }
         }
     }
     tx.commit().await
@@ -99,12 +115,12 @@ async fn index_together(db: &Db, items: &[(SearchKind, Uuid)]) -> Result<(), Sto
 
 /// Indexes one item by itself. The index is derived data: if it, or data next to the item, is damaged, the item is
 /// left out, and a check of the database finds that.
-async fn index_alone(db: &Db, (kind, id): (SearchKind, Uuid)) -> Result<(), StoreError> {
-    match index_together(db, &[(kind, id)]).await {
+async fn index_alone(db: &Db, item: QueuedItem) -> Result<(), StoreError> {
+    match index_together(db, &[item]).await {
         Err(error) if error.is_damaged() || !error.is_database_wide() => {
-            tracing::error!(kind = kind.as_str(), %id, %error, "it could not be indexed for the search");
+            tracing::error!(id = %item.id, %error, "it could not be indexed for the search");
             let mut tx = db.begin().await?;
-            take(&mut tx, kind, id).await?;
+            take(&mut tx, item).await?;
             tx.commit().await
         }
         indexed => indexed,
@@ -113,8 +129,14 @@ async fn index_alone(db: &Db, (kind, id): (SearchKind, Uuid)) -> Result<(), Stor
 
 /// Takes an item from the queue; returns false if another indexer has taken it. The item is read afterwards, so that
 /// text of a writer that this waited for is indexed.
-async fn take(tx: &mut Tx, kind: SearchKind, id: Uuid) -> Result<bool, StoreError> {
-    let taken = in_tx!(tx, |conn| sqlx::query(TAKE).bind(kind.as_str()).bind(id).execute(conn).await?.rows_affected());
+async fn take(tx: &mut Tx, item: QueuedItem) -> Result<bool, StoreError> {
+    let taken = in_tx!(tx, |conn| {
+        let query = match item.kind {
+            Some(kind) => sqlx::query(TAKE).bind(kind.as_str()).bind(item.id),
+            None => sqlx::query(TAKE_ODD).bind(item.id),
+        };
+        query.execute(conn).await?.rows_affected()
+    });
     Ok(taken > 0)
 }
 
