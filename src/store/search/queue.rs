@@ -19,7 +19,8 @@ sql! {
     /// indexer will read the new text anyway.
     PUT = "INSERT INTO search_queue (kind, item_id) VALUES ($1, $2) \
         ON CONFLICT (kind, item_id) DO UPDATE SET kind = excluded.kind";
-    LIST = "SELECT kind, item_id FROM search_queue LIMIT $1";
+    /// In one order for all indexers, so that they wait for each other and never in a circle.
+    LIST = "SELECT kind, item_id FROM search_queue ORDER BY kind, item_id LIMIT $1";
     TAKE = "DELETE FROM search_queue WHERE kind = $1 AND item_id = $2";
     /// Of the kinds, only those that no version knows are left.
     TAKE_ODD = "DELETE FROM search_queue WHERE item_id = $1 AND kind NOT IN ('chat', 'document', 'turn')";
