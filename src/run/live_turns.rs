@@ -18,7 +18,7 @@ use turnleaf_domain::{Event, Failure, Turn, TurnId, UserId, limits};
 const RECENT_EVENTS: usize = 64;
 const RECENT_BYTES: usize = 64 << 10;
 /// The bytes of events that may be published and not stored before a run waits.
-const UNSTORED_BYTES: usize = 2 << 20;
+const UNSTORED_BYTES: usize = 512 << 10;
 
 /// The reason why a run is interrupted.
 #[derive(Debug, Clone)]

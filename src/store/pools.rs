@@ -108,7 +108,7 @@ async fn open_sqlite(options: SqliteConnectOptions) -> Result<Db, StoreError> {
     });
     let writer = writer.connect_with(writing).await?;
     let readers = pool.max_connections(SQLITE_READERS).connect_lazy_with(options.pragma("query_only", "ON"));
-    Ok(Db::Sqlite { writer, readers, queue: WriteQueue::new(ACQUIRE), path })
+    Ok(Db::Sqlite { writer, readers, queue: WriteQueue::new(1, ACQUIRE), path })
 }
 
 async fn open_postgres(url: &str, limits: TimeLimits) -> Result<Db, StoreError> {
@@ -126,5 +126,11 @@ async fn open_postgres(url: &str, limits: TimeLimits) -> Result<Db, StoreError> 
     let readers = readers.before_acquire(move |conn, _| Box::pin(is_alive(conn, limits.probe)));
     let writer = writer.connect_with(options.clone()).await?;
     let readers = readers.connect_lazy_with(options);
-    Ok(Db::Postgres { writer, readers, queue: WriteQueue::new(limits.acquire), limits, claim: ClaimGate::default() })
+    Ok(Db::Postgres {
+        writer,
+        readers,
+        queue: WriteQueue::new(POSTGRES_WRITERS as usize - 1, limits.acquire),
+        limits,
+        claim: ClaimGate::default(),
+    })
 }

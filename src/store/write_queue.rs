@@ -16,9 +16,10 @@ pub struct WriteQueue {
 }
 
 impl WriteQueue {
-    /// Returns an empty queue, in which nobody waits longer than `patience`.
-    pub fn new(patience: Duration) -> Self {
-        Self { first: Arc::new(Semaphore::new(1)), patience }
+    /// Returns an empty queue, in which nobody waits longer than `patience`. At most `width` transactions wait at the
+    /// pool.
+    pub fn new(width: usize, patience: Duration) -> Self {
+        Self { first: Arc::new(Semaphore::new(width)), patience }
     }
 
     /// Waits until this transaction is the next that waits at the pool; it is until the permit is dropped.

@@ -197,13 +197,13 @@ async fn open_unchecked(fresh: &TestDatabase) -> Db {
         let options = SqliteConnectOptions::from_str(&fresh.url).unwrap().foreign_keys(false);
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap();
         let path = fresh.db.path().unwrap().to_owned();
-        Db::Sqlite { writer: pool.clone(), readers: pool, queue: WriteQueue::new(QUEUE_PATIENCE), path }
+        Db::Sqlite { writer: pool.clone(), readers: pool, queue: WriteQueue::new(1, QUEUE_PATIENCE), path }
     } else {
         let pool = PgPoolOptions::new().max_connections(1).connect(&fresh.url).await.unwrap();
         let db = Db::Postgres {
             writer: pool.clone(),
             readers: pool,
-            queue: WriteQueue::new(QUEUE_PATIENCE),
+            queue: WriteQueue::new(1, QUEUE_PATIENCE),
             limits: TimeLimits::COMMAND,
             claim: ClaimGate::default(),
         };

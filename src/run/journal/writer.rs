@@ -41,6 +41,8 @@ pub(super) struct JournalWriter {
     /// The time for which a busy database is retried before the affected turns fail.
     patience: Duration,
     waiting: Vec<JournalEntry>,
+    /// Deltas that the present commit leaves out.
+    later: Vec<JournalEntry>,
     bytes: usize,
     deferred: BTreeMap<TurnId, DeferredTurn>,
     /// The time that the last group took.
@@ -92,6 +94,7 @@ impl JournalWriter {
             entries,
             patience,
             waiting: Vec::new(),
+            later: Vec::new(),
             bytes: 0,
             deferred: BTreeMap::new(),
             spent: Duration::ZERO,
@@ -187,12 +190,10 @@ impl JournalWriter {
     async fn flush_urgent(&mut self) {
         let urgent: HashSet<TurnId> =
             self.waiting.iter().filter(|entry| entry.done.is_some()).map(|entry| entry.turn_id).collect();
-        let (now, mut later): (Vec<_>, Vec<_>) =
-            self.waiting.drain(..).partition(|entry| urgent.contains(&entry.turn_id));
-        self.waiting = now;
+        let (now, later) = self.waiting.drain(..).partition(|entry| urgent.contains(&entry.turn_id));
+        (self.waiting, self.later) = (now, later);
         self.flush().await;
-        later.append(&mut self.waiting);
-        self.waiting = later;
+        self.waiting = std::mem::take(&mut self.later);
         self.bytes = self.waiting.iter().map(|entry| entry.batch.byte_count()).sum();
     }
 
@@ -218,6 +219,9 @@ impl JournalWriter {
                 self.store_each().await;
             }
             if !self.waiting.is_empty() {
+                // Only the first attempt leaves entries out: whatever arrives now must not overtake them.
+                let retried = std::mem::replace(&mut self.waiting, std::mem::take(&mut self.later));
+                self.waiting.extend(retried);
                 if let Err(error) = &result {
                     tracing::warn!(%error, "the journal waits for the database");
                     self.give_up(error).await;

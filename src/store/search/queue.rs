@@ -69,22 +69,30 @@ pub async fn index_batch(db: &Db) -> Result<bool, StoreError> {
     let rows: Vec<Readable<(Lossy<String>, Uuid)>> =
         with_pool!(db, |pool| sqlx::query_as(LIST).bind(BATCH).fetch_all(pool).await?);
     let more = rows.len() as i64 == BATCH;
-    let items: Vec<QueuedItem> =
+    let mut items: Vec<QueuedItem> =
         keep_readable(rows, TABLE).into_iter().map(|(word, id)| QueuedItem::new(word.into_result().ok(), id)).collect();
+    // A document may be as large as very many turns, so it has a transaction of its own.
+    let is_document = |item: &QueuedItem| !matches!(item.kind, Some(SearchKind::Chat | SearchKind::Turn));
+    let end = items.iter().position(is_document).map_or(items.len(), |at| at.max(1));
+    let more = more || end < items.len();
+    items.truncate(end);
     if items.is_empty() {
         return Ok(false);
     }
-    match index_together(db, &items).await {
-        Ok(()) => {}
+    let taken = match index_together(db, &items).await {
+        Ok(taken) => taken,
         Err(error) if error.is_busy() => return Err(error),
         Err(error) => {
             tracing::warn!(%error, "a batch could not be indexed for the search; its items are tried one by one");
+            let mut taken = 0;
             for item in &items {
-                index_alone(db, *item).await?;
+                taken += index_alone(db, *item).await?;
             }
+            taken
         }
-    }
-    Ok(more)
+    };
+    // Rows that cannot be taken, of a damaged table for example, must not keep the caller busy for ever.
+    Ok(more && taken > 0)
 }
 
 /// Indexes everything that waits, but at most this many batches. Returns whether nothing waits afterwards.
@@ -101,28 +109,32 @@ pub async fn index_all(db: &Db, at_most: u32) -> Result<bool, StoreError> {
     Ok(left == 0)
 }
 
-/// Indexes a batch in one transaction.
-async fn index_together(db: &Db, items: &[QueuedItem]) -> Result<(), StoreError> {
+/// Indexes a batch in one transaction; returns the number of items that it took from the queue.
+async fn index_together(db: &Db, items: &[QueuedItem]) -> Result<usize, StoreError> {
     let mut tx = db.begin().await?;
+    let mut taken = 0;
     for item in items {
         if take(&mut tx, *item).await? {
+            taken += 1;
             for kind in SearchKind::ALL.into_iter().filter(|kind| item.kind.is_none_or(|known| known == *kind)) {
                 index::index_item(&mut tx, kind, item.id, IndexAge::New).await?;
             }
         }
     }
-    tx.commit().await
+    tx.commit().await?;
+    Ok(taken)
 }
 
 /// Indexes one item by itself. The index is derived data: if it, or data next to the item, is damaged, the item is
 /// left out, and a check of the database finds that.
-async fn index_alone(db: &Db, item: QueuedItem) -> Result<(), StoreError> {
+async fn index_alone(db: &Db, item: QueuedItem) -> Result<usize, StoreError> {
     match index_together(db, &[item]).await {
         Err(error) if error.is_damaged() || !error.is_database_wide() => {
             tracing::error!(id = %item.id, %error, "it could not be indexed for the search");
             let mut tx = db.begin().await?;
-            take(&mut tx, item).await?;
-            tx.commit().await
+            let is_taken = take(&mut tx, item).await?;
+            tx.commit().await?;
+            Ok(usize::from(is_taken))
         }
         indexed => indexed,
     }

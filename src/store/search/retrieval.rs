@@ -2,6 +2,7 @@
 //! pages take the next candidates, so every match is listed once.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
@@ -23,6 +24,8 @@ use turnleaf_domain::{BranchId, ChatId, InvalidField, MessageCode, Role, UserId,
 
 /// The batches of queued texts that are indexed before a search; an import may have queued far more.
 const BATCHES_BEFORE_SEARCH: u32 = 32;
+/// The time that this may take.
+const INDEX_TIME: Duration = Duration::from_secs(2);
 
 sql! {
     UNDONE = "SELECT COUNT(*) FROM search_progress WHERE NOT is_done OR rules <> $1";
@@ -118,11 +121,13 @@ pub async fn find_items(
         Some(from) => Some(from),
         None => kinds.first().map(|kind| first_cursor(*kind, query_hash)),
     };
-    let until = Instant::now() + limits::SEARCH_TIME;
-    let is_queue_empty = queue::index_all(db, BATCHES_BEFORE_SEARCH).await.unwrap_or_else(|error| {
+    // A search must not wait long for writers; a batch that is dropped is rolled back.
+    let indexed = tokio::time::timeout(INDEX_TIME, queue::index_all(db, BATCHES_BEFORE_SEARCH)).await;
+    let is_queue_empty = matches!(indexed, Ok(Ok(true)));
+    if let Ok(Err(error)) = indexed {
         tracing::warn!(%error, "the newest texts could not be indexed before a search");
-        false
-    });
+    }
+    let until = Instant::now() + limits::SEARCH_TIME;
     let mut tx = db.snapshot().await?;
     let undone: i64 =
         in_tx!(&mut tx, |conn| sqlx::query_scalar(UNDONE).bind(keys::RULES_VERSION).fetch_one(conn).await?);
