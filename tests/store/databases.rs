@@ -112,7 +112,8 @@ impl TestDatabase {
 /// Drops a closed database of the cluster.
 pub async fn drop_postgres(cluster: &str, url: &str) {
     let name = url.rsplit('/').next().unwrap().split('?').next().unwrap();
-    run_on_cluster(cluster, format!("DROP DATABASE {name}")).await;
+    // Sessions of connections that a test let die may still be there.
+    run_on_cluster(cluster, format!("DROP DATABASE {name} WITH (FORCE)")).await;
 }
 
 /// Creates migrated databases of every available kind.
