@@ -187,6 +187,11 @@ impl LiveTurn {
         !std::mem::replace(&mut state.is_queued, true)
     }
 
+    /// Returns the size of the published deltas that no entry has collected, in bytes.
+    pub fn unqueued_bytes(&self) -> usize {
+        self.state().unqueued.iter().map(|line| line.json.len()).sum()
+    }
+
     /// Takes the published deltas for an entry of the journal; later ones need another entry.
     pub fn take_unqueued(&self) -> Vec<EventLine> {
         let mut state = self.state();

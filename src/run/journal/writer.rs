@@ -168,7 +168,8 @@ impl JournalWriter {
             }
             return false;
         }
-        self.bytes += entry.batch.byte_count();
+        let deltas = if entry.has_deltas { entry.live.unqueued_bytes() } else { 0 };
+        self.bytes += entry.batch.byte_count() + deltas;
         let urgent = entry.done.is_some();
         self.waiting.push(entry);
         urgent
