@@ -59,7 +59,9 @@ impl Journal {
     /// stored within 100 ms, as long as the database is not slow; if it is, this waits. A failure reaches the run as an
     /// interrupt.
     pub async fn append_deltas(&self, live: &Arc<LiveTurn>) -> Result<(), Failure> {
-        if live.begin_queueing() {
+        let must_wait = live.is_ahead_of_journal();
+        // An entry that is queued already may wait for its deadline; another one is not left waiting.
+        if live.begin_queueing() || must_wait {
             self.send(live, JournalBatch::default(), (true, None)).await?;
         }
         live.wait_for_journal().await;

@@ -187,11 +187,6 @@ impl LiveTurn {
         !std::mem::replace(&mut state.is_queued, true)
     }
 
-    /// Returns the size of the published deltas that no entry has collected, in bytes.
-    pub fn unqueued_bytes(&self) -> usize {
-        self.state().unqueued.iter().map(|line| line.json.len()).sum()
-    }
-
     /// Takes the published deltas for an entry of the journal; later ones need another entry.
     pub fn take_unqueued(&self) -> Vec<EventLine> {
         let mut state = self.state();
@@ -199,12 +194,17 @@ impl LiveTurn {
         std::mem::take(&mut state.unqueued)
     }
 
-    /// Waits while far more is published than stored, so that a database that hangs holds the run back. Ends as well
-    /// when the run is interrupted.
+    /// Returns whether so much more is published than stored that the run must wait.
+    pub fn is_ahead_of_journal(&self) -> bool {
+        self.state().recent_bytes > UNSTORED_BYTES
+    }
+
+    /// Waits while the run is ahead of the journal: backpressure of a database that hangs. Ends as well when the run is
+    /// interrupted.
     pub async fn wait_for_journal(&self) {
         loop {
             let stored = self.stored.notified();
-            if self.state().recent_bytes <= UNSTORED_BYTES {
+            if !self.is_ahead_of_journal() {
                 return;
             }
             tokio::select! {

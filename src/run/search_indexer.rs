@@ -15,6 +15,9 @@ use turnleaf_store::search::queue;
 /// The wait after a text was written, in which others join its batch.
 const DEBOUNCE: Duration = Duration::from_secs(1);
 
+/// The pause after a failure, which is mostly a busy database.
+const RETRY: Duration = Duration::from_secs(10);
+
 /// A handle to the indexer.
 pub struct SearchIndexer(Arc<Notify>);
 
@@ -34,7 +37,7 @@ impl SearchIndexer {
                         Ok(false) => break,
                         Err(error) => {
                             tracing::warn!(%error, "the search index is late");
-                            break;
+                            sleep(RETRY).await;
                         }
                     }
                 }

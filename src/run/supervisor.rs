@@ -301,8 +301,8 @@ impl Supervisor {
     }
 
     /// Runs maintenance: indexes chats that are older than the search index, packs raw bodies that a crash left in
-    /// pieces, counts the bytes of finished turns, forgets old idempotency keys, deletes journals of turns that ended long ago, and purges Trash. A
-    /// step that fails is logged and does not stop the others.
+    /// pieces, counts the bytes of finished turns, forgets old idempotency keys, deletes journals of turns that ended
+    /// long ago, and purges Trash. A step that fails is logged and does not stop the others.
     ///
     /// # Errors
     /// After all steps, the error of the first that failed.

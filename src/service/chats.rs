@@ -131,8 +131,7 @@ impl Service {
             Some(choice) => choice.clone(),
             None => self.default_tools(owner).await?,
         };
-        let tools = Some(self.offered_tools(owner, &lock, &choice).await);
-        let frozen = PromptPrefix { system_prompt: settings.system_prompt.clone(), tools };
+        let frozen = self.freeze_branch((owner, &settings.system_prompt), &lock, &choice).await;
         Ok(NewChatPlan { owner, settings, lock, choice, frozen })
     }
 

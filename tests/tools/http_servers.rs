@@ -25,6 +25,14 @@ use crate::mcp_fixtures::{
 
 const KEY: &str = "Bearer a-key-that-nobody-may-see";
 
+/// Serves an application on a free port.
+async fn serve(app: Router) -> SocketAddr {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    address
+}
+
 /// The requests that a server received.
 #[derive(Default)]
 struct WebServerLog {
@@ -52,9 +60,7 @@ impl WebServer {
             .route("/page", any(|| async { ([(header::CONTENT_TYPE, "text/html")], KEY) }))
             .route("/elsewhere", any(redirect_target))
             .with_state(shared.clone());
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(async move { axum::serve(listener, app).await });
+        let address = serve(app).await;
         Self { address, shared }
     }
 
@@ -375,10 +381,7 @@ async fn start_event_stream_server() -> SocketAddr {
     let app = Router::new()
         .route("/sse", axum::routing::get(stream).post(|| async { StatusCode::METHOD_NOT_ALLOWED }))
         .route("/messages", post(take));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    address
+    serve(app).await
 }
 
 #[tokio::test]
@@ -419,9 +422,7 @@ async fn refused_version_is_followed_by_another() {
             json_of(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }))
         };
         let app = Router::new().route("/mcp", post(answer));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(async move { axum::serve(listener, app).await });
+        let address = serve(app).await;
         let servers = servers_with_patience(short_patience());
         let url = format!("http://{address}/mcp").parse().unwrap();
         servers.put(
@@ -467,9 +468,7 @@ async fn connection_that_was_never_ready_begins_anew_with_first_handshake() {
         }
     };
     let app = Router::new().route("/mcp", post(answer));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move { axum::serve(listener, app).await });
+    let address = serve(app).await;
     let servers = servers_with_patience(short_patience());
     let url = format!("http://{address}/mcp").parse().unwrap();
     servers.put(server_key("bad"), server_config(McpTransport::Http { url, headers: Vec::new(), local_network: true }));

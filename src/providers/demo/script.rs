@@ -23,7 +23,7 @@ pub struct DemoRequest {
     pub words: usize,
     pub is_thinking: bool,
     pub has_tools: bool,
-    /// Whether the newest user message is in Chinese.
+    /// The language of the answer, which is that of the newest user message: Chinese, or else English.
     pub is_chinese: bool,
 }
 

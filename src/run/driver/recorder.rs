@@ -317,7 +317,7 @@ impl Recorder {
         }
         batch.lines = events.iter().map(|(_, line)| line.clone()).collect();
         batch.blobs = std::mem::take(&mut self.blobs);
-        // What is shown is explained by the bytes beside it, so those of the first content are stored with it.
+        // Raw bytes are stored with the structure they led to, so that a crash leaves no block without its source.
         batch.raw.extend(self.take_raw(is_last || self.structural));
         if self.structural && !self.turn.status.is_terminal() {
             batch.progress = Some(progress_of(&self.turn));

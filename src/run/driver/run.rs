@@ -119,7 +119,7 @@ impl TurnRun<'_> {
         if provider.api() != self.provider.api() {
             // The API of the provider determines which earlier replies can be sent raw, so the context is read again.
             self.context = None;
-            // What was stored with the first message may have changed since.
+            // The opening is a cache of the stored branch, which may have changed since.
             self.job.opening = None;
         }
         self.provider = provider;

@@ -41,6 +41,11 @@ pub(super) struct JournalEntry {
 }
 
 impl JournalEntry {
+    /// Returns whether a run waits for the entry, so that it must not wait for the deadline of deltas.
+    pub fn is_urgent(&self) -> bool {
+        self.done.is_some() || (self.has_deltas && self.live.is_ahead_of_journal())
+    }
+
     /// Moves the deltas that the live turn holds into the batch. A repeated attempt stores the same ones.
     pub fn collect_deltas(&mut self) {
         if std::mem::take(&mut self.has_deltas) {

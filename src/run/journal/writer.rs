@@ -45,7 +45,7 @@ pub(super) struct JournalWriter {
     later: Vec<JournalEntry>,
     bytes: usize,
     deferred: BTreeMap<TurnId, DeferredTurn>,
-    /// The time that the last group took.
+    /// The time that the last commit of all turns took.
     spent: Duration,
 }
 
@@ -110,7 +110,7 @@ impl JournalWriter {
                 biased;
                 entry = self.entries.recv() => entry,
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
-                    self.flush().await;
+                    self.flush_all().await;
                     deadline = None;
                     continue;
                 }
@@ -133,7 +133,7 @@ impl JournalWriter {
             // The deadline is checked here too, because the waits above never complete while batches keep arriving.
             let is_due = deadline.is_some_and(|deadline| deadline <= Instant::now());
             if is_due || self.bytes >= limits::COMMIT_BYTES {
-                self.flush().await;
+                self.flush_all().await;
                 deadline = None;
             } else if urgent {
                 self.flush_urgent().await;
@@ -168,9 +168,8 @@ impl JournalWriter {
             }
             return false;
         }
-        let deltas = if entry.has_deltas { entry.live.unqueued_bytes() } else { 0 };
-        self.bytes += entry.batch.byte_count() + deltas;
-        let urgent = entry.done.is_some();
+        self.bytes += entry.batch.byte_count();
+        let urgent = entry.is_urgent();
         self.waiting.push(entry);
         urgent
     }
@@ -186,11 +185,18 @@ impl JournalWriter {
         urgent
     }
 
+    /// Stores the entries of all turns, and measures that for the pace of the next ones.
+    async fn flush_all(&mut self) {
+        let began = Instant::now();
+        self.flush().await;
+        self.spent = began.elapsed();
+    }
+
     /// Stores the entries of those turns whose runs wait. The deltas of others keep their own pace: a commit costs a few
     /// pages for each turn in it.
     async fn flush_urgent(&mut self) {
         let urgent: HashSet<TurnId> =
-            self.waiting.iter().filter(|entry| entry.done.is_some()).map(|entry| entry.turn_id).collect();
+            self.waiting.iter().filter(|entry| entry.is_urgent()).map(|entry| entry.turn_id).collect();
         let (now, later) = self.waiting.drain(..).partition(|entry| urgent.contains(&entry.turn_id));
         (self.waiting, self.later) = (now, later);
         self.flush().await;
@@ -205,9 +211,7 @@ impl JournalWriter {
         while !self.waiting.is_empty() {
             self.waiting.iter_mut().for_each(JournalEntry::collect_deltas);
             let lock_wait = if attempts == 0 { LOCK_WAIT } else { LOCK_WAIT_AGAIN };
-            let began = Instant::now();
             let result = self.attempt(&self.waiting, lock_wait).await;
-            self.spent = began.elapsed();
             attempts += 1;
             let is_busy = result.as_ref().is_err_and(StoreError::is_busy);
             let is_of_all = matches!(result, Ok(()) | Err(StoreError::Full | StoreError::InUse));

@@ -267,9 +267,14 @@ impl Service {
     }
 
     /// Returns the prompt prefix for a branch with this lock: the chat's prompt and the present tools of this choice.
-    pub(crate) async fn freeze_branch(&self, chat: &Chat, lock: &ModelLock, choice: &ToolChoice) -> PromptPrefix {
-        let tools = self.offered_tools(chat.owner_id, lock, choice).await;
-        PromptPrefix { system_prompt: chat.system_prompt.clone(), tools: Some(tools) }
+    pub(crate) async fn freeze_branch(
+        &self,
+        (owner, system_prompt): (UserId, &str),
+        lock: &ModelLock,
+        choice: &ToolChoice,
+    ) -> PromptPrefix {
+        let tools = self.offered_tools(owner, lock, choice).await;
+        PromptPrefix { system_prompt: system_prompt.to_owned(), tools: Some(tools) }
     }
 
     /// Creates a fork in a locked chat.
@@ -301,7 +306,8 @@ impl Service {
             created_at: self.clock().now(),
         };
         let choice = self.chat_tool_choice(chat).await?;
-        branches::insert(tx, &branch, &self.freeze_branch(chat, &branch.lock, &choice).await).await?;
+        let of_chat = (chat.owner_id, chat.system_prompt.as_str());
+        branches::insert(tx, &branch, &self.freeze_branch(of_chat, &branch.lock, &choice).await).await?;
         Ok(branch)
     }
 }

@@ -22,7 +22,7 @@ sql! {
     /// In one order for all indexers, so that they wait for each other and never in a circle.
     LIST = "SELECT kind, item_id FROM search_queue ORDER BY kind, item_id LIMIT $1";
     TAKE = "DELETE FROM search_queue WHERE kind = $1 AND item_id = $2";
-    /// Of the kinds, only those that no version knows are left.
+    /// For a damaged kind, which cannot be compared.
     TAKE_ODD = "DELETE FROM search_queue WHERE item_id = $1 AND kind NOT IN ('chat', 'document', 'turn')";
     COUNT = "SELECT COUNT(*) FROM search_queue";
     IDS = "SELECT item_id FROM search_queue";
@@ -102,9 +102,10 @@ pub async fn index_batch(db: &Db) -> Result<bool, StoreError> {
 pub async fn index_all(db: &Db, at_most: u32) -> Result<bool, StoreError> {
     for _ in 0..at_most {
         if !index_batch(db).await? {
-            return Ok(true);
+            break;
         }
     }
+    // Another indexer may have taken a batch that this one would have continued.
     let left: i64 = with_pool!(db, |pool| sqlx::query_scalar(COUNT).fetch_one(pool).await?);
     Ok(left == 0)
 }

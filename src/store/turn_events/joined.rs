@@ -12,7 +12,7 @@ const BEGIN: &str = r#"{"type":"block_delta","block_id":""#;
 const ID_BYTES: usize = 36;
 const TEXT: &str = r#"","text":""#;
 const END: &str = r#""}"#;
-/// What stands between the text of joined deltas and their lengths, and after those.
+/// Delimiters of the list of lengths: from the end of the joined text to the list, and after the list.
 const LENGTHS: &str = r#"","lengths":["#;
 const LENGTHS_END: &str = "]}";
 
